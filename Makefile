@@ -1,0 +1,62 @@
+# Every target sets up what it needs; `make` alone lists them.
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test test-long lint demo bench clean
+
+VENV := .venv
+BENCH_VENV := .venv-bench
+EXTRAS := optuna,dask,report,paper,push,dev
+
+# The first interpreter that is new enough; override with `make PYTHON=/path/to/python setup`.
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON = $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$python -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$python && break; done)
+define CHECK_PYTHON
+@$(if $(PYTHON),$(PYTHON),false) -c '$(NEW_ENOUGH)' || { \
+	echo 'aegisbo needs Python 3.11 or newer. Install one, or name it: make PYTHON=/path/to/python setup' >&2; exit 1; }
+endef
+
+# One BLAS thread a process: the tests run side by side, and timings are per core.
+export OPENBLAS_NUM_THREADS := 1
+export OMP_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+setup: $(VENV)/.stamp ## build .venv with the package and every extra
+
+$(VENV)/.stamp: pyproject.toml
+	$(CHECK_PYTHON)
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --editable '.[$(EXTRAS)]'
+	@touch $@
+
+test: setup ## run the tests (minutes)
+	$(VENV)/bin/pytest -m "not long" -n 2
+
+test-long: setup ## run the long tests: real processes, databases, statistics
+	$(VENV)/bin/pytest -m long || { code=$$?; [ $$code -eq 5 ] && echo 'No long tests yet.' || exit $$code; }
+
+lint: setup ## check format, style and types
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+
+demo: setup ## minimise Branin with four simulated workers: AEGiS against random search
+	$(VENV)/bin/aegisbo simulate --problem Branin --strategy aegis --strategy random --workers 4 --runs 3 --budget 60 --seed 0
+
+bench: $(BENCH_VENV)/.stamp ## measure the time of a suggestion against other libraries (needs torch, a large download)
+	$(BENCH_VENV)/bin/python benchmarks/suggest.py
+
+# torch goes first and alone: solved together with the rest, pip may settle on another build of it.
+$(BENCH_VENV)/.stamp: benchmarks/requirements.txt pyproject.toml
+	$(CHECK_PYTHON)
+	$(PYTHON) -m venv $(BENCH_VENV)
+	$(BENCH_VENV)/bin/pip install --quiet "$$(grep '^torch==' benchmarks/requirements.txt)"
+	$(BENCH_VENV)/bin/pip install --quiet --requirement benchmarks/requirements.txt --editable .
+	@touch $@
+
+clean: ## delete caches and build products (the environments stay)
+	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name '.venv*' -prune -o -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,59 @@
+"""The data sets that all contestants share: finished evaluations as they look in the middle of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+
+from aegisbo import problems
+from aegisbo.arrays import Array
+from aegisbo.numerics.outputs import standardise
+
+# A smooth and a rough function of each dimension.
+FUNCTIONS = {2: ("Branin", "Eggholder"), 5: ("StyblinskiTang5", "Ackley5"), 10: ("Rosenbrock10", "StyblinskiTang10")}
+
+
+@dataclass(frozen=True)
+class Data:
+    """What an optimiser knows when it is asked for a point."""
+
+    function: str
+    X: Array  # (n, d) in the unit cube
+    y: Array  # (n,) standardised
+
+    @property
+    def n(self) -> int:
+        """The number of finished evaluations."""
+        return len(self.y)
+
+    @property
+    def d(self) -> int:
+        """The number of coordinates."""
+        return self.X.shape[1]
+
+    def without_last(self) -> Data:
+        """What was known one evaluation earlier."""
+        return Data(self.function, self.X[:-1], standardise(self.y[:-1]))
+
+
+def finished(function: str, n: int, concentrated: float, rng: Generator) -> Data:
+    """`n` evaluations: uniform ones, then a share of `concentrated` ones ever closer to the best of the others."""
+    problem = problems.get(function)
+    low, high = np.array(problem.bounds).T
+
+    def values(X: Array) -> Array:
+        return np.array([problem(low + (high - low) * x) for x in X])
+
+    uniform = rng.random((n - round(concentrated * n), problem.d))
+    best = uniform[values(uniform).argmin()]
+    reach = np.geomspace(0.3, 0.02, n - len(uniform))[:, None]
+    near = np.clip(best + reach * rng.standard_normal((len(reach), problem.d)), 0.0, 1.0)
+    X = np.vstack([uniform, near])
+    return Data(function, X, standardise(values(X)))
+
+
+def mid_run(d: int, n: int) -> list[Data]:
+    """One data set for each function of dimension `d`, half of its points concentrated."""
+    return [finished(function, n, 0.5, np.random.default_rng([d, n])) for function in FUNCTIONS[d]]

@@ -1,0 +1,50 @@
+"""One family of exceptions: every message names the offending value and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class AegisError(Exception):
+    """Anything that aegisbo raises on purpose."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Errors cross process boundaries: they are rebuilt from their message, whatever their constructor takes.
+        return _rebuilt, (type(self), self.args)
+
+
+def _rebuilt(kind: type[AegisError], args: tuple[object, ...]) -> AegisError:
+    error = kind.__new__(kind)
+    error.args = args
+    return error
+
+
+class InvalidInput(AegisError, ValueError):
+    """A value from the caller that cannot be used."""
+
+
+class UnknownName(InvalidInput):
+    """A name that no registry holds; the message offers the nearest one."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        known = sorted(known)
+        folded = {entry.lower(): entry for entry in known}
+        near = get_close_matches(name.lower(), folded, n=1, cutoff=0.5)
+        hint = f"did you mean {folded[near[0]]!r}?" if near else f"known: {', '.join(known)}."
+        super().__init__(f"Unknown {kind} {name!r}: {hint}")
+
+
+class TrialError(AegisError):
+    """A trial number that was never asked for, or that has already ended."""
+
+
+class SpaceExhausted(AegisError):
+    """Every point of a finite space has been evaluated or is being evaluated."""
+
+
+class MissingExtra(AegisError, ImportError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs an optional package: pip install 'aegisbo[{extra}]'")

@@ -1,0 +1,25 @@
+"""Mathematics on the unit cube: pure float64 functions and frozen dataclasses, random generator passed in.
+
+Nothing here knows a trial, a clock, a file, a unit of the user or maximisation. Everything is minimised.
+
+Notation, as used in names and comments throughout (the equation numbers are those of the paper):
+
+===========  ==================  =====================================================================
+symbol       shape               meaning
+===========  ==================  =====================================================================
+``d``                            number of coordinates of the cube
+``n``                            number of finished evaluations
+``m``                            number of points asked about at once
+``X``        (n, d)              where the function was evaluated, in [0, 1]^d
+``y``        (n,)                what was measured there, standardised to mean 0 and variance 1
+``Z``        (m, d)              points asked about
+``P``        (p, d)              points under evaluation (pending)
+``K``        (n, n)              kernel matrix of ``X`` plus noise on its diagonal
+``L``        (n, n)              lower Cholesky factor, ``L @ L.T = K``
+``alpha``    (n,)                ``K^-1 y``: weights of the posterior mean, eq. 1
+``mu``       (m,)                posterior mean at ``Z``, eq. 1
+``var``      (m,)                posterior variance of the noise-free function at ``Z``, eq. 2
+``theta``                        hyper-parameters: length scales, output scale, noise variance
+``F``        (m, 2)              objectives of the Pareto search, (mu, -sigma), both minimised
+===========  ==================  =====================================================================
+"""

@@ -1,0 +1,81 @@
+"""The minimum of a cheap smooth function over the unit cube: look at many points, polish the promising ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.random import Generator
+from scipy.optimize import minimize
+
+from aegisbo.arrays import Array, Floats, Index
+from aegisbo.numerics.blocks import by_blocks
+
+
+class Objective(Protocol):
+    """A function on the cube, for many points at once."""
+
+    def screen(self, Z: Array) -> Floats:
+        """Values (m,) at Z (m, d), good enough to rank points by; single precision will do."""
+
+    def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+        """Values (m,) and gradients (m, d) at Z (m, d)."""
+
+
+Choice = Callable[[Floats, int, Generator], Index]  # (screened values, how many, rng) -> indices of the starts
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """The lowest point seen anywhere, and the others that were polished with it, lowest first."""
+
+    x: Array  # (d,)
+    value: float
+    polished: Array  # (k, d)
+
+
+def best_starts(values: Floats, count: int, rng: Generator) -> Index:
+    """The lowest `count` points."""
+    return np.argpartition(values, min(count, len(values)) - 1)[:count]
+
+
+def boltzmann_starts(values: Floats, count: int, rng: Generator) -> Index:
+    """Points drawn without replacement with weights exp(−standardised value), the lowest among them for certain."""
+    spread = values.std()
+    scaled = (values - values.mean()) / spread if spread > 0.0 else np.zeros_like(values)
+    weights = np.exp(-(scaled - scaled.min()).astype(np.float64))
+    chosen = rng.choice(len(values), size=min(count, len(values)), replace=False, p=weights / weights.sum())
+    lowest = int(np.argmin(values))
+    if lowest not in chosen:
+        chosen[-1] = lowest
+    return chosen
+
+
+def minimise(
+    objective: Objective, candidates: Array, rng: Generator, *, starts: int = 10, choose: Choice = best_starts
+) -> Minimum:
+    """Screen the candidates (N, d), polish the chosen starts together, return the lowest point seen."""
+    values = by_blocks(objective.screen, candidates)
+    return polish(objective, candidates[choose(values, starts, rng)])
+
+
+def polish(objective: Objective, starts: Array) -> Minimum:
+    """Descend from all starts (k, d) at once: one L-BFGS-B run on the sum of their values.
+
+    Each point moves only by its own gradient; sharing one run means one batched evaluation a step instead of k.
+    """
+    k, d = starts.shape
+    best_x, best_value = starts.copy(), np.full(k, np.inf)
+
+    def total(flat: Array) -> tuple[float, Array]:
+        Z = flat.reshape(k, d)
+        values, gradients = objective.value_and_gradient(Z)
+        better = values < best_value
+        best_x[better], best_value[better] = Z[better], values[better]
+        return float(values.sum()), gradients.ravel()
+
+    minimize(total, starts.ravel(), jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * (k * d))
+    order = np.argsort(best_value, kind="stable")
+    return Minimum(best_x[order[0]], float(best_value[order[0]]), best_x[order])

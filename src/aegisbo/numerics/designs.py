@@ -1,0 +1,35 @@
+"""Space-filling points in the unit cube."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+from scipy.spatial.distance import pdist
+from scipy.stats import qmc
+
+from aegisbo.arrays import Array
+
+
+def latin_hypercube(n: int, d: int, rng: Generator) -> Array:  # (n, d)
+    """One point, at a random place, in each of the n equal slices of every coordinate."""
+    slices = rng.permuted(np.tile(np.arange(n), (d, 1)), axis=1).T
+    return np.asarray((slices + rng.random((n, d))) / n)
+
+
+def maximin_latin_hypercube(n: int, d: int, rng: Generator, candidates: int = 5) -> Array:  # (n, d)
+    """The Latin hypercube, out of some, whose two closest points are farthest apart."""
+    designs = [latin_hypercube(n, d, rng) for _ in range(candidates)]
+    return max(designs, key=lambda X: float(pdist(X).min(initial=np.inf)))
+
+
+def sobol(n: int, d: int, rng: Generator, skip: int = 0) -> Array:  # (n, d)
+    """Points skip, ..., skip + n - 1 of the scrambled Sobol' sequence that the state of `rng` selects.
+
+    The state alone decides, so a fresh `rng` in the same state continues the same sequence.
+    """
+    # An integer, because from a Generator SciPy takes a child, which ignores how far that one has advanced;
+    # as `seed`, because SciPy before 1.15 knows no `rng`.
+    engine = qmc.Sobol(d, seed=int(rng.integers(2**63)))
+    # SciPy warns of any length but a power of two, so we draw one and cut.
+    end = skip + n
+    return np.asarray(engine.random_base2(max(end - 1, 0).bit_length())[skip:end])

@@ -1,0 +1,94 @@
+"""A Gaussian process conditioned on data: posterior mean, variance, their gradients, more data, believed data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aegisbo.arrays import Array, Floats
+from aegisbo.numerics.kernels import Matern52, matern52, slope
+from aegisbo.numerics.linalg import Factor, extend, factorise
+
+
+@dataclass(frozen=True)
+class GP:
+    """Posterior of a zero-mean GP given y at X. Make one with `condition`."""
+
+    kernel: Matern52
+    noise: float  # variance of the measurement noise
+    X: Array  # (n, d)
+    y: Array  # (n,)
+    factor: Factor  # of K = k(X, X) + noise I
+    alpha: Array  # (n,) K^-1 y
+
+    @property
+    def jitter(self) -> float:
+        return self.factor.jitter
+
+    def mean(self, Z: Floats) -> Floats:
+        """Posterior mean (m,) at Z (m, d), eq. 1; single-precision Z is answered in single precision."""
+        alpha = self.alpha.astype(Z.dtype, copy=False)
+        X = self.X.astype(Z.dtype, copy=False)
+        return np.asarray(self.kernel(Z, X) @ alpha)
+
+    def predict(self, Z: Array) -> tuple[Array, Array]:
+        """Posterior mean and variance (m,) of the noise-free function at Z (m, d), eqs. 1 and 2."""
+        k = self.kernel(self.X, Z)  # (n, m)
+        return self.alpha @ k, self._variance(self.factor.whiten(k))
+
+    def covariance(self, A: Array, B: Array) -> Array:
+        """Joint posterior covariance (a, b) of the noise-free function between A (a, d) and B (b, d)."""
+        white_A = self.factor.whiten(self.kernel(self.X, A))
+        white_B = self.factor.whiten(self.kernel(self.X, B))
+        return np.asarray(self.kernel(A, B) - white_A.T @ white_B)
+
+    def mean_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+        """Posterior mean (m,) and its gradient (m, d) at Z (m, d)."""
+        squares = self.kernel.squared_distances(Z, self.X)  # (m, n)
+        mu = self.kernel.outputscale * (matern52(squares) @ self.alpha)
+        return mu, self.kernel.weighted_gradient(Z, self.X, slope(squares), self.alpha)
+
+    def predict_and_gradient(self, Z: Array) -> tuple[Array, Array, Array, Array]:
+        """Mean (m,), variance (m,), gradient of the mean (m, d), gradient of the variance (m, d) at Z (m, d)."""
+        squares = self.kernel.squared_distances(Z, self.X)  # (m, n)
+        k = self.kernel.outputscale * matern52(squares)
+        white = self.factor.whiten(np.ascontiguousarray(k.T))  # (n, m)
+        solved = self.factor.unwhiten(white)  # (n, m) K^-1 k
+        slopes = slope(squares)
+        grad_mu = self.kernel.weighted_gradient(Z, self.X, slopes, self.alpha)
+        grad_var = -2.0 * self.kernel.weighted_gradient(Z, self.X, slopes, solved.T)
+        return k @ self.alpha, self._variance(white), grad_mu, grad_var
+
+    def mean_hessian(self, z: Array) -> Array:
+        """Second derivatives (d, d) of the posterior mean at one point z (d,)."""
+        return self.kernel.weighted_hessian(z, self.X, self.alpha)
+
+    def extended(self, X: Array, y: Array) -> GP:
+        """The posterior after further data (m, d), (m,) at the same hyper-parameters, without a new factorisation."""
+        corner = self.kernel.gram(X)
+        np.fill_diagonal(corner, self.kernel.outputscale + self.noise)
+        factor = extend(self.factor, self.kernel(self.X, X), corner)
+        return _posterior(self.kernel, self.noise, np.vstack([self.X, X]), np.append(self.y, y), factor)
+
+    def believing(self, P: Array) -> GP:
+        """The posterior if each point of P (p, d) turned out to be exactly as predicted (Kriging Believer).
+
+        A datum without surprise moves no mean, so mean(Z) is unchanged everywhere and only the variance shrinks.
+        """
+        return self if len(P) == 0 else self.extended(P, self.mean(P))
+
+    def _variance(self, white: Array) -> Array:
+        variance = self.kernel.outputscale - np.einsum("nm,nm->m", white, white)
+        return np.asarray(np.maximum(variance, 0.0))  # rounding may leave a tiny negative number at a datum
+
+
+def condition(kernel: Matern52, noise: float, X: Array, y: Array) -> GP:
+    """The posterior given measurements y (n,) at X (n, d), each with noise variance `noise`."""
+    K = kernel.gram(X)
+    np.fill_diagonal(K, kernel.outputscale + noise)
+    return _posterior(kernel, noise, X, y, factorise(K))
+
+
+def _posterior(kernel: Matern52, noise: float, X: Array, y: Array, factor: Factor) -> GP:
+    return GP(kernel, noise, X, y, factor, factor.solve(y))

@@ -1,0 +1,131 @@
+"""Hyper-parameters by maximum marginal likelihood: many starts looked at, few polished.
+
+Looking at a start takes a Cholesky factor; polishing takes an inverse at every step. Seen along the length scale the
+likelihood has a few hills (smooth with large scale, rough with small scale, all noise), so the starts are spread over
+the length scales, and only those that stand higher than both neighbours are climbed from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from scipy.optimize import minimize
+
+from aegisbo.arrays import Array, Index
+from aegisbo.numerics.designs import latin_hypercube
+from aegisbo.numerics.gp import GP, condition
+from aegisbo.numerics.kernels import Matern52
+from aegisbo.numerics.likelihood import LearnedNoise, Likelihood, Model
+
+STARTS = 10  # as in the paper
+CLIMBED = 3  # hills at most
+WINDOW = 1.4  # a factor of four: longer steps jump over a hill onto the plateau where all is noise
+ROUNDS = 20  # windows at most
+LEVEL = 1e-4  # slope a datum below which a top has been reached
+GAIN = 1e-8  # improvement a datum below which another window is not worth it
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A posterior at the best hyper-parameters found, and how they were found."""
+
+    gp: GP
+    phi: Array  # (k + 1,) what was learned: the warm start of the next fit
+    log_likelihood: float  # with the log prior, if there is one
+    evaluations: int  # of the likelihood
+    notes: tuple[str, ...]  # what was out of the ordinary; empty when all went well
+
+
+def fit(X: Array, y: Array, model: Model, rng: Generator, warm: Array | None = None) -> Fit:
+    """Fit the model to standardised y (n,) at X (n, d), starting also from `warm` (an earlier phi) if given."""
+    likelihood = Likelihood(X, y, model)
+    notes = []
+    if np.ptp(y) == 0.0:
+        notes.append(f"{len(y)} equal outputs teach nothing: hyper-parameters left at their defaults")
+        phi = _default(model, X.shape[1])
+    else:
+        phi, climbed = _search(likelihood, rng, warm)
+        if not climbed:
+            notes.append("no start could be factored: hyper-parameters left at their defaults")
+    gp = _posterior(likelihood, X, phi)
+    if gp.jitter:
+        notes.append(f"jitter {gp.jitter:g} added to the diagonal")
+    return Fit(gp, phi, likelihood.value(phi), likelihood.evaluations, tuple(notes))
+
+
+def posterior(X: Array, y: Array, model: Model, phi: Array) -> GP:
+    """The posterior at hyper-parameters learned earlier: what `fit` returns when it finds phi."""
+    return _posterior(Likelihood(X, y, model), X, phi)
+
+
+def _posterior(likelihood: Likelihood, X: Array, phi: Array) -> GP:
+    theta = likelihood.theta(phi)
+    return condition(Matern52(theta.lengthscale, theta.outputscale), theta.noise, X, likelihood.y)
+
+
+def _search(likelihood: Likelihood, rng: Generator, warm: Array | None) -> tuple[Array, bool]:
+    d = likelihood.X.shape[1]
+    bounds = likelihood.model.bounds(d)
+    looked = [likelihood.rescaled(phi) for phi in spread_starts(likelihood.model, d, rng)]
+    if warm is not None:
+        warm = np.clip(warm, bounds[:, 0], bounds[:, 1])
+        looked.append((likelihood.value(warm), warm))
+    values = np.array([value for value, _ in looked])
+    starts = np.array([phi for _, phi in looked])
+    chosen = hills(starts[:, :-1].mean(axis=1), values)[:CLIMBED]
+    tops = [climb(likelihood, starts[i], bounds) for i in chosen if np.isfinite(values[i])]
+    if not tops:
+        return _default(likelihood.model, d), False
+    return max(tops, key=lambda top: top[0])[1], True
+
+
+def spread_starts(model: Model, d: int, rng: Generator) -> Array:
+    """Starts (10, k + 1): a Latin hypercube over the box, uniform in natural units except for the noise share."""
+    (short, long), (low, high) = np.exp(model.bounds(d)[-2:])
+    u = latin_hypercube(STARTS, 2, rng)
+    lengthscales = np.log(short + u[:, :1] * (long - short))
+    if isinstance(model.noise, LearnedNoise):
+        last = np.log(low) + u[:, 1:] * (np.log(high) - np.log(low))
+    else:
+        last = np.log(low + u[:, 1:] * (high - low))
+    # ARD starts with equal scales: from there the data pull the coordinates apart.
+    return np.hstack([np.repeat(lengthscales, d if model.ard else 1, axis=1), last])
+
+
+def hills(positions: Array, heights: Array) -> Index:
+    """Indices of the points that no neighbour along `positions` exceeds, highest first."""
+    order = np.argsort(positions)
+    fenced = np.concatenate([[-np.inf], heights[order], [-np.inf]])
+    tops = order[(fenced[1:-1] >= fenced[:-2]) & (fenced[1:-1] >= fenced[2:])]
+    return np.asarray(tops[np.argsort(-heights[tops], kind="stable")])
+
+
+def climb(likelihood: Likelihood, phi: Array, bounds: Array) -> tuple[float, Array]:
+    """The nearest local maximum: L-BFGS-B inside a window that moves along until the top is level."""
+    n = len(likelihood.y)
+
+    def descent(phi: Array) -> tuple[float, Array]:
+        value, gradient = likelihood.value_and_gradient(phi)
+        return -value / n, -gradient / n
+
+    height = np.inf
+    for _ in range(ROUNDS):
+        window = np.stack([np.maximum(bounds[:, 0], phi - WINDOW), np.minimum(bounds[:, 1], phi + WINDOW)], axis=1)
+        found = minimize(descent, phi, jac=True, method="L-BFGS-B", bounds=window, options={"ftol": 1e-9})
+        phi = found.x
+        # SciPy may also stop short on a curved ridge beside a bound; a fresh start from there goes on.
+        uphill = np.abs(phi - np.clip(phi - found.jac, bounds[:, 0], bounds[:, 1])).max()
+        if uphill < LEVEL or not height - found.fun > GAIN:
+            break
+        height = found.fun
+    return -found.fun * n, phi
+
+
+def _default(model: Model, d: int) -> Array:
+    """Length scales at the typical distance of two points in the cube, output scale 1 or the least noise."""
+    bounds = model.bounds(d)
+    phi = np.full(len(bounds), 0.5 * np.log(d / 6.0))
+    phi[-1] = bounds[-1, 0] if isinstance(model.noise, LearnedNoise) else 0.0
+    return np.asarray(np.clip(phi, bounds[:, 0], bounds[:, 1]))

@@ -1,0 +1,96 @@
+"""The Matérn-5/2 kernel with one shared length scale or one for each coordinate (ARD).
+
+With r the distance after division by the length scales, and c = √5 r:
+
+    k(r)          = s (1 + c + c²/3) exp(−c)
+    ∂k / ∂x       = −(5/3) s (1 + c) exp(−c) · (x − x') / l²
+    ∂²k / ∂x∂xᵀ   = −(5/3) s exp(−c) [(1 + c) diag(1/l²) − 5 (x − x')(x − x')ᵀ / l⁴]
+    ∂k / ∂log l_i =  (5/3) s (1 + c) exp(−c) · (x_i − x'_i)² / l_i²
+
+All are smooth functions of r², so nothing special happens at r = 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+
+from aegisbo.arrays import Array, Floats
+
+SQRT5 = float(np.sqrt(5.0))
+SPECTRAL_DOF = 5.0  # a Matérn kernel of smoothness ν has a Student-t spectrum with 2ν degrees of freedom
+
+
+@dataclass(frozen=True)
+class Matern52:
+    """s · Matérn-5/2 of the distance in units of the length scales."""
+
+    lengthscale: Array  # (1,) isotropic, or (d,)
+    outputscale: float  # s
+
+    def __call__(self, A: Floats, B: Floats) -> Floats:
+        """Covariances (m, n) between the rows of A (m, d) and of B (n, d), in the precision of A and B."""
+        return self.outputscale * matern52(self.squared_distances(A, B))
+
+    def squared_distances(self, A: Floats, B: Floats) -> Floats:
+        """Squared distances (m, n) in units of the length scales, by one matrix product."""
+        # Measured from the middle of the cube: the cancellation of a² + b² − 2ab is then least.
+        lengthscale = self.lengthscale.astype(A.dtype, copy=False)
+        A, B = (A - A.dtype.type(0.5)) / lengthscale, (B - B.dtype.type(0.5)) / lengthscale
+        squares = A @ (-2.0 * B.T)
+        squares += np.einsum("ij,ij->i", A, A)[:, None]
+        squares += np.einsum("ij,ij->i", B, B)
+        return np.asarray(np.maximum(squares, 0.0, out=squares))
+
+    def gram(self, X: Array) -> Array:
+        """Symmetric covariance matrix (n, n) of the rows of X, its diagonal exactly s."""
+        K = self(X, X)
+        K = 0.5 * (K + K.T)
+        np.fill_diagonal(K, self.outputscale)
+        return K
+
+    def weighted_gradient(self, Z: Array, X: Array, slopes: Array, weights: Array) -> Array:
+        """Gradient (m, d) in z of Σ_j weights_j k(z, x_j); weights (n,), or (m, n) where they depend on z.
+
+        `slopes` are `slope(squared_distances(Z, X))`, handed in because every caller already has the distances.
+        """
+        W = slopes * weights  # (m, n)
+        moved = Z * W.sum(axis=1)[:, None] - W @ X  # Σ_j W_j (z − x_j)
+        return np.asarray((-5.0 / 3.0 * self.outputscale) * moved / self.lengthscale**2)
+
+    def weighted_hessian(self, z: Array, X: Array, weights: Array) -> Array:
+        """Second derivatives (d, d) in z (d,) of Σ_j weights_j k(z, x_j)."""
+        squares = self.squared_distances(z[None, :], X)[0]  # (n,)
+        U = (z - X) / self.lengthscale**2  # (n, d)
+        decay = weights * np.exp(-SQRT5 * np.sqrt(squares))
+        bent = np.diag(np.broadcast_to((weights @ slope(squares)) / self.lengthscale**2, z.shape))
+        return np.asarray((-5.0 / 3.0 * self.outputscale) * (bent - 5.0 * (U.T * decay) @ U))
+
+    def spectral_draws(self, count: int, d: int, rng: Generator) -> Array:
+        """Frequencies (count, d) whose cosines have this kernel's correlation on average: a multivariate t.
+
+        The chi-square divisor is shared by all coordinates of a frequency; drawn for each coordinate on its own it
+        would give a product of one-dimensional kernels instead.
+        """
+        normal = rng.standard_normal((count, d))
+        mixing = rng.chisquare(SPECTRAL_DOF, size=(count, 1)) / SPECTRAL_DOF
+        return normal / np.sqrt(mixing) / self.lengthscale
+
+
+def matern52(squares: Floats) -> Floats:
+    """Correlation from squared scaled distances: (1 + c + c²/3) exp(−c), c = √5 r."""
+    c = np.sqrt(5.0 * squares)
+    value = (5.0 / 3.0) * squares
+    value += c
+    value += 1.0
+    np.negative(c, out=c)
+    value *= np.exp(c, out=c)
+    return value
+
+
+def slope(squares: Floats) -> Floats:
+    """(1 + c) exp(−c), c = √5 r: what all first derivatives share."""
+    c = np.sqrt(5.0 * squares)
+    return np.asarray((1.0 + c) * np.exp(-c))

@@ -1,0 +1,45 @@
+"""Outputs rescaled to mean 0 and variance 1, whatever their size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aegisbo.arrays import Array
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The affine map between measured and standardised values.
+
+    Values are divided by the largest first, so that squares of 1e200 do not overflow and those of 1e-200 not vanish.
+    """
+
+    size: float  # largest absolute value
+    centre: float  # mean in units of `size`
+    spread: float  # unbiased standard deviation in units of `size`
+
+    def standardised(self, y: Array) -> Array:
+        return np.asarray((y / self.size - self.centre) / self.spread)
+
+    def measured(self, z: Array) -> Array:
+        return np.asarray((z * self.spread + self.centre) * self.size)
+
+    def measured_std(self, sigma: Array) -> Array:
+        return np.asarray(sigma * self.spread * self.size)
+
+
+def scale_of(y: Array) -> Scale:
+    """The scale on which y (n,) has mean 0 and variance 1; a spread of 1 where all values are equal."""
+    size = float(np.abs(y).max(initial=0.0)) or 1.0
+    scaled = y / size
+    # The mean of equal numbers may differ from them in the last digit, which must not become a variance of 1.
+    constant = len(y) < 2 or np.ptp(scaled) == 0.0
+    centre = scaled[0] if constant else scaled.mean()
+    return Scale(size, float(centre), 1.0 if constant else float(scaled.std(ddof=1)))
+
+
+def standardise(y: Array) -> Array:
+    """(y − mean) / std with the unbiased standard deviation; zeros where all values are equal."""
+    return scale_of(y).standardised(y)

@@ -1,0 +1,104 @@
+"""Two objectives, both minimised: who dominates whom, and how crowded the survivors stand.
+
+A row of F dominates another if it is nowhere larger and somewhere smaller. Sorted by the first objective, then by the
+second, a row can only be dominated by an earlier one; everything here rests on that sort and costs O(m log m).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aegisbo.arrays import Array, Index, Mask, as_matrix, as_vector
+from aegisbo.errors import InvalidInput
+
+
+def nondominated(
+    F: ArrayLike,  # (m, 2)
+) -> Mask:  # (m,)
+    """Which rows no other row dominates; of identical rows all are kept or none."""
+    F = as_matrix(F, "F", columns=2)
+    order = np.lexsort((F[:, 1], F[:, 0]))
+    rows = F[order]
+    # A leader has a second objective below that of every row before it, so nothing dominates it. Any other row is
+    # nowhere smaller than the last leader before it: it is on the front only as a copy of that leader.
+    lowest = np.minimum.accumulate(rows[:, 1])
+    leads = np.diff(lowest, prepend=np.inf) < 0.0
+    leader = np.flatnonzero(leads)[np.cumsum(leads) - 1]
+    mask = np.empty(len(F), dtype=np.bool_)
+    mask[order] = (rows == rows[leader]).all(axis=1)
+    return mask
+
+
+def ranks(
+    F: ArrayLike,  # (m, 2)
+) -> Index:  # (m,)
+    """The front of every row: 0 if nothing dominates it, else one more than the highest front among its dominators."""
+    F = as_matrix(F, "F", columns=2)
+    order = np.lexsort((F[:, 1], F[:, 0]))
+    rows = F[order]
+    distinct = np.ones(len(F), dtype=np.bool_)
+    distinct[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    fronts = _fronts(rows[distinct, 1].tolist())
+    result = np.empty(len(F), dtype=np.intp)
+    result[order] = np.array(fronts, dtype=np.intp)[np.cumsum(distinct) - 1]
+    return result
+
+
+def _fronts(seconds: list[float]) -> list[int]:
+    """Patience sorting: the fronts of distinct rows from their second objectives, taken in lexicographic order."""
+    # Of distinct rows an earlier one dominates a later one exactly if its second objective is not larger. A row joins
+    # a front only if it is below all its members there, so each front's last second objective is its lowest, and the
+    # front holds a dominator of the next row exactly if that last value is <= the row's. The last values never
+    # decrease from front to front (whoever is on front k + 1 is dominated from front k), hence the fronts that hold a
+    # dominator are the first ones, and counting them by bisection gives the row's own front.
+    last: list[float] = []
+    fronts = []
+    for second in seconds:
+        front = bisect_right(last, second)
+        if front == len(last):
+            last.append(second)
+        else:
+            last[front] = second
+        fronts.append(front)
+    return fronts
+
+
+def crowding(
+    F: ArrayLike,  # (m, 2)
+    ranks: Index,  # (m,), the fronts of F
+) -> Array:  # (m,)
+    """Crowding distance within the own front: the sides of the box between both neighbours, in units of the front."""
+    F = as_matrix(F, "F", columns=2)
+    if ranks.shape != (len(F),):
+        raise InvalidInput(f"ranks must have shape ({len(F)},), got {ranks.shape}: give one front per row of F.")
+    # Along a front one objective rises while the other falls, so one sort finds the neighbours in both. Only copies
+    # can tie; they keep the order in which they came.
+    order = np.lexsort((F[:, 0], ranks))
+    rows = F[order]
+    first = np.flatnonzero(np.diff(ranks[order], prepend=-1))
+    last = np.flatnonzero(np.diff(ranks[order], append=-1))
+    extent = np.repeat(np.abs(rows[last] - rows[first]), last - first + 1, axis=0)  # (m, 2)
+    sides = np.empty_like(rows)
+    sides[1:-1] = np.abs(rows[2:] - rows[:-2])
+    sides[first] = sides[last] = np.inf
+    np.divide(sides, extent, out=sides, where=extent > 0.0)  # without extent the sides inside are already 0
+    result = np.empty(len(F))
+    result[order] = sides.sum(axis=1)
+    return result
+
+
+def hypervolume(
+    F: ArrayLike,  # (m, 2)
+    reference: ArrayLike,  # (2,)
+) -> float:
+    """The area between the rows of F and a reference point; rows that do not dominate the reference add nothing."""
+    F = as_matrix(F, "F", columns=2)
+    right, top = as_vector(reference, "reference", length=2)
+    rows = F[np.argsort(F[:, 0])]
+    # From left to right every row that lowers the staircase adds the slab between its step and the one before.
+    steps = np.minimum.accumulate(np.append(top, rows[:, 1]))
+    widths = np.maximum(right - rows[:, 0], 0.0)
+    return float(widths @ -np.diff(steps))

@@ -1,0 +1,10 @@
+"""Ask and tell: trials known by number, in the user's own units; no mathematics, thread, file or clock."""
+
+from __future__ import annotations
+
+from aegisbo.optimizer.optimizer import Optimizer
+from aegisbo.optimizer.result import Result
+from aegisbo.optimizer.space import Choice, Int, Real, Space
+from aegisbo.optimizer.trial import Trial
+
+__all__ = ["Choice", "Int", "Optimizer", "Real", "Result", "Space", "Trial"]

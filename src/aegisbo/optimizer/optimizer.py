@@ -1,0 +1,304 @@
+"""The optimiser behind every front door: it hands out trials and takes in what became of them."""
+
+from __future__ import annotations
+
+import json
+import math
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from enum import IntEnum
+from functools import cache, cached_property
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator, default_rng
+from threadpoolctl import ThreadpoolController
+
+from aegisbo.arrays import Array
+from aegisbo.errors import InvalidInput, SpaceExhausted, TrialError, UnknownName
+from aegisbo.numerics.designs import maximin_latin_hypercube, sobol
+from aegisbo.optimizer.result import Result
+from aegisbo.optimizer.space import Params, Space, SpaceLike, as_number
+from aegisbo.optimizer.trial import FAILURES, Failure, Trial
+from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
+from aegisbo.strategies.registry import DEFAULT_PRESET, resolve
+
+FORMAT = 1  # of a stored state
+
+
+class Role(IntEnum):
+    """What a random number is for. Stored runs are continued and replayed by these numbers: never change one."""
+
+    DESIGN = 0
+    SEQUENCE = 1
+    STRATEGY = 2
+
+
+class Optimizer:
+    """Choose points of a space, one at a time and without ever waiting, to find where a function is smallest.
+
+    Args:
+        space: parameters by name or in a list, see `Space`.
+        strategy: a name from the registry, or a strategy object.
+        preset: which variant of a named strategy; None for the default one.
+        seed: decides all random numbers; None draws one, to be read from `seed`.
+        n_initial: how many points to spread out before the strategy takes over: by default the number of `initial`
+            points if there are any, else twice the number of parameters; 0 to rely on observed data.
+        initial: points to start with; a Latin hypercube completes them to `n_initial`.
+        maximize: look for where the function is largest instead.
+    """
+
+    def __init__(
+        self,
+        space: Space | SpaceLike,
+        *,
+        strategy: str | Strategy = "aegis",
+        preset: str | None = None,
+        seed: int | None = None,
+        n_initial: int | None = None,
+        initial: Iterable[Any] | None = None,
+        maximize: bool = False,
+    ) -> None:
+        self.space = space if isinstance(space, Space) else Space(space)
+        self.seed = secrets.randbits(32) if seed is None else _natural(seed, "seed")
+        self.maximize = maximize
+        self.initial = tuple(self.space.check(x) for x in (() if initial is None else initial))
+        default = len(self.initial) or 2 * self.space.cube.parameters
+        self.n_initial = default if n_initial is None else _natural(n_initial, "n_initial")
+        if self.n_initial < len(self.initial):
+            raise InvalidInput(
+                f"n_initial={n_initial} is less than the {len(self.initial)} initial points: leave it out."
+            )
+        self.strategy_name, self.preset, self.strategy = _strategy(strategy, preset)
+        self._memory: Memory = {}
+        self._trials: list[Trial] = []  # by number
+        self._observed: list[Trial] = []
+        self._points: dict[int, Array] = {}  # (width,) by number of the trial, observed ones included
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any], strategy: Strategy | None = None) -> Optimizer:
+        """Go on from a stored `state` as if nothing had happened.
+
+        Args:
+            state: what the method `state` returned.
+            strategy: the strategy object, if the run had one instead of a strategy's name.
+        """
+        if state.get("format") != FORMAT:
+            raise InvalidInput(
+                f"The state has format {state.get('format')!r}, not {FORMAT}: use the aegisbo that wrote it."
+            )
+        if (state["strategy"] is None) == (strategy is None):
+            remedy = "pass the object that the run had" if strategy is None else "leave the argument out"
+            raise InvalidInput(f"The state was stored with strategy={state['strategy']!r}, got {strategy!r}: {remedy}.")
+        optimizer = cls(
+            Space.from_description(state["space"]),
+            strategy=state["strategy"] if strategy is None else strategy,
+            preset=state["preset"],
+            seed=state["seed"],
+            n_initial=state["n_initial"],
+            initial=state["initial"],
+            maximize=state["maximize"],
+        )
+        optimizer._memory = _as_stored(state["memory"])
+        for entry in [*state["observed"], *state["trials"]]:
+            optimizer._add(**_as_stored(entry))
+        return optimizer
+
+    def state(self) -> dict[str, Any]:
+        """Everything that decides what comes next, in JSON's types; a strategy object is left out."""
+        state = {
+            "format": FORMAT,
+            "space": self.space.describe(),
+            "strategy": self.strategy_name,
+            "preset": self.preset,
+            "seed": self.seed,
+            "n_initial": self.n_initial,
+            "initial": self.initial,
+            "maximize": self.maximize,
+            "memory": self._memory,
+            "observed": [trial.describe() for trial in self._observed],
+            "trials": [trial.describe() for trial in self._trials],
+        }
+        return _as_stored(state)
+
+    def ask(self) -> Trial:
+        """The next trial to evaluate, pending from now on."""
+        number = len(self._trials)
+        evidence = self.evidence()
+        taken = np.vstack([evidence.X, evidence.failed, evidence.pending])
+        if evidence.cube.exhausted(taken):
+            raise SpaceExhausted(
+                f"All {evidence.cube.size} points are evaluated or under evaluation: widen the space or stop."
+            )
+        if number < self.n_initial or len(evidence.y) < evidence.cube.parameters + 1:
+            return self._add(number, self._initial(number, taken), note={"move": "initial"})
+        suggestion = self._suggest(number, evidence)
+        memory = _as_stored(suggestion.memory)
+        trial = self._add(number, self.space.params(suggestion.x), note=_as_stored(suggestion.note))
+        self._memory = memory  # last, so that a suggestion which cannot be used leaves no trace
+        return trial
+
+    def tell(self, trial: Trial | int, value: float) -> Trial:
+        """End a trial with the value measured; one that is not finite makes the trial invalid."""
+        return self._end(trial, **_outcome(value))
+
+    def fail(self, trial: Trial | int, reason: str, state: Failure = "failed") -> Trial:
+        """End a trial that gave no usable value; its point counts as a bad one."""
+        if state not in FAILURES:
+            raise UnknownName("way to fail", state, FAILURES)
+        return self._end(trial, state=state, reason=str(reason))
+
+    def expire(self, trial: Trial | int) -> Trial:
+        """Give up waiting for a trial: its point is free again, but a late `tell` or `fail` is still welcome."""
+        return self._end(trial, state="expired", reason="lost")
+
+    def observe(self, x: Any, y: float) -> Trial:
+        """Take in a value that was measured elsewhere; `x` in the form that the function receives, or by name."""
+        return self._add(-1 - len(self._observed), x, note={"move": "observed"}, **_outcome(y))
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """All trials asked for; `trials[k]` has the number k."""
+        return tuple(self._trials)
+
+    @property
+    def observed(self) -> tuple[Trial, ...]:
+        """The points observed elsewhere, in the order they came in."""
+        return tuple(self._observed)
+
+    @property
+    def pending(self) -> tuple[Trial, ...]:
+        """The trials that have been asked for and have not ended."""
+        return tuple(trial for trial in self._trials if trial.state == "pending")
+
+    @property
+    def best(self) -> Trial | None:
+        """The trial or observed point with the best value so far, the earliest of equal ones."""
+        return min(self._with_value(), key=self._loss, default=None)
+
+    @property
+    def memory(self) -> Memory:
+        """What the strategy remembers after the last ask, in JSON's types."""
+        return self._memory
+
+    def result(self, message: str = "") -> Result:
+        """What has been found so far, with a message that says why it ends here."""
+        best = self.best
+        return Result(
+            x=None if best is None else best.x,
+            fun=math.nan if best is None or best.value is None else best.value,
+            nfev=sum(trial.state in ("done", *FAILURES) for trial in self._trials),
+            success=best is not None,
+            message=message or ("No trial has given a value." if best is None else "The best so far."),
+            trials=self.trials,
+        )
+
+    def evidence(self) -> Evidence:
+        """What the strategy would be shown now: observed points first, then trials by number, whoever ended first."""
+        done = self._with_value()
+        failed = [trial for trial in (*self._observed, *self._trials) if trial.state in FAILURES]
+        return Evidence(
+            X=self._stacked(done),
+            y=np.array([self._loss(trial) for trial in done]),
+            failed=self._stacked(failed),
+            pending=self._stacked(self.pending),
+            cube=self.space.cube,
+        )
+
+    def _initial(self, number: int, taken: Array) -> Params:
+        """A given point, one of the Latin hypercube that completes them, or one of the Sobol sequence beyond."""
+        given, d = len(self.initial), self.space.cube.parameters
+        if number < given:
+            return self.initial[number]
+        if number < self.n_initial:
+            U = self._latin_hypercube[[number - given]]
+        else:
+            U = sobol(1, d, self._rng(Role.SEQUENCE), skip=number - self.n_initial)
+        return self.space.params(self.space.cube.unused(self.space.cube.fill(U)[0], taken))
+
+    @cached_property
+    def _latin_hypercube(self) -> Array:  # (n_initial - given, parameters)
+        n = self.n_initial - len(self.initial)
+        return maximin_latin_hypercube(n, self.space.cube.parameters, self._rng(Role.DESIGN))
+
+    def _suggest(self, number: int, evidence: Evidence) -> Suggestion:
+        # One thread: more would fight the workers for cores, and sum in another order on another machine.
+        with _blas().limit(limits=1, user_api="blas"):
+            return self.strategy.suggest(evidence, self._memory, self._rng(Role.STRATEGY, number))
+
+    def _rng(self, role: Role, number: int = 0) -> Generator:
+        """Random numbers by address, so that nobody's draws depend on who asked or finished before."""
+        return default_rng([self.seed, role, number])
+
+    def _add(self, number: int, params: Any, **rest: Any) -> Trial:
+        params = self.space.check(params)
+        trial = Trial(number, self.space.arrange(params), params, **rest)
+        # Back from the values: the model sees what is evaluated, and the same after the values were stored and read.
+        self._points[number] = self.space.to_unit(params)
+        (self._trials if number >= 0 else self._observed).append(trial)
+        return trial
+
+    def _end(self, trial: Trial | int, **outcome: Any) -> Trial:
+        number = trial.number if isinstance(trial, Trial) else trial
+        if isinstance(number, bool) or not isinstance(number, Integral):
+            raise InvalidInput(f"Expected a trial or its number, got {trial!r}.")
+        if not 0 <= number < len(self._trials):
+            raise TrialError(f"Trial {number} was never asked for: {len(self._trials)} trials are known.")
+        current = self._trials[number]
+        late = current.state == "expired" and outcome["state"] != "expired"
+        if current.state != "pending" and not late:
+            raise TrialError(f"Trial {number} has already ended ({current.state}): to add data, use observe.")
+        self._trials[number] = replace(current, **{"value": None, "reason": None, **outcome})
+        return self._trials[number]
+
+    def _with_value(self) -> list[Trial]:
+        return [trial for trial in (*self._observed, *self._trials) if trial.state == "done"]
+
+    def _loss(self, trial: Trial) -> float:
+        """What is minimised: the one place that knows of maximisation."""
+        assert trial.value is not None  # only trials that are done are compared
+        return -trial.value if self.maximize else trial.value
+
+    def _stacked(self, trials: Iterable[Trial]) -> Array:  # (m, width)
+        return np.array([self._points[trial.number] for trial in trials]).reshape(-1, self.space.cube.width)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Made once a process, at the first suggestion: looking through the loaded libraries takes milliseconds."""
+    return ThreadpoolController()
+
+
+def _strategy(strategy: str | Strategy, preset: str | None) -> tuple[str | None, str | None, Strategy]:
+    """Name, preset and object; a strategy that came as an object has neither name nor preset."""
+    if isinstance(strategy, str):
+        preset = DEFAULT_PRESET if preset is None else preset
+        return strategy, preset, resolve(strategy, preset)
+    if not callable(getattr(strategy, "suggest", None)):
+        raise InvalidInput(f"strategy must be a name or an object with a method suggest, got {strategy!r}.")
+    if preset is not None:
+        raise InvalidInput(f"preset={preset!r} goes with the name of a strategy, not with {strategy!r}: leave it out.")
+    return None, None, strategy
+
+
+def _natural(value: object, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+        raise InvalidInput(f"{name} must be an integer from 0 upwards, or None, got {value!r}.")
+    return int(value)
+
+
+def _outcome(value: object) -> dict[str, Any]:
+    """How a trial ends that returned `value`."""
+    number = as_number(value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value)
+    if number is None:
+        raise InvalidInput(f"The value of a trial must be a number, got {value!r}: use float(...), or call fail.")
+    if not math.isfinite(number):
+        return {"state": "invalid", "reason": f"the value was {number}"}
+    return {"state": "done", "value": number}
+
+
+def _as_stored(value: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy that has been through JSON, so that a run goes on alike from memory and from a file."""
+    return dict(json.loads(json.dumps(value)))

@@ -1,0 +1,27 @@
+"""The outcome of a run, in the words of SciPy's results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from aegisbo.optimizer.trial import Trial
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """The best point and how it was found; `x` is None and `fun` is NaN if no trial gave a value."""
+
+    x: Any  # in the form that the function receives
+    fun: float  # as measured, so the largest one if it was maximised
+    nfev: int  # evaluations that came to an end, also without a value
+    success: bool  # whether there is a best point
+    message: str
+    trials: tuple[Trial, ...]
+
+    def __repr__(self) -> str:
+        states = Counter(trial.state for trial in self.trials)
+        counts = ", ".join(f"{count} {state}" for state, count in states.items())
+        lines = {**vars(self), "trials": f"{len(self.trials)} ({counts})" if counts else "0"}
+        return "\n".join(f"{name:>8}: {value}" for name, value in lines.items())

@@ -1,0 +1,1 @@
+"""Everything that waits: the loop between an optimizer and its workers, and the kinds of workers."""

@@ -1,0 +1,90 @@
+"""What the loop needs from workers: start a job, hand back what has ended, tell the time.
+
+Real pools and the virtual clock stand behind the same few calls, so that one loop serves users and experiments alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+from reprlib import repr as brief
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+State = Literal["done", "failed", "invalid", "timed_out", "lost"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an evaluation ended: with a value, or with the reason why there is none."""
+
+    state: State
+    value: float = math.nan  # a number only where the state is "done"
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A job that has ended, and when, in seconds of the workers' clock."""
+
+    number: int
+    outcome: Outcome
+    started: float
+    finished: float
+
+    @property
+    def seconds(self) -> float:
+        """How long a worker was busy with it."""
+        return self.finished - self.started
+
+
+class Workers(Protocol):
+    """Up to `capacity` jobs at a time, known by trial number."""
+
+    @property
+    def capacity(self) -> int: ...
+
+    @property
+    def can_stop(self) -> bool:
+        """Whether `stop` ends a running job; if not, the job keeps its worker until it ends by itself."""
+
+    def submit(self, number: int, x: Any) -> None:
+        """Start evaluating `x`; a worker must be free."""
+
+    def collect(self, timeout: float | None = None) -> list[Finished]:
+        """Wait until a job ends or `timeout` seconds have passed, and hand back all that ended, each once.
+
+        Jobs that ended at the same instant come in order of their numbers. Zero seconds only looks; without a
+        timeout the call waits as long as it takes, and returns at once if nothing is running.
+        """
+
+    def stop(self, number: int) -> None:
+        """End a running job, which `collect` then hands back as timed out; one that has ended is left alone."""
+
+    def close(self) -> None:
+        """Abandon whatever is running and let the workers go."""
+
+    def now(self) -> float:
+        """Seconds on the clock that `started` and `finished` refer to."""
+
+
+def evaluate(function: Callable[[Any], Any], x: Any) -> Outcome:
+    """Call the function, whatever it does: an exception or a value that is no finite number is an outcome too."""
+    try:
+        answer = function(x)
+    except Exception as error:
+        return Outcome("failed", reason=f"{type(error).__name__}: {error}")
+    if isinstance(answer, np.ndarray) and answer.size == 1:
+        answer = answer.item()
+    if not isinstance(answer, Real):
+        return Outcome("invalid", reason=f"The function returned {brief(answer)}: it must return one real number.")
+    try:
+        value = float(answer)
+    except OverflowError:  # an integer beyond the range of floats
+        value = math.inf
+    if not math.isfinite(value):
+        return Outcome("invalid", reason=f"The function returned {value}: it must return a finite number.")
+    return Outcome("done", value)

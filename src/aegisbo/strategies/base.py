@@ -1,0 +1,46 @@
+"""What every strategy receives and returns.
+
+A strategy is a frozen recipe; whatever it must remember between two asks (warm-start hyper-parameters, counters)
+is a JSON-able value that goes in and comes out. Nothing hides on `self`, so a study can be stopped, stored and
+continued as if it had never stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from numpy.random import Generator
+
+from aegisbo.arrays import Array
+from aegisbo.strategies.cube import Cube
+
+Memory = Mapping[str, Any]  # JSON-able
+Note = Mapping[str, Any]  # JSON-able; note["move"] says which branch chose the point
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that is known when a point is asked for; rows are in trial order, coordinates are the cube's."""
+
+    X: Array  # (n, width) finished points that gave a value
+    y: Array  # (n,) their values, as measured, to be minimised
+    failed: Array  # (f, width) points whose evaluation failed
+    pending: Array  # (p, width) points under evaluation
+    cube: Cube
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """One point, already rounded to what will be evaluated, with the memory after it and the reason for it."""
+
+    x: Array  # (width,)
+    memory: Memory = field(default_factory=dict)
+    note: Note = field(default_factory=dict)
+
+
+class Strategy(Protocol):
+    """Choose one point. Equal arguments give an equal answer; only `rng` brings chance."""
+
+    def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion: ...

@@ -1,0 +1,29 @@
+"""Points spread over the cube without looking at any result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numpy.random import Generator, default_rng
+
+from aegisbo.numerics.designs import maximin_latin_hypercube, sobol
+from aegisbo.strategies.base import Evidence, Memory, Suggestion
+
+
+@dataclass(frozen=True, kw_only=True)
+class Random:
+    """A maximin Latin hypercube of n points (the paper's baseline), then another; a Sobol sequence without n."""
+
+    n: int | None = None
+
+    def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion:
+        """The next point of the design whose seed was drawn when it began."""
+        index = memory.get("next", 0)
+        if not memory or index == self.n:
+            memory, index = {"seed": int(rng.integers(2**63))}, 0
+        d, design_rng = evidence.cube.parameters, default_rng(memory["seed"])
+        if self.n is None:
+            u = sobol(1, d, design_rng, skip=index)
+        else:
+            u = maximin_latin_hypercube(self.n, d, design_rng)[[index]]
+        return Suggestion(evidence.cube.fill(u)[0], {**memory, "next": index + 1}, {"move": "random"})

@@ -1,0 +1,23 @@
+"""The Kriging Believer (Ginsbourger et al., 2010): pending points are taken to be as good as predicted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numpy.random import Generator
+
+from aegisbo.arrays import Array
+from aegisbo.strategies.expected_improvement import ExpectedImprovement, Improvement
+from aegisbo.strategies.surrogate import Belief
+
+
+@dataclass(frozen=True, kw_only=True)
+class KrigingBeliever(ExpectedImprovement):
+    """Expected improvement on the data and the believed values of all pending points."""
+
+    move = "kriging-believer"
+
+    def improvement(self, belief: Belief, pending: Array, rng: Generator) -> Improvement:
+        """The believed values count as measured: also when they are the best."""
+        gp = belief.gp.believing(pending)
+        return Improvement(gp, min(belief.best, float(gp.y.min())))

@@ -1,0 +1,49 @@
+"""No point twice by accident.
+
+A deterministic function teaches nothing when it is evaluated where it was, or is being, evaluated. Whatever a
+strategy chooses is therefore compared with all such points, in units of the length scales; if it is taken, the next
+choice of the same move is tried, then those of other moves, then random points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.random import Generator
+
+from aegisbo.arrays import Array, Mask
+from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.moves import anywhere
+
+CLOSEST = 1e-6  # in length scales
+DRAWS = 1000
+
+Fallback = tuple[str, Callable[[], Array]]  # name of a move, and its choices (k, width) made on demand
+
+
+def guard(
+    choices: Array, fallbacks: Iterator[Fallback], evidence: Evidence, lengthscale: Array, rng: Generator
+) -> tuple[Array, str | None]:
+    """The first choice that is not taken (width,), and the move it came from if that is not the first one."""
+    taken = np.vstack([evidence.X, evidence.failed, evidence.pending])
+    free = ~is_taken(choices, taken, lengthscale)
+    if free.any():
+        first = int(np.argmax(free))
+        return choices[first], None if first == 0 else "next"
+    for move, others in fallbacks:
+        found = others()
+        free = ~is_taken(found, taken, lengthscale)
+        if free.any():
+            return found[np.argmax(free)], move
+    draws = anywhere(evidence.cube, rng, DRAWS)
+    free = ~is_taken(draws, taken, lengthscale)
+    return (draws[np.argmax(free)] if free.any() else evidence.cube.unused(draws[0], taken)), "random"
+
+
+def is_taken(choices: Array, taken: Array, lengthscale: Array) -> Mask:
+    """Which of the choices (k, width) lie closer than `CLOSEST` length scales to a point of `taken` (t, width)."""
+    nearest = np.full(len(choices), np.inf)
+    for x in taken:  # by differences, because a matrix product would not resolve 1e-6
+        nearest = np.minimum(nearest, (((choices - x) / lengthscale) ** 2).sum(axis=1))
+    return np.asarray(nearest < CLOSEST**2)

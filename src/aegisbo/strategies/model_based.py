@@ -1,0 +1,59 @@
+"""What all model-based strategies do: fit, choose, guard, say why."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from numpy.random import Generator
+
+from aegisbo.arrays import Array
+from aegisbo.strategies.base import Evidence, Memory, Note, Suggestion
+from aegisbo.strategies.guard import Fallback, guard
+from aegisbo.strategies.moves import anywhere, pareto, thompson
+from aegisbo.strategies.presets import PAPER, Preset
+from aegisbo.strategies.surrogate import Belief
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a strategy wants, before anybody checks whether it is taken."""
+
+    choices: Array  # (k, width) in order of preference
+    note: Note  # note["move"] names the move
+    memory: Memory
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelBased(ABC):
+    """A strategy that looks at a surrogate; subclasses only `decide`."""
+
+    preset: Preset = PAPER
+
+    @abstractmethod
+    def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
+        """Choose, given what the surrogate believes."""
+
+    def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion:
+        """One point, the memory after it and the reason for it."""
+        if len(evidence.y) == 0:
+            return Suggestion(anywhere(evidence.cube, rng)[0], memory, {"move": "initial"})
+        # Each step has its own stream, so that a fit which is not repeated shifts nobody's draws.
+        fitting, deciding, replacing = rng.spawn(3)
+        belief, memory = self.preset.surrogate.fit(evidence, memory, fitting)
+        decision = self.decide(belief, evidence, memory, deciding)
+        x, note = decision.choices[0], dict(decision.note)
+        if self.preset.guard:
+            fallbacks = self._fallbacks(str(note["move"]), belief, evidence, replacing)
+            x, instead = guard(decision.choices, fallbacks, evidence, belief.gp.kernel.lengthscale, replacing)
+            note |= {} if instead is None else {"guard": instead}
+        return Suggestion(x, decision.memory, {**note, **belief.note(x)})
+
+    def _fallbacks(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Iterator[Fallback]:
+        """What to try after all choices of `move`: the Pareto set, then a sample path."""
+        preset, gp, cube = self.preset, belief.gp, evidence.cube
+        if move not in ("pareto", "thompson"):
+            yield "pareto", lambda: pareto(gp, cube, rng)
+        if move != "thompson":
+            yield "thompson", lambda: thompson(gp, cube, preset.search, preset.features, rng)

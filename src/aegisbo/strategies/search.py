@@ -1,0 +1,35 @@
+"""The inner search: candidates spread over the cube, the promising ones polished, the result rounded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from numpy.random import Generator
+
+from aegisbo.arrays import Array
+from aegisbo.numerics import boxmin
+from aegisbo.strategies.cube import Cube
+
+Spread = Callable[[int, int, Generator], Array]  # (n, d, rng) -> (n, d)
+
+
+def uniform(n: int, d: int, rng: Generator) -> Array:
+    """Independent uniform points."""
+    return rng.random((n, d))
+
+
+@dataclass(frozen=True)
+class Search:
+    """How cheap functions are minimised over the cube."""
+
+    spread: Spread
+    choose: boxmin.Choice
+    candidates: int = 1000  # for each parameter
+    starts: int = 10
+
+    def __call__(self, objective: boxmin.Objective, cube: Cube, rng: Generator) -> Array:
+        """Local minima (k, width), rounded to what can be evaluated, the lowest first."""
+        d = cube.parameters
+        candidates = cube.fill(self.spread(self.candidates * d, d, rng))
+        return cube.round(boxmin.minimise(objective, candidates, rng, starts=self.starts, choose=self.choose).polished)

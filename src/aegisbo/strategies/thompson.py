@@ -1,0 +1,22 @@
+"""Asynchronous Thompson sampling (Kandasamy et al., 2018): always minimise a function drawn from the posterior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numpy.random import Generator
+
+from aegisbo.strategies.base import Evidence, Memory
+from aegisbo.strategies.model_based import Decision, ModelBased
+from aegisbo.strategies.moves import thompson
+from aegisbo.strategies.surrogate import Belief
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thompson(ModelBased):
+    """Pending points need no care: each draw is another function."""
+
+    def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
+        """Minimise one sample path."""
+        choices = thompson(belief.gp, evidence.cube, self.preset.search, self.preset.features, rng)
+        return Decision(choices, {"move": "thompson"}, memory)

@@ -1,0 +1,270 @@
+"""The loop: no worker waits, nothing is asked twice or too often, every outcome reaches the optimizer."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aegisbo.errors import InvalidInput, SpaceExhausted
+from aegisbo.runners.loop import Run, run
+from aegisbo.runners.virtual import Constant, Empirical, Exponential, HalfNormal, Law, Pareto, VirtualWorkers
+from aegisbo.runners.workers import Finished, Outcome
+
+
+@dataclass(frozen=True)
+class Trial:
+    number: int
+    x: float
+
+
+@dataclass
+class Recorder:
+    """An optimizer that suggests 10 * number and writes down all that it is asked and told."""
+
+    size: float = math.inf  # how many points the space holds
+    events: list[tuple[Any, ...]] = field(default_factory=list)
+    issued: int = 0
+    occupied: int = 0
+
+    def ask(self) -> Trial:
+        if self.occupied >= self.size:
+            raise SpaceExhausted("no point left")
+        self.events.append(("ask", self.issued))
+        self.issued += 1
+        self.occupied += 1
+        return Trial(self.issued - 1, 10.0 * (self.issued - 1))
+
+    def tell(self, number: int, value: float) -> None:
+        self.events.append(("tell", number, value))
+
+    def fail(self, number: int, reason: str, state: str = "failed") -> None:
+        self.events.append(("fail", number, state, reason))
+
+    def expire(self, number: int) -> None:
+        self.events.append(("expire", number))
+        self.occupied -= 1
+
+    def of(self, kind: str) -> list[int]:
+        return [event[1] for event in self.events if event[0] == kind]
+
+
+def plus_one(x: float) -> float:
+    return x + 1
+
+
+def simulate(
+    q: int, law: Law, budget: int, free: int = 0, seed: int = 1, size: float = math.inf
+) -> tuple[Recorder, Run]:
+    optimizer = Recorder(size)
+    return optimizer, run(optimizer, VirtualWorkers(plus_one, q, law, seed, free), budget)
+
+
+def order_of(record: Run) -> list[int]:
+    return [job.number for job in record.finished]
+
+
+@given(
+    q=st.integers(1, 6),
+    budget=st.integers(1, 40),
+    free=st.integers(0, 8),
+    seed=st.integers(0, 2**32 - 1),
+    law=st.sampled_from([HalfNormal(), Pareto(), Exponential(), Constant(), Empirical((1.0, 2.0, 0.0))]),
+)
+def test_completions_are_those_of_a_queue_served_by_the_first_free_worker(
+    q: int, budget: int, free: int, seed: int, law: Law
+) -> None:
+    """The classical picture of the same thing: trials stand in line, and each goes to the worker free earliest."""
+    workers = VirtualWorkers(plus_one, q, law, seed, free)
+    free_at = [0.0] * q
+    jobs = []
+    for number in range(budget):
+        start = heapq.heappop(free_at)
+        heapq.heappush(free_at, start + workers.seconds(number))
+        jobs.append((start + workers.seconds(number), number, start))
+    _, record = simulate(q, law, budget, free, seed)
+    assert sorted((job.finished, job.number, job.started) for job in record.finished) == sorted(jobs)
+    ends = [job.finished for job in record.finished]
+    assert ends == sorted(ends)
+    assert record.makespan == max(free_at)
+    total = sum(workers.seconds(number) for number in range(budget))
+    assert record.busy == pytest.approx(total, rel=1e-12)
+    assert record.utilization == pytest.approx(total / (q * max(free_at)) if max(free_at) else 1, rel=1e-12)
+
+
+@given(q=st.integers(1, 6), budget=st.integers(1, 30), seed=st.integers(0, 1000))
+def test_exactly_the_budget_is_asked_and_told(q: int, budget: int, seed: int) -> None:
+    optimizer, record = simulate(q, HalfNormal(), budget, seed=seed)
+    assert optimizer.of("ask") == list(range(budget))
+    assert optimizer.of("tell") == order_of(record)
+    assert sorted(order_of(record)) == list(range(budget))
+    assert list(record.suggestion_seconds) == list(range(budget))
+    assert all(seconds >= 0 for seconds in record.suggestion_seconds.values())
+
+
+@given(q=st.integers(1, 6), budget=st.integers(1, 30), seed=st.integers(0, 1000))
+def test_no_worker_waits_while_there_is_budget(q: int, budget: int, seed: int) -> None:
+    optimizer, _ = simulate(q, Pareto(), budget, seed=seed)
+    running = told = 0
+    for event, following in zip(optimizer.events, [*optimizer.events[1:], ("end",)], strict=True):
+        running += 1 if event[0] == "ask" else -1
+        told += event[0] == "tell"
+        assert running <= q
+        if following[0] == "tell":  # only when every worker is busy, or nothing is left to ask for, may the loop wait
+            assert running == min(q, budget - told)
+
+
+def test_the_function_receives_x_and_its_value_is_told() -> None:
+    optimizer, record = simulate(3, HalfNormal(), 8)
+    assert {event[1:] for event in optimizer.events if event[0] == "tell"} == {(i, 10.0 * i + 1) for i in range(8)}
+    assert [job.outcome.value for job in record.finished] == [10.0 * number + 1 for number in order_of(record)]
+
+
+def test_one_worker_asks_and_tells_in_turn() -> None:
+    optimizer, record = simulate(1, HalfNormal(), 5)
+    assert [event[0] for event in optimizer.events] == ["ask", "tell"] * 5
+    assert record.utilization == pytest.approx(1)
+
+
+def test_constant_times_make_batches() -> None:
+    optimizer, record = simulate(4, Constant(), 10)
+    assert [event[0] for event in optimizer.events] == [*["ask"] * 4, *["tell"] * 4] * 2 + ["ask"] * 2 + ["tell"] * 2
+    assert [job.finished for job in record.finished] == [1.0] * 4 + [2.0] * 4 + [3.0] * 2
+    assert record.utilization == pytest.approx(10 / 12)
+
+
+def test_free_trials_are_all_told_before_anything_else_is_asked() -> None:
+    optimizer, record = simulate(8, HalfNormal(), 20, free=6)
+    initial, rest = optimizer.events[:12], optimizer.events[12:]
+    assert [event[:2] for event in initial] == [event for i in range(6) for event in (("ask", i), ("tell", i))]
+    assert [event[:2] for event in rest[:8]] == [("ask", i) for i in range(6, 14)]
+    assert [job.finished == 0 for job in record.finished] == [True] * 6 + [False] * 14
+
+
+def test_a_run_of_free_trials_only_takes_no_time() -> None:
+    _, record = simulate(2, HalfNormal(), 4, free=4)
+    assert (record.makespan, record.busy, record.utilization) == (0, 0, 1)
+
+
+def test_every_strategy_meets_the_same_times() -> None:
+    alone, together = (simulate(q, HalfNormal(), 30)[1] for q in (1, 7))
+    seconds = [{job.number: job.seconds for job in record.finished} for record in (alone, together)]
+    assert order_of(alone) != order_of(together)
+    assert seconds[0] == pytest.approx(seconds[1], rel=1e-12)
+
+
+def run_function(function: Callable[[float], Any], budget: int) -> tuple[Recorder, Run]:
+    optimizer = Recorder()
+    return optimizer, run(optimizer, VirtualWorkers(function, 2, Constant(), seed=0), budget)
+
+
+def test_failures_and_invalid_values_count_and_the_run_goes_on() -> None:
+    def moody(x: float) -> float:
+        if x == 10:
+            raise RuntimeError("diverged")
+        return math.nan if x == 20 else x
+
+    optimizer, record = run_function(moody, 5)
+    assert [job.outcome.state for job in record.finished] == ["done", "failed", "invalid", "done", "done"]
+    assert optimizer.of("tell") == [0, 3, 4]
+    assert [event[1:3] for event in optimizer.events if event[0] == "fail"] == [(1, "failed"), (2, "invalid")]
+    reasons = [event[3] for event in optimizer.events if event[0] == "fail"]
+    assert reasons[0] == "RuntimeError: diverged"
+    assert "nan" in reasons[1]
+
+
+def test_the_function_is_called_once_a_trial() -> None:
+    calls: list[float] = []
+    run_function(calls.append, 7)
+    assert sorted(calls) == [10.0 * i for i in range(7)]
+
+
+class Unreliable(VirtualWorkers):
+    """Virtual workers that lose every third trial."""
+
+    def collect(self, timeout: float | None = None) -> list[Finished]:
+        return [
+            Finished(job.number, Outcome("lost", reason="worker died"), job.started, job.finished)
+            if job.number % 3 == 0
+            else job
+            for job in super().collect(timeout)
+        ]
+
+
+def test_lost_trials_expire_and_do_not_count() -> None:
+    optimizer = Recorder()
+    record = run(optimizer, Unreliable(plus_one, 2, HalfNormal(), seed=2), budget=6)
+    assert len(optimizer.of("tell")) == 6
+    assert sorted(optimizer.of("expire")) == [number for number in range(optimizer.issued) if number % 3 == 0]
+    assert [job.outcome.state for job in record.finished].count("lost") == len(optimizer.of("expire")) > 0
+    assert optimizer.of("fail") == []
+
+
+@pytest.mark.parametrize("q", [1, 3, 8])
+def test_an_exhausted_space_ends_the_run_with_all_results_in(q: int) -> None:
+    optimizer, record = simulate(q, HalfNormal(), 20, size=5)
+    assert sorted(optimizer.of("tell")) == list(range(5))
+    assert len(record.finished) == 5
+
+
+def test_a_lost_trial_makes_room_in_an_exhausted_space() -> None:
+    optimizer = Recorder(size=4)
+    run(optimizer, Unreliable(plus_one, 2, HalfNormal(), seed=2), budget=20)
+    assert len(optimizer.of("tell")) == 4
+
+
+def test_timed_out_jobs_are_failures_of_their_own_kind() -> None:
+    class Impatient(VirtualWorkers):
+        def collect(self, timeout: float | None = None) -> list[Finished]:
+            if timeout is None:
+                self.stop(1)
+            return super().collect(timeout)
+
+    optimizer = Recorder()
+    record = run(optimizer, Impatient(plus_one, 2, Constant(), seed=0), budget=3)
+    assert [event[1:3] for event in optimizer.events if event[0] == "fail"] == [(1, "timed_out")]
+    assert order_of(record) == [1, 0, 2]
+
+
+def test_results_that_arrive_between_two_suggestions_are_told_at_once() -> None:
+    """A job may end while the optimizer thinks: its value belongs into the very next suggestion."""
+    workers = VirtualWorkers(plus_one, 3, Constant(), seed=0)
+
+    class Slow(Recorder):
+        def ask(self) -> Trial:
+            trial = super().ask()
+            if trial.number > 0:
+                workers._clock += 1  # thinking takes as long as a job
+            return trial
+
+    optimizer = Slow()
+    run(optimizer, workers, budget=3)
+    assert [event[:2] for event in optimizer.events[:4]] == [("ask", 0), ("ask", 1), ("tell", 0), ("ask", 2)]
+
+
+def test_a_run_starts_when_the_clock_says_so() -> None:
+    workers = VirtualWorkers(plus_one, 2, Constant(), seed=0)
+    workers.collect(100.0)
+    record = run(Recorder(), workers, budget=4)
+    assert (record.started, record.makespan, record.utilization) == (100, 2, 1)
+
+
+@pytest.mark.parametrize("budget", [0, -3])
+def test_a_budget_of_nothing_is_refused(budget: int) -> None:
+    with pytest.raises(InvalidInput, match=f"budget is {budget}: ask for at least 1"):
+        run(Recorder(), VirtualWorkers(plus_one, 1, Constant(), seed=0), budget)
+
+
+def test_the_papers_workers_are_used_as_theory_says() -> None:
+    """With half-normal times of mean 1 the makespan of many trials approaches budget / q."""
+    _, record = simulate(8, HalfNormal(), 4000)
+    spread = math.sqrt((math.pi / 2 - 1) / 4000)  # standard error of the mean time
+    assert record.makespan == pytest.approx(500, rel=4 * spread + 8 / 500)
+    assert np.mean([job.seconds for job in record.finished]) == pytest.approx(1, abs=4 * spread)

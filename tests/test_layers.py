@@ -1,0 +1,162 @@
+"""Imports point down only, and third-party packages enter where the table says: this file is the architecture."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+NUMERIC = {"numpy", "scipy"}
+CORE = NUMERIC | {"threadpoolctl", "rich", "pebble", "cloudpickle"}
+
+# One line a floor, the highest first: the parts on it, each with the third-party packages it may import. A part may
+# import itself and every lower floor; parts on one floor do not know each other.
+FLOORS: tuple[dict[str, set[str]], ...] = (
+    {"cli": CORE | {"typer"}},
+    {"__init__": set()},  # the front door: re-exports only
+    {
+        "experiments": NUMERIC | {"matplotlib", "statsmodels"},
+        "report": {"numpy", "plotly"},
+        "integrations": {"numpy", "optuna"},
+    },
+    {"runners": CORE | {"dask", "distributed"}},
+    {"study": CORE},
+    {"optimizer": NUMERIC | {"threadpoolctl"}},
+    {"strategies": NUMERIC | {"threadpoolctl"}},
+    {"numerics": NUMERIC, "problems": NUMERIC | {"Box2D"}},
+    {"arrays": {"numpy"}},
+    {"errors": set()},
+)
+# Low, but not for everybody: an optimiser that knows the test problems could not be trusted with them.
+ONLY_FOR = {"problems": {"cli", "experiments"}}
+
+HEIGHT = {part: -depth for depth, floor in enumerate(FLOORS) for part in floor}
+THIRD_PARTY = {part: packages for floor in FLOORS for part, packages in floor.items()}
+
+
+def imported_modules(tree: ast.Module, package: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+    """Line and absolute dotted name of every import, wherever it stands; `from a import b` counts as `a.b`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else ()
+            base = ".".join((*above, node.module) if node.module else above)
+            yield from ((node.lineno, f"{base}.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+            yield from ((node.lineno, arg.value) for arg in node.args[:1] if isinstance(arg, ast.Constant))
+
+
+def objection(part: str, module: str) -> str | None:
+    """Why `part` must not import `module`, or None if it may."""
+    top, _, rest = module.partition(".")
+    if top != "aegisbo":
+        allowed = top in sys.stdlib_module_names or top in THIRD_PARTY[part]
+        return None if allowed else f"{part} may not import {top}"
+    name = rest.partition(".")[0]
+    target = name if name in HEIGHT else "__init__"
+    if target == part:
+        return None
+    if HEIGHT[target] >= HEIGHT[part]:
+        return f"{part} may not import {target}, which is not below it"
+    if part not in ONLY_FOR.get(target, {part}):
+        return f"{part} may not import {target}, which is for {' and '.join(sorted(ONLY_FOR[target]))} only"
+    return None
+
+
+def violations(package: Path) -> list[str]:
+    """Every import below `package` that breaks the table, and every file that the table does not know."""
+    found = []
+    for file in sorted(package.rglob("*.py")):
+        path = file.relative_to(package)
+        part = path.with_suffix("").parts[0]
+        if part not in HEIGHT:
+            found.append(f"{path}: no floor lists {part!r}")
+            continue
+        for line, module in imported_modules(ast.parse(file.read_text("utf-8")), ("aegisbo", *path.parts[:-1])):
+            if reason := objection(part, module):
+                found.append(f"{path}:{line}: {reason}")
+    return found
+
+
+def test_every_import_points_down() -> None:
+    assert violations(ROOT / "src" / "aegisbo") == []
+
+
+def test_the_checker_reads_the_real_package() -> None:
+    """Guards the test above against looking into an empty folder."""
+    files = {file.name for file in (ROOT / "src" / "aegisbo").rglob("*.py")}
+    assert {"__init__.py", "arrays.py", "errors.py", "base.py"} <= files
+
+
+def test_third_party_packages_are_declared_in_pyproject() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    requirements = [*project["dependencies"]]
+    for extra, packages in project["optional-dependencies"].items():
+        requirements += packages if extra != "dev" else []
+    declared = {re.match(r"[\w-]+", requirement)[0].lower() for requirement in requirements}
+    assert {package.lower() for packages in THIRD_PARTY.values() for package in packages} == declared
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "reason"),
+    [
+        ("numerics/gp.py", "import aegisbo.strategies.base", "numerics may not import strategies"),
+        ("numerics/gp.py", "from aegisbo.optimizer import Trial", "numerics may not import optimizer"),
+        ("numerics/gp.py", "from aegisbo import optimizer", "numerics may not import optimizer"),
+        ("numerics/gp.py", "from aegisbo import Optimizer", "numerics may not import __init__"),
+        ("numerics/gp.py", "import aegisbo", "numerics may not import __init__"),
+        ("numerics/gp.py", "import threadpoolctl", "numerics may not import threadpoolctl"),
+        ("numerics/gp.py", "import numpy as np, pandas", "numerics may not import pandas"),
+        (
+            "numerics/gp.py",
+            "def f():\n    from ..strategies import base",
+            "gp.py:2: numerics may not import strategies",
+        ),
+        ("numerics/__init__.py", "from .. import study", "numerics may not import study"),
+        ("numerics/gp.py", "if TYPE_CHECKING:\n    import aegisbo.study", "numerics may not import study"),
+        ("numerics/gp.py", "importlib.import_module('aegisbo.cli')", "numerics may not import cli"),
+        ("arrays.py", "import scipy", "arrays may not import scipy"),
+        ("errors.py", "from aegisbo.arrays import Array", "errors may not import arrays"),
+        ("report/page.py", "from aegisbo.experiments import plan", "report may not import experiments"),
+        ("optimizer/space.py", "import rich", "optimizer may not import rich"),
+        ("study/store.py", "from aegisbo.runners import loop", "study may not import runners"),
+        ("runners/loop.py", "from aegisbo.problems import get", "runners may not import problems, which is for"),
+        ("problems/base.py", "from aegisbo.numerics import gp", "problems may not import numerics"),
+        ("helpers/text.py", "", "no floor lists 'helpers'"),
+        ("utils.py", "", "no floor lists 'utils'"),
+    ],
+)
+def test_the_checker_goes_red(tmp_path: Path, path: str, source: str, reason: str) -> None:
+    write(tmp_path / path, source)
+    (message,) = violations(tmp_path)
+    assert message.startswith(path)
+    assert reason in message
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("__init__.py", "from aegisbo.optimizer import Optimizer\nfrom aegisbo.errors import AegisError"),
+        ("numerics/gp.py", "import math, numpy.linalg\nfrom scipy import linalg\nfrom aegisbo.numerics import kernels"),
+        ("numerics/gp.py", "from . import kernels\nfrom .kernels import Matern52\nfrom ..arrays import Array"),
+        ("strategies/aegis.py", "from aegisbo.numerics.gp import GP\nfrom aegisbo import errors"),
+        ("experiments/execute.py", "from aegisbo.problems import get\nfrom aegisbo.runners.virtual import Clock"),
+        ("cli/simulate.py", "import typer\nfrom aegisbo import __version__\nfrom aegisbo.problems import get"),
+    ],
+)
+def test_the_checker_stays_green(tmp_path: Path, path: str, source: str) -> None:
+    write(tmp_path / path, source)
+    assert violations(tmp_path) == []
+
+
+def write(file: Path, source: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(source, "utf-8")
