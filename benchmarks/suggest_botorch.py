@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import log
 
 import moocore
 import numpy as np
@@ -25,31 +26,39 @@ from pymoo.operators.crossover.sbx import SBX
 from pymoo.operators.mutation.pm import PM
 from pymoo.optimize import minimize
 from suggest_data import Data
-from suggest_ours import NOISE, OUTPUTSCALE, lengthscale_bounds
 from torch import Tensor
 
 from aegisbo.arrays import Array
+from aegisbo.numerics import hyperfit
+from aegisbo.strategies.presets import PAPER, paper_model
 
-STARTS = 10
-FEATURES = 2000
+STARTS = PAPER.search.starts
+CANDIDATES = PAPER.search.candidates  # for each coordinate
 
 
 def unfitted(data: Data) -> SingleTaskGP:
+    paper = paper_model(data.d)
     # Of the constraints on offer (hard bounds on the raw values, a sigmoid, logarithms) this one lets L-BFGS-B
     # finish with the fewest evaluations; bounds and logarithms are also what our own fit uses.
     kernel = ScaleKernel(
-        MaternKernel(nu=2.5, lengthscale_constraint=LogTransformedInterval(*lengthscale_bounds(data.d))),
-        outputscale_constraint=LogTransformedInterval(*OUTPUTSCALE),
+        MaternKernel(nu=2.5, lengthscale_constraint=LogTransformedInterval(*paper.lengthscale)),
+        outputscale_constraint=LogTransformedInterval(*paper.outputscale),
     )
     X, y = torch.from_numpy(data.X), torch.from_numpy(data.y)[:, None]
     return SingleTaskGP(
-        X, y, torch.full_like(y, NOISE), covar_module=kernel, mean_module=ZeroMean(), outcome_transform=None
+        X,
+        y,
+        torch.full_like(y, paper.noise.variance),
+        covar_module=kernel,
+        mean_module=ZeroMean(),
+        outcome_transform=None,
     ).double()
 
 
 def set_hyperparameters(model: SingleTaskGP, lengthscale: float, outputscale: float) -> None:
-    model.covar_module.base_kernel.lengthscale = lengthscale
-    model.covar_module.outputscale = outputscale
+    # Their logarithms are the raw parameters. The setters would refuse a value on its bound that is off by rounding.
+    model.covar_module.base_kernel.raw_lengthscale.data.fill_(log(lengthscale))
+    model.covar_module.raw_outputscale.data.fill_(log(outputscale))
 
 
 def log_likelihood(data: Data, lengthscale: float, outputscale: float) -> float:
@@ -62,11 +71,11 @@ def log_likelihood(data: Data, lengthscale: float, outputscale: float) -> float:
 
 def fit(data: Data, rng: Generator) -> SingleTaskGP:
     """The best of ten full fits, their starts uniform in the box."""
-    model = unfitted(data)
+    model, paper = unfitted(data), paper_model(data.d)
     mll = ExactMarginalLogLikelihood(model.likelihood, model)
     best, best_state = np.inf, model.state_dict()
-    for _ in range(STARTS):
-        set_hyperparameters(model, rng.uniform(*lengthscale_bounds(data.d)), rng.uniform(*OUTPUTSCALE))
+    for _ in range(hyperfit.STARTS):
+        set_hyperparameters(model, rng.uniform(*paper.lengthscale), rng.uniform(*paper.outputscale))
         found = fit_gpytorch_mll_scipy(mll.train())
         if found.fval < best:
             best, best_state = found.fval, {name: value.clone() for name, value in model.state_dict().items()}
@@ -76,31 +85,27 @@ def fit(data: Data, rng: Generator) -> SingleTaskGP:
 
 def exploit(model: SingleTaskGP) -> Array:
     """Where the posterior mean is lowest."""
-    bounds = _cube(model)
-    x, _ = optimize_acqf(
-        PosteriorMean(_fresh(model), maximize=False),
-        bounds,
-        q=1,
-        num_restarts=STARTS,
-        raw_samples=1000 * bounds.shape[1],
-    )
+    mean = PosteriorMean(_fresh(model), maximize=False)
+    d = _dimension(model)
+    x, _ = optimize_acqf(mean, _cube(d), q=1, num_restarts=STARTS, raw_samples=CANDIDATES * d)
     return x[0].numpy()
 
 
 def thompson(model: SingleTaskGP) -> Array:
     """Where a path drawn from the posterior is lowest."""
-    prior = partial(draw_kernel_feature_paths, num_features=FEATURES)
+    prior = partial(draw_kernel_feature_paths, num_features=PAPER.features)
     path = draw_matheron_paths(_fresh(model), torch.Size([1]), prior_sampler=prior)
-    return minimum_of_path(path, _cube(model))
+    return minimum_of_path(path, _dimension(model))
 
 
-def minimum_of_path(path: Callable[[Tensor], Tensor], bounds: Tensor) -> Array:
+def minimum_of_path(path: Callable[[Tensor], Tensor], d: int) -> Array:
+    # Faster than optimize_acqf on a path, which would treat every candidate as a batch of its own.
     x, _ = optimize_posterior_samples(
         path,
-        bounds,
-        raw_samples=1000 * bounds.shape[1],
+        _cube(d),
+        raw_samples=CANDIDATES * d,
         num_restarts=STARTS,
-        sample_transform=torch.neg,
+        sample_transform=torch.neg,  # it maximises
         return_transformed=True,
     )
     return x.reshape(-1).detach().numpy()
@@ -116,7 +121,7 @@ def pareto(model: SingleTaskGP, seed: int) -> Array:
             mean, variance = posterior.mean, posterior.variance  # lazy: the joint covariance is never formed
             return torch.hstack([mean, -variance.sqrt()]).numpy()
 
-    return front(mean_and_spread, model.train_inputs[0].shape[1], seed)
+    return front(mean_and_spread, _dimension(model), seed)
 
 
 def front(objectives: Callable[[Array], Array], d: int, seed: int) -> Array:
@@ -151,6 +156,9 @@ def _fresh(model: SingleTaskGP) -> SingleTaskGP:
     return model.train().eval()
 
 
-def _cube(model: SingleTaskGP) -> Tensor:
-    d = model.train_inputs[0].shape[1]
+def _dimension(model: SingleTaskGP) -> int:
+    return int(model.train_inputs[0].shape[1])
+
+
+def _cube(d: int) -> Tensor:
     return torch.stack([torch.zeros(d), torch.ones(d)]).double()

@@ -11,6 +11,7 @@ from aegisbo import problems
 from aegisbo.arrays import Array
 from aegisbo.numerics.outputs import standardise
 
+COMPARED = tuple((d, n) for d in (2, 5, 10) for n in (50, 100, 200))  # where all contestants meet
 # A smooth and a rough function of each dimension.
 FUNCTIONS = {2: ("Branin", "Eggholder"), 5: ("StyblinskiTang5", "Ackley5"), 10: ("Rosenbrock10", "StyblinskiTang10")}
 

@@ -1,9 +1,12 @@
-"""How long one suggestion takes: ours, the same work done by others, and the floor under both."""
+"""How long one suggestion takes: ours, the same work done by others, and the floor under both.
+
+Times are processor time of the one thread, not time on the clock: a neighbour who is busy does not count.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import fmean, geometric_mean, median
 
@@ -12,80 +15,83 @@ import suggest_botorch as theirs
 import suggest_ours as ours
 import torch
 from scipy.linalg import lapack
-from suggest_data import Data, mid_run
+from suggest_data import COMPARED, Data, mid_run
 from suggest_optuna import prepared_ask
+from suggest_report import Line, print_table
 
-Prepared = Callable[[int], Callable[[], object]]  # seed -> what is timed; all before that is not
+from aegisbo.arrays import Array
+
+Prepared = Callable[[int], Callable[[], object]]  # seed -> what is timed; the making of it is not
 BRANCHES = ("exploit", "thompson", "pareto")
-COMPARED = tuple((d, n) for d in (2, 5, 10) for n in (50, 100, 200))
 LARGE = tuple((10, n) for n in (500, 1000, 2000))
 REPEATS, THEIR_REPEATS, LARGE_REPEATS = 7, 3, 3
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Milliseconds by column, the mean over the functions of dimension d."""
+    """Milliseconds by column, the mean over the functions of dimension d; "botorch exploit" and such are theirs."""
 
     d: int
     n: int
     milliseconds: dict[str, float]
 
-    def suggestion(self, fit: str, whose: str = "") -> float:
-        """A fit and the mean of the three branches."""
-        return self.milliseconds[whose + fit] + fmean(self.milliseconds[whose + branch] for branch in BRANCHES)
+    @property
+    def compared(self) -> bool:
+        """Whether theirs were measured too."""
+        return "botorch fit" in self.milliseconds
+
+    def suggestion(self, fit: str) -> float:
+        """Ours: a fit, cold or warm, and the mean of the three branches."""
+        return self.milliseconds[fit] + fmean(self.milliseconds[branch] for branch in BRANCHES)
+
+    def their_suggestion(self) -> float:
+        """BoTorch's: a fit and the mean of the three branches."""
+        return self.milliseconds["botorch fit"] + fmean(self.milliseconds[f"botorch {branch}"] for branch in BRANCHES)
 
 
 def measure(quick: bool) -> list[Cell]:
     compared, large = (((2, 50), (5, 100), (10, 200)), ((10, 500),)) if quick else (COMPARED, LARGE)
-    _time(_every_column(mid_run(2, 20)[0]), repeats=1)  # whatever happens only once has then happened
-    cells = []
-    for d, n in (*compared, *large):
-        repeats = (3 if quick else REPEATS) if (d, n) in compared else LARGE_REPEATS
-        columns = _every_column if (d, n) in compared else _our_columns
-        cells.append(_cell(d, n, [_time(columns(data), repeats) for data in mid_run(d, n)]))
-        print(f"measured d = {d}, n = {n}", flush=True)
-    return cells
+    _time(_all_columns(mid_run(2, 20)[0]), repeats=1)  # whatever happens only once has then happened
+    cells = [_cell(d, n, _all_columns, THEIR_REPEATS if quick else REPEATS) for d, n in compared]
+    return cells + [_cell(d, n, _our_columns, LARGE_REPEATS) for d, n in large]
 
 
-def _cell(d: int, n: int, measured: list[dict[str, float]]) -> Cell:
-    return Cell(d, n, {column: fmean(times[column] for times in measured) for column in measured[0]})
+def _cell(d: int, n: int, columns: Callable[[Data], dict[str, Prepared]], repeats: int) -> Cell:
+    times = [_time(columns(data), repeats) for data in mid_run(d, n)]
+    print(f"measured d = {d}, n = {n}", flush=True)
+    return Cell(d, n, {column: fmean(each[column] for each in times) for column in times[0]})
 
 
 def _time(columns: dict[str, Prepared], repeats: int) -> dict[str, float]:
-    """Median milliseconds of each column; all are measured in turn, so that a busy spell hits all of them."""
+    """Median milliseconds of each column, all measured in turn: a slow spell of the machine hits all of them."""
     times: dict[str, list[float]] = {column: [] for column in columns}
-    sparse = max(repeats // THEIR_REPEATS, 1)
     for repeat in range(repeats):
         for column, prepare in columns.items():
-            if column.startswith("botorch ") and repeat % sparse:
+            if column.startswith("botorch") and repeat >= THEIR_REPEATS:
                 continue
             torch.manual_seed(repeat)
             run = prepare(repeat)
-            start = time.perf_counter()
+            start = time.process_time()
             run()
-            times[column].append(1e3 * (time.perf_counter() - start))
+            times[column].append(1e3 * (time.process_time() - start))
     return {column: median(values) for column, values in times.items()}
 
 
 def _our_columns(data: Data) -> dict[str, Prepared]:
     warm = ours.fit(data.without_last(), np.random.default_rng(0)).phi
-    gp = ours.fit(data, np.random.default_rng(0)).gp
-    kernel_matrix = gp.kernel.gram(data.X) + gp.noise * np.eye(data.n)
-
-    def seeded(step: Callable[..., object], *arguments: object) -> Prepared:
-        return lambda seed: lambda: step(*arguments, np.random.default_rng(seed))
-
+    gp = ours.fit(data, np.random.default_rng(0), warm).gp
+    K = gp.kernel.gram(data.X) + gp.noise * np.eye(data.n)
     return {
-        "floor": lambda seed: lambda: _floor(kernel_matrix),
-        "fit cold": seeded(ours.fit, data),
+        "floor": lambda seed: lambda: _floor(K),
+        "fit cold": lambda seed: lambda: ours.fit(data, np.random.default_rng(seed)),
         "fit warm": lambda seed: lambda: ours.fit(data, np.random.default_rng(seed), warm),
-        "exploit": seeded(ours.exploit, gp),
-        "thompson": seeded(ours.thompson, gp),
-        "pareto": seeded(ours.pareto, gp),
+        "exploit": lambda seed: lambda: ours.exploit(gp, np.random.default_rng(seed)),
+        "thompson": lambda seed: lambda: ours.thompson(gp, np.random.default_rng(seed)),
+        "pareto": lambda seed: lambda: ours.pareto(gp, np.random.default_rng(seed)),
     }
 
 
-def _every_column(data: Data) -> dict[str, Prepared]:
+def _all_columns(data: Data) -> dict[str, Prepared]:
     model = theirs.fit(data, np.random.default_rng(0))
     return _our_columns(data) | {
         "botorch fit": lambda seed: lambda: theirs.fit(data, np.random.default_rng(seed)),
@@ -96,56 +102,60 @@ def _every_column(data: Data) -> dict[str, Prepared]:
     }
 
 
-def _floor(K: np.ndarray) -> None:
+def _floor(K: Array) -> None:
     """What any likelihood with its gradient needs: a Cholesky factor and an inverse."""
     L, _ = lapack.dpotrf(K, lower=1)
     lapack.dpotri(L, lower=1, overwrite_c=1)
 
 
-def must_show(cells: list[Cell]) -> dict[str, object]:
-    """The measured ratios beside their targets."""
-    compared = [cell for cell in cells if "botorch fit" in cell.milliseconds]
-    by_size = {(cell.d, cell.n): cell for cell in cells}
-    shown: dict[str, object] = {"suggestion over BoTorch's, target": 1 / 30}
-    for fit in ("fit cold", "fit warm"):
-        ratios = (cell.suggestion(fit) / cell.suggestion("fit", "botorch ") for cell in compared)
-        shown[f"suggestion over BoTorch's, {fit}"] = geometric_mean(ratios)
-    shown["warm fit at n = 200 in floors, target"] = 60
-    for d, n in by_size:
-        if n == 200:
-            times = by_size[d, n].milliseconds
-            shown[f"warm fit at n = 200 in floors, d = {d}"] = times["fit warm"] / times["floor"]
-    if {(10, 1000), (10, 2000)} <= by_size.keys():
-        small, big = by_size[10, 1000], by_size[10, 2000]
-        shown["growth from n = 1000 to 2000, cubic"] = 8
-        shown["growth from n = 1000 to 2000, floor"] = big.milliseconds["floor"] / small.milliseconds["floor"]
-        shown["growth from n = 1000 to 2000, warm fit"] = big.milliseconds["fit warm"] / small.milliseconds["fit warm"]
-        shown["growth from n = 1000 to 2000, suggestion"] = big.suggestion("fit warm") / small.suggestion("fit warm")
-    return shown
-
-
 def print_tables(cells: list[Cell]) -> None:
-    print("\nMilliseconds, ours (the floor is one Cholesky factor and one inverse)")
-    _print_table(cells, ("floor", "fit cold", "fit warm", *BRANCHES))
-    compared = [cell for cell in cells if "botorch fit" in cell.milliseconds]
-    print("\nMilliseconds, BoTorch + GPyTorch + pymoo at the same work, and one ask of Optuna's GPSampler")
-    _print_table(compared, ("botorch fit", *(f"botorch {branch}" for branch in BRANCHES), "optuna ask"))
-    print("\nTimes faster than theirs")
-    _print_table([_ratios(cell) for cell in compared], tuple(_ratios(compared[0]).milliseconds))
+    compared = [cell for cell in cells if cell.compared]
+    print_table(
+        "Milliseconds, ours; the floor is one Cholesky factor and one inverse",
+        [(cell.d, cell.n, _columns(cell, "floor", "fit cold", "fit warm", *BRANCHES)) for cell in cells],
+    )
+    print_table(
+        "Milliseconds, BoTorch + GPyTorch + pymoo at the same work; one ask of Optuna's GPSampler",
+        [
+            (cell.d, cell.n, _columns(cell, "fit", *BRANCHES, whose="botorch ") | _columns(cell, "optuna ask"))
+            for cell in compared
+        ],
+    )
+    print_table("How many times longer theirs take", [(cell.d, cell.n, _ratios(cell)) for cell in compared])
 
 
-def _ratios(cell: Cell) -> Cell:
+def _columns(cell: Cell, *columns: str, whose: str = "") -> dict[str, float]:
+    return {column: cell.milliseconds[whose + column] for column in columns}
+
+
+def _ratios(cell: Cell) -> dict[str, float]:
+    """Theirs over ours, step by step; the last three columns are whole suggestions."""
     times = cell.milliseconds
-    ratios = {f: times["botorch fit"] / times[f] for f in ("fit cold", "fit warm")}
+    ratios = {fit: times["botorch fit"] / times[fit] for fit in ("fit cold", "fit warm")}
     ratios |= {branch: times[f"botorch {branch}"] / times[branch] for branch in BRANCHES}
-    for fit in ("cold", "warm"):
-        total = cell.suggestion(f"fit {fit}")
-        ratios[f"all {fit}"] = cell.suggestion("fit", "botorch ") / total
-    ratios["optuna, warm"] = times["optuna ask"] / cell.suggestion("fit warm")
-    return Cell(cell.d, cell.n, ratios)
+    ratios |= {f"all, {fit}": cell.their_suggestion() / cell.suggestion(fit) for fit in ("fit cold", "fit warm")}
+    return ratios | {"optuna": times["optuna ask"] / cell.suggestion("fit warm")}
 
 
-def _print_table(cells: Iterable[Cell], columns: tuple[str, ...]) -> None:
-    print("  d     n" + "".join(f"{column:>18}" for column in columns))
+def must_show(cells: list[Cell]) -> list[Line]:
+    """The ratios that have a target."""
+    lines = []
+    for fit in ("fit cold", "fit warm"):
+        ratios = [cell.suggestion(fit) / cell.their_suggestion() for cell in cells if cell.compared]
+        lines.append(
+            Line(f"suggestion over BoTorch's, {fit}, geometric mean", geometric_mean(ratios), "<= 1/30 = 0.033")
+        )
     for cell in cells:
-        print(f"{cell.d:3} {cell.n:5}" + "".join(f"{cell.milliseconds[column]:18.2f}" for column in columns))
+        if cell.n == 200:
+            floors = cell.milliseconds["fit warm"] / cell.milliseconds["floor"]
+            lines.append(Line(f"warm fit at n = 200, d = {cell.d}, in floors", floors, "<= 60"))
+    return lines + _growth({cell.n: cell for cell in cells if cell.d == 10})
+
+
+def _growth(by_n: dict[int, Cell]) -> list[Line]:
+    if 2000 not in by_n:
+        return []
+    small, large = by_n[1000], by_n[2000]
+    factors = {what: large.milliseconds[what] / small.milliseconds[what] for what in ("floor", "fit warm")}
+    factors["suggestion"] = large.suggestion("fit warm") / small.suggestion("fit warm")
+    return [Line(f"growth from n = 1000 to 2000, {what}", factor, "<= 8") for what, factor in factors.items()]

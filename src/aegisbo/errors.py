@@ -48,3 +48,7 @@ class MissingExtra(AegisError, ImportError):
 
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(f"{feature} needs an optional package: pip install 'aegisbo[{extra}]'")
+
+
+class StudyError(AegisError):
+    """A study file that cannot be read, written or continued."""

@@ -80,7 +80,9 @@ def test_repeated_points_are_factored_with_the_least_jitter():
     ids=["negative entry", "correlation above one", "negative", "not a number"],
 )
 def test_what_is_no_covariance_is_refused_with_size_and_remedy(K):
-    with pytest.raises(NotPositiveDefinite, match=rf"size {len(K)} .*raise the noise or remove repeated points") as error:
+    with pytest.raises(
+        NotPositiveDefinite, match=rf"size {len(K)} .*raise the noise or remove repeated points"
+    ) as error:
         factorise(K)
     assert isinstance(error.value, AegisError)
 

@@ -27,7 +27,7 @@ FALSE_ALARM = 1e-3  # chance that correct code fails one test, were the seed not
 NOISE = 1e-4  # as in the paper
 ISOTROPIC = np.array([0.3])
 ARD = np.array([0.2, 0.4, 0.9])
-DRAWS, PATHS, FEATURES = 64, 64, 1000
+DRAWS, PATHS, FEATURES = 40, 100, 1000
 
 
 def posterior(n, s, lengthscale=ISOTROPIC, noise=NOISE, d=3):
@@ -61,7 +61,7 @@ def spread_of_one_feature(gp, Z):
     rng = np.random.default_rng(99)
     d = Z.shape[1]
     shape = np.diag(np.broadcast_to(gp.kernel.lengthscale, (d,)) ** -2.0)
-    frequencies = multivariate_t(shape=shape, df=5, seed=rng).rvs(20_000).reshape(-1, d)
+    frequencies = multivariate_t(shape=shape, df=5, seed=rng).rvs(10_000).reshape(-1, d)
     waves = np.cos(np.vstack([gp.X, Z]) @ frequencies.T + rng.uniform(0.0, 2.0 * np.pi, len(frequencies)))  # (n + m, J)
     n = len(gp.X)
     K = gp.kernel(gp.X, gp.X) + (gp.noise + gp.jitter) * np.eye(n)
@@ -77,9 +77,11 @@ def spread_of_one_product(C):
     return np.sqrt(np.outer(variances, variances) + C**2)
 
 
-@pytest.mark.parametrize("lengthscale", [ISOTROPIC, ARD], ids=["isotropic", "ard"])
-@pytest.mark.parametrize("s", [0.01, 1.0, 10.0])
-@pytest.mark.parametrize("n", [5, 50, 200])
+CASES = [(n, s, ISOTROPIC) for n in (5, 50, 200) for s in (0.01, 1.0, 10.0)]
+CASES += [(5, 10.0, ARD), (50, 0.01, ARD), (200, 1.0, ARD)]
+
+
+@pytest.mark.parametrize(("n", "s", "lengthscale"), CASES)
 def test_moments_are_those_of_the_posterior(n, s, lengthscale):
     gp = posterior(n, s, lengthscale)
     Z = probes(gp)
@@ -94,3 +96,118 @@ def test_moments_are_those_of_the_posterior(n, s, lengthscale):
     by_features = spread_of_one_feature(gp, Z) / np.sqrt(DRAWS * FEATURES)
     error = np.abs(moved.T @ moved / len(moved) - C)
     assert (error <= allowed(len(Z) * (len(Z) + 1) / 2) * (by_samples + by_features)).all()
+
+
+def test_paths_of_one_draw_are_independent():
+    gp = posterior(50, 1.0)
+    Z = probes(gp)
+    averages = np.sqrt(PATHS) * deviations(gp, Z, seed=1).mean(axis=1)  # (D, m), again with the posterior's covariance
+    C = gp.covariance(Z, Z)
+    by_samples = spread_of_one_product(C) / np.sqrt(DRAWS)
+    by_features = spread_of_one_feature(gp, Z) / np.sqrt(DRAWS * FEATURES)
+    error = np.abs(averages.T @ averages / DRAWS - C)
+    assert (error <= allowed(len(Z) * (len(Z) + 1) / 2) * (by_samples + by_features)).all()
+
+
+@pytest.mark.parametrize("s", [0.01, 1.0, 10.0])
+def test_far_from_data_the_variance_is_the_output_scale(s):
+    rng = np.random.default_rng(3)
+    gp = condition(Matern52(np.array([0.05, 0.03]), s), NOISE, 0.1 * rng.random((20, 2)), rng.standard_normal(20))
+    Z = np.array([[0.9, 0.2], [0.1, 1.0], [1.0, 1.0], [0.6, 0.7]])
+    variances = np.mean(deviations(gp, Z, seed=4) ** 2, axis=(0, 1))
+    # Of one feature 2 cos²(angle) = 1 + cos(2 angle) remains, with variance 1/2.
+    rate = np.sqrt(2.0 / (DRAWS * PATHS)) + np.sqrt(0.5 / (DRAWS * FEATURES))
+    np.testing.assert_allclose(variances, s, rtol=allowed(len(Z)) * rate)
+
+
+@pytest.mark.parametrize("lengthscale", [ISOTROPIC, ARD], ids=["isotropic", "ard"])
+def test_the_waves_have_the_correlation_of_the_kernel(lengthscale):
+    features = 100_000
+    path = paths.draw(posterior(5, 1.0, lengthscale), np.random.default_rng(5), features=features)
+    A, B = np.random.default_rng(6).random((2, 40, 3))  # pairs in all directions: a product of 1-D kernels would differ
+    waves = [np.cos(Z @ path.frequencies.T + path.phases) for Z in (A, B)]
+    correlation = 2.0 * np.mean(waves[0] * waves[1], axis=1)
+
+    def exact(step):
+        c = np.sqrt(5.0 * np.sum((step / lengthscale) ** 2, axis=1))
+        return (1.0 + c + c**2 / 3.0) * np.exp(-c)
+
+    # 2 cos a cos b = cos(a - b) + cos(a + b): the first part has mean k(δ) and square (1 + k(2δ))/2, the other 0 and 1/2.
+    variance = 1.0 + 0.5 * exact(2.0 * (A - B)) - exact(A - B) ** 2
+    assert (np.abs(correlation - exact(A - B)) <= allowed(len(A)) * np.sqrt(variance / features)).all()
+
+
+@pytest.mark.parametrize("s", [0.01, 1.0, 10.0])
+@pytest.mark.parametrize("noise", [1e-6, 1e-4])
+def test_paths_pass_by_the_data_within_the_noise(noise, s):
+    gp = posterior(50, s, noise=noise)
+    values = paths.draw(gp, np.random.default_rng(7), count=20)(gp.X)  # (20, n)
+    # The posterior mean misses y by noise * alpha, and a path strays from it by less than the noise.
+    reach = noise * np.abs(gp.alpha) + allowed(values.size) * np.sqrt(noise)
+    assert (np.abs(values - gp.y) <= reach).all()
+
+
+def test_the_default_has_as_many_features_as_the_paper():
+    path = paths.draw(posterior(5, 1.0), np.random.default_rng(0))
+    assert path.frequencies.shape == (2000, 3)
+    assert path(np.zeros((4, 3))).shape == (1, 4)
+
+
+@pytest.mark.parametrize(("lengthscale", "d"), [(ISOTROPIC, 3), (ARD, 3), (np.array([0.15]), 1), (ARD[:2], 2)])
+def test_gradients_are_central_differences(lengthscale, d):
+    gp = posterior(30, 4.0, lengthscale, d=d)
+    path = paths.draw(gp, np.random.default_rng(9), count=3, features=500)
+    Z = np.random.default_rng(10).random((11, d))
+    value, gradient = path.value_and_gradient(Z)
+    assert gradient.shape == (3, 11, d)
+    np.testing.assert_allclose(value, path(Z), atol=1e-10)
+    h = 1e-4
+    for i, step in enumerate(h * np.eye(d)):
+        near, far = (path(Z + k * step) - path(Z - k * step) for k in (1, 2))
+        np.testing.assert_allclose(gradient[:, :, i], (8.0 * near - far) / (12.0 * h), atol=1e-6)
+
+
+def test_gradients_at_a_datum_and_on_the_edge():
+    gp = posterior(30, 1.0, ARD)
+    path = paths.draw(gp, np.random.default_rng(11), count=2)
+    Z = np.vstack([gp.X[3], [0.0, 1.0, 1.0]])
+    h = 1e-4
+    near = np.stack([path(Z + step) - path(Z - step) for step in h * np.eye(3)], axis=2)
+    np.testing.assert_allclose(path.value_and_gradient(Z)[1], near / (2.0 * h), atol=1e-3)
+
+
+def test_a_path_is_a_fixed_function():
+    gp = posterior(50, 1.0)
+    Z = probes(gp)
+    path = paths.draw(gp, np.random.default_rng(12), count=2)
+    np.testing.assert_array_equal(path(Z), path(Z))
+    np.testing.assert_allclose(np.hstack([path(z[None, :]) for z in Z]), path(Z), atol=1e-10)
+    np.testing.assert_array_equal(paths.draw(gp, np.random.default_rng(12), count=2)(Z), path(Z))
+
+
+def test_other_paths_are_other_functions():
+    gp = posterior(50, 1.0)
+    Z = probes(gp)
+    rng = np.random.default_rng(13)
+    values = np.vstack([paths.draw(gp, rng, count=2)(Z), paths.draw(gp, rng, count=2)(Z)])
+    assert all(len(np.unique(column)) == 4 for column in values.T)
+
+
+@pytest.mark.parametrize("s", [0.01, 10.0])
+def test_single_precision_is_close_to_double(s):
+    gp = posterior(50, s)
+    path = paths.draw(gp, np.random.default_rng(14), count=3)
+    Z = np.random.default_rng(15).random((200, 3))
+    single = path(Z.astype(np.float32))
+    assert single.dtype == np.float32
+    # An angle of size a is known to eps a, a squared distance to eps times the squares it is the difference of.
+    angles = np.abs(Z) @ np.abs(path.frequencies).T + path.phases
+    squares = 2.0 * np.sum((0.5 / gp.kernel.lengthscale) ** 2 * np.ones(3))
+    bound = np.abs(path.weights) @ angles.T + s * (1.0 + squares) * np.abs(path.update).sum(axis=1)[:, None]
+    assert (np.abs(single - path(Z)) <= np.finfo(np.float32).eps * bound).all()
+
+
+def test_paths_are_frozen():
+    path = paths.draw(posterior(5, 1.0), np.random.default_rng(16))
+    with pytest.raises(FrozenInstanceError):
+        path.weights = np.zeros_like(path.weights)

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from aegisbo.errors import InvalidInput, SpaceExhausted, TrialError, UnknownName
 from aegisbo.optimizer import optimizer as module
-from aegisbo.optimizer.optimizer import Optimizer
+from aegisbo.optimizer.optimizer import Optimizer, Role
 from aegisbo.optimizer.space import Choice, Int, Real, Space
 from aegisbo.strategies.base import Evidence, Suggestion
 
@@ -121,6 +121,14 @@ def test_the_first_points_of_a_small_space_differ():
 
 
 # Random numbers by address
+
+
+def test_the_address_is_seed_role_and_trial_number():
+    optimizer = ready(seed=6)
+    for number in range(3):
+        u = np.random.default_rng([6, Role.STRATEGY, number]).random((1, 2))[0]
+        np.testing.assert_array_equal(optimizer.ask().x, optimizer.space.from_unit(u))
+    assert [role.value for role in Role] == [0, 1, 2]  # stored runs depend on them
 
 
 def test_draws_belong_to_the_trial_whatever_happened_before():
@@ -331,6 +339,21 @@ def test_an_expired_trial_is_free_but_its_late_value_counts():
     assert (told.state, told.value, told.reason) == ("done", 4.0, None)
     assert optimizer.fail(1, "diverged").state == "failed"
     np.testing.assert_array_equal(optimizer.evidence().y, [4.0])
+
+
+def test_a_value_counts_even_after_its_time_was_out():
+    optimizer = Optimizer(BOX, strategy=Toy(), seed=0)
+    optimizer.fail(optimizer.ask(), "took too long", state="timed_out")
+    for end in (
+        lambda: optimizer.expire(0),
+        lambda: optimizer.fail(0, "diverged"),
+        lambda: optimizer.tell(0, math.nan),
+    ):
+        with pytest.raises(TrialError, match=r"Trial 0 has already ended \(timed_out\)"):
+            end()
+    assert optimizer.tell(0, 4.0).state == "done"
+    evidence = optimizer.evidence()
+    assert (len(evidence.y), len(evidence.failed)) == (1, 0)
 
 
 # Finite spaces

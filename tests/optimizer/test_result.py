@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -36,6 +37,12 @@ def test_a_result_speaks_as_scipy_does():
         " message: Budget used.",
         "  trials: 5 (2 done, 1 failed, 1 expired, 1 pending)",
     ]
+
+
+def test_a_result_says_where_the_workers_time_went_if_that_is_known():
+    result = Optimizer([(-5, 10)], strategy=Centre()).result()
+    assert result.idle is None
+    assert repr(replace(result, idle={"pool": 0.25, "nothing": 0})).endswith("idle: 25.0% pool, 0.0% nothing")
 
 
 def test_a_result_without_a_value():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
-from aegisbo.runners.loop import Run, run
+from aegisbo.runners.loop import Rules, Run, StopRun, run
 from aegisbo.runners.virtual import Constant, Empirical, Exponential, HalfNormal, Law, Pareto, VirtualWorkers
 from aegisbo.runners.workers import Finished, Outcome
 
@@ -33,6 +33,8 @@ class Recorder:
     events: list[tuple[Any, ...]] = field(default_factory=list)
     issued: int = 0
     occupied: int = 0
+    pending: tuple[Trial, ...] = ()
+    memory: dict[str, Any] = field(default_factory=dict)
 
     def ask(self) -> Trial:
         if self.occupied >= self.size:
@@ -186,25 +188,157 @@ def test_the_function_is_called_once_a_trial() -> None:
     assert sorted(calls) == [10.0 * i for i in range(7)]
 
 
-class Unreliable(VirtualWorkers):
-    """Virtual workers that lose every third trial."""
+@dataclass
+class Unreliable:
+    """Virtual workers that lose every third trial as often as told."""
+
+    workers: VirtualWorkers
+    times: int
+    lost: list[int] = field(default_factory=list)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.workers, name)
 
     def collect(self, timeout: float | None = None) -> list[Finished]:
-        return [
-            Finished(job.number, Outcome("lost", reason="worker died"), job.started, job.finished)
-            if job.number % 3 == 0
-            else job
-            for job in super().collect(timeout)
-        ]
+        return [self._maybe_lost(job) for job in self.workers.collect(timeout)]
+
+    def _maybe_lost(self, job: Finished) -> Finished:
+        if job.number % 3 or self.lost.count(job.number) >= self.times:
+            return job
+        self.lost.append(job.number)
+        return Finished(job.number, Outcome("lost", reason="worker died"), job.started, job.finished)
 
 
-def test_lost_trials_expire_and_do_not_count() -> None:
-    optimizer = Recorder()
-    record = run(optimizer, Unreliable(plus_one, 2, HalfNormal(), seed=2), budget=6)
-    assert len(optimizer.of("tell")) == 6
-    assert sorted(optimizer.of("expire")) == [number for number in range(optimizer.issued) if number % 3 == 0]
-    assert [job.outcome.state for job in record.finished].count("lost") == len(optimizer.of("expire")) > 0
+def unreliable(times: int) -> Unreliable:
+    return Unreliable(VirtualWorkers(plus_one, 2, HalfNormal(), seed=2), times)
+
+
+def test_a_lost_trial_is_run_again_with_the_same_number_and_does_not_count() -> None:
+    optimizer, workers = Recorder(), unreliable(times=2)
+    record = run(optimizer, workers, budget=6)
+    assert optimizer.of("ask") == list(range(6))  # nothing new is asked for in its place
+    assert sorted(optimizer.of("tell")) == list(range(6))
+    assert sorted(workers.lost) == [0, 0, 3, 3]
+    assert [job.outcome.state for job in record.finished].count("lost") == 4
     assert optimizer.of("fail") == []
+
+
+def test_a_trial_that_is_lost_too_often_fails_and_counts() -> None:
+    optimizer, workers = Recorder(), unreliable(times=99)
+    run(optimizer, workers, budget=6, rules=Rules(retries=1))
+    assert sorted(optimizer.of("tell")) == [1, 2, 4, 5]
+    assert sorted(optimizer.of("fail")) == [0, 3]
+    assert sorted(workers.lost) == [0, 0, 3, 3]
+    reasons = [event[3] for event in optimizer.events if event[0] == "fail"]
+    assert reasons == ["Its worker died 2 times: worker died"] * 2
+
+
+def test_a_lost_trial_is_run_again_in_an_exhausted_space() -> None:
+    optimizer = Recorder(size=4)
+    record = run(optimizer, unreliable(times=2), budget=20)
+    assert sorted(optimizer.of("tell")) == [0, 1, 2, 3]
+    assert record.message == "no point left"
+
+
+def test_pending_trials_of_an_earlier_life_come_first() -> None:
+    optimizer = Recorder(issued=2, pending=(Trial(0, 0.0), Trial(1, 10.0)))
+    run(optimizer, VirtualWorkers(plus_one, 1, Constant(), seed=0), budget=3)
+    assert [event[:2] for event in optimizer.events] == [("tell", 0), ("tell", 1), ("ask", 2), ("tell", 2)]
+
+
+@dataclass
+class Unstoppable:
+    """Virtual workers that cannot stop a job."""
+
+    workers: VirtualWorkers
+    can_stop: bool = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.workers, name)
+
+
+def test_a_job_that_is_too_slow_is_stopped_where_that_is_possible() -> None:
+    optimizer = Recorder()
+    workers = VirtualWorkers(plus_one, 2, Empirical((1.0, 5.0)), seed=3)
+    slow = [number for number in range(8) if workers.seconds(number) == 5.0]
+    assert 0 < len(slow) < 8
+    record = run(optimizer, workers, budget=8, rules=Rules(trial_timeout=2.0))
+    assert sorted(optimizer.of("fail")) == slow
+    assert {event[2] for event in optimizer.events if event[0] == "fail"} == {"timed_out"}
+    assert all(job.seconds == 2.0 for job in record.finished if job.number in slow)
+
+
+def test_where_it_is_not_its_worker_stays_busy_and_the_late_value_counts() -> None:
+    optimizer = Recorder()
+    workers = VirtualWorkers(plus_one, 1, Constant(5.0), seed=3)
+    record = run(optimizer, Unstoppable(workers), budget=2, rules=Rules(trial_timeout=2.0))
+    kinds = [event[:2] for event in optimizer.events]
+    assert kinds == [("ask", 0), ("fail", 0), ("tell", 0), ("ask", 1), ("fail", 1)]  # the run does not wait for 1
+    assert [job.finished for job in record.finished] == [5.0]
+    assert workers.now() == 7.0
+
+
+def test_nothing_is_started_that_would_not_finish_and_the_end_is_punctual() -> None:
+    optimizer = Recorder()
+    workers = VirtualWorkers(plus_one, 1, Constant(2.0), seed=3)
+    record = run(optimizer, workers, budget=99, rules=Rules(timeout=7.0))
+    assert optimizer.of("tell") == [0, 1, 2]
+    assert record.message == "The time is up."
+    assert workers.now() == 6.0  # a fourth would have been cut off at 7
+    long = VirtualWorkers(plus_one, 1, Constant(20.0), seed=3)
+    assert run(Recorder(), long, budget=99, rules=Rules(timeout=7.0)).finished == ()
+    assert long.now() == 7.0
+
+
+def test_whoever_watches_may_end_the_run() -> None:
+    def watch(job: Finished, record: Callable[[], Run]) -> None:
+        if job.number == 3:
+            raise StopRun("enough")
+
+    optimizer = Recorder()
+    record = run(optimizer, VirtualWorkers(plus_one, 2, Constant(), seed=0), budget=99, watch=watch)
+    assert optimizer.of("tell") == [0, 1, 2, 3]
+    assert record.message == "enough"
+
+
+def test_a_run_that_may_not_ask_any_more_ends_with_what_is_running() -> None:
+    optimizer = Recorder()
+    record = run(
+        optimizer,
+        VirtualWorkers(plus_one, 3, HalfNormal(), seed=0),
+        budget=99,
+        more=lambda: len(optimizer.of("tell")) < 3,
+    )
+    assert sorted(optimizer.of("tell")) == list(range(5))  # two had been handed out before the third result was told
+    assert record.message == "Stopped on request."
+
+
+def test_every_point_is_journalled_before_it_runs_with_all_results_known_then() -> None:
+    @dataclass
+    class Book:
+        known: int = 7
+        rows: list[tuple[Any, ...]] = field(default_factory=list)
+
+        def asked(self, trial: Any, memory: Any, seen: int) -> None:
+            self.rows.append(("asked", trial.number, seen))
+
+        def ended(self, job: Finished) -> int:
+            raise AssertionError("the pool writes down what ends")
+
+    class Numbered(VirtualWorkers):
+        def collect(self, timeout: float | None = None) -> list[Finished]:
+            return [replace(job, event=100 + job.number) for job in super().collect(timeout)]
+
+    book = Book()
+    run(Recorder(), Numbered(plus_one, 1, Constant(), seed=0), budget=3, journal=book)
+    assert book.rows == [("asked", 0, 7), ("asked", 1, 100), ("asked", 2, 101)]
+
+
+def test_the_time_of_every_worker_is_accounted_for() -> None:
+    _, record = simulate(3, Constant(), 7)
+    assert [(worker.busy, worker.nothing) for worker in record.idle] == [(3.0, 0.0), (2.0, 1.0), (2.0, 1.0)]
+    assert sum(worker.total for worker in record.idle) == pytest.approx(3 * record.makespan)
+    assert record.idle_shares == {"suggestion": 0.0, "pool": 0.0, "nothing": pytest.approx(2 / 9)}
 
 
 @pytest.mark.parametrize("q", [1, 3, 8])
@@ -212,12 +346,6 @@ def test_an_exhausted_space_ends_the_run_with_all_results_in(q: int) -> None:
     optimizer, record = simulate(q, HalfNormal(), 20, size=5)
     assert sorted(optimizer.of("tell")) == list(range(5))
     assert len(record.finished) == 5
-
-
-def test_a_lost_trial_makes_room_in_an_exhausted_space() -> None:
-    optimizer = Recorder(size=4)
-    run(optimizer, Unreliable(plus_one, 2, HalfNormal(), seed=2), budget=20)
-    assert len(optimizer.of("tell")) == 4
 
 
 def test_timed_out_jobs_are_failures_of_their_own_kind() -> None:

@@ -136,6 +136,7 @@ def test_unused_points_until_none_is_left():
     while not FINITE.exhausted(taken):
         taken = np.vstack([taken, FINITE.unused(start, taken)])
     np.testing.assert_array_equal(taken[0], start)
+    np.testing.assert_array_equal(FINITE.unused(start, taken), start)
     assert len(taken) == len(np.unique(taken, axis=0)) == FINITE.size
 
 

@@ -247,7 +247,9 @@ class Optimizer:
         if not 0 <= number < len(self._trials):
             raise TrialError(f"Trial {number} was never asked for: {len(self._trials)} trials are known.")
         current = self._trials[number]
-        late = current.state == "expired" and outcome["state"] != "expired"
+        # A value may come after all from a trial that was given up: lost, or too slow in a pool that cannot stop it.
+        late = current.state == "expired" or (current.state == "timed_out" and outcome["state"] == "done")
+        late = late and outcome["state"] != "expired"
         if current.state != "pending" and not late:
             raise TrialError(f"Trial {number} has already ended ({current.state}): to add data, use observe.")
         self._trials[number] = replace(current, **{"value": None, "reason": None, **outcome})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +20,14 @@ class Result:
     success: bool  # whether there is a best point
     message: str
     trials: tuple[Trial, ...]
+    idle: Mapping[str, float] | None = None  # shares of the workers' time, by cause; None if nobody kept account
 
     def __repr__(self) -> str:
         states = Counter(trial.state for trial in self.trials)
         counts = ", ".join(f"{count} {state}" for state, count in states.items())
         lines = {**vars(self), "trials": f"{len(self.trials)} ({counts})" if counts else "0"}
+        if self.idle is None:
+            del lines["idle"]
+        else:
+            lines["idle"] = ", ".join(f"{share:.1%} {cause}" for cause, share in self.idle.items())
         return "\n".join(f"{name:>8}: {value}" for name, value in lines.items())

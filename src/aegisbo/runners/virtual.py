@@ -187,5 +187,5 @@ class VirtualWorkers:
         if job.stopped:
             outcome = Outcome("timed_out", reason=f"Stopped after {job.ends - job.started:g} seconds.")
         else:
-            outcome = evaluate(self._function, job.x)
+            outcome = replace(evaluate(self._function, job.x), seconds=job.ends - job.started)
         return Finished(number, outcome, job.started, job.ends)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from reprlib import repr as brief
+from time import perf_counter
+from traceback import format_exc
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -24,6 +26,8 @@ class Outcome:
     state: State
     value: float = math.nan  # a number only where the state is "done"
     reason: str = ""
+    traceback: str = ""
+    seconds: float | None = None  # that the function itself took, measured where it ran; None if nobody knows
 
 
 @dataclass(frozen=True)
@@ -32,13 +36,14 @@ class Finished:
 
     number: int
     outcome: Outcome
-    started: float
-    finished: float
+    started: float  # handed to the workers
+    finished: float  # handed back
+    event: int = 0  # its place in the journal, if there is one
 
     @property
     def seconds(self) -> float:
-        """How long a worker was busy with it."""
-        return self.finished - self.started
+        """How long the evaluation took; the rest of the time it waited for the pool."""
+        return self.finished - self.started if self.outcome.seconds is None else self.outcome.seconds
 
 
 class Workers(Protocol):
@@ -73,10 +78,16 @@ class Workers(Protocol):
 
 def evaluate(function: Callable[[Any], Any], x: Any) -> Outcome:
     """Call the function, whatever it does: an exception or a value that is no finite number is an outcome too."""
+    begin = perf_counter()
     try:
         answer = function(x)
-    except Exception as error:
-        return Outcome("failed", reason=f"{type(error).__name__}: {error}")
+    except (Exception, SystemExit) as error:  # one that exits means its evaluation, not its worker
+        reason = f"{type(error).__name__}: {error}"
+        return Outcome("failed", reason=reason, traceback=format_exc(), seconds=perf_counter() - begin)
+    return replace(_judge(answer), seconds=perf_counter() - begin)
+
+
+def _judge(answer: object) -> Outcome:
     if isinstance(answer, np.ndarray) and answer.size == 1:
         answer = answer.item()
     if not isinstance(answer, Real):

@@ -52,7 +52,7 @@ class Grid:
         if not self.log:
             return np.clip(np.floor(u * self.size), 0, self.size - 1).astype(np.intp)
         first, last = self._edges
-        t = first + np.clip(u, 0.0, 1.0) * (last - first)
+        t = first + u * (last - first)
         below = np.clip(np.floor((np.exp(t) - self.low) / self.step), 0, self.size - 2)
         border = (self._logarithm(below) + self._logarithm(below + 1)) / 2
         return (below + (t > border)).astype(np.intp)
@@ -177,9 +177,10 @@ class Cube:
     def unused(self, z: Array, taken: Array) -> Array:  # (width,), (m, width) -> (width,)
         """`z`, or if `taken` holds it, the next point after it in the order of the keys.
 
-        With a continuous axis no point is met twice by accident: `z` is returned. A finite cube must have a point left.
+        Also `z` if there is nothing to look for: no point is left, or an axis is continuous and no point met twice by
+        accident.
         """
-        if self.size == math.inf:
+        if self.size == math.inf or self.exhausted(taken):
             return z
         used = set(self.keys(taken))
         key = self.keys(z[None])[0]

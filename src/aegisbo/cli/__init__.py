@@ -1,0 +1,53 @@
+"""The command line: one small file a command. Heavy parts load when a command runs, so that --help is quick."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from aegisbo import __version__
+from aegisbo.cli import demo, problems, simulate, strategies
+from aegisbo.errors import AegisError
+
+BAD_INPUT = 2  # the code that typer itself uses for options it cannot read
+
+app = typer.Typer(
+    help="Minimise expensive functions with workers that never wait.",
+    epilog="Exit codes: 0 all went well; 1 an unexpected error; 2 something in the input cannot be used; "
+    "130 interrupted.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+app.command()(demo.demo)
+app.command(epilog=simulate.EXAMPLES)(simulate.simulate)
+app.command()(strategies.strategies)
+app.command()(problems.problems)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"aegisbo {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """Options that come before any command."""
+
+
+def main() -> None:
+    """Run the command line; what the user can mend is said in one sentence, without a traceback."""
+    try:
+        app()
+    except AegisError as error:
+        Console(stderr=True, soft_wrap=True).print(f"Error: {error}", style="red", markup=False, highlight=False)
+        sys.exit(BAD_INPUT)

@@ -1,0 +1,91 @@
+"""`aegisbo simulate`: strategies side by side on benchmark problems."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from aegisbo.errors import InvalidInput
+
+PROBLEMS = ["Hartmann6"]
+STRATEGIES = ["aegis"]
+STANDARD_OUTPUT = Path("-")
+
+EXAMPLES = """Examples:
+
+- `aegisbo simulate --problem Branin --strategy aegis --strategy thompson --workers 4 --budget 60`
+- `aegisbo simulate --strategy all --runs 11 --jobs 2 --json runs.json`
+- `aegisbo simulate --strategy aegis --strategy aegis:gamma=0.2,epsilon=faster --law pareto`
+- `aegisbo simulate --strategy random --runs 1 --json - | python -m json.tool`
+"""
+
+
+def simulate(
+    problem: Annotated[
+        list[str], typer.Option(metavar="NAME", help="What to minimise, see `aegisbo problems`; repeat for several.")
+    ] = PROBLEMS,
+    strategy: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NAME",
+            help="Who chooses the points, see `aegisbo strategies`; repeat for several, which are compared with the "
+            "first, or say `all`.",
+        ),
+    ] = STRATEGIES,
+    workers: Annotated[int, typer.Option(min=1, metavar="N", help="Evaluations at a time.")] = 8,
+    runs: Annotated[int, typer.Option(min=1, metavar="N", help="Repetitions, each from its own initial points.")] = 5,
+    budget: Annotated[int, typer.Option(min=1, metavar="N", help="Evaluations a run, with the initial ones.")] = 200,
+    law: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="Job times: `half-normal`, `pareto`, `exponential` or `constant`, all of mean 1, or a file of seconds.",
+        ),
+    ] = "half-normal",
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Decides all random numbers.")] = 0,
+    preset: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Variant of all strategies, such as `paper`.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Simulations at a time; changes no result.")] = 1,
+    json: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            dir_okay=False,
+            writable=True,
+            allow_dash=True,
+            help="Write all runs with every evaluation; `-` for standard output (tables then go to standard error).",
+        ),
+    ] = None,
+) -> None:
+    """Run strategies on benchmark problems with simulated workers, and compare them.
+
+    Workers live on a virtual clock with job times drawn from a law, so any number of them fits on one core.
+    A run starts with 2d points of a Latin hypercube, which take no time. All strategies share the initial points and
+    the job times of run 0, of run 1, and so on, and are compared run by run.
+    """
+    from aegisbo.cli import simulations
+    from aegisbo.strategies.registry import DEFAULT_PRESET
+
+    if json is not None and not os.access(json.parent, os.W_OK):
+        raise InvalidInput(f"{json} cannot be written: give a file in a folder that exists and is yours.")
+    specs = simulations.plan(
+        problem,
+        strategy,
+        runs,
+        workers=workers,
+        budget=budget,
+        law=law,
+        seed=seed,
+        preset=DEFAULT_PRESET if preset is None else preset,
+    )
+    records = simulations.execute(specs, jobs)
+    simulations.show(records, simulations.checkpoints(budget), Console(stderr=json == STANDARD_OUTPUT, highlight=False))
+    if json == STANDARD_OUTPUT:
+        typer.echo(simulations.as_json(records))
+    elif json is not None:
+        json.write_text(simulations.as_json(records) + "\n", encoding="utf-8")

@@ -1,0 +1,70 @@
+"""What `simulate` and `demo` share: plan the runs, execute them under a progress bar, show what came out."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy
+import scipy
+from rich.console import Console
+from rich.progress import track
+
+from aegisbo import __version__
+from aegisbo.cli.tables import comparison_table, how_to_read, score_heading, score_table, workers_sentence
+from aegisbo.experiments.execution import simulate_all
+from aegisbo.experiments.simulation import Record, Spec
+from aegisbo.strategies.registry import STRATEGIES
+
+EVERY_STRATEGY = "all"
+MILESTONES = (50, 100, 150, 200)  # evaluations after which to look at the regret
+
+
+def plan(problems: Iterable[str], strategies: Iterable[str], runs: int, **settings: Any) -> list[Spec]:
+    """Every strategy in every run of every problem; raises before anything has run if one of them is impossible."""
+    strategies = list(STRATEGIES) if EVERY_STRATEGY in strategies else list(dict.fromkeys(strategies))
+    return [
+        Spec(problem=problem, strategy=strategy, run=run, **settings)
+        for problem in dict.fromkeys(problems)
+        for strategy in strategies
+        for run in range(runs)
+    ]
+
+
+def execute(specs: Sequence[Spec], jobs: int) -> list[Record]:
+    """All records, with a progress bar if somebody watches."""
+    console = Console(stderr=True)
+    done = simulate_all(specs, jobs)
+    return list(
+        track(done, "Simulating", len(specs), console=console, transient=True, disable=not console.is_terminal)
+    )
+
+
+def checkpoints(budget: int) -> list[int]:
+    """The milestones on the way, and the end."""
+    return [*(count for count in MILESTONES if count < budget), budget]
+
+
+def show(records: Iterable[Record], counts: Sequence[int], console: Console) -> None:
+    """Print the tables of each problem, and how to read them."""
+    grouped: dict[str, dict[str, list[Record]]] = {}
+    for record in records:
+        grouped.setdefault(record.spec.problem, {}).setdefault(record.spec.strategy, []).append(record)
+    for runs in grouped.values():
+        console.print(f"[bold]{score_heading(runs)}[/bold]", score_table(runs, counts), sep="\n")
+        console.print("\n[bold]Milliseconds a suggestion; won and lost runs[/bold]", comparison_table(runs), sep="\n")
+        console.print("", workers_sentence(runs), "", sep="\n")
+    console.print(how_to_read(runs))
+
+
+def as_json(records: Iterable[Record]) -> str:
+    """The records, and the versions of what made them."""
+    versions = {
+        "aegisbo": __version__,
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "scipy": scipy.__version__,
+    }
+    return json.dumps({"format": 1, "versions": versions, "runs": [record.describe() for record in records]})

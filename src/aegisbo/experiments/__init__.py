@@ -1,0 +1,1 @@
+"""Experiments on problems with known answers: simulated runs, and what they say about the strategies."""

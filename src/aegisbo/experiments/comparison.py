@@ -1,0 +1,59 @@
+"""What a few runs say: the middle and the spread of one strategy, and two strategies run by run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import wilcoxon
+
+from aegisbo.arrays import Array, as_vector
+
+FEWEST_RUNS = 5  # with fewer, no outcome is rarer than one in twenty: a test could not tell
+
+
+@dataclass(frozen=True)
+class Quartiles:
+    """The middle of some numbers, and the range of their middle half."""
+
+    low: float
+    median: float
+    high: float
+
+
+def quartiles(values: ArrayLike) -> Quartiles:  # (n,)
+    """The three quartiles, linear between neighbours."""
+    low, median, high = np.quantile(as_vector(values, "values"), [0.25, 0.5, 0.75]).tolist()
+    return Quartiles(low, median, high)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How a strategy fared against a reference in runs that shared their start and job times."""
+
+    better: int
+    worse: int
+    equal: int
+    p_better: float | None  # chance to look this much better, or more, when both are equally good
+    p_worse: float | None  # likewise; both None if the runs are too few to tell
+
+
+def compare(scores: ArrayLike, reference: ArrayLike) -> Comparison:  # (n,), (n,)
+    """Hold the scores of a strategy, lower is better, against those of the reference in the same runs.
+
+    The chances are those of Wilcoxon's signed-rank test: exact, one-sided, with equal pairs left out.
+    """
+    scores = as_vector(scores, "scores")
+    difference = scores - as_vector(reference, "reference", length=len(scores))
+    better, worse = int(np.sum(difference < 0)), int(np.sum(difference > 0))
+    p_better = p_worse = None
+    if len(scores) >= FEWEST_RUNS:
+        p_better, p_worse = (_chance(difference[difference != 0], side) for side in ("less", "greater"))
+    return Comparison(better, worse, len(scores) - better - worse, p_better, p_worse)
+
+
+def _chance(difference: Array, alternative: str) -> float:
+    if len(difference) == 0:
+        return 1.0
+    return float(wilcoxon(difference, alternative=alternative, method="exact").pvalue)

@@ -1,0 +1,117 @@
+"""What a study knows when a point is asked for: Optuna's trials as evidence for a strategy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+import numpy as np
+from optuna.trial import FrozenTrial, TrialState
+
+from aegisbo.arrays import Array
+from aegisbo.integrations.optuna_space import SearchSpace
+from aegisbo.integrations.optuna_storage import enqueued_params, record_of, retried_numbers
+from aegisbo.strategies.base import Evidence
+
+LEAST_PATIENCE = 3600.0  # seconds
+LONGEST_RUNS = 5  # a trial that has run so many times as long as the longest one is not coming back
+
+Role = Literal["done", "failed", "pending"]
+
+
+@dataclass(frozen=True)
+class Known:
+    """A trial as a strategy sees it."""
+
+    x: Array  # (width,)
+    role: Role
+    loss: float = math.nan  # to be minimised; only when done
+
+
+@dataclass(frozen=True)
+class History:
+    """What is known of a study at one moment, by trial number."""
+
+    space: SearchSpace
+    known: dict[int, Known]
+
+    @property
+    def evidence(self) -> Evidence:
+        """The same for a strategy."""
+        done, failed, pending = (self._in_role(role) for role in ("done", "failed", "pending"))
+        return Evidence(
+            X=self._stacked(done),
+            y=np.array([known.loss for known in done]),
+            failed=self._stacked(failed),
+            pending=self._stacked(pending),
+            cube=self.space.cube,
+        )
+
+    def news_since(self, earlier: History) -> Array:  # (m, width)
+        """The points that an earlier look at the same study did not show."""
+        before = {number: known.x.tobytes() for number, known in earlier.known.items()}
+        return self._stacked(known for number, known in self.known.items() if known.x.tobytes() != before.get(number))
+
+    def _in_role(self, role: Role) -> list[Known]:
+        return [known for known in self.known.values() if known.role == role]
+
+    def _stacked(self, entries: Iterable[Known]) -> Array:  # (m, width)
+        return np.array([known.x for known in entries]).reshape(-1, self.space.cube.width)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How trials are read; a trial that lacks a parameter of the space, or has a value out of range, tells nothing."""
+
+    space: SearchSpace
+    maximize: bool
+    stale_after: float | None  # seconds after which a running trial is dead; None to judge by the others
+
+    def read(self, trials: Sequence[FrozenTrial], asking: int) -> History:
+        """The history for the trial with the number `asking`."""
+        patience = _patience(trials) if self.stale_after is None else self.stale_after
+        ignored = {asking, *retried_numbers(trials)}
+        known = {trial.number: self._known(trial, patience) for trial in trials if trial.number not in ignored}
+        return History(self.space, {number: entry for number, entry in known.items() if entry is not None})
+
+    def _known(self, trial: FrozenTrial, patience: float) -> Known | None:
+        role = _role(trial, patience)
+        if role is None or (x := self.space.point(self._params(trial))) is None:
+            return None
+        if role != "done":
+            return Known(x, role)
+        assert trial.value is not None  # only trials with a value are done
+        return Known(x, role, -trial.value if self.maximize else trial.value)
+
+    def _params(self, trial: FrozenTrial) -> dict[str, Any]:
+        """The values that a trial has or will have: enqueued ones replace ours."""
+        if trial.state.is_finished():
+            return trial.params
+        record = record_of(trial)
+        ours = self.space.params(np.array(record.x)) if record and record.space == self.space.digest else {}
+        return {**ours, **enqueued_params(trial), **trial.params}
+
+
+def _role(trial: FrozenTrial, patience: float) -> Role | None:
+    match trial.state:
+        case TrialState.COMPLETE:
+            return "done" if trial.value is not None and math.isfinite(trial.value) else "failed"
+        case TrialState.PRUNED | TrialState.FAIL:
+            return "failed"
+        case TrialState.RUNNING if _seconds_since(trial.datetime_start) < patience:
+            return "pending"
+    return None  # waiting, or dead
+
+
+def _seconds_since(start: datetime | None) -> float:
+    return 0.0 if start is None else (datetime.now() - start).total_seconds()
+
+
+def _patience(trials: Iterable[FrozenTrial]) -> float:
+    """How long a running trial is waited for; failed ones do not count, they may have been found dead days later."""
+    finished = (trial for trial in trials if trial.state in (TrialState.COMPLETE, TrialState.PRUNED))
+    longest = max((trial.duration or timedelta() for trial in finished), default=timedelta())
+    return max(LEAST_PATIENCE, LONGEST_RUNS * longest.total_seconds())

@@ -1,0 +1,197 @@
+"""AEGiS, and every other strategy of the registry, as a sampler for Optuna."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from enum import IntEnum
+from threading import Lock
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.random import Generator, default_rng
+from optuna import Study
+from optuna.distributions import BaseDistribution
+from optuna.samplers import BaseSampler
+from optuna.search_space import intersection_search_space
+from optuna.study import StudyDirection
+from optuna.trial import FrozenTrial
+
+from aegisbo.errors import InvalidInput
+from aegisbo.integrations.optuna_history import History, Reader
+from aegisbo.integrations.optuna_space import SearchSpace
+from aegisbo.integrations.optuna_storage import Record, all_trials, explain, publish, record_of, shared_seed
+from aegisbo.numerics.designs import sobol
+from aegisbo.optimizer.optimizer import _blas, _natural, _strategy
+from aegisbo.optimizer.space import as_number
+from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
+from aegisbo.strategies.guard import is_taken
+
+ATTEMPTS = 3  # to find a point that nobody published in the meantime
+
+# One suggestion at a time in a process, so that each sees what the one before it published; several at once would not
+# be faster, because the limit of BLAS threads holds for the whole process.
+_ONE_AT_A_TIME = Lock()
+
+
+class Role(IntEnum):
+    """What a random number is for, as in the optimiser. Studies are continued by these numbers: never change one."""
+
+    SEQUENCE = 1
+    STRATEGY = 2
+    INDEPENDENT = 3
+
+
+class AegisSampler(BaseSampler):
+    """Choose the parameters of Optuna's trials by AEGiS, also while others are running.
+
+    The sampler keeps nothing to itself. What it has chosen and learned is stored with the trials, and its random
+    numbers come from the seed and the trial's number. Threads, processes and restarts may therefore share a study, and
+    the same asks and results in the same order give the same points, whichever process asks.
+
+    Args:
+        strategy: a name from the registry, such as "aegis" or "thompson", or a strategy object.
+        preset: which variant of a named strategy; None for the default one.
+        seed: decides all random numbers; give all processes the same. None draws one for the study, which is stored
+            in its user attribute "aegisbo:seed".
+        search_space: Optuna's distributions by name, so that the first trials are spread out well, too; None to take
+            the parameters that all completed trials have in common.
+        stale_after: seconds after which a running trial is taken for dead and no longer avoided; None for the larger
+            of an hour and five times the longest finished trial.
+        n_initial: how many trials to spread out before the strategy takes over; None for twice the number of
+            parameters.
+    """
+
+    def __init__(
+        self,
+        *,
+        strategy: str | Strategy = "aegis",
+        preset: str | None = None,
+        seed: int | None = None,
+        search_space: Mapping[str, BaseDistribution] | None = None,
+        stale_after: float | None = None,
+        n_initial: int | None = None,
+    ) -> None:
+        name, preset, self._strategy = _strategy(strategy, preset)
+        self._owner = f"{name}, {preset}" if name else type(strategy).__name__
+        self._seed = None if seed is None else _natural(seed, "seed")
+        self._search_space = None if search_space is None else _to_choose(search_space)
+        self._stale_after = None if stale_after is None else _positive(stale_after, "stale_after")
+        self._n_initial = None if n_initial is None else _natural(n_initial, "n_initial")
+
+    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
+        """The parameters that are chosen together."""
+        if self._search_space is not None:
+            return dict(self._search_space)
+        return _to_choose(intersection_search_space(all_trials(study)))
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """Values for the parameters that are chosen together, published before they are returned."""
+        _refuse_several_objectives(study)
+        if not search_space:
+            explain(study, trial, {"move": "independent"})
+            return {}
+        started = time.perf_counter()
+        reader = Reader(SearchSpace(search_space), study.direction == StudyDirection.MAXIMIZE, self._stale_after)
+        with _ONE_AT_A_TIME:
+            suggestion = self._settle(study, trial, reader)
+        explain(study, trial, _note(suggestion, reader.maximize) | {"seconds": time.perf_counter() - started})
+        return reader.space.params(suggestion.x)
+
+    def sample_independent(
+        self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
+    ) -> Any:
+        """A uniformly random value for a parameter that not all trials have."""
+        _refuse_several_objectives(study)
+        space = SearchSpace({param_name: param_distribution})
+        rng = self._rng(study, Role.INDEPENDENT, trial.number, crc32(param_name.encode()))
+        return space.params(space.cube.fill(rng.random((1, 1)))[0])[param_name]
+
+    def _settle(self, study: Study, trial: FrozenTrial, reader: Reader) -> Suggestion:
+        """A suggestion that is published and differs from all that were published before it.
+
+        Another process may publish a point while this one is still choosing. Whoever is the later to publish sees the
+        other's point when he looks again, and if it is the same, chooses again.
+        """
+        history, memory = self._look(study, trial, reader)
+        for attempt in range(ATTEMPTS):
+            suggestion = self._suggest(study, trial.number, history.evidence, memory)
+            record = Record(reader.space.digest, suggestion.x.tolist(), self._owner, suggestion.memory)
+            publish(study, trial, record, attempt)
+            earlier, (history, memory) = history, self._look(study, trial, reader)
+            lengthscale = np.asarray(suggestion.note.get("lengthscale", 1.0))
+            if not is_taken(suggestion.x[None], history.news_since(earlier), lengthscale).any():
+                break
+        return suggestion
+
+    def _look(self, study: Study, trial: FrozenTrial, reader: Reader) -> tuple[History, Memory]:
+        """What is known now, and what the strategy remembered after the newest trial that it chose."""
+        trials = all_trials(study)
+        _refuse_constraints(trials)
+        for other in reversed(trials):
+            record = record_of(other) if other.number != trial.number else None
+            if record and (record.space, record.strategy) == (reader.space.digest, self._owner):
+                return reader.read(trials, trial.number), record.memory
+        return reader.read(trials, trial.number), {}
+
+    def _suggest(self, study: Study, number: int, evidence: Evidence, memory: Memory) -> Suggestion:
+        """What the optimiser would do for a trial of this number, but for an exhausted space, where Optuna goes on."""
+        cube = evidence.cube
+        taken = np.vstack([evidence.X, evidence.failed, evidence.pending])
+        exhausted = cube.exhausted(taken)
+        n_initial = 2 * cube.parameters if self._n_initial is None else self._n_initial
+        if exhausted or number < n_initial or len(evidence.y) < cube.parameters + 1:
+            # By number, so that processes that know nothing of each other fill the space together.
+            x = cube.fill(sobol(1, cube.parameters, self._rng(study, Role.SEQUENCE), skip=number))[0]
+            if exhausted:
+                return Suggestion(x, memory, {"move": "exhausted"})
+            return Suggestion(cube.unused(x, taken), memory, {"move": "initial"})
+        with _blas().limit(limits=1, user_api="blas"):
+            return self._strategy.suggest(evidence, memory, self._rng(study, Role.STRATEGY, number))
+
+    def _rng(self, study: Study, *address: int) -> Generator:
+        """Random numbers by address: nobody's draws depend on who asked or finished before."""
+        return default_rng([shared_seed(study) if self._seed is None else self._seed, *address])
+
+
+def _to_choose(distributions: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:
+    """The distributions that leave something to choose, in an order that does not depend on who wrote them down."""
+    for name, distribution in distributions.items():
+        if not isinstance(distribution, BaseDistribution):
+            raise InvalidInput(f"search_space[{name!r}] must be one of Optuna's distributions, got {distribution!r}.")
+    return {name: distributions[name] for name in sorted(distributions) if not distributions[name].single()}
+
+
+def _note(suggestion: Suggestion, maximize: bool) -> dict[str, Any]:
+    """The reason for a point, in the units and the direction of the study."""
+    note = {key: value for key, value in suggestion.note.items() if key != "lengthscale"}
+    if maximize and "mean" in note:
+        note["mean"] = -note["mean"]
+    return note
+
+
+def _refuse_several_objectives(study: Study) -> None:
+    if len(study.directions) > 1:
+        raise InvalidInput(
+            f"AegisSampler optimises one objective, and the study has {len(study.directions)}: "
+            "combine them into one value, or use NSGAIISampler."
+        )
+
+
+def _refuse_constraints(trials: list[FrozenTrial]) -> None:
+    for trial in trials:
+        if trial.constraints:
+            raise InvalidInput(
+                f"AegisSampler knows no constraints, and trial {trial.number} has set {sorted(trial.constraints)}: "
+                "return a bad value or fail the trial where they are violated, or use GPSampler."
+            )
+
+
+def _positive(seconds: object, name: str) -> float:
+    number = as_number(seconds)
+    if number is None or not number > 0:
+        raise InvalidInput(f"{name} must be a number of seconds above 0, or None, got {seconds!r}.")
+    return number

@@ -1,0 +1,84 @@
+"""What trials carry for us in Optuna's storage.
+
+A sampler may read all trials and write attributes, but Optuna's public names do not cover that: this is the only file
+that touches `study._storage` and the keys that Optuna itself keeps in the system attributes.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from optuna import Study
+from optuna.trial import FrozenTrial
+
+from aegisbo.strategies.base import Memory, Note
+
+RECORD = "aegisbo:record"
+SEED = "aegisbo:seed"
+LONGEST = 2045  # characters that any of Optuna's databases takes under one key
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is published with a point at once, so that the next ask, in whatever process, knows of it."""
+
+    space: str  # digest of the space
+    x: list[float]  # the point of its cube
+    strategy: str
+    memory: Memory  # of the strategy, after this point
+
+
+def all_trials(study: Study) -> list[FrozenTrial]:
+    """All trials by number, not to be changed; fresh from the storage, and of all brackets of a Hyperband pruner."""
+    return study._storage.get_all_trials(study._study_id, deepcopy=False)
+
+
+def publish(study: Study, trial: FrozenTrial, record: Record, attempt: int) -> None:
+    """Attach a record to the trial; a later attempt supersedes an earlier one without overwriting it.
+
+    So a reader never meets a mixture of two records, however many keys they take.
+    """
+    text = json.dumps(asdict(record))
+    for piece, start in enumerate(range(0, len(text), LONGEST)):
+        key = f"{RECORD}:{attempt}:{piece}"
+        study._storage.set_trial_system_attr(trial._trial_id, key, text[start : start + LONGEST])
+
+
+def record_of(trial: FrozenTrial) -> Record | None:
+    """The last complete record of a trial."""
+    pieces = [(key, *map(int, key.rsplit(":", 2)[1:])) for key in trial.system_attrs if key.startswith(RECORD)]
+    for attempt in sorted({attempt for _, attempt, _ in pieces}, reverse=True):
+        mine = sorted((piece, key) for key, of, piece in pieces if of == attempt)
+        try:
+            return Record(**json.loads("".join(trial.system_attrs[key] for _, key in mine)))
+        except json.JSONDecodeError:  # pieces are missing: it is being written right now
+            continue
+    return None
+
+
+def explain(study: Study, trial: FrozenTrial, note: Note) -> None:
+    """Show the reason for a point where Optuna's dashboard and data frames do."""
+    for key, value in note.items():
+        study._storage.set_trial_user_attr(trial._trial_id, f"aegisbo:{key}", value)
+
+
+def enqueued_params(trial: FrozenTrial) -> dict[str, Any]:
+    """The values that do not come from a sampler: those that the trial was enqueued with."""
+    return dict(trial.system_attrs.get("fixed_params", {}))
+
+
+def retried_numbers(trials: Iterable[FrozenTrial]) -> set[int]:
+    """The failed trials that Optuna has queued again."""
+    return {number for trial in trials for number in trial.system_attrs.get("retry_history", ())}
+
+
+def shared_seed(study: Study) -> int:
+    """The seed that all unseeded samplers of a study use, drawn by the first of them."""
+    storage, study_id = study._storage, study._study_id
+    if SEED not in storage.get_study_user_attrs(study_id):
+        storage.set_study_user_attr(study_id, SEED, secrets.randbits(32))
+    return int(storage.get_study_user_attrs(study_id)[SEED])

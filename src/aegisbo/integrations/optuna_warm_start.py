@@ -1,0 +1,67 @@
+"""Go on with aegisbo's own optimiser where an Optuna study has ended."""
+
+from __future__ import annotations
+
+import math
+
+from optuna import Study
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.search_space import intersection_search_space
+from optuna.study import StudyDirection
+from optuna.trial import TrialState
+
+from aegisbo.errors import InvalidInput
+from aegisbo.integrations.optuna_space import SearchSpace, to_choose
+from aegisbo.integrations.optuna_study import refuse_several_objectives
+from aegisbo.optimizer import Choice, Int, Optimizer, Real
+from aegisbo.optimizer.space import Parameter
+from aegisbo.strategies.base import Strategy
+
+
+def from_optuna(
+    study: Study,
+    *,
+    strategy: str | Strategy = "aegis",
+    preset: str | None = None,
+    seed: int | None = None,
+    n_initial: int = 0,
+) -> Optimizer:
+    """An optimiser that has observed the finished trials of a study.
+
+    Args:
+        study: its space is what its completed trials have in common; parameters with a single value are left out.
+        strategy: as for `Optimizer`; the same holds for `preset` and `seed`.
+        preset: which variant of a named strategy.
+        seed: decides all random numbers.
+        n_initial: how many points to spread out before the strategy takes over; by default the study's must do.
+    """
+    refuse_several_objectives(study)
+    trials = study.get_trials(deepcopy=False)
+    kinds = to_choose(intersection_search_space(trials))
+    if not kinds:
+        raise InvalidInput(f"The completed trials of study {study.study_name!r} have no parameter in common.")
+    optimizer = Optimizer(
+        {name: _parameter(name, kind) for name, kind in kinds.items()},
+        strategy=strategy,
+        preset=preset,
+        seed=seed,
+        n_initial=n_initial,
+        maximize=study.direction == StudyDirection.MAXIMIZE,
+    )
+    space = SearchSpace(kinds)
+    for trial in trials:
+        if trial.state in (TrialState.COMPLETE, TrialState.FAIL) and space.point(trial.params) is not None:
+            value = math.nan if trial.value is None else trial.value
+            optimizer.observe({name: trial.params[name] for name in kinds}, value)
+    return optimizer
+
+
+def _parameter(name: str, distribution: BaseDistribution) -> Parameter:
+    match distribution:
+        case FloatDistribution(step=None):
+            return Real(distribution.low, distribution.high, distribution.log)
+        case IntDistribution():
+            return Int(distribution.low, distribution.high, distribution.log, distribution.step)
+        case CategoricalDistribution():
+            return Choice(distribution.choices)
+    raise InvalidInput(f"Parameter {name!r}: {distribution!r} has no counterpart: suggest an int, and scale it.")

@@ -1,0 +1,70 @@
+"""The Profet pipeline: from tables of results to instances, each a task's place and one draw of the weights.
+
+After Klein, Dai, Hutter, Lawrence and Gonzalez (Meta-surrogate benchmarking for hyperparameter optimization, NeurIPS
+2019).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from numpy.random import Generator
+
+from aegisbo.arrays import Array
+from aegisbo.problems.base import INSTANCES
+from aegisbo.problems.profet_bayes_net import Chain, draw_layers
+from aegisbo.problems.profet_data import Sweep, distil, read_public_network, read_sweep
+from aegisbo.problems.profet_embedding import Embedding, embed_tasks
+from aegisbo.problems.profet_network import Network, Output, Scaling, network_of_task
+
+_PLACE_DIMENSIONS = 2
+_REPEATS = 5  # training data for every result, each with another draw of its task's place
+
+
+@dataclass(frozen=True, eq=False)
+class _TrainingSet:
+    X: Array  # (n, d + q), standardised
+    y: Array  # (n,)
+    scaling: Scaling
+
+
+def build_svm(data: Path, chain: Chain, rng: Generator) -> Iterator[Network]:
+    """Instances trained on the support-vector machine's sweep."""
+    return build_instances(read_sweep(data / "svm_data.npz"), "sigmoid", chain, rng)
+
+
+def build_fcnet(data: Path, chain: Chain, rng: Generator) -> Iterator[Network]:
+    """Instances trained on pseudo-tasks of the one public FC-NET network, since its sweep is not public."""
+    layers, scaling, place = read_public_network(data / "fcnet_net42.npz", "sigmoid")
+    return build_instances(distil(layers, scaling, len(place), rng), "sigmoid", chain, rng)
+
+
+def build_xgboost(data: Path, chain: Chain, rng: Generator) -> Iterator[Network]:
+    """Instances trained on XGBoost's sweep."""
+    return build_instances(read_sweep(data / "xgboost_data.npz"), "exp", chain, rng)
+
+
+def build_instances(sweep: Sweep, output: Output, chain: Chain, rng: Generator) -> Iterator[Network]:
+    """The instances, one after the other."""
+    embedding = embed_tasks(sweep.Y, _PLACE_DIMENSIONS, rng)
+    training = _training_set(sweep, embedding, output, rng)
+    for layers in islice(draw_layers(training.X, training.y, output, chain, rng), INSTANCES):
+        task = int(rng.integers(len(sweep.Y)))
+        yield network_of_task(layers, training.scaling, embedding.draw(task, rng), output)
+
+
+def _training_set(sweep: Sweep, embedding: Embedding, output: Output, rng: Generator) -> _TrainingSet:
+    tasks, configurations = sweep.Y.shape
+    task, configuration, _ = np.indices((tasks, configurations, _REPEATS)).reshape(3, -1)
+    places = embedding.mean[task] + embedding.sd[task] * rng.standard_normal((len(task), embedding.mean.shape[1]))
+    X = np.hstack([sweep.X[configuration], places])
+    y = sweep.Y[task, configuration]
+    x_mean, x_std, y_mean, y_std = X.mean(axis=0), X.std(axis=0), 0.0, 1.0
+    if output == "exp":
+        y = np.log(y)
+        y_mean, y_std = float(y.mean()), float(y.std())
+    return _TrainingSet((X - x_mean) / x_std, (y - y_mean) / y_std, Scaling(x_mean, x_std, y_mean, y_std))

@@ -1,0 +1,66 @@
+"""What a run shows while it lasts: a bar, the best so far, how many run and failed, how idle the workers are.
+
+Only a terminal gets it: in log files and notebooks a run is quiet unless told otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from aegisbo.optimizer import Optimizer
+from aegisbo.optimizer.trial import FAILURES
+from aegisbo.runners.loop import Run
+
+Show = Callable[[Callable[[], Run]], None]  # after each evaluation; the run so far is computed only if it is shown
+
+
+class Display:
+    """A progress bar over the evaluations of one optimizer."""
+
+    def __init__(self, optimizer: Optimizer, budget: int, console: Console) -> None:
+        self._optimizer = optimizer
+        self._progress = Progress(
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("best [bold]{task.fields[best]}[/]"),
+            TextColumn("{task.fields[running]} running"),
+            TextColumn("{task.fields[failed]}"),
+            TextColumn("idle {task.fields[idle]:.1%}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=console,
+        )
+        self._task = self._progress.add_task("", total=budget, best="-", running=0, failed="", idle=0.0)
+
+    def __enter__(self) -> Show:
+        self._progress.start()
+        return self.show
+
+    def __exit__(self, *exception: object) -> None:
+        self._progress.stop()
+
+    def show(self, record: Callable[[], Run]) -> None:
+        """Redraw with what is known now; idle is what better suggestions or a better pool would have saved."""
+        shares = record().idle_shares
+        best, trials = self._optimizer.best, self._optimizer.trials
+        failed = sum(trial.state in FAILURES for trial in trials)
+        self._progress.update(
+            self._task,
+            completed=failed + sum(trial.state == "done" for trial in trials),
+            best="-" if best is None else f"{best.value:.6g}",
+            running=len(self._optimizer.pending),
+            failed=f"[red]{failed} failed[/]" if failed else "",
+            idle=shares["suggestion"] + shares["pool"],
+        )
+
+
+def progress_for(optimizer: Optimizer, budget: int, wanted: bool | None) -> AbstractContextManager[Show]:
+    """A display on a terminal, unless it is not wanted; else one that shows nothing."""
+    console = Console(stderr=True)
+    if wanted or (wanted is None and console.is_terminal):
+        return Display(optimizer, budget, console)
+    return nullcontext(lambda record: None)

@@ -1,0 +1,7 @@
+"""The event log on disk: a run that is killed at any moment can be continued, replayed and exported."""
+
+from __future__ import annotations
+
+from aegisbo.study.study import Study, load
+
+__all__ = ["Study", "load"]

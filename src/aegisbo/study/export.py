@@ -1,0 +1,67 @@
+"""A study as a table: one row a trial, in CSV or JSON."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TextIO
+
+from aegisbo.errors import UnknownName
+from aegisbo.study.history import optimizer_after
+from aegisbo.study.store import Event, read_events
+
+
+def rows(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """The trials of a study by number, with when they were asked for and ended."""
+    events = read_events(Path(path))
+    asked_at = _times(events, ("asked",))
+    ended = {event.number: event for event in events if event.kind in ("told", "failed")}
+    table = []
+    for trial in optimizer_after(events).trials:
+        end = ended.get(trial.number)
+        table.append(
+            {
+                "number": trial.number,
+                "state": trial.state,
+                "value": trial.value,
+                **{f"param_{name}": value for name, value in trial.params.items()},
+                "move": trial.note.get("move"),
+                "asked_at": asked_at[trial.number],
+                "ended_at": None if end is None else end.at,
+                "seconds": None if end is None else end.body["seconds"],
+                "reason": trial.reason,
+            }
+        )
+    return table
+
+
+def write(path: str | os.PathLike[str], form: str, out: TextIO) -> None:
+    """Write the study's trials as "csv" or "json"."""
+    if form not in WRITERS:
+        raise UnknownName("export format", form, WRITERS)
+    WRITERS[form](path, out)
+
+
+def _csv(path: str | os.PathLike[str], out: TextIO) -> None:
+    table = rows(path)
+    writer = csv.DictWriter(out, fieldnames=list(table[0]) if table else ["number"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(table)
+
+
+def _json(path: str | os.PathLike[str], out: TextIO) -> None:
+    events = read_events(Path(path))
+    created = events[0].body
+    document = {**created, "trials": optimizer_after(events).state()["trials"], "table": rows(path)}
+    json.dump(document, out, indent=1)
+    out.write("\n")
+
+
+WRITERS = {"csv": _csv, "json": _json}
+
+
+def _times(events: Iterable[Event], kinds: tuple[str, ...]) -> dict[int | None, float]:
+    return {event.number: event.at for event in events if event.kind in kinds}

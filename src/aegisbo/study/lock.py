@@ -1,0 +1,90 @@
+"""One driver at a time: a lock of the operating system, which is free again the moment its holder dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from pathlib import Path
+from types import TracebackType
+
+from aegisbo.errors import StudyError
+
+if os.name == "nt":
+    import msvcrt
+
+    def _try_lock(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+
+else:
+    import fcntl
+
+    def _try_lock(descriptor: int) -> None:
+        # A record lock belongs to the process: a child that outlives it does not keep the study locked.
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+_held: set[Path] = set()  # record locks do not exclude their own process
+
+
+class DriverLock:
+    """Held while a driver writes to the study at `path`; the file beside it says by whom."""
+
+    def __init__(self, path: Path) -> None:
+        self._study = path.resolve()
+        self._path = self._study.with_name(self._study.name + ".lock")
+        self._descriptor = -1
+
+    def __enter__(self) -> DriverLock:
+        if self._study in _held:
+            raise StudyError(
+                f"{self._study} is already being driven by this process: wait for it, or use another file."
+            )
+        while True:
+            self._acquire()
+            if self._still_there():
+                break
+            os.close(self._descriptor)  # its last holder deleted it between our opening and our locking it
+        me = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
+        os.ftruncate(self._descriptor, 0)
+        os.pwrite(self._descriptor, json.dumps(me).encode(), 0)
+        _held.add(self._study)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _held.discard(self._study)
+        self._path.unlink(missing_ok=True)
+        os.close(self._descriptor)
+
+    def _acquire(self) -> None:
+        try:
+            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise StudyError(
+                f"Study file {self._study}: {error.strerror}: a lock file must be made beside it."
+            ) from error
+        try:
+            _try_lock(self._descriptor)
+        except OSError:
+            holder = os.pread(self._descriptor, 1000, 0).decode(errors="replace")
+            os.close(self._descriptor)
+            raise StudyError(
+                f"{self._study} is being driven by another process{_named(holder)}: wait for it, or use another file."
+            ) from None
+
+    def _still_there(self) -> bool:
+        try:
+            return os.path.samestat(os.fstat(self._descriptor), os.stat(self._path))
+        except FileNotFoundError:
+            return False
+
+
+def _named(holder: str) -> str:
+    try:
+        who = json.loads(holder)
+        return f" (process {who['pid']} on {who['host']}, since {who['since']})"
+    except (ValueError, KeyError, TypeError):
+        return ""
