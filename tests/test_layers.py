@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 NUMERIC = {"numpy", "scipy"}
-CORE = NUMERIC | {"threadpoolctl", "rich", "pebble", "cloudpickle"}
+CORE = NUMERIC | {"threadpoolctl", "rich", "cloudpickle"}
 
 # One line a floor, the highest first: the parts on it, each with the third-party packages it may import. A part may
 # import itself and every lower floor; parts on one floor do not know each other.
@@ -30,7 +30,7 @@ FLOORS: tuple[dict[str, set[str]], ...] = (
     {"study": CORE},
     {"optimizer": NUMERIC | {"threadpoolctl"}},
     {"strategies": NUMERIC | {"threadpoolctl"}},
-    {"numerics": NUMERIC, "problems": NUMERIC | {"Box2D"}},
+    {"numerics": NUMERIC, "problems": NUMERIC | {"Box2D", "matplotlib"}},
     {"arrays": {"numpy"}},
     {"errors": set()},
 )

@@ -30,7 +30,7 @@ PUBLIC = [
 NOT_AT_IMPORT = [
     *("optuna", "dask", "distributed", "plotly", "matplotlib", "statsmodels", "Box2D"),  # extras
     *("torch", "sklearn", "pandas"),  # never
-    *("rich", "typer", "pebble", "cloudpickle"),  # only when something runs
+    *("rich", "typer", "cloudpickle"),  # only when something runs
 ]
 
 # Runs each statement in one fresh interpreter and writes down which part of the world it changed. NumPy and SciPy,
