@@ -18,13 +18,13 @@ PUBLIC = [
     "AegisError",
     "Choice",
     "Int",
-    "InvalidInput",
     "Optimizer",
     "Real",
     "Result",
-    "SpaceExhausted",
     "Trial",
     "__version__",
+    "load",
+    "minimize",
 ]
 
 NOT_AT_IMPORT = [

@@ -5,17 +5,24 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from aegisbo.errors import AegisError, InvalidInput, SpaceExhausted
+from aegisbo.errors import AegisError
 
 if TYPE_CHECKING:
     from aegisbo.optimizer import Choice, Int, Optimizer, Real, Result, Trial
+    from aegisbo.runners.minimize import minimize
+    from aegisbo.study import load
 else:
+    _HOMES = {
+        **dict.fromkeys(["Choice", "Int", "Optimizer", "Real", "Result", "Trial"], "aegisbo.optimizer"),
+        "load": "aegisbo.study",
+        "minimize": "aegisbo.runners.minimize",
+    }
 
     def __getattr__(name: str) -> object:
-        """Load the optimiser, and SciPy with it, on first use: `import aegisbo` alone is quick."""
-        if name not in __all__:
+        """Load what is asked for, and SciPy with it, on first use: `import aegisbo` alone is quick."""
+        if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module("aegisbo.optimizer"), name)
+        return getattr(import_module(_HOMES[name]), name)
 
 
 __version__ = "0.1.0"
@@ -24,13 +31,13 @@ __all__ = [
     "AegisError",
     "Choice",
     "Int",
-    "InvalidInput",
     "Optimizer",
     "Real",
     "Result",
-    "SpaceExhausted",
     "Trial",
     "__version__",
+    "load",
+    "minimize",
 ]
 
 

@@ -1,9 +1,9 @@
 """What every strategy promises. Inherit, name the strategy, and pytest does the rest:
 
-    class TestMine(StrategyContract):
-        @pytest.fixture
-        def strategy(self):
-            return Mine()
+class TestMine(StrategyContract):
+    @pytest.fixture
+    def strategy(self):
+        return Mine()
 """
 
 from __future__ import annotations

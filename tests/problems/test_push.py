@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import builtins
+import json
 import pickle
 import platform
 import subprocess
 import sys
 from math import pi
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -159,10 +161,10 @@ def test_a_hand_on_the_centre_of_its_disc_has_no_direction_but_a_value(family: p
 
 def test_other_processes_compute_the_same() -> None:
     problem = PUSH8.instance(3)
-    points = in_the_box([0.0] * 8) + np.random.default_rng(8).random((5, 8)) * [10, 10, 299, 2 * pi] * 1
+    points = [in_the_box(list(fractions)) for fractions in np.random.default_rng(8).random((5, 8))]
     here = [problem(x) for x in points]
     script = (
-        "import pickle, sys, numpy; problem, points = pickle.load(sys.stdin.buffer)\n"
+        "import pickle, sys; problem, points = pickle.load(sys.stdin.buffer)\n"
         "sys.stdout.buffer.write(pickle.dumps([problem(x) for x in points]))"
     )
     for _ in range(2):
@@ -217,3 +219,24 @@ def test_a_missing_extra_is_answered_with_the_command(monkeypatch: pytest.Monkey
     monkeypatch.setattr(builtins, "__import__", no_box2d)
     with pytest.raises(MissingExtra, match=r"^Robot pushing needs .*pip install 'aegisbo\[push\]'$"):
         PUSH4.instance(1)(ON_THE_AXIS)
+
+
+@pytest.mark.parametrize("name", ["push4", "push8"])
+def test_all_reference_values_with_final_positions(name: str, reference_data: Path) -> None:
+    cases = json.loads((reference_data / "push" / "reference_values.json").read_text("utf-8"))[name]
+    assert len(cases) == 5
+    for case in cases:
+        assert Push(np.reshape(case["target"], (-1, 2)))(np.array(case["x"])) == pytest.approx(case["y"], abs=TOLERANCE)
+        np.testing.assert_allclose(rest(case["x"]), case["final"], rtol=0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("name", ["push4", "push8"])
+def test_other_peoples_targets_can_be_used(name: str, reference_data: Path) -> None:
+    """The targets that the authors of the e-greedy paper drew; three of their pairs are too close for two discs."""
+    targets = json.loads((reference_data / "push" / "egreedy_targets.json").read_text("utf-8"))[name]
+    assert len(targets) == 51
+    x = in_the_box([0.15, 0.8, 0.35, 0.6] * (len(targets[0]) // 2))
+    end = rest(list(x)).ravel()
+    for target in targets[:3]:
+        distances = np.linalg.norm((end - target).reshape(-1, 2), axis=1)
+        assert Push(np.reshape(target, (-1, 2)))(x) == pytest.approx(distances.sum(), rel=1e-12)

@@ -66,7 +66,7 @@ def test_choices_get_equal_shares():
 
 def test_results_do_not_matter():
     def run(values) -> list:
-        optimizer = Optimizer({"a": (-5, 10), "b": Int(2, 90), "c": Choice("uvw")}, strategy="random", seed=4)
+        optimizer = Optimizer({"a": (-5, 10), "b": Int(2, 90), "c": Choice([True, None])}, strategy="random", seed=4)
         for value in values:
             optimizer.tell(optimizer.ask(), value)
         return [trial.params for trial in optimizer.trials]

@@ -43,7 +43,7 @@ def simulate(
         str,
         typer.Option(
             metavar="NAME|FILE",
-            help="Job times: `half-normal`, `pareto`, `exponential` or `constant`, all of mean 1, or a file of seconds.",
+            help="Job times: `half-normal`, `pareto`, `exponential` or `constant`, of mean 1, or a file of seconds.",
         ),
     ] = "half-normal",
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="Decides all random numbers.")] = 0,

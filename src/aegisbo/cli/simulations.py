@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import track
 
 from aegisbo import __version__
-from aegisbo.cli.tables import comparison_table, how_to_read, score_heading, score_table, workers_sentence
+from aegisbo.cli.scoreboard import Scoreboard
 from aegisbo.experiments.execution import simulate_all
 from aegisbo.experiments.simulation import Record, Spec
 from aegisbo.strategies.registry import STRATEGIES
@@ -37,9 +37,7 @@ def execute(specs: Sequence[Spec], jobs: int) -> list[Record]:
     """All records, with a progress bar if somebody watches."""
     console = Console(stderr=True)
     done = simulate_all(specs, jobs)
-    return list(
-        track(done, "Simulating", len(specs), console=console, transient=True, disable=not console.is_terminal)
-    )
+    return list(track(done, "Simulating", len(specs), console=console, transient=True, disable=not console.is_terminal))
 
 
 def checkpoints(budget: int) -> list[int]:
@@ -48,15 +46,14 @@ def checkpoints(budget: int) -> list[int]:
 
 
 def show(records: Iterable[Record], counts: Sequence[int], console: Console) -> None:
-    """Print the tables of each problem, and how to read them."""
-    grouped: dict[str, dict[str, list[Record]]] = {}
+    """Print what came out for each problem, and how to read it."""
+    by_problem: dict[str, dict[str, list[Record]]] = {}
     for record in records:
-        grouped.setdefault(record.spec.problem, {}).setdefault(record.spec.strategy, []).append(record)
-    for runs in grouped.values():
-        console.print(f"[bold]{score_heading(runs)}[/bold]", score_table(runs, counts), sep="\n")
-        console.print("\n[bold]Milliseconds a suggestion; won and lost runs[/bold]", comparison_table(runs), sep="\n")
-        console.print("", workers_sentence(runs), "", sep="\n")
-    console.print(how_to_read(runs))
+        by_problem.setdefault(record.spec.problem, {}).setdefault(record.spec.strategy, []).append(record)
+    boards = [Scoreboard(runs) for runs in by_problem.values()]
+    for board in boards:
+        board.print(console, counts)
+    console.print(boards[0].legend())
 
 
 def as_json(records: Iterable[Record]) -> str:

@@ -43,7 +43,7 @@ class Spec:
             value = getattr(self, name)
             if value < least:
                 start = f" ({self.problem} starts with {self.n_initial} initial points)" if name == "budget" else ""
-                raise InvalidInput(f"{name} is {value}: {least} is the least that makes sense{start}.")
+                raise InvalidInput(f"{name} is {value}: give at least {least}{start}.")
 
     @property
     def n_initial(self) -> int:

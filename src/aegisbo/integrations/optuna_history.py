@@ -9,9 +9,11 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 import numpy as np
+from optuna import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from aegisbo.arrays import Array
+from aegisbo.errors import InvalidInput
 from aegisbo.integrations.optuna_space import SearchSpace
 from aegisbo.integrations.optuna_storage import enqueued_params, record_of, retried_numbers
 from aegisbo.strategies.base import Evidence
@@ -83,7 +85,7 @@ class Reader:
             return None
         if role != "done":
             return Known(x, role)
-        assert trial.value is not None  # only trials with a value are done
+        assert trial.value is not None  # or it would have failed
         return Known(x, role, -trial.value if self.maximize else trial.value)
 
     def _params(self, trial: FrozenTrial) -> dict[str, Any]:
@@ -97,13 +99,13 @@ class Reader:
 
 def _role(trial: FrozenTrial, patience: float) -> Role | None:
     match trial.state:
-        case TrialState.COMPLETE:
+        case TrialState.COMPLETE | TrialState.PRUNED:  # of a pruned trial Optuna keeps the last value reported
             return "done" if trial.value is not None and math.isfinite(trial.value) else "failed"
-        case TrialState.PRUNED | TrialState.FAIL:
+        case TrialState.FAIL:
             return "failed"
         case TrialState.RUNNING if _seconds_since(trial.datetime_start) < patience:
             return "pending"
-    return None  # waiting, or dead
+    return None  # waiting or dead
 
 
 def _seconds_since(start: datetime | None) -> float:
@@ -115,3 +117,22 @@ def _patience(trials: Iterable[FrozenTrial]) -> float:
     finished = (trial for trial in trials if trial.state in (TrialState.COMPLETE, TrialState.PRUNED))
     longest = max((trial.duration or timedelta() for trial in finished), default=timedelta())
     return max(LEAST_PATIENCE, LONGEST_RUNS * longest.total_seconds())
+
+
+def refuse_several_objectives(study: Study) -> None:
+    """Object to a study whose trials are not compared by one value."""
+    if len(study.directions) > 1:
+        raise InvalidInput(
+            f"aegisbo optimises one objective, and the study has {len(study.directions)}: "
+            "combine them into one value, or use another sampler."
+        )
+
+
+def refuse_constraints(trials: Iterable[FrozenTrial]) -> None:
+    """Object to trials that have set constraints, which no strategy looks at."""
+    for trial in trials:
+        if trial.constraints:
+            raise InvalidInput(
+                f"aegisbo knows no constraints, and trial {trial.number} has set {sorted(trial.constraints)}: "
+                "return a bad value or fail the trial where they are violated, or use another sampler."
+            )

@@ -19,16 +19,14 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial
 
 from aegisbo.errors import InvalidInput
-from aegisbo.integrations.optuna_history import History, Reader
-from aegisbo.integrations.optuna_space import SearchSpace
-from aegisbo.integrations.optuna_storage import Record, all_trials, explain, publish, record_of, shared_seed
+from aegisbo.integrations.optuna_history import History, Reader, refuse_constraints, refuse_several_objectives
+from aegisbo.integrations.optuna_space import SearchSpace, to_choose
+from aegisbo.integrations.optuna_storage import ATTEMPTS, Record, all_trials, explain, publish, record_of, shared_seed
 from aegisbo.numerics.designs import sobol
 from aegisbo.optimizer.optimizer import _blas, _natural, _strategy
 from aegisbo.optimizer.space import as_number
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.guard import is_taken
-
-ATTEMPTS = 3  # to find a point that nobody published in the meantime
 
 # One suggestion at a time in a process, so that each sees what the one before it published; several at once would not
 # be faster, because the limit of BLAS threads holds for the whole process.
@@ -76,7 +74,7 @@ class AegisSampler(BaseSampler):
         name, preset, self._strategy = _strategy(strategy, preset)
         self._owner = f"{name}, {preset}" if name else type(strategy).__name__
         self._seed = None if seed is None else _natural(seed, "seed")
-        self._search_space = None if search_space is None else _to_choose(search_space)
+        self._search_space = None if search_space is None else to_choose(search_space)
         self._stale_after = None if stale_after is None else _positive(stale_after, "stale_after")
         self._n_initial = None if n_initial is None else _natural(n_initial, "n_initial")
 
@@ -84,28 +82,29 @@ class AegisSampler(BaseSampler):
         """The parameters that are chosen together."""
         if self._search_space is not None:
             return dict(self._search_space)
-        return _to_choose(intersection_search_space(all_trials(study)))
+        return to_choose(intersection_search_space(all_trials(study)))
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
         """Values for the parameters that are chosen together, published before they are returned."""
-        _refuse_several_objectives(study)
+        refuse_several_objectives(study)
         if not search_space:
             explain(study, trial, {"move": "independent"})
             return {}
-        started = time.perf_counter()
         reader = Reader(SearchSpace(search_space), study.direction == StudyDirection.MAXIMIZE, self._stale_after)
         with _ONE_AT_A_TIME:
+            started = time.perf_counter()
             suggestion = self._settle(study, trial, reader)
-        explain(study, trial, _note(suggestion, reader.maximize) | {"seconds": time.perf_counter() - started})
+            seconds = time.perf_counter() - started
+        explain(study, trial, {**_note(suggestion, reader.maximize), "seconds": seconds})
         return reader.space.params(suggestion.x)
 
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
         """A uniformly random value for a parameter that not all trials have."""
-        _refuse_several_objectives(study)
+        refuse_several_objectives(study)
         space = SearchSpace({param_name: param_distribution})
         rng = self._rng(study, Role.INDEPENDENT, trial.number, crc32(param_name.encode()))
         return space.params(space.cube.fill(rng.random((1, 1)))[0])[param_name]
@@ -130,7 +129,7 @@ class AegisSampler(BaseSampler):
     def _look(self, study: Study, trial: FrozenTrial, reader: Reader) -> tuple[History, Memory]:
         """What is known now, and what the strategy remembered after the newest trial that it chose."""
         trials = all_trials(study)
-        _refuse_constraints(trials)
+        refuse_constraints(trials)
         for other in reversed(trials):
             record = record_of(other) if other.number != trial.number else None
             if record and (record.space, record.strategy) == (reader.space.digest, self._owner):
@@ -157,37 +156,12 @@ class AegisSampler(BaseSampler):
         return default_rng([shared_seed(study) if self._seed is None else self._seed, *address])
 
 
-def _to_choose(distributions: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:
-    """The distributions that leave something to choose, in an order that does not depend on who wrote them down."""
-    for name, distribution in distributions.items():
-        if not isinstance(distribution, BaseDistribution):
-            raise InvalidInput(f"search_space[{name!r}] must be one of Optuna's distributions, got {distribution!r}.")
-    return {name: distributions[name] for name in sorted(distributions) if not distributions[name].single()}
-
-
 def _note(suggestion: Suggestion, maximize: bool) -> dict[str, Any]:
     """The reason for a point, in the units and the direction of the study."""
     note = {key: value for key, value in suggestion.note.items() if key != "lengthscale"}
     if maximize and "mean" in note:
         note["mean"] = -note["mean"]
     return note
-
-
-def _refuse_several_objectives(study: Study) -> None:
-    if len(study.directions) > 1:
-        raise InvalidInput(
-            f"AegisSampler optimises one objective, and the study has {len(study.directions)}: "
-            "combine them into one value, or use NSGAIISampler."
-        )
-
-
-def _refuse_constraints(trials: list[FrozenTrial]) -> None:
-    for trial in trials:
-        if trial.constraints:
-            raise InvalidInput(
-                f"AegisSampler knows no constraints, and trial {trial.number} has set {sorted(trial.constraints)}: "
-                "return a bad value or fail the trial where they are violated, or use GPSampler."
-            )
 
 
 def _positive(seconds: object, name: str) -> float:

@@ -59,6 +59,14 @@ class SearchSpace:
         return Space({name: _parameter(kind) for name, kind in self.distributions.items()})
 
 
+def to_choose(distributions: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:
+    """The distributions that leave something to choose, in an order that does not depend on who wrote them down."""
+    for name, distribution in distributions.items():
+        if not isinstance(distribution, BaseDistribution):
+            raise InvalidInput(f"Parameter {name!r} must be one of Optuna's distributions, got {distribution!r}.")
+    return {name: distributions[name] for name in sorted(distributions) if not distributions[name].single()}
+
+
 # Inside, a float with a step is the number of its step, and a category is the number of its choice: Optuna takes any
 # object for a choice, also several that are equal.
 

@@ -10,6 +10,7 @@ import json
 import secrets
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from itertools import count
 from typing import Any
 
 from optuna import Study
@@ -18,7 +19,9 @@ from optuna.trial import FrozenTrial
 from aegisbo.strategies.base import Memory, Note
 
 RECORD = "aegisbo:record"
+MOVE, NOTE = "aegisbo:move", "aegisbo:note"
 SEED = "aegisbo:seed"
+ATTEMPTS = 3  # records a trial, at most
 LONGEST = 2045  # characters that any of Optuna's databases takes under one key
 
 
@@ -50,20 +53,26 @@ def publish(study: Study, trial: FrozenTrial, record: Record, attempt: int) -> N
 
 def record_of(trial: FrozenTrial) -> Record | None:
     """The last complete record of a trial."""
-    pieces = [(key, *map(int, key.rsplit(":", 2)[1:])) for key in trial.system_attrs if key.startswith(RECORD)]
-    for attempt in sorted({attempt for _, attempt, _ in pieces}, reverse=True):
-        mine = sorted((piece, key) for key, of, piece in pieces if of == attempt)
+    attributes = trial.system_attrs
+    for attempt in reversed(range(ATTEMPTS)):
+        text = ""
+        for piece in count():
+            if (key := f"{RECORD}:{attempt}:{piece}") not in attributes:
+                break
+            text += attributes[key]
         try:
-            return Record(**json.loads("".join(trial.system_attrs[key] for _, key in mine)))
-        except json.JSONDecodeError:  # pieces are missing: it is being written right now
+            return Record(**json.loads(text))
+        except json.JSONDecodeError:  # there is none, or it is being written right now
             continue
     return None
 
 
 def explain(study: Study, trial: FrozenTrial, note: Note) -> None:
-    """Show the reason for a point where Optuna's dashboard and data frames do."""
-    for key, value in note.items():
-        study._storage.set_trial_user_attr(trial._trial_id, f"aegisbo:{key}", value)
+    """Show the reason for a point where Optuna's dashboard and data frames do: the move by itself, to sort by."""
+    rest = dict(note)
+    study._storage.set_trial_user_attr(trial._trial_id, MOVE, rest.pop("move"))
+    if rest:
+        study._storage.set_trial_user_attr(trial._trial_id, NOTE, rest)
 
 
 def enqueued_params(trial: FrozenTrial) -> dict[str, Any]:

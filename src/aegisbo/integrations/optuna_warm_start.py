@@ -11,8 +11,8 @@ from optuna.study import StudyDirection
 from optuna.trial import TrialState
 
 from aegisbo.errors import InvalidInput
+from aegisbo.integrations.optuna_history import refuse_constraints, refuse_several_objectives
 from aegisbo.integrations.optuna_space import SearchSpace, to_choose
-from aegisbo.integrations.optuna_study import refuse_several_objectives
 from aegisbo.optimizer import Choice, Int, Optimizer, Real
 from aegisbo.optimizer.space import Parameter
 from aegisbo.strategies.base import Strategy
@@ -37,6 +37,7 @@ def from_optuna(
     """
     refuse_several_objectives(study)
     trials = study.get_trials(deepcopy=False)
+    refuse_constraints(trials)
     kinds = to_choose(intersection_search_space(trials))
     if not kinds:
         raise InvalidInput(f"The completed trials of study {study.study_name!r} have no parameter in common.")

@@ -15,8 +15,8 @@ from aegisbo.problems.push import HAND_HALF_EXTENTS, OBJECT_RADIUS, Push
 KINDS = (".gif", ".pdf", ".png", ".svg")
 
 _COLOURS = ("tab:blue", "tab:orange")  # one a robot: its hand, its disc and its target
-_FRAME_EVERY = 4  # time steps
-_FRAMES_A_SECOND = 25  # so a moving picture runs in real time
+_FRAME_EVERY = 10  # time steps
+_FRAMES_A_SECOND = 10  # so a moving picture runs in real time
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +71,8 @@ def _arena(push: Push, record: Trace, title: str) -> tuple[Any, Any]:
 def _animate(figure: Any, axes: Any, record: Trace, file: Path) -> None:
     from matplotlib.animation import FuncAnimation, PillowWriter
 
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # the frame stands still, so it need not be found again for each picture
     last = len(record.objects) - 1
     steps = [*range(0, last, _FRAME_EVERY), *[last] * _FRAMES_A_SECOND]  # hold the end for a second
     moving: list[Any] = []

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
-
-import cloudpickle
 
 from aegisbo.errors import InvalidInput
 from aegisbo.runners.workers import Outcome, evaluate
@@ -14,6 +13,8 @@ from aegisbo.runners.workers import Outcome, evaluate
 
 def packed(function: Callable[[Any], Any]) -> bytes:
     """The function as bytes, or an error before anything has started."""
+    import cloudpickle
+
     try:
         return bytes(cloudpickle.dumps(function))
     except Exception as error:
@@ -34,5 +35,5 @@ def evaluate_packed(payload: bytes, x: Any) -> Outcome:
 
 @lru_cache(maxsize=4)
 def _unpacked(payload: bytes) -> Callable[[Any], Any]:
-    function: Callable[[Any], Any] = cloudpickle.loads(payload)
+    function: Callable[[Any], Any] = pickle.loads(payload)
     return function

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -17,13 +17,13 @@ from aegisbo.runners.brake import Brake
 from aegisbo.runners.journal import Unrecorded
 from aegisbo.runners.loop import Rules, Run, StopRun, run
 from aegisbo.runners.pools import make_pool
-from aegisbo.runners.progress import Show, progress_for
 from aegisbo.runners.recorder import Recorder
 from aegisbo.runners.workers import Finished
 from aegisbo.study import Study
 
 HOPELESS = 20  # evaluations without a single value, after which a run ends
 
+Show = Callable[[Callable[[], Run]], None]  # after each evaluation; the run so far is computed only if it is shown
 Callback = Callable[[Trial, Result], None]  # a finished trial and the result so far; raises StopIteration to end
 
 
@@ -92,7 +92,7 @@ def minimize(
         if trial_timeout is not None and not pool.can_stop:
             _say(f"{pool.name} cannot be stopped: an evaluation that takes longer than {trial_timeout:g} s counts as "
                  "timed out, but keeps its worker until it returns.")  # fmt: skip
-        show = stack.enter_context(progress_for(optimizer, budget, progress))
+        show = stack.enter_context(_display(optimizer, budget, progress))
         brake = stack.enter_context(Brake(_say))
         watch = _Watch(optimizer, tuple(callbacks), target, show)
         rules = Rules(timeout, trial_timeout, retries)
@@ -149,6 +149,15 @@ class _Watch:
         failed = sum(trial.state in FAILURES for trial in self.optimizer.trials)
         if failed >= HOPELESS:
             raise StopRun(f"None of {failed} evaluations gave a value; the last one: {trial.reason}")
+
+
+def _display(optimizer: Optimizer, budget: int, wanted: bool | None) -> AbstractContextManager[Show]:
+    """Progress on a terminal unless it is not wanted; log files and notebooks stay quiet unless it is."""
+    if wanted or (wanted is None and sys.stderr.isatty()):
+        from aegisbo.runners.progress import Display  # here, because rich draws from Python's global random numbers
+
+        return Display(optimizer, budget)
+    return nullcontext(lambda record: None)
 
 
 def _say(text: str) -> None:

@@ -1,12 +1,8 @@
-"""What a run shows while it lasts: a bar, the best so far, how many run and failed, how idle the workers are.
-
-Only a terminal gets it: in log files and notebooks a run is quiet unless told otherwise.
-"""
+"""What a run shows in a terminal: a bar, the best so far, how many run and failed, how idle the workers are."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -15,13 +11,11 @@ from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.trial import FAILURES
 from aegisbo.runners.loop import Run
 
-Show = Callable[[Callable[[], Run]], None]  # after each evaluation; the run so far is computed only if it is shown
-
 
 class Display:
     """A progress bar over the evaluations of one optimizer."""
 
-    def __init__(self, optimizer: Optimizer, budget: int, console: Console) -> None:
+    def __init__(self, optimizer: Optimizer, budget: int) -> None:
         self._optimizer = optimizer
         self._progress = Progress(
             BarColumn(bar_width=24),
@@ -32,11 +26,11 @@ class Display:
             TextColumn("idle {task.fields[idle]:.1%}"),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
-            console=console,
+            console=Console(stderr=True),
         )
         self._task = self._progress.add_task("", total=budget, best="-", running=0, failed="", idle=0.0)
 
-    def __enter__(self) -> Show:
+    def __enter__(self) -> Callable[[Callable[[], Run]], None]:
         self._progress.start()
         return self.show
 
@@ -56,11 +50,3 @@ class Display:
             failed=f"[red]{failed} failed[/]" if failed else "",
             idle=shares["suggestion"] + shares["pool"],
         )
-
-
-def progress_for(optimizer: Optimizer, budget: int, wanted: bool | None) -> AbstractContextManager[Show]:
-    """A display on a terminal, unless it is not wanted; else one that shows nothing."""
-    console = Console(stderr=True)
-    if wanted or (wanted is None and console.is_terminal):
-        return Display(optimizer, budget, console)
-    return nullcontext(lambda record: None)

@@ -1,0 +1,184 @@
+"""`aegisbo minimize`: a Python function or any program, on this machine or a cluster."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from aegisbo.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from aegisbo.optimizer import Result
+    from aegisbo.optimizer.space import Space
+
+NO_VALUE = 3  # exit code: the run ended without a single value
+
+EXAMPLE_SPACE = """\
+# One table a parameter, in the order given.
+[lr]
+type = "real"          # low, high, log = false
+low = 1e-6
+high = 0.1
+log = true
+
+[units]
+type = "int"           # low, high, log = false, step = 1
+low = 16
+high = 512
+
+[act]
+type = "choice"        # values
+values = ["relu", "tanh"]
+"""
+
+EXAMPLES = """Examples:
+
+- `aegisbo minimize --example-space > space.toml`
+- `aegisbo minimize training:loss --space space.toml --budget 200 --workers 8 --study run.db`
+- `aegisbo minimize --command "./simulate --lr {lr} --units {units}" --space space.toml --budget 50`
+
+A function is called with the parameters by name. A program gets them where `{name}` stands in its arguments, as
+environment variables `AEGISBO_name`, and in the JSON file that `AEGISBO_PARAMETERS` names; the last line that it prints
+must be one number. Running the same command again continues the study.
+"""
+
+
+def minimize(
+    function: Annotated[
+        str | None, typer.Argument(metavar="[MODULE:FUNCTION]", help="A Python function, imported from here.")
+    ] = None,
+    command: Annotated[str | None, typer.Option(metavar="TEXT", help="A program to run instead, see below.")] = None,
+    value_file: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where the program leaves its value, if not in its last line; `{folder}` is a folder of each "
+            "evaluation's own.",
+        ),
+    ] = None,
+    space: Annotated[Path | None, typer.Option(metavar="FILE", help="The parameters, in TOML.")] = None,
+    example_space: Annotated[bool, typer.Option("--example-space", help="Print such a file and leave.")] = False,
+    budget: Annotated[int, typer.Option(min=1, metavar="N", help="Evaluations in all.")] = 100,
+    workers: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Evaluations at a time; one a core unless given.")
+    ] = None,
+    study: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Record the run in this file, or continue it.")
+    ] = None,
+    strategy: Annotated[str, typer.Option(metavar="NAME", help="See `aegisbo strategies`.")] = "aegis",
+    preset: Annotated[str | None, typer.Option(metavar="NAME", help="Which surrogate, such as `paper`.")] = None,
+    n_initial: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="Points spread out at the start; 2d unless given.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="Decides all random numbers.")] = None,
+    executor: Annotated[
+        str, typer.Option(metavar="KIND", help="`processes`, `threads`, `serial`, or the address of a Dask scheduler.")
+    ] = "processes",
+    timeout: Annotated[float | None, typer.Option(metavar="S", help="Seconds for the whole run.")] = None,
+    trial_timeout: Annotated[float | None, typer.Option(metavar="S", help="Seconds for one evaluation.")] = None,
+    retries: Annotated[
+        int, typer.Option(min=0, metavar="N", help="How often an evaluation is repeated whose worker died.")
+    ] = 2,
+    target: Annotated[float | None, typer.Option(metavar="Y", help="A value that is good enough to stop.")] = None,
+    maximize: Annotated[bool, typer.Option("--maximize", help="Look for the largest value instead.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+) -> None:
+    """Minimise a Python function or any program, with workers that never wait for each other."""
+    if example_space:
+        typer.echo(EXAMPLE_SPACE, nl=False)
+        return
+    from aegisbo.runners.minimize import minimize as run
+
+    if space is None:
+        raise InvalidInput("--space is missing: name a space file; `aegisbo minimize --example-space` prints one.")
+    parameters = read_space(space)
+    result = run(
+        chosen(function, command, value_file, parameters),
+        parameters,
+        budget=budget,
+        workers=workers,
+        strategy=strategy,
+        preset=preset,
+        n_initial=n_initial,
+        seed=seed,
+        study=study,
+        executor=executor,
+        timeout=timeout,
+        trial_timeout=trial_timeout,
+        retries=retries,
+        target=target,
+        progress=False if quiet else None,
+        maximize=maximize,
+    )
+    report(result, study, Console(highlight=False, soft_wrap=True))
+    if not result.success:
+        raise typer.Exit(NO_VALUE)
+
+
+def read_space(path: Path) -> Space:
+    """The space that a TOML file describes."""
+    from aegisbo.optimizer.space import Space
+
+    try:
+        return Space.from_description(tomllib.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise InvalidInput(f"The space file {path} cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"The space file {path} is not TOML: {error}.") from error
+
+
+def chosen(function: str | None, command: str | None, value_file: str | None, space: Space) -> Callable[..., Any]:
+    """What is to be minimised."""
+    from aegisbo.runners.command import Command
+
+    if (function is None) == (command is None):
+        raise InvalidInput("Give either a function (module:name) or a --command.")
+    if command is not None:
+        return Command.parse(command, space.parameters, value_file)
+    if value_file is not None:
+        raise InvalidInput("--value-file goes with --command: a function returns its value.")
+    return imported(str(function))
+
+
+def imported(text: str) -> Callable[..., Any]:
+    """The function that module:name stands for, looked for from the current folder."""
+    module, colon, name = text.partition(":")
+    if not colon or not name:
+        raise InvalidInput(f"{text!r} names no function: write module:function.")
+    sys.path.insert(0, os.getcwd())
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise  # the module is there, but something that it imports is not
+        raise InvalidInput(f"There is no module {module!r} here: run from the folder that holds it.") from error
+    if not callable(getattr(found, name, None)):
+        raise InvalidInput(f"Module {module!r} has no function {name!r}.")
+    return getattr(found, name)  # type: ignore[no-any-return]
+
+
+def report(result: Result, study: Path | None, console: Console) -> None:
+    """The end of a run, in a few lines."""
+    console.print(result.message)
+    if result.success:
+        console.print(f"best   {result.fun:.8g}", style="bold")
+        console.print("       " + ", ".join(f"{name} = {value}" for name, value in result.x.items()))
+    console.print(f"done   {result.nfev} evaluations" + _failures(result))
+    if result.idle is not None:
+        console.print(f"idle   {result.idle['suggestion']:.1%} waiting for a suggestion, "
+                      f"{result.idle['pool']:.1%} for a worker to start, {result.idle['nothing']:.1%} at the end")  # fmt: skip
+    if study is not None:
+        console.print(f"study  {study}")
+
+
+def _failures(result: Result) -> str:
+    failed = [trial for trial in result.trials if trial.state in ("failed", "invalid", "timed_out")]
+    return f", {len(failed)} of them without a value (last: {failed[-1].reason})" if failed else ""

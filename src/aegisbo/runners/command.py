@@ -1,0 +1,107 @@
+"""Any program as the function: values go in as arguments, its last line comes out as the value.
+
+No shell is involved. Beside the arguments, a program finds the values in environment variables (AEGISBO_lr, ...) and in
+a JSON file, whose name is in AEGISBO_PARAMETERS.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aegisbo.errors import InvalidInput
+from aegisbo.runners.orphans import die_with_parent
+
+FOLDER = "folder"  # {folder} is an empty folder for each evaluation, deleted after it
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
+TAIL = 4096  # bytes of a program's output that are looked at
+
+
+class ProgramFailed(Exception):
+    """A program that gave no value."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """Calls a program with the values of the parameters; picklable, so that workers can have it."""
+
+    arguments: tuple[str, ...]
+    value_file: str | None = None  # where the value is found, instead of in the last line printed
+
+    @classmethod
+    def parse(cls, text: str, names: Iterable[str], value_file: str | None = None) -> Command:
+        """Split a command line such as "./simulate --lr {lr}" and check that every {name} is a parameter."""
+        try:
+            arguments = tuple(shlex.split(text))
+        except ValueError as error:
+            raise InvalidInput(f"The command {text!r} cannot be split into words: {error}.") from error
+        if not arguments:
+            raise InvalidInput("The command is empty: give a program and its arguments.")
+        known = [*names, FOLDER]
+        for name in PLACEHOLDER.findall(" ".join((*arguments, value_file or ""))):
+            if name not in known:
+                raise InvalidInput(f"{{{name}}} in the command is no parameter: use one of {', '.join(known)}.")
+        if value_file is not None and not PLACEHOLDER.search(value_file):
+            raise InvalidInput(
+                f"The value file {value_file!r} is shared by evaluations that run at once: put it into {{folder}}."
+            )
+        return cls(arguments, value_file)
+
+    def __call__(self, **params: Any) -> float:
+        """Run the program and read its value; raises ProgramFailed with the end of what it said."""
+        with tempfile.TemporaryDirectory(prefix="aegisbo-") as folder:
+            values = {**{name: str(value) for name, value in params.items()}, FOLDER: folder}
+            output, errors = Path(folder, ".stdout"), Path(folder, ".stderr")
+            with output.open("wb") as out, errors.open("wb") as err:
+                code = subprocess.run(
+                    [_filled(argument, values) for argument in self.arguments],
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    env={**os.environ, **_environment(params, Path(folder))},
+                    preexec_fn=die_with_parent if sys.platform == "linux" else None,
+                    check=False,
+                ).returncode
+            if code != 0:
+                raise ProgramFailed(
+                    f"The program ended with code {code}: {_end(errors) or _end(output) or 'no output'}"
+                )
+            return _number(output if self.value_file is None else Path(_filled(self.value_file, values)))
+
+
+def _filled(text: str, values: dict[str, str]) -> str:
+    return PLACEHOLDER.sub(lambda found: values[found[1]], text)
+
+
+def _environment(params: dict[str, Any], folder: Path) -> dict[str, str]:
+    file = folder / ".parameters.json"
+    file.write_text(json.dumps(params), encoding="utf-8")
+    return {"AEGISBO_PARAMETERS": str(file), **{f"AEGISBO_{name}": str(value) for name, value in params.items()}}
+
+
+def _end(file: Path) -> str:
+    """The last non-empty line."""
+    with file.open("rb") as stream:
+        stream.seek(max(file.stat().st_size - TAIL, 0))
+        lines = stream.read().decode(errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+def _number(file: Path) -> float:
+    try:
+        line = _end(file)
+    except FileNotFoundError:
+        raise ProgramFailed(f"The program left no file {file.name} with its value.") from None
+    try:
+        return float(line)
+    except ValueError:
+        raise ProgramFailed(f"The last line must be one number, but was {line[:200]!r}.") from None

@@ -1,0 +1,347 @@
+"""The event table: what was appended stays, readers never disturb, and no foreign or damaged file is touched."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aegisbo.errors import StudyError
+from aegisbo.study.store import APPLICATION, SCHEMA, Store, read_events
+
+
+def quiet(text: str) -> None:
+    raise AssertionError(f"nothing needs to be said here: {text}")
+
+
+def filled(path: Path, events: int = 300) -> Path:
+    """A closed study file of several pages."""
+    with closing(Store(path, quiet)) as store:
+        for number in range(events):
+            store.append("asked", number, {"text": "x" * 100, "number": number})
+    return path
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+@contextmanager
+def unchanged(folder: Path) -> Iterator[None]:
+    before = snapshot(folder)
+    yield
+    assert snapshot(folder) == before
+
+
+def assert_refused(path: Path, message: str) -> None:
+    """Neither a driver nor a reader takes the file, and both leave everything as it was."""
+    for attempt in (lambda: Store(path, quiet), lambda: read_events(path)):
+        with unchanged(path.parent), pytest.raises(StudyError, match=message) as caught:
+            attempt()
+        assert str(path) in str(caught.value)
+
+
+def test_events_come_back_in_order_with_their_ids(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    bodies: list[dict[str, Any]] = [{}, {"ü": [1, 2.5, None, True]}, {"tiny": 5e-324, "third": 1 / 3}]
+    with closing(Store(path, quiet)) as store:
+        ids = [store.append("kind", number, body) for number, body in zip((None, 0, 7), bodies, strict=True)]
+        assert ids == [1, 2, 3]
+        assert store.events() == read_events(path)
+    with closing(Store(path, quiet)) as store:
+        assert store.append("later", 8, {}) == 4
+    events = read_events(path)
+    assert [event.id for event in events] == [1, 2, 3, 4]
+    assert [event.number for event in events] == [None, 0, 7, 8]
+    assert [event.body for event in events] == [*bodies, {}]
+    assert [event.at for event in events] == sorted(event.at for event in events)
+
+
+def test_each_event_is_committed_when_append_returns(tmp_path: Path) -> None:
+    """Seen through a connection of SQLite's own, which knows nothing of ours."""
+    path = tmp_path / "run.db"
+    with closing(Store(path, quiet)) as store, closing(sqlite3.connect(path)) as other:
+        for number in range(5):
+            store.append("told", number, {})
+            assert other.execute("SELECT count(*) FROM events").fetchone() == (number + 1,)
+
+
+def test_the_file_has_a_write_ahead_log_and_every_event_is_synced(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    with closing(Store(path, quiet)) as store:
+        store.append("told", 0, {})
+        assert store._connection.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
+        assert path.with_name("run.db-wal").stat().st_size > 0
+    with closing(sqlite3.connect(path)) as other:
+        assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert other.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
+        assert other.execute("PRAGMA user_version").fetchone() == (SCHEMA,)
+
+
+def without_shared_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let SQLite lock by files, as it must on some network file systems: no shared memory, no write-ahead log."""
+    connect = sqlite3.connect
+
+    def by_dotfile(target: Any, *args: Any, uri: bool = False, **rest: Any) -> sqlite3.Connection:
+        name = target if uri else Path(target).absolute().as_uri()
+        return connect(f"{name}{'&' if '?' in name else '?'}vfs=unix-dotfile", *args, uri=True, **rest)
+
+    monkeypatch.setattr(sqlite3, "connect", by_dotfile)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in for a network file system is of SQLite on Unix")
+def test_without_a_write_ahead_log_a_journal_is_synced_instead_and_the_user_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_shared_memory(monkeypatch)
+    path, said = tmp_path / "run.db", []
+    with closing(Store(path, said.append)) as store:
+        assert store._connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+        assert store._connection.execute("PRAGMA synchronous").fetchone() == (2,)
+        for number in range(5):
+            store.append("told", number, {})
+            assert len(read_events(path)) == number + 1
+    assert len(said) == 1
+    assert "no write-ahead log" in said[0]
+    assert sorted(snapshot(tmp_path)) == ["run.db"]
+
+
+def test_several_threads_may_append(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    ids: dict[tuple[int, int], int] = {}
+    with closing(Store(path, quiet)) as store:
+
+        def work(thread: int) -> None:
+            for k in range(25):
+                ids[thread, k] = store.append("told", 1000 * thread + k, {})
+
+        threads = [threading.Thread(target=work, args=(thread,)) for thread in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    stored = {event.id: event.number for event in read_events(path)}
+    assert stored == {id: 1000 * thread + k for (thread, k), id in ids.items()}
+    assert sorted(stored) == list(range(1, 151))
+
+
+def test_a_reader_sees_whole_events_while_another_process_writes(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    writer = (
+        "import sys; from pathlib import Path; from aegisbo.study.store import Store\n"
+        "store = Store(Path(sys.argv[1]), print)\n"
+        "for number in range(300): store.append('told', number, {'text': 'x' * number})\n"
+        "store.close()"
+    )
+    process = subprocess.Popen([sys.executable, "-c", writer, str(path)])
+    lengths = []
+    while process.poll() is None:
+        if path.exists():
+            events = read_events(path) if path.stat().st_size else []
+            assert [event.number for event in events] == list(range(len(events)))
+            assert all(len(event.body["text"]) == event.number for event in events)
+            lengths.append(len(events))
+    assert process.returncode == 0
+    assert lengths == sorted(lengths)
+    assert len(read_events(path)) == 300
+
+
+@pytest.mark.parametrize("length", [1, 15, 16, 17, 99, 100, 101, 512, 4095, 4096, 4097, 8192, 0.5, -4097, -4096, -1])
+def test_a_truncated_file_is_refused_and_left_alone(tmp_path: Path, length: float) -> None:
+    path = filled(tmp_path / "run.db")
+    size = path.stat().st_size
+    os.truncate(path, int(size * length) if length == 0.5 else int(length) % size)
+    assert_refused(path, "is not a study|damaged")
+
+
+def test_a_truncated_write_ahead_log_costs_its_last_events_only(tmp_path: Path) -> None:
+    """Whatever a crash of the machine leaves of the log, SQLite goes back to the last whole event."""
+    original = tmp_path / "original"
+    original.mkdir()
+    with closing(Store(original / "run.db", quiet)) as store:
+        for number in range(12):
+            store.append("told", number, {"text": "x" * 500})
+        size = (original / "run.db-wal").stat().st_size
+        lengths = []
+        for k, length in enumerate(range(size, 0, -size // 17)):
+            copy = Path(shutil.copytree(original, tmp_path / str(k), ignore=shutil.ignore_patterns("*-shm")))
+            os.truncate(copy / "run.db-wal", length)
+            with closing(Store(copy / "run.db", quiet)) as after:
+                numbers = [event.number for event in after.events()]
+                assert numbers == list(range(len(numbers)))
+                assert after.append("told", 99, {}) == len(numbers) + 1
+            lengths.append(len(numbers))
+    assert lengths[0] == 12
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[-1] == 0
+
+
+def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("Dear diary, " * 1000)
+    assert_refused(path, "is not a study: name another file")
+    path.write_bytes(b"SQLite format 3\x00" + b"\x07" * 8192)
+    assert_refused(path, "damaged|not a study")
+    path.write_bytes(b"")
+    assert_refused(path, "is empty")
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "run.db").mkdir()
+    for attempt in (lambda: Store(tmp_path / "run.db", quiet), lambda: read_events(tmp_path / "run.db")):
+        with pytest.raises(StudyError, match="directory"):
+            attempt()
+
+
+def test_a_missing_file_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="There is no study file .*typo.db: check the name"):
+        read_events(tmp_path / "typo.db")
+    assert snapshot(tmp_path) == {}
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"nowhere/run.db: .*check that its folder exists"):
+        Store(tmp_path / "nowhere" / "run.db", quiet)
+
+
+def test_another_programs_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bookmarks.db"
+    with closing(sqlite3.connect(path)) as other:
+        other.executescript("CREATE TABLE events (id INTEGER PRIMARY KEY, title TEXT); INSERT INTO events VALUES (1, 'a')")
+    assert_refused(path, "is an SQLite file, but not a study")
+
+
+def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
+    path = filled(tmp_path / "run.db", 3)
+    with closing(sqlite3.connect(path)) as other:
+        other.execute(f"PRAGMA user_version = {SCHEMA + 1}")
+    assert_refused(path, f"has schema {SCHEMA + 1}, this version knows {SCHEMA}: update aegisbo")
+
+
+@contextmanager
+def protected(path: Path) -> Iterator[None]:
+    """Nobody may write to the file or into the folder, not even root, for whom permissions mean nothing."""
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    if root and (shutil.which("chattr") is None or subprocess.run(["chattr", "+i", path], capture_output=True).returncode):
+        pytest.skip("root may write anywhere, and this file system has no immutable files")
+    mode = path.stat().st_mode
+    if not root:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        yield
+    finally:
+        if root:
+            subprocess.run(["chattr", "-i", path], check=True)
+        else:
+            path.chmod(mode)
+
+
+def test_a_read_only_file_can_be_read_but_not_driven(tmp_path: Path) -> None:
+    path = filled(tmp_path / "run.db", 3)
+    with protected(path):
+        with unchanged(tmp_path), pytest.raises(StudyError, match="check its permissions"):
+            Store(path, quiet)
+        with unchanged(tmp_path):
+            assert len(read_events(path)) == 3
+
+
+def test_a_read_only_folder_can_be_read_but_not_driven(tmp_path: Path) -> None:
+    path = filled(tmp_path / "run.db", 3)
+    with protected(tmp_path):
+        with unchanged(tmp_path), pytest.raises(StudyError, match="permissions|can be written to"):
+            Store(path, quiet)
+        with unchanged(tmp_path), pytest.raises(StudyError, match="can be written to"):
+            Store(tmp_path / "new.db", quiet)
+        with unchanged(tmp_path):
+            assert len(read_events(path)) == 3
+
+
+def test_a_read_only_folder_with_an_unfinished_log_is_read_to_its_last_event(tmp_path: Path) -> None:
+    live, copy = tmp_path / "live", tmp_path / "copy"
+    live.mkdir()
+    with closing(Store(live / "run.db", quiet)) as store:
+        store.append("told", 0, {})
+        shutil.copytree(live, copy)  # what a killed driver leaves
+    with protected(copy), unchanged(copy):
+        assert len(read_events(copy / "run.db")) == 1
+
+
+def test_a_full_disk_is_said_and_what_was_written_stays(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    with closing(Store(path, quiet)) as store:
+        pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
+        store._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+        written = append_until_refused(store, "the disk is full: make room and run the same call again")
+    assert [event.number for event in read_events(path)] == list(range(written))
+    with closing(Store(path, quiet)) as store:
+        assert store.append("told", written, {}) == written + 1
+
+
+def append_until_refused(store: Store, message: str) -> int:
+    for number in range(10_000):
+        try:
+            store.append("told", number, {"text": "x" * 400})
+        except StudyError as error:
+            assert message in str(error)
+            return number
+    raise AssertionError("never full")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="file-size limits are of Unix")
+def test_a_file_size_limit_is_said_and_what_was_written_stays(tmp_path: Path) -> None:
+    script = """
+import resource, sys
+from pathlib import Path
+from aegisbo.errors import StudyError
+from aegisbo.study.store import Store
+resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+store = Store(Path(sys.argv[1]), print)
+try:
+    for number in range(10_000):
+        store.append("told", number, {"text": "x" * 400})
+except StudyError as error:
+    print(number, error)
+store.close()
+"""
+    path = tmp_path / "run.db"
+    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, timeout=120, check=True)
+    written, _, message = done.stdout.partition(" ")
+    assert int(written) > 0
+    assert f"Study file {path}: " in message
+    assert "make room" in message
+    assert [event.number for event in read_events(path)] == list(range(int(written)))
+
+
+def test_a_driver_killed_while_it_makes_the_file_leaves_nothing_in_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file appears whole or not at all: each step of making it is tried as the last one before the kill."""
+    steps = count_steps(lambda: Store(tmp_path / "whole.db", quiet).close(), monkeypatch)
+    assert steps > 3
+    for last in range(steps):
+        folder = tmp_path / str(last)
+        folder.mkdir()
+        killed_after(last, folder / "run.db")
+        with closing(Store(folder / "run.db", quiet)) as store:
+            assert store.append("created", None, {}) == 1
+        assert sorted(snapshot(folder)) == ["run.db"]
+
+
+STEPS = ("connect", "execute", "executescript", "close", "replace")
+
+
+def count_steps(action: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> int:
+    raise NotImplementedError
+
+
+def killed_after(step: int, path: Path) -> None:
+    raise NotImplementedError
