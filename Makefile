@@ -43,8 +43,8 @@ lint: setup ## check format, style and types
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 
-demo: setup ## minimise Branin with four simulated workers: AEGiS against random search
-	$(VENV)/bin/aegisbo simulate --problem Branin --strategy aegis --strategy random --workers 4 --runs 3 --budget 60 --seed 0
+demo: setup ## AEGiS, Thompson sampling and random search on two problems (half a minute)
+	$(VENV)/bin/aegisbo demo
 
 bench: $(BENCH_VENV)/.stamp ## measure the time of a suggestion against other libraries (needs torch, a large download)
 	$(BENCH_VENV)/bin/python benchmarks/suggest.py

@@ -15,9 +15,8 @@ from aegisbo.errors import AegisError, InvalidInput, UnknownName
 from aegisbo.experiments import simulation
 from aegisbo.experiments.execution import simulate_all
 from aegisbo.experiments.simulation import Record, Spec, simulate
-from aegisbo.numerics.designs import maximin_latin_hypercube
 from aegisbo.optimizer import Optimizer
-from aegisbo.problems import Problem, get
+from aegisbo.problems import get
 from aegisbo.runners.virtual import LAWS, VirtualWorkers
 
 
@@ -110,7 +109,6 @@ def test_random_is_one_latin_hypercube_of_all_that_follows_the_initial_points() 
         unit = (np.array([each.x for each in points[rows]]) - low) / (high - low)
         cells = np.floor(unit * len(unit))
         assert np.array_equal(np.sort(cells, axis=0), np.arange(len(unit))[:, None] * [1, 1])
-    assert maximin_latin_hypercube(4, 2, np.random.default_rng(0)).shape == (4, 2)
 
 
 def test_equal_specs_give_equal_records_in_any_number_of_processes(record: Record) -> None:
@@ -132,16 +130,15 @@ def test_an_error_in_a_process_reaches_the_caller(tmp_path: Path) -> None:
 
 def test_a_record_is_json(record: Record) -> None:
     described = record.describe()
-    assert json.loads(json.dumps(described)) == json.loads(json.dumps(described, allow_nan=False))
-    assert described["problem"] == "Branin"
-    assert described["evaluations"][0]["x"] == record.evaluations[0].x
+    stored = json.loads(json.dumps(described, allow_nan=False))
+    assert {name: stored[name] for name in vars(record.spec)} == vars(record.spec)
+    assert [tuple(each["x"]) for each in stored["evaluations"]] == [each.x for each in record.evaluations]
 
 
 def test_a_problem_without_a_value_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     broken = replace(get("Branin"), function=lambda x: 1 / 0)
     monkeypatch.setattr(simulation, "get", lambda name: broken)
-    assert isinstance(broken, Problem)
-    with pytest.raises(AegisError, match="no value at .*division by zero"):
+    with pytest.raises(AegisError, match=r"no value at \[.*division by zero"):
         simulate(spec(strategy="random"))
 
 

@@ -187,6 +187,15 @@ def test_at_a_datum_less_than_the_noise_is_unknown(case):
     assert (var <= case.noise * (1.0 + 1e-9)).all()
 
 
+def test_rounding_makes_no_variance_negative():
+    X = np.random.default_rng(0).random((40, 2))
+    gp = condition(Matern52(np.array([0.5]), 1.0), 1e-16, X, X[:, 0])
+    white = gp.factor.whiten(gp.kernel(X, X))
+    assert (1.0 - (white**2).sum(axis=0) < 0.0).any()  # as rounding leaves it
+    assert (gp.predict(X)[1] >= 0.0).all()
+    assert (gp.predict_and_gradient(X)[1] >= 0.0).all()
+
+
 @each_case
 def test_far_from_all_data_the_prior_returns(case):
     mu, var = case.gp.predict(np.full((1, case.d), 1e3))

@@ -13,7 +13,7 @@ under test; how many standard deviations are allowed follows from the number of 
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
@@ -145,6 +145,14 @@ def test_paths_pass_by_the_data_within_the_noise(noise, s):
     # The posterior mean misses y by noise * alpha, and a path strays from it by less than the noise.
     reach = noise * np.abs(gp.alpha) + allowed(values.size) * np.sqrt(noise)
     assert (np.abs(values - gp.y) <= reach).all()
+
+
+def test_jitter_counts_as_noise():
+    gp = posterior(20, 1.0, noise=1e-3)
+    Z = probes(gp)
+    jittered = replace(gp, noise=0.0, factor=replace(gp.factor, jitter=gp.noise))  # the same matrix, the same posterior
+    expected = paths.draw(gp, np.random.default_rng(17))(Z)
+    np.testing.assert_array_equal(paths.draw(jittered, np.random.default_rng(17))(Z), expected)
 
 
 def test_the_default_has_as_many_features_as_the_paper():

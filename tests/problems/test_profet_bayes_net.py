@@ -64,7 +64,7 @@ def test_draws_explain_the_data_and_differ(output: Output) -> None:
     rng = np.random.default_rng(12)
     X = rng.normal(size=(400, 2))
     y = 0.5 + 0.4 * np.tanh(X[:, 0] - 0.5 * X[:, 1])
-    draws = list(islice(draw_layers(X, y, output, Chain(units=20, burn_in=3000, spacing=300), rng), 2))
+    draws = list(islice(draw_layers(X, y, output, Chain(units=150, burn_in=2000, spacing=300), rng), 2))
     values = [predict(layers, X, output) for layers in draws]
     for prediction in values:
         assert np.mean((prediction - y) ** 2) < 0.1 * y.var()

@@ -15,7 +15,7 @@ from aegisbo.problems.profet_data import Sweep, distil, read_public_network, rea
 from aegisbo.problems.profet_network import network_of_task
 from aegisbo.problems.profet_store import read_networks, write_networks
 
-SHORT = Chain(units=12, burn_in=2500, spacing=20)
+SHORT = Chain(units=100, burn_in=1500, spacing=20)
 
 
 @pytest.fixture(scope="module")

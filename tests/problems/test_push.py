@@ -218,7 +218,7 @@ def test_a_missing_extra_is_answered_with_the_command(monkeypatch: pytest.Monkey
     pushing._box2d.cache_clear()
     monkeypatch.setattr(builtins, "__import__", no_box2d)
     with pytest.raises(MissingExtra, match=r"^Robot pushing needs .*pip install 'aegisbo\[push\]'$"):
-        PUSH4.instance(1)(ON_THE_AXIS)
+        PUSH4.instance(1)
 
 
 @pytest.mark.parametrize("name", ["push4", "push8"])

@@ -116,13 +116,13 @@ def test_pareto_choices_are_a_random_order_of_the_front():
 
 
 def test_pareto_on_levels_and_choices_is_not_dominated_by_what_can_be_evaluated():
-    gp, foreign = belief_in(evidence_on(MIXED, 30, seed=5))
+    gp, foreign = belief_in(evidence_on(MIXED, 30, seed=3))
     mu, sigma = foreign.predict(all_points(MIXED))
     for seed in range(20):
         x = pareto(gp, MIXED, np.random.default_rng(seed))[0]
         np.testing.assert_array_equal(MIXED.round(x[None])[0], x)
         m, s = foreign.predict(x[None])
-        assert np.sum((mu < m - 1e-6) & (sigma > s + 1e-6)) <= 1  # 120 points, 3000 evaluations: one may be missed
+        assert not np.any((mu < m - 1e-6) & (sigma > s + 1e-6))
 
 
 def test_pareto_searches_by_the_number_of_parameters(monkeypatch):

@@ -26,7 +26,7 @@ app = typer.Typer(
 app.command()(demo.demo)
 app.command(epilog=simulate.EXAMPLES)(simulate.simulate)
 app.command()(strategies.strategies)
-app.command()(problems.problems)
+app.add_typer(problems.app, name="problems")
 
 
 def _print_version(wanted: bool) -> None:

@@ -25,10 +25,9 @@ class Scoreboard:
 
     def print(self, console: Console, counts: Sequence[int]) -> None:
         """Show the scores after so many evaluations, then costs and comparisons."""
-        spec = self._records[0].spec
         score = "regret" if self._is_regret else "best value"
         against = f"; runs won and lost against {self._reference}" if len(self.runs) > 1 else ""
-        console.print(f"[bold]{spec.problem}: {score} after so many evaluations[/bold]", self.scores(counts), sep="\n")
+        console.print(f"[bold]{self._problem}: {score} after so many evaluations[/bold]", self.scores(counts), sep="\n")
         console.print(f"\n[bold]Milliseconds a suggestion{against}[/bold]", self.comparison(), sep="\n")
         console.print(f"\n{self.use_of_workers()}\n")
 
@@ -82,6 +81,11 @@ class Scoreboard:
             "much better, or worse, at the end (Wilcoxon's signed-rank test, one-sided, each strategy for itself); a "
             f"difference is clear if p is below {CLEAR}."
         )
+
+    @property
+    def _problem(self) -> str:
+        first, *others = dict.fromkeys(record.spec.problem for record in self._records)
+        return f"{first} and {len(others)} more instances" if others else first
 
     @property
     def _reference(self) -> str:

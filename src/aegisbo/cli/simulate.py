@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from aegisbo.cli.instances import Instance, Instances, with_instances
 from aegisbo.errors import InvalidInput
 
 PROBLEMS = ["Hartmann6"]
@@ -20,6 +21,7 @@ EXAMPLES = """Examples:
 - `aegisbo simulate --problem Branin --strategy aegis --strategy thompson --workers 4 --budget 60`
 - `aegisbo simulate --strategy all --runs 11 --jobs 2 --json runs.json`
 - `aegisbo simulate --strategy aegis --strategy aegis:gamma=0.2,epsilon=faster --law pareto`
+- `aegisbo simulate --problem push4 --instances 1-51 --runs 1 --strategy aegis --strategy random`
 - `aegisbo simulate --strategy random --runs 1 --json - | python -m json.tool`
 """
 
@@ -28,6 +30,8 @@ def simulate(
     problem: Annotated[
         list[str], typer.Option(metavar="NAME", help="What to minimise, see `aegisbo problems`; repeat for several.")
     ] = PROBLEMS,
+    instance: Instance = None,
+    instances: Instances = None,
     strategy: Annotated[
         list[str],
         typer.Option(
@@ -71,10 +75,10 @@ def simulate(
     from aegisbo.cli import simulations
     from aegisbo.strategies.registry import DEFAULT_PRESET
 
-    if json is not None and not os.access(json.parent, os.W_OK):
+    if json not in (None, STANDARD_OUTPUT) and not os.access(json.parent, os.W_OK):
         raise InvalidInput(f"{json} cannot be written: give a file in a folder that exists and is yours.")
     specs = simulations.plan(
-        problem,
+        with_instances(problem, instance, instances),
         strategy,
         runs,
         workers=workers,

@@ -46,10 +46,11 @@ def checkpoints(budget: int) -> list[int]:
 
 
 def show(records: Iterable[Record], counts: Sequence[int], console: Console) -> None:
-    """Print what came out for each problem, and how to read it."""
+    """Print what came out for each problem, all its instances together, and how to read it."""
     by_problem: dict[str, dict[str, list[Record]]] = {}
     for record in records:
-        by_problem.setdefault(record.spec.problem, {}).setdefault(record.spec.strategy, []).append(record)
+        problem = record.spec.problem.partition("#")[0]
+        by_problem.setdefault(problem, {}).setdefault(record.spec.strategy, []).append(record)
     boards = [Scoreboard(runs) for runs in by_problem.values()]
     for board in boards:
         board.print(console, counts)

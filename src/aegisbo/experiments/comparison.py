@@ -49,7 +49,8 @@ def compare(scores: ArrayLike, reference: ArrayLike) -> Comparison:  # (n,), (n,
     better, worse = int(np.sum(difference < 0)), int(np.sum(difference > 0))
     p_better = p_worse = None
     if len(scores) >= FEWEST_RUNS:
-        p_better, p_worse = (_chance(difference[difference != 0], side) for side in ("less", "greater"))
+        unequal = difference[difference != 0]  # not every SciPy has exact chances when pairs are equal
+        p_better, p_worse = (_chance(unequal, side) for side in ("less", "greater"))
     return Comparison(better, worse, len(scores) - better - worse, p_better, p_worse)
 
 

@@ -28,8 +28,8 @@ from aegisbo.optimizer.space import as_number
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.guard import is_taken
 
-# One suggestion at a time in a process, so that each sees what the one before it published; several at once would not
-# be faster, because the limit of BLAS threads holds for the whole process.
+# One suggestion at a time in a process: each sees what the one before it published, and the limit of BLAS threads,
+# which holds for the whole process, is not lifted by one while another still computes.
 _ONE_AT_A_TIME = Lock()
 
 
@@ -157,8 +157,8 @@ class AegisSampler(BaseSampler):
 
 
 def _note(suggestion: Suggestion, maximize: bool) -> dict[str, Any]:
-    """The reason for a point, in the units and the direction of the study."""
-    note = {key: value for key, value in suggestion.note.items() if key != "lengthscale"}
+    """The reason for a point, in the direction of the study."""
+    note = dict(suggestion.note)
     if maximize and "mean" in note:
         note["mean"] = -note["mean"]
     return note

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,12 +9,12 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
+import numpy as np
 from optuna.distributions import (
     BaseDistribution,
     CategoricalDistribution,
     FloatDistribution,
     IntDistribution,
-    distribution_to_json,
 )
 
 from aegisbo.arrays import Array
@@ -37,11 +36,12 @@ class SearchSpace:
 
     def point(self, params: Mapping[str, Any]) -> Array | None:  # (width,)
         """The point of the cube that stands for `params`; None if a value is missing or out of range."""
-        try:
-            inner = {name: _inner(params[name], kind) for name, kind in self.distributions.items()}
-            return self._space.to_unit(inner)
-        except (KeyError, ValueError):
-            return None
+        coordinates: list[float] = []
+        for name, parameter in self._space.parameters.items():
+            if name not in params or (value := _inner(params[name], self.distributions[name])) is None:
+                return None
+            coordinates += parameter.encode(value)
+        return np.array(coordinates)
 
     def params(self, u: Array) -> dict[str, Any]:  # (width,)
         """The values, by name, that a point of the cube stands for."""
@@ -51,8 +51,7 @@ class SearchSpace:
     @cached_property
     def digest(self) -> str:
         """A short text, the same in every process, that no other space has."""
-        described = json.dumps({name: distribution_to_json(kind) for name, kind in self.distributions.items()})
-        return sha256(described.encode()).hexdigest()[:16]
+        return sha256(repr(dict(self.distributions)).encode()).hexdigest()[:16]
 
     @cached_property
     def _space(self) -> Space:
@@ -71,43 +70,43 @@ def to_choose(distributions: Mapping[str, BaseDistribution]) -> dict[str, BaseDi
 # object for a choice, also several that are equal.
 
 
-def _parameter(distribution: BaseDistribution) -> Parameter:
-    match distribution:
+def _parameter(kind: BaseDistribution) -> Parameter:
+    match kind:
         case FloatDistribution(step=None):
-            return Real(distribution.low, distribution.high, distribution.log)
-        case FloatDistribution():
-            return Int(0, _step_number(distribution.high, distribution))
-        case IntDistribution() if max(-distribution.low, distribution.high) > LARGEST_INT:
-            return Real(distribution.low, distribution.high, distribution.log)
+            return Real(kind.low, kind.high, kind.log)
+        case FloatDistribution(step=float(step)):
+            return Int(0, round((kind.high - kind.low) / step))
+        case IntDistribution() if max(-kind.low, kind.high) > LARGEST_INT:
+            return Real(kind.low, kind.high, kind.log)
         case IntDistribution():
-            return Int(distribution.low, distribution.high, distribution.log, distribution.step)
+            return Int(kind.low, kind.high, kind.log, kind.step)
         case CategoricalDistribution():
-            return Choice(range(len(distribution.choices)))
-    raise InvalidInput(f"{distribution!r} is none of Optuna's float, int and categorical distributions.")
+            return Choice(range(len(kind.choices)))
+    raise InvalidInput(f"{kind!r} is none of Optuna's float, int and categorical distributions.")
 
 
-def _inner(value: Any, distribution: BaseDistribution) -> float:
-    internal = distribution.to_internal_repr(value)
-    match distribution:
-        case FloatDistribution(step=float()):
-            return _step_number(internal, distribution)
+def _inner(value: Any, kind: BaseDistribution) -> Any:
+    """What stands for the value inside; None if the distribution does not contain it."""
+    try:
+        number = kind.to_internal_repr(value)
+    except ValueError:
+        return None
+    match kind:
         case CategoricalDistribution():
-            return int(internal)
-    return internal
+            return int(number)
+        case FloatDistribution(step=float(step)) if kind.low <= number <= kind.high:
+            return round((number - kind.low) / step)
+        case FloatDistribution() | IntDistribution() if kind.low <= number <= kind.high:
+            return number
+    return None
 
 
-def _outer(value: Any, distribution: BaseDistribution) -> Any:
-    match distribution:
-        case FloatDistribution(step=float()):  # in decimals, as the step was written: 0.3, not 0.30000000000000004
-            return float(Decimal(str(distribution.low)) + value * Decimal(str(distribution.step)))
-        case IntDistribution():  # a whole number already, unless it is beyond LARGEST_INT
-            steps = round((value - distribution.low) / distribution.step)
-            return min(distribution.low + steps * distribution.step, distribution.high)
+def _outer(value: Any, kind: BaseDistribution) -> Any:
+    match kind:
         case CategoricalDistribution():
-            return distribution.choices[value]
+            return kind.choices[value]
+        case FloatDistribution(step=float(step)):  # in decimals, as it was written: 0.3, not 0.30000000000000004
+            return float(Decimal(str(kind.low)) + value * Decimal(str(step)))
+        case IntDistribution():  # a whole number already, unless the range goes beyond LARGEST_INT
+            return min(kind.low + round((value - kind.low) / kind.step) * kind.step, kind.high)
     return value
-
-
-def _step_number(value: float, distribution: FloatDistribution) -> int:
-    assert distribution.step is not None  # for mypy: the callers have matched a distribution with steps
-    return round((value - distribution.low) / distribution.step)

@@ -21,7 +21,7 @@ from aegisbo.strategies.base import Memory, Note
 RECORD = "aegisbo:record"
 MOVE, NOTE = "aegisbo:move", "aegisbo:note"
 SEED = "aegisbo:seed"
-ATTEMPTS = 3  # records a trial, at most
+ATTEMPTS = 8  # records a trial, at most
 LONGEST = 2045  # characters that any of Optuna's databases takes under one key
 
 

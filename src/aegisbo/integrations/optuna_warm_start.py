@@ -8,7 +8,6 @@ from optuna import Study
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.search_space import intersection_search_space
 from optuna.study import StudyDirection
-from optuna.trial import TrialState
 
 from aegisbo.errors import InvalidInput
 from aegisbo.integrations.optuna_history import refuse_constraints, refuse_several_objectives
@@ -51,7 +50,7 @@ def from_optuna(
     )
     space = SearchSpace(kinds)
     for trial in trials:
-        if trial.state in (TrialState.COMPLETE, TrialState.FAIL) and space.point(trial.params) is not None:
+        if trial.state.is_finished() and space.point(trial.params) is not None:
             value = math.nan if trial.value is None else trial.value
             optimizer.observe({name: trial.params[name] for name in kinds}, value)
     return optimizer

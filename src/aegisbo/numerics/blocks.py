@@ -8,7 +8,7 @@ import numpy as np
 
 from aegisbo.arrays import Array
 
-ROWS = 128
+ROWS = 64
 
 
 def by_blocks(evaluate: Callable[[Array], Array], Z: Array) -> Array:

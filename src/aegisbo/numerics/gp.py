@@ -35,7 +35,7 @@ class GP:
     def predict(self, Z: Array) -> tuple[Array, Array]:
         """Posterior mean and variance (m,) of the noise-free function at Z (m, d), eqs. 1 and 2."""
         k = self.kernel(self.X, Z)  # (n, m)
-        return self.alpha @ k, self._variance(self.factor.whiten(k))
+        return self.alpha @ k, self._variance(self.factor.whiten_again(k))
 
     def covariance(self, A: Array, B: Array) -> Array:
         """Joint posterior covariance (a, b) of the noise-free function between A (a, d) and B (b, d)."""
@@ -53,7 +53,7 @@ class GP:
         """Mean (m,), variance (m,), gradient of the mean (m, d), gradient of the variance (m, d) at Z (m, d)."""
         squares = self.kernel.squared_distances(Z, self.X)  # (m, n)
         k = self.kernel.outputscale * matern52(squares)
-        white = self.factor.whiten(np.ascontiguousarray(k.T))  # (n, m)
+        white = self.factor.whiten_again(np.ascontiguousarray(k.T))  # (n, m)
         solved = self.factor.unwhiten(white)  # (n, m) K^-1 k
         slopes = slope(squares)
         grad_mu = self.kernel.weighted_gradient(Z, self.X, slopes, self.alpha)

@@ -1,8 +1,10 @@
 """Hyper-parameters by maximum marginal likelihood: many starts looked at, few polished.
 
 Looking at a start takes a Cholesky factor; polishing takes an inverse at every step. Seen along the length scale the
-likelihood has a few hills (smooth with large scale, rough with small scale, all noise), so the starts are spread over
-the length scales, and only those that stand higher than both neighbours are climbed from.
+likelihood has a few hills (smooth with large scale, rough with small scale) and, where the scale is so short that no
+two points are related, a plateau. So the starts are spread over the length scales, and only those that stand higher
+than both neighbours are climbed from. Starts on the plateau are left out, because they hide the hill at its foot; the
+plateau itself is one more candidate, whose best output scale is known.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from aegisbo.numerics.kernels import Matern52
 from aegisbo.numerics.likelihood import LearnedNoise, Likelihood, Model
 
 STARTS = 10  # as in the paper
-CLIMBED = 3  # hills at most
+CLIMBED = 3  # hills at most; with a warm start, that one and one other
+ON_PLATEAU = 1e-3  # difference a datum from the plateau's height
 WINDOW = 1.4  # a factor of four: longer steps jump over a hill onto the plateau where all is noise
 ROUNDS = 20  # windows at most
 LEVEL = 1e-4  # slope a datum below which a top has been reached
@@ -66,19 +69,25 @@ def _posterior(likelihood: Likelihood, X: Array, phi: Array) -> GP:
 
 
 def _search(likelihood: Likelihood, rng: Generator, warm: Array | None) -> tuple[Array, bool]:
-    d = likelihood.X.shape[1]
+    n, d = likelihood.X.shape
     bounds = likelihood.model.bounds(d)
+    plateau = likelihood.rescaled(np.append(bounds[:-1, 0], _default(likelihood.model, d)[-1]))
     looked = [likelihood.rescaled(phi) for phi in spread_starts(likelihood.model, d, rng)]
+    looked = [(value, phi) for value, phi in looked if abs(value - plateau[0]) > ON_PLATEAU * n]
+    tops = [(likelihood.value(plateau[1]), plateau[1])]
     if warm is not None:
-        warm = np.clip(warm, bounds[:, 0], bounds[:, 1])
-        looked.append((likelihood.value(warm), warm))
-    values = np.array([value for value, _ in looked])
-    starts = np.array([phi for _, phi in looked])
-    chosen = hills(starts[:, :-1].mean(axis=1), values)[:CLIMBED]
-    tops = [climb(likelihood, starts[i], bounds) for i in chosen if np.isfinite(values[i])]
-    if not tops:
-        return _default(likelihood.model, d), False
-    return max(tops, key=lambda top: top[0])[1], True
+        tops.append(climb(likelihood, np.clip(warm, bounds[:, 0], bounds[:, 1]), bounds))
+    others = CLIMBED if warm is None else 1
+    tops += [climb(likelihood, start, bounds) for start in _hilltops(looked)[:others]]
+    value, phi = max(tops, key=lambda top: top[0])
+    return (phi, True) if np.isfinite(value) else (_default(likelihood.model, d), False)
+
+
+def _hilltops(looked: list[tuple[float, Array]]) -> list[Array]:
+    """The starts that stand higher than their neighbours along the length scale, highest first."""
+    looked = [(value, phi) for value, phi in looked if np.isfinite(value)]
+    positions = np.array([phi[:-1].mean() for _, phi in looked])
+    return [looked[i][1] for i in hills(positions, np.array([value for value, _ in looked]))]
 
 
 def spread_starts(model: Model, d: int, rng: Generator) -> Array:
@@ -96,7 +105,7 @@ def spread_starts(model: Model, d: int, rng: Generator) -> Array:
 
 def hills(positions: Array, heights: Array) -> Index:
     """Indices of the points that no neighbour along `positions` exceeds, highest first."""
-    order = np.argsort(positions)
+    order = np.argsort(positions, kind="stable")
     fenced = np.concatenate([[-np.inf], heights[order], [-np.inf]])
     tops = order[(fenced[1:-1] >= fenced[:-2]) & (fenced[1:-1] >= fenced[2:])]
     return np.asarray(tops[np.argsort(-heights[tops], kind="stable")])

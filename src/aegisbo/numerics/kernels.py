@@ -32,7 +32,9 @@ class Matern52:
 
     def __call__(self, A: Floats, B: Floats) -> Floats:
         """Covariances (m, n) between the rows of A (m, d) and of B (n, d), in the precision of A and B."""
-        return self.outputscale * matern52(self.squared_distances(A, B))
+        covariances = matern52(self.squared_distances(A, B))
+        covariances *= self.outputscale
+        return covariances
 
     def squared_distances(self, A: Floats, B: Floats) -> Floats:
         """Squared distances (m, n) in units of the length scales, by one matrix product."""

@@ -7,6 +7,7 @@ cost as much as the arithmetic.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import blas, lapack
@@ -28,6 +29,10 @@ class Factor:
     L: Array  # (n, n), Fortran order, zeros above the diagonal
     jitter: float  # what was added to the diagonal to make it work; 0 in the usual case
 
+    @cached_property
+    def _inverse(self) -> Array:
+        return np.asarray(lapack.dtrtri(self.L, lower=1)[0])  # (n, n)
+
     @property
     def log_determinant(self) -> float:
         return 2.0 * float(np.log(np.diagonal(self.L)).sum())
@@ -35,6 +40,10 @@ class Factor:
     def whiten(self, B: Array) -> Array:
         """L^-1 B for B of shape (n,) or (n, m)."""
         return _triangular(self.L, B, transposed=False)
+
+    def whiten_again(self, B: Array) -> Array:
+        """L^-1 B for one B (n, m) after the other: by the inverse of L, which is several times as fast as solving."""
+        return np.asarray(blas.dtrmm(1.0, self._inverse, B.T, side=1, lower=1, trans_a=1).T)
 
     def solve(self, B: Array) -> Array:
         """(L L^T)^-1 B for B of shape (n,) or (n, m)."""
@@ -45,9 +54,12 @@ class Factor:
         return _triangular(self.L, V, transposed=True)
 
 
-def factorise(K: Array) -> Factor:
-    """Factor a symmetric matrix (n, n), adding the smallest jitter of the ladder that makes it positive definite."""
-    scale = float(np.diagonal(K).mean()) if K.size else 1.0
+def factorise(K: Array, scale: float | None = None) -> Factor:
+    """Factor a symmetric matrix (n, n), adding the smallest jitter of the ladder that makes it positive definite.
+
+    Jitter is measured in `scale`, the mean of the diagonal unless given.
+    """
+    scale = float(np.diagonal(K).mean()) if scale is None else scale
     for relative in JITTERS:
         A = np.array(K, order="F")
         A[np.diag_indices_from(A)] += relative * scale
@@ -70,7 +82,7 @@ def extend(factor: Factor, cross: Array, corner: Array) -> Factor:
     below = factor.whiten(cross)  # (n, m)
     schur = corner - below.T @ below
     schur[np.diag_indices(m)] += factor.jitter
-    added = factorise(schur)
+    added = factorise(schur, scale=float(np.diagonal(corner).mean()))  # little may be left of schur's own diagonal
     L = np.zeros((n + m, n + m), order="F")
     L[:n, :n] = factor.L
     L[n:, :n] = below.T

@@ -11,6 +11,7 @@ Everything random is drawn once, so a path is a fixed function: the same point g
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.random import Generator
@@ -35,15 +36,16 @@ class SamplePaths:
 
     def __call__(self, Z: Floats) -> Floats:
         """Values (S, m) at Z (m, d); single-precision Z is answered in single precision."""
-        waves = np.cos(self._angles(Z))  # (m, F)
-        k = self.gp.kernel(Z, self.gp.X.astype(Z.dtype, copy=False))  # (m, n)
-        return np.asarray(
-            self.weights.astype(Z.dtype, copy=False) @ waves.T + self.update.astype(Z.dtype, copy=False) @ k.T
-        )
+        rough = Z.dtype == np.float32
+        frequencies, phases, weights, update, X = self._single if rough else self._double
+        waves = Z @ frequencies.T  # (m, F)
+        waves += phases
+        np.cos(waves, out=waves)
+        return np.asarray(weights @ waves.T + update @ self.gp.kernel(X, Z))
 
     def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
         """Values (S, m) and gradients (S, m, d) at Z (m, d)."""
-        cosines, sines = cos_sin(self._angles(Z))  # (m, F)
+        cosines, sines = cos_sin(Z @ self.frequencies.T + self.phases)  # (m, F)
         squares = self.gp.kernel.squared_distances(Z, self.gp.X)  # (m, n)
         slopes = slope(squares)
         value = self.weights @ cosines.T + self.gp.kernel.outputscale * (self.update @ matern52(squares).T)
@@ -55,9 +57,13 @@ class SamplePaths:
         )
         return value, gradient
 
-    def _angles(self, Z: Floats) -> Floats:
-        frequencies, phases = self.frequencies.astype(Z.dtype, copy=False), self.phases.astype(Z.dtype, copy=False)
-        return np.asarray(Z @ frequencies.T + phases)
+    @property
+    def _double(self) -> tuple[Array, ...]:
+        return self.frequencies, self.phases, self.weights, self.update, self.gp.X
+
+    @cached_property
+    def _single(self) -> tuple[Floats, ...]:
+        return tuple(array.astype(np.float32) for array in self._double)
 
 
 def draw(gp: GP, rng: Generator, count: int = 1, features: int = FEATURES) -> SamplePaths:
@@ -67,6 +73,6 @@ def draw(gp: GP, rng: Generator, count: int = 1, features: int = FEATURES) -> Sa
     phases = rng.uniform(0.0, 2.0 * np.pi, features)
     weights = np.sqrt(2.0 * gp.kernel.outputscale / features) * rng.standard_normal((count, features))
     noise = np.sqrt(gp.noise + gp.jitter) * rng.standard_normal((count, len(gp.y)))
-    prior = weights @ np.cos(gp.X @ frequencies.T + phases).T  # (S, n)
+    prior = weights @ cos_sin(gp.X @ frequencies.T + phases)[0].T  # (S, n)
     update = gp.factor.solve(np.ascontiguousarray((gp.y - prior - noise).T)).T
     return SamplePaths(gp, frequencies, phases, weights, np.ascontiguousarray(update))

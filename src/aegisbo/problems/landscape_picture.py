@@ -12,12 +12,16 @@ import numpy as np
 from aegisbo.errors import InvalidInput, MissingExtra
 from aegisbo.problems.base import Problem
 
+KINDS = (".pdf", ".png", ".svg")
+
 _GRID = 101  # points along each side
 _COLUMNS = 3
 
 
 def draw_landscapes(problems: Sequence[Problem], file: Path) -> None:
     """Write a picture of some functions of two coordinates; a cross marks the lowest point of the grid."""
+    if file.suffix.lower() not in KINDS:
+        raise InvalidInput(f"{file.name!r} has an ending that cannot be drawn: choose one of {', '.join(KINDS)}.")
     for problem in problems:
         if problem.d != 2:
             raise InvalidInput(f"{problem.name} has {problem.d} coordinates: only two can be drawn as a map.")

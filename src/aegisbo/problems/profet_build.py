@@ -32,6 +32,13 @@ class _TrainingSet:
     scaling: Scaling
 
 
+def build_all(data: Path, chain: Chain, seed: int) -> Iterator[tuple[str, Network]]:
+    """The instances of all three problems, each with its problem's name, in the order of the training."""
+    for position, (name, build) in enumerate(BUILDERS.items()):
+        for network in build(data, chain, np.random.default_rng([seed, position])):
+            yield name, network
+
+
 def build_svm(data: Path, chain: Chain, rng: Generator) -> Iterator[Network]:
     """Instances trained on the support-vector machine's sweep."""
     return build_instances(read_sweep(data / "svm_data.npz"), "sigmoid", chain, rng)
@@ -68,3 +75,6 @@ def _training_set(sweep: Sweep, embedding: Embedding, output: Output, rng: Gener
         y = np.log(y)
         y_mean, y_std = float(y.mean()), float(y.std())
     return _TrainingSet((X - x_mean) / x_std, (y - y_mean) / y_std, Scaling(x_mean, x_std, y_mean, y_std))
+
+
+BUILDERS = {"SVM": build_svm, "FC-NET": build_fcnet, "XGBoost": build_xgboost}

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 Float32 = NDArray[np.float32]
 
-_STEP = 1e-2
 _FRICTION = 0.05
 _EPSILON = 1e-10
 
@@ -25,6 +24,7 @@ _EPSILON = 1e-10
 def sghmc(
     weights: Float32,  # (P,)
     gradient: Callable[[Float32], Float32],  # of the negative log density; noisy; a fresh or reused array
+    step: float,
     burn_in: int,
     spacing: int,
     rng: Generator,
@@ -32,7 +32,7 @@ def sghmc(
     """Draws from the density, one every `spacing` steps after `burn_in`, without end."""
     weights = weights.copy()
     momentum = np.zeros_like(weights)
-    spread = _GradientSpread(len(weights))
+    spread = _GradientSpread(len(weights), step)
     for _ in range(burn_in):
         slope = gradient(weights)
         spread.update(slope)
@@ -46,7 +46,7 @@ def sghmc(
 def _move(weights: Float32, momentum: Float32, slope: Float32, spread: _GradientSpread, rng: Generator) -> None:
     momentum *= 1 - _FRICTION
     slope *= spread.inverse
-    slope *= _STEP**2
+    slope *= spread.step**2
     momentum -= slope
     # For small steps only the mean and the variance of the noise matter; uniform costs a quarter of Gaussian.
     noise = rng.random(out=slope, dtype=np.float32)
@@ -59,7 +59,8 @@ def _move(weights: Float32, momentum: Float32, slope: Float32, spread: _Gradient
 class _GradientSpread:
     """Running means of the gradient and its square, over a window that shrinks where the gradient is mostly noise."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, step: float) -> None:
+        self.step = step
         self.window, self.mean, self.square = (np.ones(size, dtype=np.float32) for _ in range(3))
         self.inverse, self.noise_width, self._scratch = (np.empty(size, dtype=np.float32) for _ in range(3))
 
@@ -89,8 +90,8 @@ class _GradientSpread:
         np.reciprocal(self.inverse, out=self.inverse)
 
         # The gradient is noisy itself; where that noise is more than enough, none is added.
-        variance = np.multiply(self.inverse, 2 * _STEP**2 * _FRICTION, out=self.noise_width)
-        variance -= _STEP**4
+        variance = np.multiply(self.inverse, 2 * self.step**2 * _FRICTION, out=self.noise_width)
+        variance -= self.step**4
         np.maximum(variance, 0, out=variance)
         variance *= 12  # a uniform law of width w has variance w^2 / 12
         np.sqrt(variance, out=self.noise_width)

@@ -62,6 +62,7 @@ class Push:
         if positions.shape not in [(k, 2) for k in STARTS]:
             raise InvalidInput(f"targets must have shape (1, 2) or (2, 2), got shape {positions.shape}.")
         object.__setattr__(self, "targets", frozen(positions.copy()))
+        _box2d()  # so that whoever lacks it learns so now, not in the middle of a run
 
     def __call__(self, x: Array) -> float:  # (4 k,)
         """The value of one push."""

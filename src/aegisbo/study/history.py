@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aegisbo.errors import StudyError
@@ -28,12 +28,18 @@ class History:
             self.state["memory"] = body["memory"]
         elif event.kind == "told":
             trials[event.number] |= {"state": "done", "value": body["value"], "reason": None}
-        elif event.kind == "failed":
+        elif event.kind == "failed" and _is_news(trials[event.number], body["state"]):
             trials[event.number] |= {"state": body["state"], "reason": body["reason"]}
 
     def optimizer(self) -> Optimizer:
         """The optimizer after all these events."""
         return Optimizer.from_state(self.state)
+
+
+def _is_news(trial: Mapping[str, Any], failure: str) -> bool:
+    """Whether a failure decides: a value goes before it, and so does having been given up as too slow."""
+    state = trial.get("state")  # of two who write at the same moment, either may come first
+    return state is None or (failure == "timed_out" and state != "done")
 
 
 def optimizer_after(events: Iterable[Event]) -> Optimizer:

@@ -7,7 +7,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,12 +48,13 @@ class Store:
         self.path = path
         self._lock = threading.Lock()
         with _explained(path):
-            fresh = not path.exists()
-            if not fresh:
+            if path.exists():
                 _require_study(path)
+            else:
+                _create(path.resolve())
             self._connection = sqlite3.connect(path, PATIENCE, isolation_level=None, check_same_thread=False)
             try:
-                self._prepare(fresh, say)
+                self._prepare(say)
             except BaseException:
                 self._connection.close()
                 raise
@@ -68,23 +69,32 @@ class Store:
     def events(self) -> list[Event]:
         """Everything that has been appended."""
         with self._lock, _explained(self.path):
-            return _rows(self._connection)
+            return _rows(self._connection, self.path)
 
     def close(self) -> None:
         """Fold the write-ahead log into the file and let go of it."""
         with self._lock, _explained(self.path):
             self._connection.close()
 
-    def _prepare(self, fresh: bool, say: Callable[[str], None]) -> None:
+    def _prepare(self, say: Callable[[str], None]) -> None:
         mode = self._connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
         if mode != "wal":  # file systems without shared memory, such as most network ones
             self._connection.execute("PRAGMA journal_mode = DELETE")
             say(f"{self.path} lies where SQLite has no write-ahead log: every event takes a little longer.")
         self._connection.execute("PRAGMA synchronous = FULL")
-        if fresh:
-            self._connection.executescript(
-                f"BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {SCHEMA}; {TABLE}; COMMIT;"
-            )
+
+
+def _create(path: Path) -> None:
+    """Make an empty study, whole or not at all: whoever is killed meanwhile leaves no half of one in the way."""
+    draft = path.with_name(path.name + ".new")
+    draft.unlink(missing_ok=True)
+    try:
+        with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode = OFF")  # nothing to go back to, and no second file to leave behind
+            connection.executescript(f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {SCHEMA}; {TABLE};")
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def read_events(path: Path) -> list[Event]:
@@ -93,27 +103,33 @@ def read_events(path: Path) -> list[Event]:
         raise StudyError(f"There is no study file {path}: check the name.")
     with _explained(path):
         _require_study(path)
-        with _reading(path) as connection:
-            return _rows(connection)
+        with closing(_reader(path)) as connection:
+            events = _rows(connection, path)
+    if not events:
+        raise StudyError(f"{path} holds nothing yet: its driver was killed, or has only just begun.")
+    return events
 
 
-@contextmanager
-def _reading(path: Path) -> Iterator[sqlite3.Connection]:
+def _reader(path: Path) -> sqlite3.Connection:
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    connection = sqlite3.connect(address, PATIENCE, uri=True)
     try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", PATIENCE, uri=True)
         connection.execute("SELECT count(*) FROM sqlite_master")
-    except sqlite3.OperationalError:
-        # A folder that cannot be written to: no driver can be at work there, so nothing can change under us.
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", PATIENCE, uri=True)
-    try:
-        yield connection
-    finally:
+    except sqlite3.DatabaseError as error:
         connection.close()
+        if "unable to open" not in str(error):
+            raise
+        # A folder that cannot be written to: no driver can be at work there, so nothing can change under us.
+        return sqlite3.connect(f"{address}&immutable=1", PATIENCE, uri=True)
+    return connection
 
 
-def _rows(connection: sqlite3.Connection) -> list[Event]:
+def _rows(connection: sqlite3.Connection, path: Path) -> list[Event]:
     rows = connection.execute("SELECT id, kind, number, at, body FROM events ORDER BY id").fetchall()
-    return [Event(id, kind, number, at, json.loads(body)) for id, kind, number, at, body in rows]
+    try:
+        return [Event(id, kind, number, at, json.loads(body)) for id, kind, number, at, body in rows]
+    except ValueError as error:  # cut off within a page, which SQLite does not notice
+        raise StudyError(f"{path} is damaged ({error}): restore it from a copy; nothing was changed.") from error
 
 
 def _require_study(path: Path) -> None:
@@ -123,7 +139,7 @@ def _require_study(path: Path) -> None:
     if header != HEADER:
         what = "is empty" if not header else "is not a study"
         raise StudyError(f"{path} {what}: name another file, or delete it to start anew.")
-    with _reading(path) as connection:
+    with closing(_reader(path)) as connection:
         damage = connection.execute("PRAGMA quick_check").fetchone()[0]
         if damage != "ok":
             raise StudyError(f"{path} is damaged ({damage}): restore it from a copy; nothing was changed.")
@@ -143,7 +159,8 @@ def _explained(path: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         text = str(error)
         for sign, meaning in {
-            "full": "the disk is full: make room and run the same call again; nothing that was finished is lost",
+            "full": "the disk is full: make room and run the same call again; what was finished is kept",
+            "disk I/O": "the disk is full or fails: make room and run the same call again; what was finished is kept",
             "readonly": "it cannot be written to: check its permissions",
             "locked": "another program holds it: close that program",
             "unable to open": "it cannot be opened: check that its folder exists and can be written to",

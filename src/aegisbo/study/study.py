@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import sys
@@ -99,10 +100,9 @@ class Study:
 def load(path: str | os.PathLike[str]) -> Result:
     """The result of a study so far; it may be running at this moment."""
     events = read_events(Path(path))
-    closings = [event.body["message"] for event in events if event.kind == "closed"]
-    running = not events or events[-1].kind != "closed"
-    message = "The study has not been closed: it is running, or was killed." if running else closings[-1]
-    return optimizer_after(events).result(message)
+    optimizer = optimizer_after(events)
+    *_, last = (event for event in events if event.kind in ("created", "opened", "closed"))
+    return optimizer.result(last.body.get("message", "The study has not been closed: it is running, or was killed."))
 
 
 def build() -> dict[str, str]:
@@ -127,9 +127,13 @@ def _header(optimizer: Optimizer) -> dict[str, Any]:
 
 def _require_same(path: Path, space: Space, given: Mapping[str, Any], recorded: Mapping[str, Any]) -> None:
     """Refuse to continue a study with another space or other settings; what was not given may be anything."""
-    wanted = {"space": space.describe(), **{key: given[key] for key in SETTINGS if given.get(key) is not None}}
+    wanted: dict[str, Any] = {
+        "space": space.describe(),
+        **{key: given[key] for key in SETTINGS if given.get(key) is not None},
+    }
     if wanted.get("initial") is not None:
         wanted["initial"] = [space.check(x) for x in wanted["initial"]]
+    wanted = json.loads(json.dumps(wanted))  # as it was recorded
     differences = [
         f"{key} is {recorded[key]!r} in the study and {value!r} in this call"
         for key, value in wanted.items()

@@ -1,0 +1,50 @@
+"""Several processes, also on several machines, share a study through one journal file.
+
+python examples/optuna_journal.py
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import tempfile
+import time
+
+import optuna
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+
+import aegisbo
+
+PROCESSES, TRIALS_EACH = 4, 12
+
+
+def objective(trial):
+    lr = trial.suggest_float("lr", 1e-5, 1e-1, log=True)
+    units = trial.suggest_int("units", 16, 512, log=True)
+    time.sleep(0.2)  # stands for a training
+    return abs(lr - 0.003) * 100 + (units - 100) ** 2 / 1e4
+
+
+def open_study(journal):
+    """The same in every process, with the same seed: random numbers follow from it and the number of the trial."""
+    return optuna.create_study(
+        study_name="shared",
+        storage=JournalStorage(JournalFileBackend(journal)),
+        sampler=aegisbo.AegisSampler(seed=0),
+        load_if_exists=True,
+    )
+
+
+def work(journal):
+    open_study(journal).optimize(objective, n_trials=TRIALS_EACH)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        journal = f"{folder}/journal.log"
+        study = open_study(journal)
+        with multiprocessing.get_context("spawn").Pool(PROCESSES) as pool:
+            pool.map(work, [journal] * PROCESSES, chunksize=1)
+        points = {tuple(trial.params.values()) for trial in study.trials}
+        print(f"{len(study.trials)} trials by {PROCESSES} processes, {len(points)} different points")
+        print(f"best {study.best_value:.4f} at {study.best_params}")

@@ -1,0 +1,53 @@
+"""Other tools are imported on use, and named when they are missing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import aegisbo.integrations
+from aegisbo.errors import MissingExtra
+
+WITHOUT_OPTUNA = """
+import sys
+sys.modules["optuna"] = None
+import aegisbo.integrations
+from aegisbo.errors import MissingExtra
+for name in aegisbo.integrations.__all__:
+    try:
+        getattr(aegisbo.integrations, name)
+    except MissingExtra as error:
+        print(error)
+"""
+
+
+def run(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_optuna_is_not_imported_before_it_is_used() -> None:
+    assert run("import sys, aegisbo.integrations; print('optuna' in sys.modules)") == "False\n"
+
+
+def test_a_missing_optuna_is_named_with_the_remedy() -> None:
+    assert run(WITHOUT_OPTUNA).splitlines() == [
+        "aegisbo.AegisSampler needs an optional package: pip install 'aegisbo[optuna]'",
+        "aegisbo.from_optuna needs an optional package: pip install 'aegisbo[optuna]'",
+    ]
+    assert issubclass(MissingExtra, ImportError)
+
+
+def test_another_missing_module_is_not_blamed_on_optuna(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("aegisbo.integrations.optuna_sampler", "aegisbo.integrations.optuna_space"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, "optuna.search_space", None)
+    with pytest.raises(ModuleNotFoundError, match=r"optuna\.search_space") as caught:
+        aegisbo.integrations.AegisSampler  # noqa: B018
+    assert not isinstance(caught.value, MissingExtra)
+
+
+def test_unknown_names_are_unknown() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'AegisSampeler'"):
+        aegisbo.integrations.AegisSampeler  # noqa: B018

@@ -1,0 +1,87 @@
+"""One evaluation: whatever the function does, there is an outcome, with its reason and its time."""
+
+from __future__ import annotations
+
+import math
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from pool_jobs import Impolite, Unspeakable, behave
+
+from aegisbo.runners.loop import StopRun
+from aegisbo.runners.workers import evaluate
+
+
+@pytest.mark.parametrize(
+    ("answer", "value"),
+    [
+        (2, 2.0),
+        (Fraction(1, 4), 0.25),
+        (np.float32(0.5), 0.5),
+        (np.int64(-3), -3.0),
+        (np.array([[1.5]]), 1.5),
+        (np.array(7), 7.0),
+    ],
+)
+def test_every_kind_of_real_number_is_a_value(answer: object, value: float) -> None:
+    outcome = evaluate(lambda x: answer, 0.0)
+    assert (outcome.state, outcome.value, outcome.reason) == ("done", value, "")
+    assert type(outcome.value) is float
+
+
+@pytest.mark.parametrize("behaviour", ["nan", "infinite", "huge", "none", "text", "complex", "list"])
+def test_anything_else_is_invalid(behaviour: str) -> None:
+    outcome = evaluate(behave, behaviour)
+    assert outcome.state == "invalid"
+    assert math.isnan(outcome.value)
+    assert "it must return" in outcome.reason
+
+
+def test_a_large_answer_is_shortened() -> None:
+    assert len(evaluate(lambda x: "x" * 10_000, 0.0).reason) < 200
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "reason"),
+    [
+        ("raises", "ValueError: diverged"),
+        ("exits", "SystemExit: bye"),
+        ("exits with 0", "SystemExit: 0"),
+        ("impolite", f"{Impolite.__name__}: out of line"),
+        ("raises without words", Unspeakable.__name__),
+        ("bad number", "RuntimeError: not today"),
+    ],
+)
+def test_an_exception_of_any_kind_is_a_failure(behaviour: str, reason: str) -> None:
+    outcome = evaluate(behave, behaviour)
+    assert outcome.state == "failed"
+    assert reason in outcome.reason
+    assert "Traceback" in outcome.traceback
+    assert reason.partition(":")[0] in outcome.traceback
+
+
+def test_an_interrupted_evaluation_is_to_be_done_again() -> None:
+    """Ctrl-C in a terminal reaches processes that others started: that is no fault of the point."""
+    assert evaluate(behave, "interrupts").state == "lost"
+
+
+def test_the_end_of_the_run_is_no_failure_of_the_evaluation_in_progress() -> None:
+    def stopped(x: float) -> float:
+        raise StopRun("Stopped at once by Ctrl-C.")
+
+    with pytest.raises(StopRun):
+        evaluate(stopped, 0.0)
+
+
+@pytest.mark.parametrize("behaviour", ["value", "raises", "none"])
+def test_the_seconds_are_those_of_the_function(behaviour: str) -> None:
+    def slow(x: float) -> object:
+        time.sleep(0.05)
+        return behave(behaviour)
+
+    begin = time.perf_counter()
+    seconds = evaluate(slow, 0.0).seconds
+    assert seconds is not None
+    assert 0.05 <= seconds <= time.perf_counter() - begin

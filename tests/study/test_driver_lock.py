@@ -1,0 +1,136 @@
+"""One driver at a time, named to the others; whatever kills it frees the study."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from aegisbo.errors import StudyError
+from aegisbo.study.lock import DriverLock
+
+HOLDER = """
+import os, sys, time
+from pathlib import Path
+from aegisbo.study.lock import DriverLock
+with DriverLock(Path(sys.argv[1])):
+    child = os.fork() if "fork" in sys.argv else -1
+    if child == 0:
+        time.sleep(600)
+    print(child, flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def held_elsewhere(path: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """Another process that holds the lock until its input ends, and the pid of its child, if it made one."""
+    command = [sys.executable, "-c", HOLDER, str(path), *options]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process, int(process.stdout.readline())
+        finally:
+            process.kill()
+
+
+def test_a_second_driver_is_told_who_the_first_is(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    with held_elsewhere(path) as (holder, _):
+        with pytest.raises(StudyError, match="is being driven by another process") as caught, DriverLock(path):
+            pass
+        message = str(caught.value)
+        assert str(path) in message
+        assert f"(process {holder.pid} on {socket.gethostname()}, since 20" in message
+        assert "wait for it, or use another file" in message
+        holder.communicate()  # it ends in good order
+    assert list(tmp_path.iterdir()) == []
+    with DriverLock(path):
+        pass
+
+
+def test_a_kill_frees_the_study_also_while_children_of_the_killed_live_on(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    with held_elsewhere(path, "fork") as (holder, child):
+        holder.kill()
+        holder.wait()
+        try:
+            os.kill(child, 0)  # it is alive, and has the file open
+            with DriverLock(path):
+                assert f'"pid": {os.getpid()}' in (tmp_path / "run.db.lock").read_text()
+        finally:
+            os.kill(child, signal.SIGKILL)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_same_process_cannot_drive_a_study_twice(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    with DriverLock(path):
+        with pytest.raises(StudyError, match="already being driven by this process"), DriverLock(path):
+            pass
+        alias = tmp_path / "alias.db"
+        alias.symlink_to(path)
+        with pytest.raises(StudyError, match="already being driven by this process"), DriverLock(alias):
+            pass
+        command = [sys.executable, "-c", HOLDER, str(path)]  # the refusals did not let go of the lock
+        refused = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+    assert f"driven by another process (process {os.getpid()} on" in refused.stderr
+    with DriverLock(path):
+        pass
+
+
+def test_a_lock_is_free_after_an_error_under_it(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), DriverLock(tmp_path / "run.db"):
+        raise ZeroDivisionError
+    with DriverLock(tmp_path / "run.db"):
+        pass
+
+
+def test_a_lock_file_without_a_name_in_it_is_still_a_lock(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    with held_elsewhere(path):
+        os.truncate(tmp_path / "run.db.lock", 0)
+        with pytest.raises(StudyError, match=r"driven by another process: wait for it"), DriverLock(path):
+            pass
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with (
+        pytest.raises(StudyError, match=r"nowhere/run.db: No such file or directory"),
+        DriverLock(tmp_path / "nowhere" / "run.db"),
+    ):
+        pass
+
+
+COUNTER = """
+import sys, time
+from pathlib import Path
+from aegisbo.errors import StudyError
+from aegisbo.study.lock import DriverLock
+path, rounds = Path(sys.argv[1]), int(sys.argv[2])
+while rounds:
+    try:
+        with DriverLock(path):
+            count = int(path.read_text())
+            time.sleep(0.001)
+            path.write_text(str(count + 1))
+        rounds -= 1
+    except StudyError:
+        time.sleep(0.001)
+"""
+
+
+def test_never_two_drivers_at_once_however_they_come_and_go(tmp_path: Path) -> None:
+    """Each adds one to a number, which two at a time would get wrong; leaving deletes the lock file under others."""
+    path = tmp_path / "count"
+    path.write_text("0")
+    drivers = [subprocess.Popen([sys.executable, "-c", COUNTER, str(path), "40"]) for _ in range(3)]
+    assert [driver.wait(120) for driver in drivers] == [0, 0, 0]
+    assert path.read_text() == "120"

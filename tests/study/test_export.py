@@ -1,0 +1,96 @@
+"""Tables out of a study, against the optimizer itself."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aegisbo.errors import StudyError, UnknownName
+from aegisbo.optimizer import Choice, Int, Optimizer, Real
+from aegisbo.optimizer.space import Space
+from aegisbo.study import Study
+from aegisbo.study.export import rows, write
+from aegisbo.study.store import read_events
+
+SPACE = Space({"lr": Real(1e-6, 0.1, log=True), "units": Int(16, 512), "act": Choice(["re,lu", '"tanh"', None])})
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """One trial of each kind: done, done late, failed, invalid, timed out, pending."""
+    path = tmp_path / "run.db"
+    with Study.open(path, SPACE, {"strategy": "random", "seed": 2}) as study:
+        for _ in range(6):
+            trial = study.optimizer.ask()
+            study.asked(trial.number, trial.params, trial.note, study.optimizer.memory, study.opened)
+        study.told(0, 1 / 3, seconds=0.25)
+        study.failed(1, "timed_out", "too slow", "", seconds=1.0)
+        study.told(1, 5e-324, seconds=7.0)
+        study.failed(2, "failed", 'ValueError: "a, b"\nand more', "Traceback ...", seconds=0.5)
+        study.failed(3, "invalid", "nan", "", seconds=0.125)
+        study.failed(4, "timed_out", "too slow", "", seconds=2.0)
+        study.lost(5, "worker died")
+    return path
+
+
+def exported(study: Path, form: str) -> str:
+    out = io.StringIO(newline="")
+    write(study, form, out)
+    return out.getvalue()
+
+
+def reopened(study: Path) -> Optimizer:
+    with Study.open(study, SPACE, {"strategy": "random"}) as file:
+        return file.optimizer
+
+
+def test_csv_holds_every_trial(study: Path) -> None:
+    table = list(csv.DictReader(io.StringIO(exported(study, "csv"), newline="")))
+    trials = reopened(study).trials
+    assert [row["state"] for row in table] == ["done", "done", "failed", "invalid", "timed_out", "pending"]
+    for row, trial in zip(table, trials, strict=True):
+        assert int(row["number"]) == trial.number
+        assert row["state"] == trial.state
+        assert (float(row["value"]) if row["value"] else None) == trial.value  # to the last digit
+        assert float(row["param_lr"]) == trial.params["lr"]
+        assert int(row["param_units"]) == trial.params["units"]
+        assert (row["param_act"] or None) == trial.params["act"]
+        assert row["move"] == trial.note["move"]
+        assert (row["reason"] or None) == trial.reason
+    assert [row["seconds"] for row in table] == ["0.25", "7.0", "0.5", "0.125", "2.0", ""]
+
+
+def test_times_are_those_of_the_events(study: Path) -> None:
+    at = {(event.kind, event.number): event.at for event in read_events(study)}
+    table = rows(study)
+    assert [row["asked_at"] for row in table] == [at["asked", number] for number in range(6)]
+    ends = [at["told", 0], at["told", 1], *(at["failed", number] for number in (2, 3, 4)), None]
+    assert [row["ended_at"] for row in table] == ends
+
+
+def test_json_holds_the_whole_optimizer(study: Path) -> None:
+    document: dict[str, Any] = json.loads(exported(study, "json"))
+    optimizer = reopened(study)
+    state = {**document["optimizer"], "memory": {}, "observed": [], "trials": document["trials"]}
+    assert Optimizer.from_state(state).state() == optimizer.state()
+    assert document["table"] == rows(study)
+    assert document["build"]["aegisbo"]
+
+
+def test_a_study_without_trials_exports_an_empty_table(tmp_path: Path) -> None:
+    with Study.open(tmp_path / "run.db", SPACE, {"strategy": "random"}):
+        pass
+    assert exported(tmp_path / "run.db", "csv") == "number\n"
+    assert json.loads(exported(tmp_path / "run.db", "json"))["trials"] == []
+
+
+def test_an_unknown_format_and_a_missing_file_are_refused(study: Path, tmp_path: Path) -> None:
+    with pytest.raises(UnknownName, match="Unknown export format 'cvs': did you mean 'csv'"):
+        exported(study, "cvs")
+    with pytest.raises(StudyError, match="There is no study file"):
+        exported(tmp_path / "nowhere.db", "csv")
