@@ -247,7 +247,7 @@ def test_a_box_in_short(bounds: list[tuple[float, float]], text: str) -> None:
         (1240.4, "1240"),
         (99.4, "99"),
         (99.7, "100"),
-        (2.34e7, "2.3e7"),
+        (-148129, "-1.5e5"),
     ],
 )
 def test_a_number_in_short(number: float, text: str) -> None:

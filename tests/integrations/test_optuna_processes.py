@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import runpy
 import shutil
 import signal
@@ -28,7 +29,9 @@ from aegisbo.strategies.guard import CLOSEST
 
 pytestmark = pytest.mark.long
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+DOCUMENTATION = ROOT / "docs" / "optuna.md"
 
 # Without exploration every process wants the same point, the minimum of the mean: only the guard keeps them apart.
 WORKER = """
@@ -152,3 +155,9 @@ def test_the_examples_run(example: Path) -> None:
     done = subprocess.run([sys.executable, str(example)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "best" in done.stdout
+
+
+def test_the_code_of_the_documentation_runs() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", DOCUMENTATION.read_text("utf-8"), re.DOTALL)
+    assert len(blocks) == 2
+    exec("\n".join(blocks), {})

@@ -299,28 +299,37 @@ def test_a_flat_mean_says_nothing_about_slopes():
     assert lipschitz(condition(gp.kernel, gp.noise, gp.X, 1e-6 * gp.y), low, high, rng) < 1e-3
 
 
-def test_soft_penalty_has_one_slope_for_the_cube():
-    gp = posterior(4, 2, lengthscale=(0.3, 0.5))
-    pending = np.array([[0.1, 0.9], [0.5, 0.2], gp.X[0]])
-    penalty = soft_penalty(gp, pending, gp.y.min(), np.random.default_rng(0))
-    mu, var = gp.predict(pending)
-    L = steepest(gp, 0.0, 1.0, 151)
-    np.testing.assert_array_equal(penalty.P, pending)
+def plateau(step, lengthscale):
+    """Steepest at x_0 = step inside the cube; outside it falls from the plateau to the prior mean, steeper still."""
+    X = grid(2, 9)
+    return condition(Matern52(np.array(lengthscale), 10.0), 1e-4, X, 8.0 + np.tanh(10.0 * (X[:, 0] - step)) + X[:, 1])
+
+
+PENDING = np.array([[0.02, 0.5], [0.4, 0.97], [0.99, 0.05], [0.55, 0.45]])
+
+
+def assert_balls(penalty, gp, L):
+    mu, var = gp.predict(PENDING)
+    np.testing.assert_array_equal(penalty.P, PENDING)
     np.testing.assert_allclose(penalty.radius, np.abs(mu - gp.y.min()) / L, rtol=1e-3)
     np.testing.assert_allclose(penalty.blur, np.sqrt(var + gp.noise) / L, rtol=1e-3)
+
+
+@pytest.mark.parametrize("step", [0.1, 0.9])
+def test_soft_penalty_has_one_slope_for_the_cube(step):
+    gp = plateau(step, (0.3,))
+    penalty = soft_penalty(gp, PENDING, gp.y.min(), np.random.default_rng(0))
+    assert_balls(penalty, gp, steepest(gp, 0.0, 1.0, 151))
     assert not penalty.hard
 
 
 @pytest.mark.parametrize("lengthscale", [(0.3, 0.5), (0.4,)])
 def test_hard_penalty_has_a_slope_for_each_pending_point(lengthscale):
-    gp = posterior(4, 2, lengthscale=lengthscale)
-    pending = np.array([[0.05, 0.9], [0.5, 0.2], gp.X[0]])
-    penalty = hard_penalty(gp, pending, gp.y.min(), np.random.default_rng(0))
-    mu, var = gp.predict(pending)
+    gp = plateau(0.4, lengthscale)
+    penalty = hard_penalty(gp, PENDING, gp.y.min(), np.random.default_rng(0))
     half = np.array(lengthscale) / 2.0
-    L = [steepest(gp, np.clip(x - half, 0.0, 1.0), np.clip(x + half, 0.0, 1.0), 151) for x in pending]
-    np.testing.assert_allclose(penalty.radius, np.abs(mu - gp.y.min()) / L, rtol=1e-3)
-    np.testing.assert_allclose(penalty.blur, np.sqrt(var + gp.noise) / L, rtol=1e-3)
+    boxes = [(np.clip(x - half, 0.0, 1.0), np.clip(x + half, 0.0, 1.0)) for x in PENDING]
+    assert_balls(penalty, gp, np.array([steepest(gp, low, high, 151) for low, high in boxes]))
     assert penalty.hard
 
 

@@ -245,10 +245,10 @@ def test_minima_are_frozen():
 # Choosing starts
 
 
-@pytest.mark.parametrize("count", [1, 2, 10, 99, 100, 150])
+@pytest.mark.parametrize("count", [1, 2, 10, 2999, 3000, 3001])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_best_starts_are_the_lowest(count, dtype):
-    values = np.random.default_rng(7).standard_normal(100).astype(dtype)
+    values = np.random.default_rng(7).standard_normal(3000).astype(dtype)
     chosen = best_starts(values, count, np.random.default_rng(0))
     np.testing.assert_array_equal(np.sort(chosen), np.sort(np.argsort(values)[:count]))
 
@@ -264,7 +264,7 @@ def test_boltzmann_starts_are_distinct_and_hold_the_lowest(count, dtype):
         assert set(chosen.tolist()) <= set(range(60))
 
 
-@pytest.mark.parametrize("values", [[3.0, -2.0, 14.0, 3.5, 9.0, 0.0], [7.0] * 6])
+@pytest.mark.parametrize("values", [[-30.0, 20.5, 22.0, -29.0, 19.0, 20.0], [7.0] * 6])
 def test_boltzmann_starts_follow_their_weights(values):
     values = np.array(values)
     lowest, draws = values.argmin(), 6000
@@ -281,6 +281,15 @@ def test_boltzmann_starts_follow_their_weights(values):
     assert expected[others].sum() == pytest.approx(draws)
     statistic = np.sum((observed - expected)[others] ** 2 / expected[others])
     assert statistic < chi2.isf(1e-3, df=4)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_boltzmann_starts_beside_one_point_far_below_all_others(dtype):
+    values = np.zeros(20_000, dtype=dtype)  # as far in standard deviations as N points can be: √N
+    values[1234] = -1.0
+    chosen = boltzmann_starts(values, 10, np.random.default_rng(0))
+    assert len(set(chosen.tolist())) == 10
+    assert 1234 in chosen
 
 
 def test_boltzmann_starts_follow_only_their_generator():

@@ -254,7 +254,7 @@ def test_what_cannot_travel_is_refused_before_anything_starts(request: pytest.Fi
 
     before = threading.active_count()
     with (
-        pytest.raises(InvalidInput, match='cannot be sent to another process .*lock.*executor="threads"'),
+        pytest.raises(InvalidInput, match=r'cannot be sent to another process .*lock.*executor="threads"'),
         opened(request, kind, locked, 1),
     ):
         pass

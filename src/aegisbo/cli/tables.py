@@ -19,8 +19,8 @@ def plain_table(words: Sequence[str], numbers: Sequence[str] = ()) -> Table:
 
 
 def short(number: float) -> str:
-    """Two digits, or all those before the point: 0.0012, 3.4e-5, 1240."""
-    if 99.5 <= abs(number) < 1e6:
+    """Two digits, or up to four before the point: 0.0012, 3.4e-5, 1240, 1.5e5."""
+    if 99.5 <= abs(number) < 1e4:
         return f"{number:.0f}"
     mantissa, e, exponent = f"{number:.2g}".partition("e")
     return f"{mantissa}e{int(exponent)}" if e else mantissa

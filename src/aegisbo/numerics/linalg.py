@@ -59,7 +59,8 @@ def factorise(K: Array, scale: float | None = None) -> Factor:
 
     Jitter is measured in `scale`, the mean of the diagonal unless given.
     """
-    scale = float(np.diagonal(K).mean()) if scale is None else scale
+    if scale is None:
+        scale = float(np.diagonal(K).mean()) if K.size else 1.0
     for relative in JITTERS:
         A = np.array(K, order="F")
         A[np.diag_indices_from(A)] += relative * scale

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -59,9 +58,16 @@ def build_instances(sweep: Sweep, output: Output, chain: Chain, rng: Generator) 
     """The instances, one after the other."""
     embedding = embed_tasks(sweep.Y, _PLACE_DIMENSIONS, rng)
     training = _training_set(sweep, embedding, output, rng)
-    for layers in islice(draw_layers(training.X, training.y, output, chain, rng), INSTANCES):
-        task = int(rng.integers(len(sweep.Y)))
-        yield network_of_task(layers, training.scaling, embedding.draw(task, rng), output)
+    tasks = _shuffled_rounds(len(sweep.Y), rng)
+    layers = draw_layers(training.X, training.y, output, chain, rng)
+    for _ in range(INSTANCES):
+        yield network_of_task(next(layers), training.scaling, embedding.draw(next(tasks), rng), output)
+
+
+def _shuffled_rounds(tasks: int, rng: Generator) -> Iterator[int]:
+    """Every task once, in random order, then every task once more, without end: a fair share for each."""
+    while True:
+        yield from map(int, rng.permutation(tasks))
 
 
 def _training_set(sweep: Sweep, embedding: Embedding, output: Output, rng: Generator) -> _TrainingSet:

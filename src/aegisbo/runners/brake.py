@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any
 
-from aegisbo.runners.loop import StopRun
+from aegisbo.runners.workers import StopRun
 
 
 class Brake:

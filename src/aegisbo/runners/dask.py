@@ -35,7 +35,7 @@ class Dask(Pool):
 
     def close(self) -> None:
         """Cancel what is queued; what runs on a worker cannot be stopped."""
-        self._submitted.clear()
+        self._forget()
         if self._client.status == "running":
             self._client.cancel(list(self._futures.values()))
         if self._ours:

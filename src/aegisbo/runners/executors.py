@@ -11,7 +11,7 @@ from aegisbo.errors import AegisError
 from aegisbo.runners.carried import evaluate_packed, packed
 from aegisbo.runners.journal import Journal
 from aegisbo.runners.pool import Pool
-from aegisbo.runners.workers import Outcome, evaluate
+from aegisbo.runners.workers import Outcome, evaluate, in_words
 
 
 class Executors(Pool):
@@ -29,7 +29,7 @@ class Executors(Pool):
 
     def close(self) -> None:
         """Cancel what has not begun; what has cannot be stopped."""
-        self._submitted.clear()
+        self._forget()
         for future in tuple(self._futures.values()):
             future.cancel()
 
@@ -46,7 +46,7 @@ class Executors(Pool):
         try:
             outcome = future.result()
         except (BrokenExecutor, CancelledError) as error:
-            outcome = Outcome("lost", reason=f"{type(error).__name__}: {error}")
-        except Exception as error:  # x or the outcome could not be sent
-            outcome = Outcome("failed", reason=f"{type(error).__name__}: {error}")
+            outcome = Outcome("lost", reason=in_words(error))
+        except BaseException as error:  # x or the outcome could not be sent
+            outcome = Outcome("failed", reason=in_words(error))
         self._ended(number, outcome)

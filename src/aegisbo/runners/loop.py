@@ -8,10 +8,10 @@ from statistics import median
 from time import perf_counter
 from typing import Any, Literal, Protocol
 
-from aegisbo.errors import AegisError, InvalidInput, SpaceExhausted
+from aegisbo.errors import InvalidInput, SpaceExhausted
 from aegisbo.runners.idle import CAUSES, Idle, Stay, idle_of
 from aegisbo.runners.journal import Asked, Journal, Unrecorded
-from aegisbo.runners.workers import Finished, Outcome, Workers
+from aegisbo.runners.workers import Finished, Outcome, StopRun, Workers
 
 
 class AsksAndTells(Protocol):
@@ -28,10 +28,6 @@ class AsksAndTells(Protocol):
     def tell(self, number: int, value: float, /) -> object: ...
 
     def fail(self, number: int, reason: str, /, *, state: Literal["failed", "invalid", "timed_out"]) -> object: ...
-
-
-class StopRun(AegisError):
-    """Raised by whoever watches a run, to end it now; the message says why."""
 
 
 @dataclass(frozen=True)

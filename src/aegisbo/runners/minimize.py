@@ -15,10 +15,10 @@ from aegisbo.optimizer.space import Space, SpaceLike
 from aegisbo.optimizer.trial import FAILURES
 from aegisbo.runners.brake import Brake
 from aegisbo.runners.journal import Unrecorded
-from aegisbo.runners.loop import Rules, Run, StopRun, run
+from aegisbo.runners.loop import Rules, Run, run
 from aegisbo.runners.pools import make_pool
 from aegisbo.runners.recorder import Recorder
-from aegisbo.runners.workers import Finished
+from aegisbo.runners.workers import Finished, StopRun
 from aegisbo.study import Study
 
 HOPELESS = 20  # evaluations without a single value, after which a run ends

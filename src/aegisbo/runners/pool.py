@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
 from queue import Empty, SimpleQueue
+from threading import Lock
 from time import monotonic
 from typing import Any
 
@@ -26,6 +27,7 @@ class Pool(ABC):
         self.capacity = capacity
         self._journal = Unrecorded() if journal is None else journal
         self._submitted: dict[int, float] = {}
+        self._lock = Lock()  # an end is written down and handed on in one go: both have the same order
         self._ends: SimpleQueue[Finished | BaseException] = SimpleQueue()
 
     @abstractmethod
@@ -33,14 +35,15 @@ class Pool(ABC):
         """Start evaluating x; `_ended` must be called once, from any thread, when it is over."""
 
     def submit(self, number: int, x: Any) -> None:
-        self._submitted[number] = self.now()
+        with self._lock:
+            self._submitted[number] = self.now()
         self._start(number, x)
 
     def collect(self, timeout: float | None = None) -> list[Finished]:
         """All jobs that have ended since the last call; waits for the first one up to `timeout` seconds."""
-        if not self._submitted and self._ends.empty():
-            return []
-        return list(self._drain(timeout))
+        with self._lock:
+            nothing = not self._submitted and self._ends.empty()
+        return [] if nothing else list(self._drain(timeout))
 
     @abstractmethod
     def close(self) -> None:
@@ -53,14 +56,21 @@ class Pool(ABC):
         return monotonic()
 
     def _ended(self, number: int, outcome: Outcome) -> None:
-        submitted = self._submitted.pop(number, None)
-        if submitted is None:
-            return  # the pool was closed meanwhile: nobody waits for it any more
-        job = Finished(number, outcome, submitted, self.now())
-        try:
-            self._ends.put(replace(job, event=self._journal.ended(job)))
-        except BaseException as error:  # a full disk, say: the driver must hear of it, not this thread
-            self._ends.put(error)
+        now = self.now()
+        with self._lock:
+            submitted = self._submitted.pop(number, None)
+            if submitted is None:
+                return  # the pool was closed meanwhile: nobody waits for it any more
+            job = Finished(number, outcome, submitted, now)
+            try:
+                self._ends.put(replace(job, event=self._journal.ended(job)))
+            except BaseException as error:  # a full disk, say: the driver must hear of it, not this thread
+                self._ends.put(error)
+
+    def _forget(self) -> None:
+        """Take no notice of what ends from now on."""
+        with self._lock:
+            self._submitted.clear()
 
     def _drain(self, timeout: float | None) -> Iterator[Finished]:
         block = timeout is None or timeout > 0.0

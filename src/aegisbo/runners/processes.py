@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any
@@ -19,7 +20,9 @@ from typing import Any
 from aegisbo.runners.carried import packed
 from aegisbo.runners.journal import Journal
 from aegisbo.runners.pool import Pool
-from aegisbo.runners.workers import Outcome
+from aegisbo.runners.workers import Outcome, in_words
+
+GRACE = 2.0  # seconds for a process to end after it has closed its pipe, or was killed
 
 Job = tuple[int, Any]  # trial number and x
 
@@ -33,8 +36,7 @@ class Processes(Pool):
     def __init__(self, function: Callable[[Any], Any], capacity: int, journal: Journal) -> None:
         super().__init__(capacity, journal)
         payload = packed(function)
-        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
-        self._workers = [_Worker(payload, self._jobs, self._ended) for _ in range(capacity)]
+        self._workers = [_Worker(payload, self._ended) for _ in range(capacity)]
 
     def stop(self, number: int) -> None:
         """Kill the process that evaluates this trial."""
@@ -43,104 +45,148 @@ class Processes(Pool):
 
     def close(self) -> None:
         """Kill all workers at once."""
-        self._submitted.clear()
+        self._forget()
         for worker in self._workers:
             worker.close()
-        for _ in self._workers:
-            self._jobs.put(None)
+        for worker in self._workers:
+            worker.join()
 
     def _start(self, number: int, x: Any) -> None:
-        self._jobs.put((number, x))
+        next(worker for worker in self._workers if worker.free).start(number, x)
 
 
 class _Worker:
     """One process after another, and the thread that speaks with it."""
 
-    def __init__(self, payload: bytes, jobs: SimpleQueue[Job | None], ended: Callable[[int, Outcome], None]) -> None:
+    def __init__(self, payload: bytes, ended: Callable[[int, Outcome], None]) -> None:
         self._payload = payload
-        self._jobs = jobs
         self._ended = ended
-        self._lock = Lock()  # between the thread and those who stop or close
-        self._closed = False
-        self._current: int | None = None
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._lock = Lock()  # between the thread and those who start, stop or close
+        self._current: int | None = None  # the trial that it was given
         self._stopped = False
+        self._closed = False
         self._process: subprocess.Popen[bytes] | None = None
-        Thread(target=self._serve, daemon=True).start()
+        self._thread = Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    @property
+    def free(self) -> bool:
+        return self._current is None
+
+    def start(self, number: int, x: Any) -> None:
+        with self._lock:
+            self._current, self._stopped = number, False
+        self._jobs.put((number, x))
 
     def stop(self, number: int) -> None:
         with self._lock:
-            if self._current == number and self._process is not None:
+            if self._current == number:
                 self._stopped = True
                 _kill(self._process)
 
     def close(self) -> None:
         with self._lock:
             self._closed = True
-            if self._process is not None:
-                _kill(self._process)
+            _kill(self._process)
+        self._jobs.put(None)
+
+    def join(self) -> None:
+        self._thread.join(GRACE)
 
     def _serve(self) -> None:
-        self._launch()  # before the first job arrives, so that it need not wait
+        with suppress(OSError):  # before the first job arrives, so that it need not wait; it will report what is wrong
+            self._ready()
         while (job := self._jobs.get()) is not None:
             number, x = job
-            with self._lock:
-                self._current, self._stopped = number, False
             outcome = self._evaluate(x)
             with self._lock:
                 self._current = None
             self._ended(number, outcome)
-
-    def _launch(self) -> subprocess.Popen[bytes] | None:
-        """The running process, started if there is none; None once the pool is closed."""
-        with self._lock:
-            if self._closed:
-                return None
-            if self._process is None or self._process.poll() is not None:
-                self._process = _spawn(self._payload)
-            return self._process
+        if self._process is not None:
+            _bury(self._process)
 
     def _evaluate(self, x: Any) -> Outcome:
-        process = self._launch()
+        try:
+            outcome = self._exchange(x)
+        except Exception as error:  # no process could be started, or something else than an outcome came back
+            outcome = Outcome("lost", reason=in_words(error))
+        return Outcome("timed_out", reason="Stopped: it took too long.") if self._stopped else outcome
+
+    def _exchange(self, x: Any) -> Outcome:
+        process = self._ready()
         if process is None or process.stdin is None or process.stdout is None:
-            return Outcome("lost", reason="The pool was closed.")
+            return Outcome("lost", reason="Nobody waits for it any more.")
         try:
             pickle.dump(x, process.stdin)
             process.stdin.flush()
             outcome: Outcome = pickle.load(process.stdout)
             return outcome
-        except (EOFError, OSError, pickle.UnpicklingError):
+        except (EOFError, OSError):
+            return Outcome("lost", reason=f"Its process ended {_how(_bury(process))}.")
+        except Exception:
             _kill(process)
-            code = process.wait()
-        if self._stopped:
-            return Outcome("timed_out", reason="Stopped: it took too long.")
-        return Outcome("lost", reason=f"Its process ended {_how(code)}.")
+            raise
+
+    def _ready(self) -> subprocess.Popen[bytes] | None:
+        """A running process that has the function; None if nobody wants one any more."""
+        with self._lock:
+            if self._closed or self._stopped:
+                return None
+            if self._process is not None and self._process.poll() is None:
+                return self._process
+            process = self._process = _spawn()
+        pickle.dump(self._payload, process.stdin)  # type: ignore[arg-type]
+        process.stdin.flush()  # type: ignore[union-attr]
+        return process
 
 
-def _spawn(payload: bytes) -> subprocess.Popen[bytes]:
-    start = f"import sys; sys.path[:] = {sys.path!r}; from aegisbo.runners.worker import main; main()"
+def _spawn() -> subprocess.Popen[bytes]:
+    start = (
+        f"import sys; sys.path[:] = {sys.path!r}; from aegisbo.runners.orphans import guard; guard(); "
+        "from aegisbo.runners.worker import main; main()"
+    )
     process = subprocess.Popen(
         [sys.executable, "-c", start], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     )  # a session of its own: Ctrl-C in the terminal reaches the driver only
-    try:
-        pickle.dump(payload, process.stdin)  # type: ignore[arg-type]
-        process.stdin.flush()  # type: ignore[union-attr]
-    except OSError:
-        pass  # it is dead already, which the first job will find out and report
+    Thread(target=_clear_away, args=(process,), daemon=True).start()
     return process
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def _clear_away(process: subprocess.Popen[bytes]) -> None:
+    """When the process has ended, end what it started, which may hold the pipe open."""
+    process.wait()
+    with suppress(ProcessLookupError, PermissionError, AttributeError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _kill(process: subprocess.Popen[bytes] | None) -> None:
     """Kill the worker and all that it started."""
+    if process is None or process.returncode is not None:
+        return
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError, AttributeError):  # gone already, or no process groups here
         process.kill()
 
 
-def _how(code: int) -> str:
-    if code >= 0:
-        return f"with exit code {code}"
+def _bury(process: subprocess.Popen[bytes]) -> int:
+    """Wait for its end, which is near, and return its exit code."""
     try:
-        return f"by signal {signal.Signals(-code).name}"
+        code = process.wait(GRACE)
+    except subprocess.TimeoutExpired:  # it has only closed the pipe
+        _kill(process)
+        code = process.wait()
+    for pipe in (process.stdin, process.stdout):
+        with suppress(OSError):  # what was still to be written
+            pipe.close()  # type: ignore[union-attr]
+    return code
+
+
+def _how(code: int) -> str:
+    """What an exit code means; the guard reports a signal as shells do."""
+    number = -code if code < 0 else code - 128
+    try:
+        return f"by signal {signal.Signals(number).name}"
     except ValueError:
-        return f"by signal {-code}"
+        return f"with exit code {code}"

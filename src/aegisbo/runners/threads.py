@@ -22,7 +22,7 @@ class Threads(Pool):
 
     def close(self) -> None:
         """Forget what is running: a thread cannot be stopped, but it does not keep the program alive either."""
-        self._submitted.clear()
+        self._forget()
 
     def _start(self, number: int, x: Any) -> None:
         Thread(target=self._evaluate, args=(number, x), daemon=True).start()

@@ -15,12 +15,10 @@ from threading import Thread
 from typing import Any, BinaryIO
 
 from aegisbo.runners.carried import evaluate_packed
-from aegisbo.runners.orphans import die_with_parent
 
 
 def main() -> None:
     """Serve until the driver closes the pipe, or dies."""
-    die_with_parent()
     jobs, outcomes = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sys.stdin = open(os.devnull)  # noqa: SIM115 - for good: the function must not read jobs

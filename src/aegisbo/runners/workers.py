@@ -16,7 +16,13 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from aegisbo.errors import AegisError
+
 State = Literal["done", "failed", "invalid", "timed_out", "lost"]
+
+
+class StopRun(AegisError):
+    """Raised by whoever watches a run, to end it now; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +86,22 @@ def evaluate(function: Callable[[Any], Any], x: Any) -> Outcome:
     """Call the function, whatever it does: an exception or a value that is no finite number is an outcome too."""
     begin = perf_counter()
     try:
-        answer = function(x)
-    except (Exception, SystemExit) as error:  # one that exits means its evaluation, not its worker
-        reason = f"{type(error).__name__}: {error}"
-        return Outcome("failed", reason=reason, traceback=format_exc(), seconds=perf_counter() - begin)
-    return replace(_judge(answer), seconds=perf_counter() - begin)
+        outcome = _judge(function(x))
+    except StopRun:  # none of the function's: the run ends around it
+        raise
+    except KeyboardInterrupt:  # Ctrl-C reaches processes that others started, too: no fault of the point
+        outcome = Outcome("lost", reason="Interrupted by Ctrl-C.")
+    except BaseException as error:  # one that exits means its evaluation, not its worker
+        outcome = Outcome("failed", reason=in_words(error), traceback=format_exc())
+    return replace(outcome, seconds=perf_counter() - begin)
+
+
+def in_words(error: BaseException) -> str:
+    """The kind of an exception and what it says, if it can."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
 
 
 def _judge(answer: object) -> Outcome:
