@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ def opened(
         if kind == "thread executor":
             executor = stack.enter_context(ThreadPoolExecutor(capacity))
         elif kind == "process executor":
-            executor = stack.enter_context(ProcessPoolExecutor(capacity))
+            executor = stack.enter_context(ProcessPoolExecutor(capacity, get_context("spawn")))
         elif kind == "dask":
             executor = request.getfixturevalue("client")
         workers = None if kind == "serial" else capacity
@@ -104,8 +105,8 @@ def test_every_job_ends_exactly_once_and_is_on_record_first(request: pytest.Fixt
                 number = waiting.pop(0)
                 pool.submit(number, number / 4)
                 running += 1
-            news = gathered(pool, 1) if running else []
-            news += pool.collect(0.0)
+            news = pool.collect(PATIENCE)
+            assert news
             running -= len(news)
             jobs += news
         assert pool.collect(0.0) == []

@@ -133,8 +133,10 @@ class _Worker:
         with self._lock:
             if self._closed or self._stopped:
                 return None
-            if self._process is not None and self._process.poll() is None:
-                return self._process
+            if self._process is not None:
+                if self._process.poll() is None:
+                    return self._process
+                _bury(self._process)
             process = self._process = _spawn()
         pickle.dump(self._payload, process.stdin)  # type: ignore[arg-type]
         process.stdin.flush()  # type: ignore[union-attr]

@@ -1,0 +1,211 @@
+"""Worker processes: one that hangs is stopped, one that dies is replaced, and none is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pool_jobs import behave, die_with_a_child_at_the_pipe, square, wait_for, wait_with_child
+from processes_of import alive, children_of, parent_of, reported, wait_until_dead
+
+from aegisbo.runners.journal import Unrecorded
+from aegisbo.runners.processes import Processes
+from aegisbo.runners.workers import Finished, Outcome
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
+
+PATIENCE = 120.0
+
+
+@contextmanager
+def pool_of(function: Callable[[Any], Any], capacity: int = 1) -> Iterator[Processes]:
+    with closing(Processes(function, capacity, Unrecorded())) as pool:
+        yield pool
+
+
+def next_end(pool: Processes) -> Finished:
+    (job,) = pool.collect(PATIENCE)
+    return job
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "reason"),
+    [
+        ("dies with 0", "Its process ended with exit code 0."),
+        ("dies with 3", "Its process ended with exit code 3."),
+        ("aborts", "Its process ended by signal SIGABRT."),
+        ("kills itself", "Its process ended by signal SIGKILL."),
+        ("closes all files", "Its process ended with exit code 1."),
+    ],
+)
+def test_a_worker_that_dies_loses_its_job_only(behaviour: str, reason: str, capfd: pytest.CaptureFixture[str]) -> None:
+    with pool_of(behave, 2) as pool:
+        pool.submit(0, behaviour)
+        lost = next_end(pool)
+        assert lost.outcome == Outcome("lost", value=lost.outcome.value, reason=reason)
+        for number in (1, 2):
+            pool.submit(number, "value")
+        found = [job for _ in range(2) for job in pool.collect(PATIENCE)]
+        assert [job.outcome.value for job in found] == [2.5, 2.5]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the memory limit is of Linux")
+def test_a_job_that_exhausts_memory_fails_alone() -> None:
+    with pool_of(behave) as pool:
+        pool.submit(0, "exhausts memory")
+        assert next_end(pool).outcome.reason.startswith("MemoryError")
+        pool.submit(1, "value")
+        assert next_end(pool).outcome.state == "done"
+
+
+def test_a_stopped_job_is_gone_with_all_that_it_started(tmp_path: Path) -> None:
+    with pool_of(wait_with_child) as pool:
+        pool.submit(0, str(tmp_path / "gate"))
+        pids = reported(tmp_path, 2)
+        assert all(alive(pid) for pid in pids)
+        pool.stop(0)
+        job = next_end(pool)
+        assert (job.outcome.state, job.outcome.reason) == ("timed_out", "Stopped: it took too long.")
+        assert wait_until_dead(pids) == set()
+        (tmp_path / "gate").touch()
+        pool.submit(1, str(tmp_path / "gate"))
+        assert next_end(pool).outcome.value == 1.0
+
+
+def test_a_job_can_be_stopped_before_its_process_is_up(tmp_path: Path) -> None:
+    """Also while the function is so large that it takes its time through the pipe."""
+    ballast = os.urandom(3_000_000)
+    with pool_of(lambda gate: wait_for(gate) + len(ballast)) as pool:
+        pool.submit(0, str(tmp_path / "gate"))
+        pool.stop(0)
+        assert next_end(pool).outcome.state == "timed_out"
+        (tmp_path / "gate").touch()
+        pool.submit(1, str(tmp_path / "gate"))
+        assert next_end(pool).outcome.value == 3_000_001.0
+
+
+def test_stopping_what_has_ended_or_never_ran_harms_nobody() -> None:
+    with pool_of(square) as pool:
+        pool.submit(0, 3.0)
+        assert next_end(pool).outcome.value == 9.0
+        pool.stop(0)
+        pool.stop(17)
+        pool.submit(1, 4.0)
+        assert next_end(pool).outcome.value == 16.0
+
+
+def test_close_leaves_no_process_and_no_thread_behind(tmp_path: Path) -> None:
+    before = children_of(os.getpid()), threading.active_count()
+    with pool_of(wait_with_child, 3) as pool:
+        pool.submit(0, str(tmp_path / "gate"))  # one works, two are idle
+        pids = reported(tmp_path, 2)
+        mine = children_of(os.getpid())
+        assert len(mine) >= len(before[0]) + 3
+    assert wait_until_dead(pids | mine - before[0], seconds=0.5) == set()
+    assert children_of(os.getpid()) == before[0]  # no zombies either
+    time.sleep(0.1)
+    assert threading.active_count() == before[1]
+
+
+@pytest.mark.parametrize("who", ["worker", "guard"])
+def test_an_idle_worker_that_is_killed_is_replaced_without_losing_a_job(tmp_path: Path, who: str) -> None:
+    (tmp_path / "gate").touch()
+    with pool_of(wait_for) as pool:
+        pool.submit(0, str(tmp_path / "gate"))
+        assert next_end(pool).outcome.state == "done"
+        (worker,) = reported(tmp_path)
+        pair = {worker, parent_of(worker)}
+        os.kill(worker if who == "worker" else parent_of(worker), signal.SIGKILL)
+        assert wait_until_dead(pair) == set()
+        pool.submit(1, str(tmp_path / "gate"))
+        assert next_end(pool).outcome.state == "done"
+
+
+@pytest.mark.parametrize("who", ["worker", "guard"])
+def test_a_busy_worker_that_is_killed_is_noticed(tmp_path: Path, who: str) -> None:
+    with pool_of(wait_with_child) as pool:
+        pool.submit(0, str(tmp_path / "gate"))
+        pids = reported(tmp_path, 2)
+        (worker,) = {pid for pid in pids if parent_of(pid) not in pids}
+        os.kill(worker if who == "worker" else parent_of(worker), signal.SIGKILL)
+        assert next_end(pool).outcome == Outcome("lost", pytest.approx(float("nan"), nan_ok=True), SIGKILLED)
+        assert wait_until_dead(pids) == set()
+
+
+SIGKILLED = "Its process ended by signal SIGKILL."
+
+
+def test_a_death_is_noticed_also_while_a_copy_of_the_process_holds_the_pipe(tmp_path: Path) -> None:
+    with pool_of(die_with_a_child_at_the_pipe) as pool:
+        pool.submit(0, str(tmp_path / "gate"))
+        assert next_end(pool).outcome.reason == "Its process ended with exit code 3."
+        assert wait_until_dead(reported(tmp_path)) == set()
+
+
+def test_where_no_process_can_be_started_the_jobs_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with pool_of(square) as pool:
+        pool.submit(0, 3.0)
+        outcome = next_end(pool).outcome
+    assert outcome.state == "lost"
+    assert "/nowhere/python" in outcome.reason
+
+
+def test_what_the_function_prints_goes_to_standard_error_and_it_reads_no_jobs(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    def chatty(x: float) -> float:
+        os.write(1, b"straight to the descriptor\n")
+        return float(len(sys.stdin.read()))
+
+    with pool_of(chatty) as pool:
+        for number in range(2):
+            pool.submit(number, 0.0)
+            assert next_end(pool).outcome.value == 0.0
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.count("straight to the descriptor") == 2
+
+
+DRIVER = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+from pool_jobs import wait_with_child
+from aegisbo.runners.journal import Unrecorded
+from aegisbo.runners.processes import Processes
+pool = Processes(wait_with_child, 2, Unrecorded())
+for number in range(2):
+    pool.submit(number, sys.argv[2])
+if sys.argv[3] == "early":  # killed while the interpreters are still starting
+    print(flush=True)
+time.sleep(0.0 if sys.argv[3] == "forgets" else 600)
+"""
+
+
+@pytest.mark.parametrize("end", ["killed", "killed early", "terminated", "forgets"])
+def test_workers_and_what_they_started_die_with_their_driver(tmp_path: Path, end: str) -> None:
+    command = [sys.executable, "-c", DRIVER, os.path.dirname(__file__), str(tmp_path / "gate"), end.split()[-1]]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as driver:
+        assert driver.stdout is not None
+        pids: set[int] = set()
+        if end == "killed early":
+            driver.stdout.readline()
+            pids = children_of(driver.pid)
+        elif end != "forgets":
+            pids = reported(tmp_path, 4)
+        if end == "terminated":
+            driver.terminate()
+        elif end != "forgets":
+            driver.kill()
+        driver.wait(PATIENCE)
+    time.sleep(0.5)  # long enough for one that goes on alone to report
+    assert wait_until_dead(pids | reported(tmp_path, 0)) == set()
