@@ -43,7 +43,7 @@ lint: setup ## check format, style and types
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 
-demo: setup ## AEGiS, Thompson sampling and random search on two problems (half a minute)
+demo: setup ## a real run with four worker processes of uneven speed (half a minute)
 	$(VENV)/bin/aegisbo demo
 
 bench: $(BENCH_VENV)/.stamp ## measure the time of a suggestion against other libraries (needs torch, a large download)

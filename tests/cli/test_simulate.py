@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import aegisbo
-from aegisbo.cli import app, demo, main, problems, simulations
+from aegisbo.cli import app, main, problems, simulations
 from aegisbo.cli.tables import short
 from aegisbo.experiments import simulation
 from aegisbo.experiments.simulation import simulate
@@ -243,14 +243,3 @@ def test_a_box_in_short(bounds: list[tuple[float, float]], text: str) -> None:
 )
 def test_a_number_in_short(number: float, text: str) -> None:
     assert short(number) == text
-
-
-def test_the_demo_ends_with_what_was_seen_and_what_to_type_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "RUNS", 1)
-    monkeypatch.setattr(demo, "COUNTS", (7, 9))
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
-    output = call("demo")
-    assert "Branin: regret" in output
-    assert re.search(r"with the same 9 evaluations AEGiS came nearer .*by\s+a\s+factor of", output, re.DOTALL)
-    for command in re.findall(r"aegisbo (\w+)", output[output.index("What to type next") :]):
-        call(command, "--help")

@@ -29,9 +29,10 @@ def sweep() -> Sweep:
 def test_instances_resemble_the_tasks(sweep: Sweep) -> None:
     networks = list(build_instances(sweep, "sigmoid", SHORT, np.random.default_rng(0)))
     assert len(networks) == 51
-    for network in networks:
-        best = max(np.corrcoef(network.values(sweep.X), task)[0, 1] for task in sweep.Y)
-        assert best > 0.8
+    best = [max(np.corrcoef(network.values(sweep.X), task)[0, 1] for task in sweep.Y) for network in networks]
+    assert np.median(best) > 0.9  # single draws may stray
+    nearest = [int(np.abs(network.values(sweep.X) - sweep.Y).sum(axis=1).argmin()) for network in networks]
+    assert set(nearest) == {0, 1, 2, 3}
 
 
 def test_errors_of_any_size_are_learnt_on_their_logarithm(sweep: Sweep) -> None:

@@ -334,6 +334,53 @@ def test_every_point_is_journalled_before_it_runs_with_all_results_known_then() 
     assert book.rows == [("asked", 0, 7), ("asked", 1, 100), ("asked", 2, 101)]
 
 
+class Unlucky(VirtualWorkers):
+    """Cannot stop jobs; one ends, and is written down, at the very moment when the loop writes something itself."""
+
+    can_stop = False
+
+    def __init__(self) -> None:
+        super().__init__(plus_one, 2, Constant(5.0), seed=0)
+        self.known, self.events, self.news, self.rows = 0, 0, [], []
+
+    def asked(self, trial: Any, memory: Any, seen: int) -> None:
+        self.rows.append((trial.number, seen))
+
+    def ended(self, job: Finished) -> int:
+        if self.events == 0:
+            self.events += 1
+            done = Outcome("done", 7.0)
+            self.news = [Finished(1 - job.number, done, job.started, job.finished, event=self.events)]
+        self.events += 1
+        return self.events
+
+    def collect(self, timeout: float | None = None) -> list[Finished]:
+        news, self.news = self.news, []
+        for job in news:
+            self._running.pop(job.number)
+        return news or super().collect(timeout)
+
+
+def test_a_decision_knows_every_event_up_to_the_last_one_it_claims_to_know() -> None:
+    """Trial 0 is given up as event 2, just after event 1, the value of trial 1, which nobody has collected yet."""
+    optimizer, workers = Recorder(), Unlucky()
+    run(optimizer, workers, budget=3, rules=Rules(trial_timeout=2.0), journal=workers)
+    assert workers.rows[:2] == [(0, 0), (1, 0)]
+    assert workers.rows[2] == (2, 2)
+    assert optimizer.events[:5] == [
+        ("ask", 0), ("ask", 1), ("fail", 0, "timed_out", "Still running after 2 seconds."), ("tell", 1, 7.0), ("ask", 2)
+    ]  # fmt: skip
+
+
+def test_a_run_that_spends_its_budget_after_all_says_so() -> None:
+    """A long first job makes further ones look hopeless, until shorter ones have finished."""
+    optimizer = Recorder()
+    workers = VirtualWorkers(plus_one, 2, Empirical((1.0, 6.0)), seed=1)
+    workers.seconds = lambda number: [6.0, 8.0, 1.0, 1.0, 1.0][number]
+    record = run(optimizer, workers, budget=5, rules=Rules(timeout=12.9))
+    assert record.message == ("The budget is spent." if len(optimizer.of("tell")) == 5 else "The time is up.")
+
+
 def test_the_time_of_every_worker_is_accounted_for() -> None:
     _, record = simulate(3, Constant(), 7)
     assert [(worker.busy, worker.nothing) for worker in record.idle] == [(3.0, 0.0), (2.0, 1.0), (2.0, 1.0)]

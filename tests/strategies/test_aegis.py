@@ -134,6 +134,13 @@ def test_moves_are_made_as_often_as_the_paper_says(moves_are_free, name, shares)
     assert len({note["coin"] for note in notes}) == 300
 
 
+def test_the_coin_belongs_to_the_trial_whether_or_not_a_fit_came_before(moves_are_free):
+    quiet, busy = started("aegis", 3), started("aegis", 3)
+    for _ in range(5):
+        learn(busy, 0.5)
+        assert quiet.ask().note["coin"] == busy.ask().note["coin"]
+
+
 def test_each_move_is_made_by_its_own_function(moves_are_free):
     points = {"exploit": 0.1, "thompson": 0.2, "pareto": 0.3, "uniform": 0.4}
     for name in ("aegis", "aegis-rs"):

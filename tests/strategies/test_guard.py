@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegisbo import Choice, Int, Optimizer, SpaceExhausted
+from aegisbo import Choice, Int, Optimizer
+from aegisbo.errors import SpaceExhausted
 from aegisbo.strategies import aegis, model_based
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.cube import Continuous, Cube, Grid

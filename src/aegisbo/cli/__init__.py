@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from aegisbo import __version__
-from aegisbo.cli import demo, problems, simulate, strategies
+from aegisbo.cli import demo, minimize, problems, simulate, strategies, study
 from aegisbo.errors import AegisError
 
 BAD_INPUT = 2  # the code that typer itself uses for options it cannot read
@@ -17,12 +17,16 @@ BAD_INPUT = 2  # the code that typer itself uses for options it cannot read
 app = typer.Typer(
     help="Minimise expensive functions with workers that never wait.",
     epilog="Exit codes: 0 all went well; 1 an unexpected error; 2 something in the input cannot be used; "
-    "130 interrupted.",
+    "3 no evaluation gave a value; 4 a replay came out differently; 130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
+app.command(epilog=minimize.EXAMPLES)(minimize.minimize)
+app.command()(study.show)
+app.command()(study.replay)
+app.command()(study.export)
 app.command()(demo.demo)
 app.command(epilog=simulate.EXAMPLES)(simulate.simulate)
 app.command()(strategies.strategies)

@@ -1,60 +1,51 @@
-"""`aegisbo demo`: half a minute that shows what a model is worth."""
+"""`aegisbo demo`: a real asynchronous run, small enough to watch."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from statistics import median
-from typing import TYPE_CHECKING
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
-if TYPE_CHECKING:
-    from aegisbo.experiments.simulation import Record
-
-PROBLEMS = ("Branin", "Hartmann3")
-STRATEGIES = ("aegis", "thompson", "random")
-RUNS = 5
+BUDGET = 60
 WORKERS = 4
-COUNTS = (10, 25, 50)  # evaluations after which to look
+PAUSE = 1.0  # seconds that the slowest evaluations take
 
-INTRODUCTION = (
-    f"Suppose that an evaluation takes about an hour and that {WORKERS} machines work at their own pace. Which point "
-    "should a machine get that has just become free? Three answers, on two functions whose minimum is known: "
-    "[bold]aegis[/bold] and [bold]thompson[/bold] ask a model of all results so far, [bold]random[/bold] asks nobody."
-)
-
-NEXT = """\
-What to type next:
-  aegisbo simulate --strategy all --jobs 2   every strategy, 8 workers (minutes)
-  aegisbo simulate --help                    workers, budget, job times, JSON
-  aegisbo strategies                         what else can choose points
-  aegisbo problems                           what else can be minimised\
+INTRODUCTION = f"""\
+A function of six parameters is minimised by {WORKERS} worker processes. It takes between 0.1 and {PAUSE:g} seconds a
+call, depending on where it is called; whenever a worker is done, it gets its next point at once.
 """
 
 
+def uneven(**x: float) -> float:
+    """Hartmann's function of six parameters, slower in some places than in others."""
+    from aegisbo.problems import get
+
+    time.sleep(PAUSE * (0.1 + 0.9 * x["x1"] ** 2))
+    return get("Hartmann6")([x[f"x{i}"] for i in range(1, 7)])
+
+
 def demo() -> None:
-    """Watch AEGiS, Thompson sampling and random search on two problems (half a minute)."""
-    from aegisbo.cli import simulations
+    """Watch four worker processes of uneven speed minimise a function (half a minute)."""
+    from aegisbo.cli.minimize import report
+    from aegisbo.optimizer import Real
+    from aegisbo.problems import get
+    from aegisbo.runners.minimize import minimize
 
-    console = Console(highlight=False)
-    console.print(INTRODUCTION, end="\n\n")
-    specs = simulations.plan(PROBLEMS, STRATEGIES, RUNS, workers=WORKERS, budget=COUNTS[-1])
-    records = simulations.execute(specs, jobs=min(2, os.cpu_count() or 1))
-    simulations.show(records, COUNTS, console)
-    console.print("", lesson(records), "", NEXT, sep="\n")
-
-
-def lesson(records: Sequence[Record]) -> str:
-    """What one saw, in a sentence."""
-    from aegisbo.cli.tables import short
-
-    regrets: dict[tuple[str, str], list[float]] = {}
-    for record in records:
-        regrets.setdefault((record.spec.problem, record.spec.strategy), []).append(record.scores[-1])
-    gains = {problem: median(regrets[problem, "random"]) / median(regrets[problem, "aegis"]) for problem in PROBLEMS}
-    return (
-        f"What you saw: with the same {COUNTS[-1]} evaluations AEGiS came nearer to the minimum than random search, by "
-        f"a factor of {' and '.join(f'{short(gain)} on {problem}' for problem, gain in gains.items())}, and no machine "
-        "ever waited for another."
-    )
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(INTRODUCTION)
+    study = Path(tempfile.mkdtemp(prefix="aegisbo-"), "demo.db")
+    space: dict[str, Any] = {f"x{i}": Real(0.0, 1.0) for i in range(1, 7)}
+    result = minimize(uneven, space, budget=BUDGET, workers=WORKERS, seed=0, study=study)
+    report(result, study, console)
+    console.print(f"The true minimum is {get('Hartmann6').minimum:.8g}.\n")
+    console.print("What to type next:")
+    for command, meaning in {
+        f"aegisbo show {study}": "every evaluation, and why its point was chosen",
+        f"aegisbo replay {study}": "make every decision again and compare",
+        "aegisbo simulate --problem Branin --strategy all": "all strategies on a virtual clock",
+        "aegisbo minimize --help": "your own function or program",
+    }.items():
+        console.print(f"  {command}\n      {meaning}")

@@ -6,7 +6,7 @@ import importlib
 import os
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -170,13 +170,21 @@ def report(result: Result, study: Path | None, console: Console) -> None:
     console.print(result.message)
     if result.success:
         console.print(f"best   {result.fun:.8g}", style="bold")
-        console.print("       " + ", ".join(f"{name} = {value}" for name, value in result.x.items()))
+        console.print("       " + in_short(result.x))
     console.print(f"done   {result.nfev} evaluations" + _failures(result))
     if result.idle is not None:
-        console.print(f"idle   {result.idle['suggestion']:.1%} waiting for a suggestion, "
-                      f"{result.idle['pool']:.1%} for a worker to start, {result.idle['nothing']:.1%} at the end")  # fmt: skip
+        idle = result.idle
+        console.print(
+            f"idle   {idle['suggestion']:.1%} waiting for a suggestion, {idle['pool']:.1%} for a process to start, "
+            f"{idle['nothing']:.1%} with nothing left to do"
+        )
     if study is not None:
         console.print(f"study  {study}")
+
+
+def in_short(params: Mapping[str, Any]) -> str:
+    """Values by name, six digits of each."""
+    return ", ".join(f"{k} = {v:.6g}" if isinstance(v, float) else f"{k} = {v}" for k, v in params.items())
 
 
 def _failures(result: Result) -> str:

@@ -1,4 +1,4 @@
-"""What `simulate` and `demo` share: plan the runs, execute them under a progress bar, show what came out."""
+"""What `simulate` does: plan the runs, execute them under a progress bar, show what came out."""
 
 from __future__ import annotations
 

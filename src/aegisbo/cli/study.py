@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
+from aegisbo.cli.minimize import in_short
 from aegisbo.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -114,5 +115,4 @@ def export(
 
 def _params(row: dict[str, Any]) -> str:
     prefix = "param_"
-    named = {key.removeprefix(prefix): value for key, value in row.items() if key.startswith(prefix)}
-    return ", ".join(f"{k}={v:.6g}" if isinstance(v, float) else f"{k}={v}" for k, v in named.items())
+    return in_short({key.removeprefix(prefix): value for key, value in row.items() if key.startswith(prefix)})

@@ -10,7 +10,7 @@ from aegisbo.errors import AegisError, MissingExtra
 from aegisbo.runners.carried import evaluate_packed, packed
 from aegisbo.runners.journal import Journal
 from aegisbo.runners.pool import Pool
-from aegisbo.runners.workers import Outcome
+from aegisbo.runners.workers import Outcome, in_words
 
 Client = Any  # distributed.Client, which has no types and is loaded only when it is used
 
@@ -53,15 +53,18 @@ class Dask(Pool):
 
     def _done(self, number: int, future: Any) -> None:
         self._futures.pop(number, None)
-        if future.status == "finished":
-            outcome: Outcome = future.result()
-        elif future.status == "error":
-            error = future.exception()
-            lost = type(error).__name__ == "KilledWorker"
-            outcome = Outcome("lost" if lost else "failed", reason=f"{type(error).__name__}: {error}")
-        else:
-            outcome = Outcome("lost", reason=f"Dask reports the task as {future.status}.")
-        self._ended(number, outcome)
+        self._ended(number, _outcome(future))
+
+
+def _outcome(future: Any) -> Outcome:
+    if future.status not in ("finished", "error"):
+        return Outcome("lost", reason=f"Dask reports the task as {future.status}.")
+    try:
+        outcome: Outcome = future.result()
+        return outcome
+    except BaseException as error:  # it could not be sent, or who had it died before it was fetched
+        failed = future.status == "error" and type(error).__name__ != "KilledWorker"
+        return Outcome("failed" if failed else "lost", reason=in_words(error))
 
 
 def connect(address: str) -> Client:

@@ -14,6 +14,9 @@ from aegisbo.runners.journal import Asked, Journal, Unrecorded
 from aegisbo.runners.workers import Finished, Outcome, StopRun, Workers
 
 
+SPENT = "The budget is spent."
+
+
 class AsksAndTells(Protocol):
     """All that the loop needs from an optimizer."""
 
@@ -132,7 +135,7 @@ class _Loop:
     journal: Journal
     watch: Watch
     more: Callable[[], bool]
-    message: str = "The budget is spent."
+    message: str = SPENT
     exhausted: bool = False
     running: dict[int, _Running] = field(default_factory=dict)  # by trial number
     finished: list[Finished] = field(default_factory=list)
@@ -151,6 +154,7 @@ class _Loop:
         if trial is not None:
             self._submit(trial)
         elif not self._worth_waiting():
+            self.message = self.message if self.left > 0 else SPENT
             return False
         for job in self.workers.collect(self._patience(handed_out=trial is not None)):
             self._end(job)
@@ -198,7 +202,8 @@ class _Loop:
 
     def _worth_waiting(self) -> bool:
         # A job that was given up is waited for only if its worker is needed for another.
-        return self._active() > 0 or (bool(self.running) and self.left > 0 and self.more() and not self.exhausted)
+        another = self.left > 0 and self.more() and (bool(self.waiting) or not self.exhausted)
+        return self._active() > 0 or (bool(self.running) and another)
 
     def _patience(self, *, handed_out: bool) -> float | None:
         """Seconds to wait for news: none while points can be handed out, else until the next deadline."""
@@ -237,17 +242,20 @@ class _Loop:
 
     def _fail(self, job: Finished) -> None:
         """Write down and tell a failure that no worker reports."""
-        self.seen = max(self.seen, self.journal.ended(job))
+        event = self.journal.ended(job)
         self.optimizer.fail(
             job.number, job.outcome.reason, state="timed_out" if job.outcome.state == "timed_out" else "failed"
         )
         self.left -= 1
+        for earlier in self.workers.collect(0.0):  # whatever was written down before it must be known before it
+            self._end(earlier)
+        self.seen = max(self.seen, event)
 
     def _stop_overdue(self) -> None:
         now = self.workers.now()
-        for number, job in self.running.items():
+        for number, job in tuple(self.running.items()):
             limit = self._limit(job)
-            if limit is None or now < job.submitted + limit:
+            if limit is None or now < job.submitted + limit or number not in self.running:
                 continue
             job.overdue = True
             if self.workers.can_stop:

@@ -95,23 +95,31 @@ class _Worker:
         self._thread.join(GRACE)
 
     def _serve(self) -> None:
-        with suppress(OSError):  # before the first job arrives, so that it need not wait; it will report what is wrong
-            self._ready()
+        with suppress(OSError):  # if none can be started, the first job will report it
+            self._ready()  # now, so that the first job need not wait
         while (job := self._jobs.get()) is not None:
             number, x = job
             outcome = self._evaluate(x)
             with self._lock:
-                self._current = None
+                self._current = None  # from here on it cannot be stopped
+            if self._stopped:
+                outcome = self._after_stop(outcome)
             self._ended(number, outcome)
         if self._process is not None:
             _bury(self._process)
 
     def _evaluate(self, x: Any) -> Outcome:
         try:
-            outcome = self._exchange(x)
+            return self._exchange(x)
         except Exception as error:  # no process could be started, or something else than an outcome came back
-            outcome = Outcome("lost", reason=in_words(error))
-        return Outcome("timed_out", reason="Stopped: it took too long.") if self._stopped else outcome
+            return Outcome("lost", reason=in_words(error))
+
+    def _after_stop(self, outcome: Outcome) -> Outcome:
+        if self._process is not None:
+            _bury(self._process)  # the next job must not find it still dying
+        if outcome.state != "lost":
+            return outcome  # it came in time after all
+        return Outcome("timed_out", reason="Stopped: it took too long.")
 
     def _exchange(self, x: Any) -> Outcome:
         process = self._ready()
@@ -126,6 +134,7 @@ class _Worker:
             return Outcome("lost", reason=f"Its process ended {_how(_bury(process))}.")
         except Exception:
             _kill(process)
+            _bury(process)
             raise
 
     def _ready(self) -> subprocess.Popen[bytes] | None:
@@ -138,8 +147,9 @@ class _Worker:
                     return self._process
                 _bury(self._process)
             process = self._process = _spawn()
-        pickle.dump(self._payload, process.stdin)  # type: ignore[arg-type]
-        process.stdin.flush()  # type: ignore[union-attr]
+        with suppress(OSError):  # it is dead already, which the first job will find out and report
+            pickle.dump(self._payload, process.stdin)  # type: ignore[arg-type]
+            process.stdin.flush()  # type: ignore[union-attr]
         return process
 
 

@@ -1,0 +1,94 @@
+"""Any program as the function."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import sys
+from pathlib import Path
+
+import pytest
+
+from aegisbo.errors import InvalidInput
+from aegisbo.runners.command import Command, ProgramFailed
+
+NAMES = ("lr", "act")
+
+
+def program(code: str, *arguments: str, value_file: str | None = None) -> Command:
+    """A Python program as a command, through the same door as a user's text."""
+    quoted = " ".join(f"'{word}'" for word in (sys.executable, "-c", code, *arguments))
+    return Command.parse(quoted, NAMES, value_file)
+
+
+def test_values_go_in_as_arguments_and_the_last_line_comes_out() -> None:
+    command = program(
+        'import sys; print("log"); print(len(sys.argv[1]) + float(sys.argv[2])); print()', "{act}", "{lr}"
+    )
+    assert command(lr=0.25, act="relu") == 4.25
+
+
+def test_no_shell_sees_the_values(tmp_path: Path) -> None:
+    command = program("import sys; print(sys.argv[1]); print(len(sys.argv[1]))", "{act}")
+    nasty = f"$(touch {tmp_path / 'x'}); `ls` | cat > y"
+    assert command(lr=1.0, act=nasty) == len(nasty)
+    assert not (tmp_path / "x").exists()
+
+
+def test_values_are_in_the_environment_and_in_a_json_file_too() -> None:
+    code = (
+        'import json, os; p = json.load(open(os.environ["AEGISBO_PARAMETERS"])); '
+        'print(p["lr"] + float(os.environ["AEGISBO_lr"]) + len(os.environ["AEGISBO_act"]))'
+    )
+    assert program(code)(lr=0.5, act="tanh") == 5.0
+
+
+def test_a_file_can_hold_the_value_and_every_evaluation_has_its_own_folder() -> None:
+    code = 'import sys; open(sys.argv[1] + "/out", "w").write("noise\\n" + sys.argv[2] + "\\n"); print("not me")'
+    command = program(code, "{folder}", "{lr}", value_file="{folder}/out")
+    assert command(lr=0.5, act="") == 0.5
+    with pytest.raises(ProgramFailed, match="left no file out"):
+        program("pass", value_file="{folder}/out")(lr=1.0, act="")
+
+
+def test_a_program_that_fails_says_why() -> None:
+    with pytest.raises(ProgramFailed, match=r"code 7: what went wrong"):
+        program('import sys; print("what went wrong", file=sys.stderr); sys.exit(7)')(lr=1.0, act="")
+    with pytest.raises(ProgramFailed, match=r"one number, but was 'not a number'"):
+        program('print("not a number")')(lr=1.0, act="")
+    with pytest.raises(ProgramFailed, match=r"one number, but was ''"):
+        program("pass")(lr=1.0, act="")
+    with pytest.raises(FileNotFoundError):
+        Command.parse("no-such-program-anywhere", NAMES)(lr=1.0, act="")
+
+
+def test_megabytes_of_output_do_no_harm() -> None:
+    assert program('print("x" * 5_000_000); print(3)')(lr=1.0, act="") == 3.0
+
+
+def test_the_folder_is_there_during_an_evaluation_and_gone_afterwards(tmp_path: Path) -> None:
+    code = 'import os, sys; open(sys.argv[2], "w").write(sys.argv[1]); print(int(os.path.isdir(sys.argv[1])))'
+    assert program(code, "{folder}", str(tmp_path / "where"))(lr=1.0, act="") == 1.0
+    assert not Path((tmp_path / "where").read_text()).exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "value_file", "message"),
+    [
+        ("./run {lrr}", None, r"\{lrr\} in the command is no parameter: use one of lr, act, folder"),
+        ("", None, "empty"),
+        ("./run 'open", None, "cannot be split"),
+        ("./run", "result.txt", r"shared by evaluations that run at once: put it into \{folder\}"),
+    ],
+)
+def test_a_command_that_makes_no_sense_is_refused_before_anything_runs(
+    text: str, value_file: str | None, message: str
+) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        Command.parse(text, NAMES, value_file)
+
+
+def test_braces_that_are_no_names_are_left_alone_and_a_command_can_be_pickled() -> None:
+    command = pickle.loads(pickle.dumps(program('print(len({1, 2}) + len("{ }"))')))
+    assert command(lr=1.0, act="") == 5.0
+    assert json.dumps(command.arguments)
