@@ -222,6 +222,16 @@ def test_single_precision_mean_is_single_and_close(case):
     np.testing.assert_allclose(single, gp.mean(Z), rtol=0.0, atol=rounding * np.abs(gp.alpha).sum())
 
 
+def test_before_any_data_the_posterior_is_the_prior():
+    kernel, Z = Matern52(np.array([0.3]), 2.5), np.random.default_rng(0).random((6, 2))
+    gp = condition(kernel, 1e-4, np.empty((0, 2)), np.empty(0))
+    mu, var, grad_mu, grad_var = gp.predict_and_gradient(Z)
+    for zero in (mu, grad_mu, grad_var):
+        np.testing.assert_array_equal(zero, 0.0)
+    np.testing.assert_array_equal(var, 2.5)
+    np.testing.assert_allclose(gp.covariance(Z, Z), ConstantKernel(2.5)(Z) * Matern(0.3, nu=2.5)(Z), rtol=1e-12)
+
+
 def test_nothing_asked_is_nothing_answered():
     gp = CASES["ARD"].gp
     assert [part.shape for part in gp.predict_and_gradient(np.empty((0, 3)))] == [(0,), (0,), (0, 3), (0, 3)]

@@ -58,6 +58,13 @@ def test_solves_agree_with_scipy_whatever_the_memory_order(right_side, n):
     np.testing.assert_array_equal(B, given)
 
 
+@pytest.mark.parametrize("shape", [(0,), (0, 3)])
+def test_without_rows_there_is_nothing_to_solve(shape):
+    factor = factorise(np.empty((0, 0)))
+    for solver in (factor.solve, factor.whiten, factor.unwhiten):
+        assert solver(np.empty(shape)).shape == shape
+
+
 @pytest.mark.parametrize("scale", [4.0**-10, 1.0, 4.0**10])  # powers of four, whose roots are exact
 @pytest.mark.parametrize(("excess", "step"), [(0.0, 1), (5e-11, 2), (5e-9, 3), (5e-7, 4), (5e-5, 5)])
 def test_jitter_is_the_first_of_the_ladder_that_suffices(excess, step, scale):

@@ -132,7 +132,7 @@ def test_the_waves_have_the_correlation_of_the_kernel(lengthscale):
         c = np.sqrt(5.0 * np.sum((step / lengthscale) ** 2, axis=1))
         return (1.0 + c + c**2 / 3.0) * np.exp(-c)
 
-    # 2 cos a cos b = cos(a - b) + cos(a + b): the first part has mean k(δ) and square (1 + k(2δ))/2, the other 0 and 1/2.
+    # 2 cos a cos b = cos(a - b) + cos(a + b): one has mean k(δ) and mean square (1 + k(2δ))/2, the other 0 and 1/2.
     variance = 1.0 + 0.5 * exact(2.0 * (A - B)) - exact(A - B) ** 2
     assert (np.abs(correlation - exact(A - B)) <= allowed(len(A)) * np.sqrt(variance / features)).all()
 

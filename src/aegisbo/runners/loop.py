@@ -13,7 +13,6 @@ from aegisbo.runners.idle import CAUSES, Idle, Stay, idle_of
 from aegisbo.runners.journal import Asked, Journal, Unrecorded
 from aegisbo.runners.workers import Finished, Outcome, StopRun, Workers
 
-
 SPENT = "The budget is spent."
 
 

@@ -15,7 +15,7 @@ from aegisbo.optimizer.space import Space, SpaceLike
 from aegisbo.optimizer.trial import FAILURES
 from aegisbo.runners.brake import Brake
 from aegisbo.runners.journal import Unrecorded
-from aegisbo.runners.loop import Rules, Run, run
+from aegisbo.runners.loop import SPENT, Rules, Run, run
 from aegisbo.runners.pools import make_pool
 from aegisbo.runners.recorder import Recorder
 from aegisbo.runners.workers import Finished, StopRun
@@ -83,11 +83,13 @@ def minimize(
         if study is None:
             optimizer = Optimizer(space, **settings)
         else:
-            file = stack.enter_context(Study.open(study, space, settings))
+            file = stack.enter_context(Study.open(study, space, settings, _say))
             optimizer, journal = file.optimizer, Recorder(file)
         remaining = budget - optimizer.result().nfev
         if remaining < 1:
-            return optimizer.result("The budget is spent.")
+            if study is not None:
+                file.closed(SPENT, [])
+            return optimizer.result(SPENT)
         pool = stack.enter_context(closing(make_pool(executor, _Call(fun, space.named), workers, journal)))
         if trial_timeout is not None and not pool.can_stop:
             _say(f"{pool.name} cannot be stopped: an evaluation that takes longer than {trial_timeout:g} s counts as "
@@ -128,6 +130,8 @@ class _Watch:
     def __call__(self, job: Finished, record: Callable[[], Run]) -> None:
         self.show(record)
         trial = self.optimizer.trials[job.number]
+        if trial.state == "pending":
+            return  # lost: it will be run again
         try:
             for callback in self.callbacks:
                 callback(trial, self.optimizer.result())

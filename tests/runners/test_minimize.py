@@ -1,0 +1,426 @@
+"""`minimize` from end to end: exact budgets, every reason to stop, and studies that go on where they stopped."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pool_jobs import behave
+
+from aegisbo.errors import InvalidInput, StudyError
+from aegisbo.optimizer import Choice, Int, Real, Result
+from aegisbo.runners.minimize import minimize
+from aegisbo.study import load
+from aegisbo.study.history import optimizer_after
+from aegisbo.study.replay import replay
+from aegisbo.study.store import read_events
+
+BOX = [(-5, 10), (2, 3)]
+
+
+def sphere(x: np.ndarray) -> float:
+    return float((x**2).sum())
+
+
+class Counted:
+    """A function that remembers its calls."""
+
+    def __init__(self, function: Callable[..., Any] = sphere) -> None:
+        self.function = function
+        self.calls: list[Any] = []
+
+    def __call__(self, x: Any) -> Any:
+        self.calls.append(x)
+        return self.function(x)
+
+
+def search(fun: Callable[..., Any], **rest: Any) -> Result:
+    """Random search in threads, unless told otherwise."""
+    return minimize(fun, rest.pop("space", BOX), **{"strategy": "random", "seed": 1, "executor": "threads", **rest})
+
+
+def assert_complete(result: Result, budget: int) -> None:
+    assert result.nfev == budget
+    assert [trial.number for trial in result.trials] == list(range(budget))
+    assert all(trial.state != "pending" for trial in result.trials)
+
+
+def assert_recorded(path: Path, result: Result) -> None:
+    """The file holds what the caller got, every trial asked for and ended once."""
+    assert load(path).trials == result.trials
+    kinds = Counter(
+        (event.kind, event.number) for event in read_events(path) if event.kind in ("asked", "told", "failed")
+    )
+    assert set(kinds.values()) == {1}
+    assert replay(path).faithful
+
+
+@pytest.mark.parametrize("executor", ["threads", "serial", "processes"])
+def test_the_budget_is_kept_exactly(executor: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    workers = {"workers": 3} if executor != "serial" else {}
+    result = search(sphere, budget=10, executor=executor, study=path, **workers)
+    assert_complete(result, 10)
+    assert result.message == "The budget is spent."
+    assert result.success
+    assert result.fun == min(sphere(trial.x) for trial in result.trials)
+    assert sphere(result.x) == result.fun
+    assert_recorded(path, result)
+
+
+def test_every_point_is_evaluated_once() -> None:
+    fun = Counted()
+    result = search(fun, budget=17, workers=4)
+    assert sorted(map(tuple, fun.calls)) == sorted(tuple(trial.x) for trial in result.trials)
+
+
+def test_the_same_call_continues_and_a_spent_budget_costs_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    fun = Counted()
+    search(fun, budget=5, workers=2, study=path)
+    result = search(fun, budget=12, workers=2, study=path)
+    assert len(fun.calls) == 12
+    assert_complete(result, 12)
+    again = search(fun, budget=12, workers=2, study=path)
+    assert len(fun.calls) == 12
+    assert (again.trials, again.message) == (result.trials, "The budget is spent.")
+    assert load(path).message == "The budget is spent."
+    assert_recorded(path, result)
+
+
+def test_without_a_study_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert_complete(search(sphere, budget=4, workers=2), 4)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_based_run_with_workers_improves_and_is_replayed(tmp_path: Path) -> None:
+    result = search(sphere, budget=18, workers=3, strategy="aegis", n_initial=5, study=tmp_path / "run.db")
+    assert_complete(result, 18)
+    assert result.fun < min(trial.value for trial in result.trials[:5] if trial.value is not None)
+    assert_recorded(tmp_path / "run.db", result)
+
+
+def test_another_run_in_the_same_file_is_refused_and_nothing_is_evaluated(tmp_path: Path) -> None:
+    fun = Counted()
+    search(sphere, budget=3, study=tmp_path / "run.db")
+    with pytest.raises(StudyError, match="seed is 1 in the study and 2 in this call"):
+        search(fun, budget=5, seed=2, study=tmp_path / "run.db")
+    assert fun.calls == []
+
+
+class TestStops:
+    """Each reason to stop says so, and the same call goes on from there."""
+
+    def finish(self, fun: Counted, path: Path, budget: int, **rest: Any) -> None:
+        result = search(fun, budget=budget, study=path, **rest)
+        assert_complete(result, budget)
+        assert_recorded(path, result)
+
+    def test_at_the_target(self, tmp_path: Path) -> None:
+        fun = Counted()
+        path = tmp_path / "run.db"
+        result = search(fun, budget=60, workers=1, target=20.0, study=path)
+        assert result.message == "The target 20 is reached."
+        values = [trial.value for trial in result.trials]
+        assert values[-1] <= 20 < min(values[:-1])
+        assert load(path).message == result.message
+        self.finish(fun, path, 60)
+        assert len(fun.calls) == 60
+
+    def test_at_the_target_when_maximizing(self) -> None:
+        result = search(Counted(), budget=60, workers=1, target=20.0, maximize=True)
+        values = [trial.value for trial in result.trials]
+        assert max(values[:-1], default=0) < 20 <= values[-1] == result.fun
+        assert result.message == "The target 20 is reached."
+
+    @pytest.mark.parametrize(("words", "message"), [(("enough",), "enough"), ((), "A callback ended the run.")])
+    def test_by_a_callback(self, tmp_path: Path, words: tuple[str, ...], message: str) -> None:
+        seen: list[tuple[int, int]] = []
+
+        def stop_after_four(trial: Any, result: Result) -> None:
+            seen.append((trial.number, result.nfev))
+            if result.nfev == 4:
+                raise StopIteration(*words)
+
+        fun = Counted()
+        path = tmp_path / "run.db"
+        result = search(fun, budget=9, workers=1, callbacks=[stop_after_four], study=path)
+        assert result.message == load(path).message == message
+        assert seen == [(number, number + 1) for number in range(4)]
+        self.finish(fun, path, 9)
+        assert len(fun.calls) == 9
+
+    def test_when_the_time_is_up(self, tmp_path: Path) -> None:
+        slow = Counted(lambda x: time.sleep(0.1) or sphere(x))
+        path = tmp_path / "run.db"
+        result = search(slow, budget=200, workers=2, timeout=0.5, study=path)
+        assert result.message == load(path).message == "The time is up."
+        assert 0 < result.nfev < 12
+        self.finish(Counted(), path, 200)
+
+    def test_when_the_time_is_up_during_the_first_evaluation(self, tmp_path: Path) -> None:
+        gate = threading.Event()
+        path = tmp_path / "run.db"
+        result = search(lambda x: float(gate.wait(60)), budget=3, workers=2, timeout=0.2, study=path)
+        gate.set()
+        assert (result.nfev, result.success, len(result.trials)) == (0, False, 2)
+        self.finish(Counted(), path, 3)
+
+    def test_when_the_space_is_exhausted(self, tmp_path: Path) -> None:
+        fun = Counted(lambda x: x["n"] + len(x["kind"]))
+        path = tmp_path / "run.db"
+        space = {"n": Int(3, 5), "kind": Choice(["a", "bb"])}
+        for _ in range(2):
+            result = search(lambda **x: fun(x), space=space, budget=50, workers=4, study=path)
+            assert result.message == "All 6 points are evaluated or under evaluation: widen the space or stop."
+            assert_complete(result, 6)
+        assert len({tuple(x.values()) for x in fun.calls}) == len(fun.calls) == 6
+        assert (result.fun, result.x) == (4.0, {"n": 3, "kind": "a"})
+
+    def test_when_nothing_works(self, tmp_path: Path) -> None:
+        def broken(x: np.ndarray) -> float:
+            raise ValueError("no licence")
+
+        path = tmp_path / "run.db"
+        result = search(broken, budget=300, executor="serial", study=path)
+        assert result.message == "None of 20 evaluations gave a value; the last one: ValueError: no licence"
+        assert (result.nfev, result.success) == (20, False)
+        assert np.isnan(result.fun)
+        self.finish(Counted(), path, 25)
+
+    def test_not_when_nothing_works_but_something_did(self) -> None:
+        fun = Counted(lambda x: 1.0 if len(fun.calls) == 1 else None)
+        assert_complete(search(fun, budget=30, workers=1), 30)
+
+
+def test_the_largest_value_is_found_and_kept_as_measured(tmp_path: Path) -> None:
+    result = search(sphere, budget=8, workers=2, maximize=True, study=tmp_path / "run.db")
+    assert result.fun == max(sphere(trial.x) for trial in result.trials)
+    assert load(tmp_path / "run.db").fun == result.fun
+
+
+def test_named_parameters_arrive_by_name() -> None:
+    def train(lr: float, units: int, act: str) -> float:
+        assert isinstance(units, int)
+        return units * lr + len(act)
+
+    space = {"lr": Real(1e-6, 0.1, log=True), "units": Int(16, 512), "act": Choice(["relu", "tanh"])}
+    for executor in ("threads", "processes"):
+        result = search(train, space=space, budget=5, workers=2, executor=executor)
+        assert [trial.state for trial in result.trials] == ["done"] * 5
+        assert result.fun == train(**result.x)
+
+
+def test_unnamed_parameters_arrive_as_a_vector_or_a_list_of_the_functions_own() -> None:
+    def spoil(x: Any) -> float:
+        total = float(sum(x))
+        x[:] = [0.0] * len(x)
+        return total
+
+    for space, kind in ((BOX, np.ndarray), ([Int(2, 9), (2, 3)], list)):
+        result = search(spoil, space=space, budget=4, workers=1)
+        assert isinstance(result.x, kind)
+        assert [trial.value for trial in result.trials] == [sum(trial.x) for trial in result.trials]
+
+
+def test_initial_points_come_first_and_may_be_an_iterator() -> None:
+    points = [[0.0, 2.5], [9.0, 3.0]]
+    result = search(sphere, budget=5, workers=2, initial=iter(points), n_initial=3)
+    assert [list(trial.x) for trial in result.trials[:2]] == points
+
+
+def test_as_many_run_at_once_as_there_are_workers() -> None:
+    barrier = threading.Barrier(3, timeout=60)  # opens only if three are in it together
+    running = Counter()
+    lock = threading.Lock()
+
+    def together(x: np.ndarray) -> float:
+        with lock:
+            running["now"] += 1
+            running["most"] = max(running["now"], running["most"])
+        barrier.wait()
+        with lock:
+            running["now"] -= 1
+        return 1.0
+
+    result = search(together, budget=9, workers=3)
+    assert [trial.state for trial in result.trials] == ["done"] * 9
+    assert running["most"] == 3
+
+
+def test_a_hanging_evaluation_is_stopped_where_it_can_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def hangs_on_the_right(x: np.ndarray) -> float:
+        while x[0] > 2.5:
+            time.sleep(0.1)
+        return sphere(x)
+
+    path = tmp_path / "run.db"
+    result = search(hangs_on_the_right, budget=6, workers=2, executor="processes", trial_timeout=2.0, study=path)
+    assert_complete(result, 6)
+    for trial in result.trials:
+        assert trial.state == ("timed_out" if trial.x[0] > 2.5 else "done")
+    assert {trial.reason for trial in result.trials} == {None, "Stopped: it took too long."}
+    assert capsys.readouterr().err == ""
+    assert_recorded(path, result)
+
+
+def test_where_it_cannot_be_its_late_value_counts_and_the_user_knows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given_up = threading.Event()
+    states: list[tuple[int, str]] = []
+
+    def slow_first(x: np.ndarray) -> float:
+        return 7.5 if given_up.wait(60) else float("nan")
+
+    def note(trial: Any, result: Result) -> None:
+        states.append((trial.number, trial.state))
+        given_up.set()
+
+    path = tmp_path / "run.db"
+    result = search(slow_first, budget=3, workers=1, trial_timeout=0.2, callbacks=[note], study=path)
+    warning = "aegisbo: Threads cannot be stopped: an evaluation that takes longer than 0.2 s counts as timed out"
+    assert capsys.readouterr().err.startswith(warning)
+    assert states[:2] == [(0, "timed_out"), (0, "done")]
+    assert_complete(result, 3)
+    assert [(event.kind, event.number) for event in read_events(path) if event.number == 0] == [
+        ("asked", 0), ("failed", 0), ("told", 0)
+    ]  # fmt: skip
+    assert load(path).trials[0].value == result.trials[0].value == 7.5
+    assert replay(path).faithful
+
+
+def test_a_rough_run_in_threads_folds_and_replays(tmp_path: Path) -> None:
+    """Values, failures and values that come too late, as they happen to fall."""
+
+    def rough(x: np.ndarray) -> float:
+        fraction = abs(x[0]) % 1
+        time.sleep(0.06 * fraction)
+        if fraction > 0.7:
+            raise RuntimeError("too steep")
+        return sphere(x)
+
+    path = tmp_path / "run.db"
+    for budget in (12, 25):
+        result = search(rough, budget=budget, workers=4, trial_timeout=0.03, strategy="aegis", n_initial=4, study=path)
+    assert result.nfev == 25
+    assert optimizer_after(read_events(path)).state()["trials"] == [
+        json.loads(json.dumps(t.describe())) for t in result.trials
+    ]
+    assert replay(path).differences == ()
+
+
+def test_an_evaluation_that_kills_its_worker_is_tried_again_and_then_fails(tmp_path: Path) -> None:
+    def deadly_on_the_right(x: np.ndarray) -> Any:
+        return behave("dies with 3") if x[0] > 2.5 else sphere(x)
+
+    path = tmp_path / "run.db"
+    seen: list[str] = []
+    result = search(
+        deadly_on_the_right, budget=4, workers=2, executor="processes", retries=1, study=path,
+        callbacks=[lambda trial, result: seen.append(trial.state)],
+    )  # fmt: skip
+    assert_complete(result, 4)
+    deadly = [trial for trial in result.trials if trial.x[0] > 2.5]
+    assert 0 < len(deadly) < 4
+    for trial in deadly:
+        assert (trial.state, trial.reason) == ("failed", "Its worker died 2 times: Its process ended with exit code 3.")
+    lost = Counter(event.number for event in read_events(path) if event.kind == "lost")
+    assert lost == {trial.number: 2 for trial in deadly}
+    assert Counter(seen) == {"failed": len(deadly), "done": 4 - len(deadly)}  # nothing is said of lost ones
+    assert_recorded(path, result)
+
+
+def test_the_workers_time_is_accounted_for(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    result = search(lambda x: time.sleep(0.05) or 1.0, budget=8, workers=2, study=path)
+    assert result.idle is not None
+    assert set(result.idle) == {"suggestion", "pool", "nothing"}
+    assert all(share >= 0 for share in result.idle.values())
+    assert sum(result.idle.values()) < 1
+    (closed,) = (event for event in read_events(path) if event.kind == "closed")
+    totals = [sum(worker.values()) for worker in closed.body["idle"]]
+    assert len(totals) == 2
+    assert totals[0] == pytest.approx(totals[1], rel=1e-6)
+    assert sum(worker["busy"] for worker in closed.body["idle"]) >= 8 * 0.05
+    for cause, share in result.idle.items():
+        assert share == pytest.approx(sum(worker[cause] for worker in closed.body["idle"]) / sum(totals))
+
+
+def test_somebody_elses_executor_is_used_and_stays_open() -> None:
+    executors = ThreadPoolExecutor(2), ProcessPoolExecutor(2, get_context("spawn"))
+    for executor in executors:
+        with executor:
+            assert_complete(search(sphere, budget=5, executor=executor), 5)
+            assert executor.submit(abs, -3).result() == 3
+
+
+def test_a_broken_executor_is_an_error_and_the_study_goes_on(tmp_path: Path) -> None:
+    def deadly(x: np.ndarray) -> Any:
+        return behave("dies with 3")
+
+    path = tmp_path / "run.db"
+    with (
+        ProcessPoolExecutor(2, get_context("spawn")) as executor,
+        pytest.raises(Exception, match="The executor takes no more jobs .*: make a new one and call again"),
+    ):
+        search(deadly, budget=5, executor=executor, study=path)
+    result = search(sphere, budget=5, study=path)
+    assert_complete(result, 5)
+    assert_recorded(path, result)
+
+
+def test_a_function_that_cannot_travel_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    stream = io.open(tmp_path / "open", "w")  # noqa: SIM115, UP020
+    with stream, pytest.raises(InvalidInput, match="cannot be sent to another process"):
+        search(lambda x: stream.write("x"), budget=3, executor="processes")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [({"budget": 0}, "budget is 0"), ({"budget": 5, "workers": -1}, "workers is -1"), ({"budget": 5, "executor": "gpu"}, "executor is 'gpu'")],
+)  # fmt: skip
+def test_nonsense_is_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        search(sphere, **wrong)
+
+
+def test_an_error_in_a_callback_is_the_callers_and_the_study_goes_on(tmp_path: Path) -> None:
+    def clumsy(trial: Any, result: Result) -> None:
+        raise ZeroDivisionError("my own fault")
+
+    path = tmp_path / "run.db"
+    with pytest.raises(ZeroDivisionError, match="my own fault"):
+        search(sphere, budget=6, workers=2, callbacks=[clumsy], study=path)
+    result = search(sphere, budget=6, workers=2, study=path)
+    assert_complete(result, 6)
+    assert_recorded(path, result)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for a network file system is of SQLite on Unix")
+def test_the_user_is_told_of_a_file_system_without_a_write_ahead_log(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sqlite3
+
+    connect = sqlite3.connect
+
+    def by_dotfile(target: Any, *args: Any, uri: bool = False, **rest: Any) -> sqlite3.Connection:
+        name = target if uri else Path(target).absolute().as_uri()
+        return connect(f"{name}{'&' if '?' in name else '?'}vfs=unix-dotfile", *args, uri=True, **rest)
+
+    monkeypatch.setattr(sqlite3, "connect", by_dotfile)
+    assert_complete(search(sphere, budget=3, workers=2, study=tmp_path / "run.db"), 3)
+    assert capsys.readouterr().err.count("has no write-ahead log") == 1
