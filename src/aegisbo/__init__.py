@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING
 
 from aegisbo.errors import AegisError
 
+OPTIONAL = ["AegisSampler", "from_optuna"]  # need an extra, so a star import leaves them out
+
 if TYPE_CHECKING:
+    from aegisbo.integrations import AegisSampler as AegisSampler
+    from aegisbo.integrations import from_optuna as from_optuna
     from aegisbo.optimizer import Choice, Int, Optimizer, Real, Result, Trial
     from aegisbo.runners.minimize import minimize
     from aegisbo.study import load
 else:
     _HOMES = {
         **dict.fromkeys(["Choice", "Int", "Optimizer", "Real", "Result", "Trial"], "aegisbo.optimizer"),
+        **dict.fromkeys(OPTIONAL, "aegisbo.integrations"),
         "load": "aegisbo.study",
         "minimize": "aegisbo.runners.minimize",
     }
@@ -42,4 +47,4 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted([*__all__, *OPTIONAL])

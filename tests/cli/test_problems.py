@@ -46,11 +46,12 @@ def refuse(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, 
 
 @needs_box2d
 def test_the_table_lists_fifteen_functions_and_five_families() -> None:
-    rows = {line.split()[0]: line.split()[1:] for line in call("problems").splitlines()[2:22]}
+    lines = [line.split() for line in call("problems").splitlines() if line[:1].isalpha()]
+    rows = {name: cells for name, *cells in lines if cells[0].isdigit()}
     assert list(rows) == [*names(), *(family.name for family in families())]
     assert rows["Branin"][:3] == ["2", "1", "0.397887"]
-    assert rows["push8"][:4] == ["8", "51", ">", "0"]
-    assert rows["push8"][5] == "ms"
+    assert rows["push8"][:3] == ["8", "51", "unknown"]
+    assert rows["push8"][4] == "ms"
 
 
 def test_the_table_names_the_command_for_a_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:

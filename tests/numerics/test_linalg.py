@@ -51,6 +51,8 @@ def test_solves_agree_with_scipy_whatever_the_memory_order(right_side, n):
         factor.whiten: scipy_linalg.solve_triangular(C, B, lower=True),
         factor.unwhiten: scipy_linalg.solve_triangular(C.T, B, lower=False),
     }
+    if B.ndim == 2:
+        wanted[factor.whiten_again] = wanted[factor.whiten]
     for solver, answer in wanted.items():
         got = solver(B)
         assert got.shape == B.shape
@@ -63,6 +65,7 @@ def test_without_rows_there_is_nothing_to_solve(shape):
     factor = factorise(np.empty((0, 0)))
     for solver in (factor.solve, factor.whiten, factor.unwhiten):
         assert solver(np.empty(shape)).shape == shape
+    assert factor.whiten_again(np.empty((0, 3))).shape == (0, 3)
 
 
 @pytest.mark.parametrize("scale", [4.0**-10, 1.0, 4.0**10])  # powers of four, whose roots are exact
@@ -129,6 +132,16 @@ def test_extending_by_points_that_are_already_there_adds_jitter_too():
     whole = K[np.ix_([0, 1, *again], [0, 1, *again])]
     assert 0.0 < factor.jitter <= 5.0 * JITTERS[1]
     np.testing.assert_allclose(factor.L @ factor.L.T, whole, atol=2.0 * factor.jitter)
+
+
+def test_whitening_again_keeps_its_digits_on_nearly_singular_matrices():
+    t = np.linspace(0.0, 1.0, 30)[:, None]
+    K = np.exp(-((t - t.T) ** 2)) + 1e-8 * np.eye(30)  # condition number 3e9
+    factor, B = factorise(K), np.exp(-((t - np.linspace(0.0, 1.0, 7)) ** 2))
+    once, again = factor.whiten(B), factor.whiten_again(B)
+    # The variance that is explained, of 1: the rounding of an inverse grows with the root of the condition number.
+    np.testing.assert_allclose((again**2).sum(axis=0), (once**2).sum(axis=0), rtol=0.0, atol=1e-10)
+    np.testing.assert_array_equal(again, factor.whiten_again(B))
 
 
 def test_extending_does_not_alter_what_it_was_given():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from aegisbo.errors import InvalidInput, SpaceExhausted, TrialError, UnknownName
-from aegisbo.optimizer import optimizer as module
+from aegisbo.optimizer import choosing as module
 from aegisbo.optimizer.optimizer import Optimizer, Role
 from aegisbo.optimizer.space import Choice, Int, Real, Space
 from aegisbo.strategies.base import Evidence, Suggestion

@@ -131,12 +131,12 @@ class TestStops:
     def test_at_the_target(self, tmp_path: Path) -> None:
         fun = Counted()
         path = tmp_path / "run.db"
-        result = search(fun, budget=60, workers=1, target=20.0, study=path)
-        assert result.message == "The target 20 is reached."
+        result = search(fun, budget=60, workers=1, target=12.0, seed=2, study=path)
+        assert result.message == "The target 12 is reached."
         values = [trial.value for trial in result.trials]
-        assert values[-1] <= 20 < min(values[:-1])
+        assert values[-1] <= 12 < min(values[:-1])
         assert load(path).message == result.message
-        self.finish(fun, path, 60)
+        self.finish(fun, path, 60, seed=2)
         assert len(fun.calls) == 60
 
     def test_at_the_target_when_maximizing(self) -> None:
@@ -182,11 +182,15 @@ class TestStops:
         fun = Counted(lambda x: x["n"] + len(x["kind"]))
         path = tmp_path / "run.db"
         space = {"n": Int(3, 5), "kind": Choice(["a", "bb"])}
-        for _ in range(2):
-            result = search(lambda **x: fun(x), space=space, budget=50, workers=4, study=path)
-            assert result.message == "All 6 points are evaluated or under evaluation: widen the space or stop."
-            assert_complete(result, 6)
-        assert len({tuple(x.values()) for x in fun.calls}) == len(fun.calls) == 6
+        result = search(lambda **x: fun(x), space=space, budget=99, workers=4, study=path)
+        calls = len(fun.calls)
+        assert 6 <= calls < 99
+        assert_complete(result, calls)
+        assert {tuple(x.values()) for x in fun.calls} == {(n, kind) for n in (3, 4, 5) for kind in ("a", "bb")}
+        again = search(lambda **x: fun(x), space=space, budget=99, workers=4, study=path)
+        assert len(fun.calls) == calls
+        for end in (result, again, load(path)):
+            assert end.message == "All 6 points are evaluated or under evaluation: widen the space or stop."
         assert (result.fun, result.x) == (4.0, {"n": 3, "kind": "a"})
 
     def test_when_nothing_works(self, tmp_path: Path) -> None:
@@ -262,16 +266,17 @@ def test_as_many_run_at_once_as_there_are_workers() -> None:
 
 def test_a_hanging_evaluation_is_stopped_where_it_can_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def hangs_on_the_right(x: np.ndarray) -> float:
-        while x[0] > 2.5:
+        while x[0] > 8:
             time.sleep(0.1)
         return sphere(x)
 
     path = tmp_path / "run.db"
-    result = search(hangs_on_the_right, budget=6, workers=2, executor="processes", trial_timeout=2.0, study=path)
-    assert_complete(result, 6)
-    for trial in result.trials:
-        assert trial.state == ("timed_out" if trial.x[0] > 2.5 else "done")
-    assert {trial.reason for trial in result.trials} == {None, "Stopped: it took too long."}
+    result = search(hangs_on_the_right, budget=4, workers=2, executor="processes", trial_timeout=6.0, study=path)
+    assert_complete(result, 4)
+    assert [(trial.state, trial.reason) for trial in result.trials if trial.x[0] > 8] == [
+        ("timed_out", "Stopped: it took too long.")
+    ]
+    assert [trial.state for trial in result.trials if trial.x[0] <= 8] == ["done"] * 3
     assert capsys.readouterr().err == ""
     assert_recorded(path, result)
 
@@ -374,7 +379,7 @@ def test_a_broken_executor_is_an_error_and_the_study_goes_on(tmp_path: Path) -> 
     path = tmp_path / "run.db"
     with (
         ProcessPoolExecutor(2, get_context("spawn")) as executor,
-        pytest.raises(Exception, match="The executor takes no more jobs .*: make a new one and call again"),
+        pytest.raises(Exception, match=r"The executor takes no more jobs .*: make a new one and call again"),
     ):
         search(deadly, budget=5, executor=executor, study=path)
     result = search(sphere, budget=5, study=path)
@@ -390,8 +395,12 @@ def test_a_function_that_cannot_travel_is_refused_before_anything_starts(tmp_pat
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
-    [({"budget": 0}, "budget is 0"), ({"budget": 5, "workers": -1}, "workers is -1"), ({"budget": 5, "executor": "gpu"}, "executor is 'gpu'")],
-)  # fmt: skip
+    [
+        ({"budget": 0}, "budget is 0"),
+        ({"budget": 5, "workers": -1}, "workers is -1"),
+        ({"budget": 5, "executor": "gpu"}, "executor is 'gpu'"),
+    ],
+)
 def test_nonsense_is_refused(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         search(sphere, **wrong)

@@ -64,7 +64,7 @@ def test_a_kill_frees_the_study_also_while_children_of_the_killed_live_on(tmp_pa
         try:
             os.kill(child, 0)  # it is alive, and has the file open
             with DriverLock(path):
-                assert f'"pid": {os.getpid()}' in (tmp_path / "run.db.lock").read_text()
+                assert f'"pid": {os.getpid()}' in (tmp_path / "run.db.driver").read_text()
         finally:
             os.kill(child, signal.SIGKILL)
     assert list(tmp_path.iterdir()) == []
@@ -96,7 +96,7 @@ def test_a_lock_is_free_after_an_error_under_it(tmp_path: Path) -> None:
 def test_a_lock_file_without_a_name_in_it_is_still_a_lock(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     with held_elsewhere(path):
-        os.truncate(tmp_path / "run.db.lock", 0)
+        os.truncate(tmp_path / "run.db.driver", 0)
         with pytest.raises(StudyError, match=r"driven by another process: wait for it"), DriverLock(path):
             pass
 

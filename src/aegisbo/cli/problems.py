@@ -53,10 +53,12 @@ def problems(context: typer.Context) -> None:
             seconds = cost(family.instance(1))
         except MissingExtra as error:
             seconds = f"{error}"[f"{error}".index("pip") :]
-        table.add_row(family.name, str(family.d), str(family.count), "> 0", escape(seconds), box(family.bounds))
+        table.add_row(family.name, str(family.d), str(family.count), "unknown", escape(seconds), box(family.bounds))
     console = Console(highlight=False)
     console.print(table)
-    console.print("\ncost: of an evaluation, measured now on this machine. > 0: unknown; the paper takes 0.")
+    console.print(
+        "\nCosts are of one evaluation, measured now. Unknown minima are not below 0, which the paper takes for them."
+    )
 
 
 @app.command("eval")

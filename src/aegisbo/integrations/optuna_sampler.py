@@ -23,7 +23,7 @@ from aegisbo.integrations.optuna_history import History, Reader, refuse_constrai
 from aegisbo.integrations.optuna_space import SearchSpace, to_choose
 from aegisbo.integrations.optuna_storage import ATTEMPTS, Record, all_trials, explain, publish, record_of, shared_seed
 from aegisbo.numerics.designs import sobol
-from aegisbo.optimizer.optimizer import _blas, _natural, _strategy
+from aegisbo.optimizer.choosing import chosen, natural, one_blas_thread
 from aegisbo.optimizer.space import as_number
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.guard import is_taken
@@ -71,12 +71,12 @@ class AegisSampler(BaseSampler):
         stale_after: float | None = None,
         n_initial: int | None = None,
     ) -> None:
-        name, preset, self._strategy = _strategy(strategy, preset)
+        name, preset, self._strategy = chosen(strategy, preset)
         self._owner = f"{name}, {preset}" if name else type(strategy).__name__
-        self._seed = None if seed is None else _natural(seed, "seed")
+        self._seed = None if seed is None else natural(seed, "seed")
         self._search_space = None if search_space is None else to_choose(search_space)
         self._stale_after = None if stale_after is None else _positive(stale_after, "stale_after")
-        self._n_initial = None if n_initial is None else _natural(n_initial, "n_initial")
+        self._n_initial = None if n_initial is None else natural(n_initial, "n_initial")
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         """The parameters that are chosen together."""
@@ -148,7 +148,7 @@ class AegisSampler(BaseSampler):
             if exhausted:
                 return Suggestion(x, memory, {"move": "exhausted"})
             return Suggestion(cube.unused(x, taken), memory, {"move": "initial"})
-        with _blas().limit(limits=1, user_api="blas"):
+        with one_blas_thread():
             return self._strategy.suggest(evidence, memory, self._rng(study, Role.STRATEGY, number))
 
     def _rng(self, study: Study, *address: int) -> Generator:

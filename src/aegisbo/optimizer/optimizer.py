@@ -8,22 +8,21 @@ import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import IntEnum
-from functools import cache, cached_property
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator, default_rng
-from threadpoolctl import ThreadpoolController
 
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput, SpaceExhausted, TrialError, UnknownName
 from aegisbo.numerics.designs import maximin_latin_hypercube, sobol
+from aegisbo.optimizer.choosing import chosen, natural, one_blas_thread
 from aegisbo.optimizer.result import Result
 from aegisbo.optimizer.space import Params, Space, SpaceLike, as_number
 from aegisbo.optimizer.trial import FAILURES, Failure, Trial
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
-from aegisbo.strategies.registry import DEFAULT_PRESET, resolve
 
 FORMAT = 1  # of a stored state
 
@@ -62,16 +61,16 @@ class Optimizer:
         maximize: bool = False,
     ) -> None:
         self.space = space if isinstance(space, Space) else Space(space)
-        self.seed = secrets.randbits(32) if seed is None else _natural(seed, "seed")
+        self.seed = secrets.randbits(32) if seed is None else natural(seed, "seed")
         self.maximize = maximize
         self.initial = tuple(self.space.check(x) for x in (() if initial is None else initial))
         default = len(self.initial) or 2 * self.space.cube.parameters
-        self.n_initial = default if n_initial is None else _natural(n_initial, "n_initial")
+        self.n_initial = default if n_initial is None else natural(n_initial, "n_initial")
         if self.n_initial < len(self.initial):
             raise InvalidInput(
                 f"n_initial={n_initial} is less than the {len(self.initial)} initial points: leave it out."
             )
-        self.strategy_name, self.preset, self.strategy = _strategy(strategy, preset)
+        self.strategy_name, self.preset, self.strategy = chosen(strategy, preset)
         self._memory: Memory = {}
         self._trials: list[Trial] = []  # by number
         self._observed: list[Trial] = []
@@ -224,8 +223,7 @@ class Optimizer:
         return maximin_latin_hypercube(n, self.space.cube.parameters, self._rng(Role.DESIGN))
 
     def _suggest(self, number: int, evidence: Evidence) -> Suggestion:
-        # One thread: more would fight the workers for cores, and sum in another order on another machine.
-        with _blas().limit(limits=1, user_api="blas"):
+        with one_blas_thread():
             return self.strategy.suggest(evidence, self._memory, self._rng(Role.STRATEGY, number))
 
     def _rng(self, role: Role, number: int = 0) -> Generator:
@@ -265,30 +263,6 @@ class Optimizer:
 
     def _stacked(self, trials: Iterable[Trial]) -> Array:  # (m, width)
         return np.array([self._points[trial.number] for trial in trials]).reshape(-1, self.space.cube.width)
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    """Made once a process, at the first suggestion: looking through the loaded libraries takes milliseconds."""
-    return ThreadpoolController()
-
-
-def _strategy(strategy: str | Strategy, preset: str | None) -> tuple[str | None, str | None, Strategy]:
-    """Name, preset and object; a strategy that came as an object has neither name nor preset."""
-    if isinstance(strategy, str):
-        preset = DEFAULT_PRESET if preset is None else preset
-        return strategy, preset, resolve(strategy, preset)
-    if not callable(getattr(strategy, "suggest", None)):
-        raise InvalidInput(f"strategy must be a name or an object with a method suggest, got {strategy!r}.")
-    if preset is not None:
-        raise InvalidInput(f"preset={preset!r} goes with the name of a strategy, not with {strategy!r}: leave it out.")
-    return None, None, strategy
-
-
-def _natural(value: object, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
-        raise InvalidInput(f"{name} must be an integer from 0 upwards, or None, got {value!r}.")
-    return int(value)
 
 
 def _outcome(value: object) -> dict[str, Any]:

@@ -33,6 +33,16 @@ def slower(d: int) -> float:
     return min(2.0 / log(d + 3), 1.0)
 
 
+@dataclass(frozen=True)
+class Always:
+    """The same share in every dimension."""
+
+    share: float
+
+    def __call__(self, d: int) -> float:
+        return self.share
+
+
 @dataclass(frozen=True, kw_only=True)
 class Aegis(ModelBased):
     """ε-greedy with two kinds of exploration.

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from aegisbo.errors import InvalidInput, UnknownName
-from aegisbo.strategies.aegis import Aegis, Schedule, by_sqrt, faster, slower
+from aegisbo.strategies.aegis import Aegis, Always, Schedule, by_sqrt, faster, slower
 from aegisbo.strategies.base import Strategy
 from aegisbo.strategies.baselines import Random
 from aegisbo.strategies.believer import KrigingBeliever
@@ -40,10 +40,9 @@ def _schedule(text: str) -> Schedule:
     if text in named:
         return named[text]
     try:
-        share = _share(text)
+        return Always(_share(text))
     except ValueError:
         raise ValueError("sqrt, faster, slower or a number from 0 to 1") from None
-    return lambda d: share
 
 
 def _count(text: str) -> int:

@@ -33,7 +33,7 @@ class DriverLock:
 
     def __init__(self, path: Path) -> None:
         self._study = path.resolve()
-        self._path = self._study.with_name(self._study.name + ".lock")
+        self._path = self._study.with_name(self._study.name + ".driver")  # SQLite may use ".lock"
         self._descriptor = -1
 
     def __enter__(self) -> DriverLock:
