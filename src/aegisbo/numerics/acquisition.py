@@ -39,10 +39,9 @@ def log_expected_improvement(mu: Array, var: Array, best: float) -> tuple[Array,
     """
     sigma = np.sqrt(np.maximum(var, SMALLEST_VARIANCE))
     z = (best - mu) / sigma
-    log_h = _log_h(z)
-    by_mu = -np.exp(log_ndtr(z) - log_h) / sigma
-    by_sigma = np.exp(-0.5 * z * z - LOG_SQRT_2PI - log_h) / sigma
-    return np.log(sigma) + log_h, by_mu, np.where(var > SMALLEST_VARIANCE, 0.5 * by_sigma / sigma, 0.0)
+    log_h, cdf_by_h, density_by_h = np.where(z > -1.0, _near(np.maximum(z, -1.0)), _tail(np.maximum(-z, 1.0)))
+    by_var = np.where(var > SMALLEST_VARIANCE, 0.5 * density_by_h / sigma**2, 0.0)
+    return np.log(sigma) + log_h, -cdf_by_h / sigma, by_var
 
 
 def lower_confidence_bound(mu: Array, var: Array, beta: float) -> Array:
@@ -54,21 +53,22 @@ def _density(z: Array) -> Array:
     return np.asarray(np.exp(-0.5 * z * z - LOG_SQRT_2PI))
 
 
-def _log_h(z: Array) -> Array:
-    """log(φ(z) + z Φ(z)) without cancellation."""
-    value = np.empty_like(z)
-    near = z > -1.0
-    value[near] = np.log(_density(z[near]) + z[near] * ndtr(z[near]))
-    # φ(z) + z Φ(z) = φ(z) (1 − t m(t)), t = −z, with Mills' ratio m(t) = √(π/2) erfcx(t/√2).
-    middle = ~near & (z > -50.0)
-    t = -z[middle]
-    value[middle] = np.log1p(-t * np.sqrt(np.pi / 2.0) * erfcx(t / np.sqrt(2.0)))
-    # Beyond, 1 − t m(t) = t⁻² − 3 t⁻⁴ + 15 t⁻⁶ − 105 t⁻⁸ …
-    far = z <= -50.0
-    u = 1.0 / z[far] ** 2
-    value[far] = np.log(u) + np.log1p(-u * (3.0 - u * (15.0 - 105.0 * u)))
-    value[~near] -= 0.5 * z[~near] ** 2 + LOG_SQRT_2PI
-    return value
+def _near(z: Array) -> Array:
+    """log h, Φ/h and φ/h (3, m) where φ(z) and z Φ(z) do not cancel."""
+    density, cdf = _density(z), ndtr(z)
+    h = density + z * cdf
+    return np.stack([np.log(h), cdf / h, density / h])
+
+
+def _tail(t: Array) -> Array:
+    """The same at z = −t: with Mills' ratio m = √(π/2) erfcx(t/√2) and r = 1 − t m, h = φ r and Φ = φ (1 − r)/t."""
+    u = 1.0 / t**2
+    r = np.where(
+        t < 50.0,
+        1.0 - t * np.sqrt(np.pi / 2.0) * erfcx(t / np.sqrt(2.0)),
+        u * (1.0 - u * (3.0 - u * (15.0 - 105.0 * u))),  # = t⁻² − 3 t⁻⁴ + 15 t⁻⁶ − 105 t⁻⁸ …
+    )
+    return np.stack([np.log(r) - 0.5 * t * t - LOG_SQRT_2PI, (1.0 / r - 1.0) / t, 1.0 / r])
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,7 @@ class Penalty:
     def _soft_edge(self, distance: Array) -> tuple[Array, Array]:
         """log Φ((‖x − x_j‖ − r_j) / s_j), of Gonzalez et al. (2016), and its derivative in the distance."""
         z = (distance - self.radius) / self.blur
-        log_cdf = log_ndtr(z)
-        return log_cdf, np.exp(-0.5 * z * z - LOG_SQRT_2PI - log_cdf) / self.blur
+        return log_ndtr(z), np.sqrt(2.0 / np.pi) / erfcx(-z / np.sqrt(2.0)) / self.blur  # φ/Φ, also where both vanish
 
     def _cone(self, distance: Array) -> tuple[Array, Array]:
         """log of ((‖x − x_j‖ / (r_j + s_j))^p + 1)^(1/p), p = −5, of Alvi et al. (2019), and its derivative."""
@@ -136,5 +135,5 @@ def lipschitz(gp: GP, low: Array, high: Array, rng: Generator) -> float:
     climbed = minimize(
         descent, samples[slopes.argmax()], jac=True, method="L-BFGS-B", bounds=list(zip(low, high, strict=True))
     )
-    steepest = max(float(slopes.max()), -float(climbed.fun))
+    steepest = -float(climbed.fun)
     return steepest if steepest > FLAT else FLAT_LIPSCHITZ

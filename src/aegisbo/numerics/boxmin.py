@@ -45,7 +45,7 @@ def boltzmann_starts(values: Floats, count: int, rng: Generator) -> Index:
     """Points drawn without replacement with weights exp(−standardised value), the lowest among them for certain."""
     spread = values.std()
     scaled = (values - values.mean()) / spread if spread > 0.0 else np.zeros_like(values)
-    weights = np.exp(-(scaled - scaled.min()).astype(np.float64))
+    weights = np.maximum(np.exp(-(scaled - scaled.min()).astype(np.float64)), 1e-300)  # all can be drawn
     chosen = rng.choice(len(values), size=min(count, len(values)), replace=False, p=weights / weights.sum())
     lowest = int(np.argmin(values))
     if lowest not in chosen:
