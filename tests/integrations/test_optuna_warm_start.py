@@ -79,5 +79,5 @@ def test_studies_that_cannot_be_taken_over_are_refused() -> None:
     study.add_trial(
         optuna.create_trial(params={"p": 0.5}, distributions={"p": FloatDistribution(0, 1, step=0.5)}, value=0.0)
     )
-    with pytest.raises(InvalidInput, match=r"'p': FloatDistribution\(.*\) has no counterpart: suggest an int"):
+    with pytest.raises(InvalidInput, match=r"'p': FloatDistribution\(.*\) has no counterpart: use an int"):
         from_optuna(study)

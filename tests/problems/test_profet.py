@@ -149,6 +149,7 @@ def test_other_processes_compute_the_same(family: Family) -> None:
         (Parameter("C", exp(-10), exp(10), log=True), 0.5, 1.0),
         (Parameter("gamma", 0.0, 2.0), 0.25, 0.5),
         (Parameter("max_depth", 1, 15, integer=True), 0.0, 1),
+        (Parameter("max_depth", 1, 15, integer=True), 1 / 15 - 1e-9, 1),
         (Parameter("max_depth", 1, 15, integer=True), 1 / 15 + 1e-9, 2),
         (Parameter("max_depth", 1, 15, integer=True), 1.0, 15),
         (Parameter("units", 16, 512, log=True, integer=True), 1.0, 512),

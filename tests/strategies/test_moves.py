@@ -84,7 +84,7 @@ def test_thompson_choices_are_distributed_like_minimisers_of_exact_samples():
     search = Search(uniform, best_starts, candidates=200, starts=3)
     chosen = [thompson(gp, line, search, 1000, np.random.default_rng(seed))[0, 0] for seed in range(300)]
     assert len(np.unique(np.round(minimisers, 1))) > 4  # they are spread, so there is something to compare
-    assert ks_2samp(chosen, minimisers).pvalue > 0.05
+    assert ks_2samp(chosen, minimisers).pvalue > 0.01
 
 
 # Pareto
@@ -106,13 +106,10 @@ def test_hardly_any_point_dominates_a_pareto_choice(cube, n):
 def test_pareto_choices_are_a_random_order_of_the_front():
     gp, foreign = belief_in(evidence_on(PLANE, 12, seed=4))
     first = np.array([pareto(gp, PLANE, np.random.default_rng(seed))[0] for seed in range(40)])
-    mu, sigma = foreign.predict(first)
-    # From the greediest end of the front to the most uncertain one: neither is preferred.
-    choices = pareto(gp, PLANE, np.random.default_rng(99))
-    front_mu, front_sigma = foreign.predict(choices)
-    assert ks_2samp(mu, front_mu).pvalue > 0.01
-    assert ks_2samp(sigma, front_sigma).pvalue > 0.01
-    assert np.corrcoef(np.arange(len(front_mu)), front_mu)[0, 1] < 0.5
+    front = pareto(gp, PLANE, np.random.default_rng(99))
+    chosen, offered = foreign.predict(first)[0], foreign.predict(front)[0]
+    assert ks_2samp(chosen, offered).pvalue > 0.01  # neither end of the front, greedy or uncertain, is preferred
+    assert abs(np.corrcoef(np.arange(len(offered)), offered)[0, 1]) < 0.5
 
 
 def test_pareto_on_levels_and_choices_is_not_dominated_by_what_can_be_evaluated():

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 
 from optuna import Study
-from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.search_space import intersection_search_space
 from optuna.study import StudyDirection
 
 from aegisbo.errors import InvalidInput
 from aegisbo.integrations.optuna_history import refuse_constraints, refuse_several_objectives
 from aegisbo.integrations.optuna_space import SearchSpace, to_choose
-from aegisbo.optimizer import Choice, Int, Optimizer, Real
-from aegisbo.optimizer.space import Parameter
+from aegisbo.optimizer import Optimizer
 from aegisbo.strategies.base import Strategy
 
 
@@ -41,7 +39,7 @@ def from_optuna(
     if not kinds:
         raise InvalidInput(f"The completed trials of study {study.study_name!r} have no parameter in common.")
     optimizer = Optimizer(
-        {name: _parameter(name, kind) for name, kind in kinds.items()},
+        dict(kinds),
         strategy=strategy,
         preset=preset,
         seed=seed,
@@ -54,14 +52,3 @@ def from_optuna(
             value = math.nan if trial.value is None else trial.value
             optimizer.observe({name: trial.params[name] for name in kinds}, value)
     return optimizer
-
-
-def _parameter(name: str, distribution: BaseDistribution) -> Parameter:
-    match distribution:
-        case FloatDistribution(step=None):
-            return Real(distribution.low, distribution.high, distribution.log)
-        case IntDistribution():
-            return Int(distribution.low, distribution.high, distribution.log, distribution.step)
-        case CategoricalDistribution():
-            return Choice(distribution.choices)
-    raise InvalidInput(f"Parameter {name!r}: {distribution!r} has no counterpart: suggest an int, and scale it.")

@@ -147,7 +147,8 @@ class Choice:
 
 Parameter = Real | Int | Choice
 Pair = Sequence[float]  # (low, high), short for Real(low, high)
-SpaceLike = Mapping[str, Parameter | Pair] | Iterable[Parameter | Pair]
+Entry = Parameter | Pair | Any  # Any: one of Optuna's distributions
+SpaceLike = Mapping[str, Entry] | Iterable[Entry]
 KINDS: dict[str, type[Parameter]] = {"real": Real, "int": Int, "choice": Choice}
 
 
@@ -234,15 +235,30 @@ class Space:
         return dict(zip(self.parameters, values, strict=True))
 
 
-def _parameter(name: str, entry: Parameter | Pair) -> Parameter:
+def _parameter(name: str, entry: Entry) -> Parameter:
     if not isinstance(name, str) or not name:
         raise InvalidInput(f"A parameter's name must be text, got {name!r}.")
     if isinstance(entry, Parameter):
         return entry
+    if type(entry).__module__ == "optuna.distributions":
+        return _from_optuna(name, entry)
     if isinstance(entry, str) or not isinstance(entry, Iterable) or len(bounds := list(entry)) != 2:
         raise InvalidInput(f"Parameter {name!r} must be Real, Int, Choice or a pair (low, high), got {entry!r}.")
     with _naming(name):
         return Real(low=bounds[0], high=bounds[1])
+
+
+def _from_optuna(name: str, distribution: Any) -> Parameter:
+    """The parameter that one of Optuna's distributions means; Optuna itself need not be known here."""
+    with _naming(name):
+        match type(distribution).__name__:
+            case "FloatDistribution" if distribution.step is None:
+                return Real(distribution.low, distribution.high, distribution.log)
+            case "IntDistribution":
+                return Int(distribution.low, distribution.high, distribution.log, distribution.step)
+            case "CategoricalDistribution":
+                return Choice(distribution.choices)
+        raise InvalidInput(f"{distribution!r} has no counterpart: use an int, and scale it in the function.")
 
 
 def _from_table(name: str, table: Mapping[str, Any]) -> Parameter:

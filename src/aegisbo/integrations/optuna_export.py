@@ -1,0 +1,80 @@
+"""A study file as an Optuna study, for the dashboard, plots and storages of those who live there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import optuna
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.storages.journal import JournalFileBackend
+from optuna.study import StudyDirection
+from optuna.trial import FrozenTrial, TrialState
+
+from aegisbo.errors import InvalidInput
+from aegisbo.optimizer import Choice, Int, Trial
+from aegisbo.optimizer.space import Parameter
+from aegisbo.study.history import ENDINGS, optimizer_after
+from aegisbo.study.store import Event, read_events
+
+
+def export(path: str | os.PathLike[str], storage: str, name: str | None = None) -> optuna.Study:
+    """Copy the trials of a study file that have ended into a new Optuna study.
+
+    Args:
+        path: the study file.
+        storage: an SQLAlchemy URL, or the name of a journal file (ending in .log or .journal).
+        name: of the Optuna study; the name of the file unless given.
+    """
+    events = read_events(Path(path))
+    optimizer = optimizer_after(events)
+    name = Path(path).stem if name is None else name
+    direction = StudyDirection.MAXIMIZE if optimizer.maximize else StudyDirection.MINIMIZE
+    try:
+        study = optuna.create_study(storage=_storage(storage), study_name=name, direction=direction)
+    except optuna.exceptions.DuplicatedStudyError:
+        raise InvalidInput(f"{storage} already has a study {name!r}: choose another --name.") from None
+    distributions = {name: _distribution(kind) for name, kind in optimizer.space.parameters.items()}
+    asked = {event.number: event for event in events if event.kind == "asked"}
+    ended = {event.number: event for event in events if event.kind in ENDINGS}
+    study.add_trials(
+        [
+            _frozen(trial, distributions, asked[trial.number], ended[trial.number])
+            for trial in optimizer.trials
+            if trial.number in ended
+        ]
+    )
+    return study
+
+
+def _storage(text: str) -> str | optuna.storages.BaseStorage:
+    if not text.endswith((".log", ".journal")):
+        return text
+    return optuna.storages.JournalStorage(JournalFileBackend(text))
+
+
+def _frozen(trial: Trial, distributions: Mapping[str, BaseDistribution], asked: Event, ended: Event) -> FrozenTrial:
+    reason = {} if trial.reason is None else {"aegisbo:reason": trial.reason}
+    frozen = optuna.trial.create_trial(
+        state=TrialState.COMPLETE if trial.state == "done" else TrialState.FAIL,
+        value=trial.value,
+        params=dict(trial.params),
+        distributions=dict(distributions),
+        user_attrs={"aegisbo:move": trial.note.get("move"), "aegisbo:note": dict(trial.note), **reason},
+    )
+    begin = datetime.fromtimestamp(ended.at - ended.body["seconds"])
+    frozen.datetime_start = max(begin, datetime.fromtimestamp(asked.at))
+    frozen.datetime_complete = datetime.fromtimestamp(ended.at)
+    return frozen
+
+
+def _distribution(parameter: Parameter) -> BaseDistribution:
+    if isinstance(parameter, Choice):
+        return CategoricalDistribution(list(parameter.values))
+    kind: Any = IntDistribution if isinstance(parameter, Int) else FloatDistribution
+    step = {"step": parameter.step} if isinstance(parameter, Int) else {}
+    distribution: BaseDistribution = kind(parameter.low, parameter.high, log=parameter.log, **step)
+    return distribution

@@ -1,0 +1,99 @@
+"""A study file in Optuna's hands, and back."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import optuna
+import pytest
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.trial import TrialState
+from typer.testing import CliRunner
+
+import aegisbo
+from aegisbo.cli import app
+from aegisbo.errors import AegisError, InvalidInput
+
+SPACE = {
+    "lr": aegisbo.Real(1e-4, 1e-1, log=True),
+    "units": aegisbo.Int(4, 20, step=4),
+    "act": aegisbo.Choice(["relu", "tanh"]),
+}
+
+
+def score(lr: float, units: int, act: str) -> float:
+    if units == 20:
+        raise MemoryError("too big")
+    return -abs(math.log10(lr) + 2) + (act == "tanh") + units / 100
+
+
+@pytest.fixture
+def study_file(tmp_path: Path) -> Path:
+    path = tmp_path / "run.db"
+    aegisbo.minimize(score, SPACE, budget=15, executor="serial", strategy="random", seed=1, study=path, maximize=True)
+    return path
+
+
+@pytest.mark.parametrize("storage", ["sqlite:///{}/optuna.db", "{}/optuna.log"])
+def test_every_trial_arrives_with_its_outcome_and_its_reason(study_file: Path, storage: str) -> None:
+    url = storage.format(study_file.parent)
+    result = CliRunner().invoke(
+        app, ["export", str(study_file), "--to", "optuna", "--storage", url], catch_exceptions=False
+    )
+    assert "15 trials are in study 'run'" in result.output
+    backend = url if "://" in url else optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(url))
+    exported = optuna.load_study(study_name="run", storage=backend)
+    ours = aegisbo.load(study_file)
+    assert exported.best_value == ours.fun
+    assert exported.best_params == ours.x
+    for theirs, trial in zip(exported.trials, ours.trials, strict=True):
+        assert theirs.params == trial.params
+        assert theirs.state == (TrialState.COMPLETE if trial.state == "done" else TrialState.FAIL)
+        assert theirs.user_attrs["aegisbo:move"] == trial.note["move"]
+        assert theirs.datetime_complete >= theirs.datetime_start
+        if trial.state == "failed":
+            assert "too big" in theirs.user_attrs["aegisbo:reason"]
+    assert exported.trials[0].distributions == {
+        "lr": FloatDistribution(1e-4, 1e-1, log=True),
+        "units": IntDistribution(4, 20, step=4),
+        "act": CategoricalDistribution(["relu", "tanh"]),
+    }
+
+
+def test_what_was_exported_can_be_taken_up_again(study_file: Path) -> None:
+    from aegisbo.integrations.optuna_export import export
+
+    optimizer = aegisbo.from_optuna(export(study_file, f"sqlite:///{study_file.parent}/o.db"), seed=0)
+    assert optimizer.maximize
+    assert optimizer.best is not None
+    assert optimizer.best.value == aegisbo.load(study_file).fun
+    assert len(optimizer.observed) == 15
+
+
+def test_an_export_that_cannot_be_made_says_why(study_file: Path) -> None:
+    def call(*extra: str) -> None:
+        CliRunner().invoke(app, ["export", str(study_file), *extra], catch_exceptions=False)
+
+    url = f"sqlite:///{study_file.parent}/o.db"
+    call("--to", "optuna", "--storage", url)
+    with pytest.raises(AegisError, match="already has a study 'run': choose another --name"):
+        call("--to", "optuna", "--storage", url)
+    call("--to", "optuna", "--storage", url, "--name", "again")
+    with pytest.raises(InvalidInput, match="go together"):
+        call("--to", "optuna")
+    with pytest.raises(InvalidInput, match="go together"):
+        call("--storage", url)
+
+
+def test_optunas_distributions_are_a_space() -> None:
+    optimizer = aegisbo.Optimizer(
+        {
+            "lr": FloatDistribution(1e-4, 1e-1, log=True),
+            "units": IntDistribution(4, 20, step=4),
+            "act": CategoricalDistribution(["relu", "tanh"]),
+        }
+    )
+    assert optimizer.space.parameters == SPACE
+    with pytest.raises(InvalidInput, match=r"Parameter 'x': FloatDistribution.* has no counterpart"):
+        aegisbo.Optimizer({"x": FloatDistribution(0.0, 1.0, step=0.25)})
