@@ -14,7 +14,8 @@ from audit import Audit, numbers
 from diary import Diary
 from runners.processes_of import children_of, wait_until_dead
 
-from aegisbo.study.store import read_events
+from aegisbo.errors import StudyError
+from aegisbo.study.store import Event, read_events
 
 pytestmark = [
     pytest.mark.long,
@@ -31,20 +32,20 @@ def started(folder: Path, budget: int, **options: object) -> subprocess.Popen[st
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def wait_for_life(audit: Audit, driver: subprocess.Popen[str]) -> None:
-    """Until this driver has written its first event."""
+def wait_for_life(audit: Audit, driver: subprocess.Popen[str], *, evaluating: bool) -> None:
+    """Until this driver has written its first event, or its workers have begun their first evaluation."""
     deadline = time.monotonic() + PATIENCE
-    before = len(audit.events)
-    while not audit.study.exists() or audit.study.stat().st_size == 0 or len(events_of(audit)) <= before:
+    events, entries = len(audit.events), len(audit.diary.entries())
+    while not (len(audit.diary.entries()) > entries if evaluating else len(events_of(audit)) > events):
         assert driver.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
 
-def events_of(audit: Audit) -> list[object]:
+def events_of(audit: Audit) -> list[Event]:
     try:
-        return list(read_events(audit.study))
-    except Exception:  # noqa: BLE001 - not yet
+        return read_events(audit.study)
+    except StudyError:  # not yet
         return []
 
 
@@ -53,7 +54,7 @@ def kill(driver: subprocess.Popen[str], audit: Audit) -> None:
     family = children_of(driver.pid)
     family |= {child for pid in family for child in children_of(pid)}
     driver.kill()
-    driver.wait()
+    driver.communicate()
     audit.orphans += len(wait_until_dead(family | audit.diary.pids(), seconds=5.0))
     audit.look()
 
@@ -72,8 +73,8 @@ def test_killed_at_random_moments(tmp_path: Path, kills: int, options: dict[str,
     for k in range(kills):
         driver = started(tmp_path, FOREVER, **options)
         if k % 5:  # else at any moment from the very start
-            wait_for_life(audit, driver)
-        time.sleep(rng.uniform(0, 1.5))
+            wait_for_life(audit, driver, evaluating=k % 5 > 1)
+        time.sleep(rng.uniform(0, 2.0))
         kill(driver, audit)
     budget = len(numbers(audit.events, "asked")) + 10
     final = started(tmp_path, budget, **options)

@@ -121,7 +121,7 @@ def test_the_last_point_of_a_large_grid_is_found_though_no_random_draw_hits_it()
         ("uniform", ["next", "pareto", "thompson", "random"]),
     ],
 )
-def test_moves_fall_back_in_the_order_of_the_design(monkeypatch, move, order):
+def test_moves_fall_back_in_their_order(monkeypatch, move, order):
     """Take one choice after the other; the note says what came instead."""
     offers = {"exploit": [0.1, 0.2], "thompson": [0.3, 0.4], "pareto": [0.5, 0.6], "anywhere": [0.7, 0.8]}
     for name, places in offers.items():

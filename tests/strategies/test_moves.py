@@ -75,16 +75,15 @@ def test_exploit_on_levels_and_choices_is_among_the_best_that_can_be_evaluated(s
 
 
 def test_thompson_choices_are_distributed_like_minimisers_of_exact_samples():
+    """With more features than the paper: a finite number of them makes smooth posteriors a little too narrow."""
     line = Cube((Continuous(),))
-    evidence = evidence_on(line, 4, seed=8)
-    gp, foreign = belief_in(evidence)
-    grid = np.linspace(0, 1, 501)[:, None]
-    exact = foreign.gp.sample_y(grid, 4000, random_state=0)
-    minimisers = grid[exact.argmin(axis=0), 0]
-    search = Search(uniform, best_starts, candidates=200, starts=3)
-    chosen = [thompson(gp, line, search, 1000, np.random.default_rng(seed))[0, 0] for seed in range(300)]
-    assert len(np.unique(np.round(minimisers, 1))) > 4  # they are spread, so there is something to compare
-    assert ks_2samp(chosen, minimisers).pvalue > 0.01
+    gp, foreign = belief_in(evidence_on(line, 4, seed=7))
+    grid = np.linspace(0, 1, 501)
+    minimisers = grid[foreign.gp.sample_y(grid[:, None], 4000, random_state=0).argmin(axis=0)]
+    search = Search(uniform, best_starts, candidates=60, starts=2)
+    chosen = [thompson(gp, line, search, 8000, np.random.default_rng(seed))[0, 0] for seed in range(400)]
+    assert np.std(minimisers) > 0.1  # they are spread, so there is something to compare
+    assert ks_2samp(np.round(chosen, 2), np.round(minimisers, 2)).pvalue > 0.01
 
 
 # Pareto

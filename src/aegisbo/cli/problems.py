@@ -96,7 +96,7 @@ def show(
         if len(shown) > 1:
             raise InvalidInput(f"{len(shown)} pushes do not fit into one picture: choose one with --instance.")
         point = _point(first, x)
-        draw_push(first.function, point, f"{first.name}: {first(point):.3g} from the target", output)
+        draw_push(first.function, point, f"{first.name}, value {first(point):.3g}", output)
     else:
         draw_landscapes(shown, output)
     typer.echo(f"Wrote {output}", err=True)

@@ -2,13 +2,14 @@
 
 Looking at a start takes a Cholesky factor; polishing takes an inverse at every step. Seen along the length scale the
 likelihood has a few hills (smooth with large scale, rough with small scale) and, where the scale is so short that no
-two points are related, a plateau. So the starts are spread over the length scales, and only those that stand higher
-than both neighbours are climbed from. Starts on the plateau are left out, because they hide the hill at its foot; the
-plateau itself is one more candidate, whose best output scale is known.
+two points are related, a plateau. So the starts are spread over the length scales, and only those are climbed from that
+stand higher than both neighbours, with the tops reached before among the neighbours. Starts on the plateau are left
+out, because they hide the hill at its foot; the plateau itself is one more candidate, whose best output scale is known.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +28,10 @@ ON_PLATEAU = 1e-3  # difference a datum from the plateau's height
 WINDOW = 1.4  # a factor of four: longer steps jump over a hill onto the plateau where all is noise
 ROUNDS = 20  # windows at most
 LEVEL = 1e-4  # slope a datum below which a top has been reached
+SAME_TOP = 0.25  # a climb that comes as close as this to a known top, in logarithms, belongs to it
 GAIN = 1e-8  # improvement a datum below which another window is not worth it
+
+Point = tuple[float, Array]  # log likelihood, and phi where it was looked at
 
 
 @dataclass(frozen=True)
@@ -73,21 +77,21 @@ def _search(likelihood: Likelihood, rng: Generator, warm: Array | None) -> tuple
     bounds = likelihood.model.bounds(d)
     plateau = likelihood.rescaled(np.append(bounds[:-1, 0], _default(likelihood.model, d)[-1]))
     looked = [likelihood.rescaled(phi) for phi in spread_starts(likelihood.model, d, rng)]
-    looked = [(value, phi) for value, phi in looked if abs(value - plateau[0]) > ON_PLATEAU * n]
-    tops = [(likelihood.value(plateau[1]), plateau[1])]
+    looked = [start for start in looked if np.isfinite(start[0]) and abs(start[0] - plateau[0]) > ON_PLATEAU * n]
+    tops = []
     if warm is not None:
         tops.append(climb(likelihood, np.clip(warm, bounds[:, 0], bounds[:, 1]), bounds))
-    others = CLIMBED if warm is None else 1
-    tops += [climb(likelihood, start, bounds) for start in _hilltops(looked)[:others]]
-    value, phi = max(tops, key=lambda top: top[0])
+    while len(tops) < (CLIMBED if warm is None else 2) and (hill := _next_hill(looked, tops)) is not None:
+        tops.append(climb(likelihood, looked.pop(hill)[1], bounds, tops))
+    value, phi = max([*tops, (likelihood.value(plateau[1]), plateau[1])], key=lambda top: top[0])
     return (phi, True) if np.isfinite(value) else (_default(likelihood.model, d), False)
 
 
-def _hilltops(looked: list[tuple[float, Array]]) -> list[Array]:
-    """The starts that stand higher than their neighbours along the length scale, highest first."""
-    looked = [(value, phi) for value, phi in looked if np.isfinite(value)]
-    positions = np.array([phi[:-1].mean() for _, phi in looked])
-    return [looked[i][1] for i in hills(positions, np.array([value for value, _ in looked]))]
+def _next_hill(looked: list[Point], tops: list[Point]) -> int | None:
+    """Which start is the highest of those that a valley, along the length scale, separates from all tops reached."""
+    points = [*tops, *looked]
+    ranked = hills(np.array([phi[:-1].mean() for _, phi in points]), np.array([value for value, _ in points]))
+    return next((int(i) - len(tops) for i in ranked if i >= len(tops)), None)
 
 
 def spread_starts(model: Model, d: int, rng: Generator) -> Array:
@@ -111,25 +115,42 @@ def hills(positions: Array, heights: Array) -> Index:
     return np.asarray(tops[np.argsort(-heights[tops], kind="stable")])
 
 
-def climb(likelihood: Likelihood, phi: Array, bounds: Array) -> tuple[float, Array]:
-    """The nearest local maximum: L-BFGS-B inside a window that moves along until the top is level."""
+def climb(likelihood: Likelihood, phi: Array, bounds: Array, tops: Sequence[Point] = ()) -> Point:
+    """The nearest local maximum: L-BFGS-B inside a window that moves along until the top is level.
+
+    A climb that comes up to one of `tops` from below ends there.
+    """
     n = len(likelihood.y)
 
     def descent(phi: Array) -> tuple[float, Array]:
         value, gradient = likelihood.value_and_gradient(phi)
+        for top in tops:
+            if value <= top[0] and np.abs(phi - top[1]).max() < SAME_TOP:
+                raise _Arrived(top)
         return -value / n, -gradient / n
 
     height = np.inf
-    for _ in range(ROUNDS):
-        window = np.stack([np.maximum(bounds[:, 0], phi - WINDOW), np.minimum(bounds[:, 1], phi + WINDOW)], axis=1)
-        found = minimize(descent, phi, jac=True, method="L-BFGS-B", bounds=window, options={"ftol": 1e-9})
-        phi = found.x
-        # SciPy may also stop short on a curved ridge beside a bound; a fresh start from there goes on.
-        uphill = np.abs(phi - np.clip(phi - found.jac, bounds[:, 0], bounds[:, 1])).max()
-        if uphill < LEVEL or not height - found.fun > GAIN:
-            break
-        height = found.fun
+    try:
+        for _ in range(ROUNDS):
+            window = np.stack([np.maximum(bounds[:, 0], phi - WINDOW), np.minimum(bounds[:, 1], phi + WINDOW)], axis=1)
+            found = minimize(descent, phi, jac=True, method="L-BFGS-B", bounds=window, options={"ftol": 1e-9})
+            phi = found.x
+            # SciPy may also stop short on a curved ridge beside a bound; a fresh start from there goes on.
+            uphill = np.abs(phi - np.clip(phi - found.jac, bounds[:, 0], bounds[:, 1])).max()
+            if uphill < LEVEL or not height - found.fun > GAIN:
+                break
+            height = found.fun
+    except _Arrived as arrived:
+        return arrived.top
     return -found.fun * n, phi
+
+
+class _Arrived(Exception):
+    """A climb has come up to a top that is known already."""
+
+    def __init__(self, top: Point) -> None:
+        super().__init__()
+        self.top = top
 
 
 def _default(model: Model, d: int) -> Array:

@@ -1,0 +1,165 @@
+"""Evaluations that do their worst, in one run, while their processes are killed at random around them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from diary import BOX, Diary, value_of
+from runners.processes_of import children_of, parent_of, wait_until_dead
+
+import aegisbo
+from aegisbo.study.history import optimizer_after
+from aegisbo.study.replay import replay
+from aegisbo.study.store import read_events
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc"),
+]
+
+BUDGET = 80
+
+# What a point does, by the first decimals of its second coordinate, and how its trial must end.
+BEHAVIOURS = {
+    "hangs": "timed_out",
+    "raises": "failed",
+    "returns garbage": "invalid",
+    "returns nan": "invalid",
+    "exits": "failed",
+    "exhausts memory": "failed",
+    "prints megabytes": "done",
+    "kills its process once": "done",
+    "leaves the interpreter once": "done",
+}
+
+
+def behaviour_of(x: Any) -> str:
+    names = list(BEHAVIOURS)
+    k = int((x[1] % 1) * 3 * len(names))
+    return names[k] if k < len(names) else "behaves"
+
+
+@dataclass(frozen=True)
+class Rough(Diary):
+    """Notes its calls, and then does what the point says."""
+
+    def __call__(self, x: np.ndarray) -> Any:
+        self.note(x, "begins", "")
+        first = self.counts("begins")[tuple(x)] == 1
+        time.sleep(self.seconds * (abs(x[0]) % 1))
+        return self.misbehave(behaviour_of(x), first) or value_of(x)
+
+    def misbehave(self, behaviour: str, first: bool) -> Any:
+        if behaviour == "hangs":
+            time.sleep(3600)
+        elif behaviour == "raises":
+            raise ValueError("diverged")
+        elif behaviour == "returns garbage":
+            return {"loss": 3}
+        elif behaviour == "returns nan":
+            return float("nan")
+        elif behaviour == "exits":
+            sys.exit("enough")
+        elif behaviour == "exhausts memory":
+            exhaust_memory()
+        elif behaviour == "prints megabytes":
+            for _ in range(30):
+                print("x" * 100_000)  # noqa: T201
+        elif first and behaviour == "kills its process once":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        elif first and behaviour == "leaves the interpreter once":
+            os._exit(0)
+        return None
+
+
+def exhaust_memory() -> None:
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (2**31, hard))
+    try:
+        hoard = []
+        while True:
+            hoard.append(bytearray(2**25))
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+class Killer(threading.Thread):
+    """Kills a worker process, or the process that guards it, every now and then."""
+
+    def __init__(self, diary: Diary) -> None:
+        super().__init__(daemon=True)
+        self.diary, self.rng = diary, np.random.default_rng(3)
+        self.kills, self.done = 0, threading.Event()
+
+    def run(self) -> None:
+        while not self.done.wait(self.rng.uniform(0.3, 1.2)):
+            workers = sorted(pid for pid in self.diary.pids() if self.is_worker(pid))
+            if not workers:
+                continue
+            victim = int(self.rng.choice(workers))
+            if self.rng.random() < 0.3:
+                victim = parent_of(victim)
+            os.kill(victim, signal.SIGKILL)
+            self.kills += 1
+
+    def is_worker(self, pid: int) -> bool:
+        """Whether it is alive and a grandchild of ours: nobody else's process is touched."""
+        return any(pid in children_of(guard) for guard in children_of(os.getpid()))
+
+
+def test_everything_at_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path, rough = tmp_path / "run.db", Rough(tmp_path / "diary", 0.3)
+    killer = Killer(rough)
+    killer.start()
+    try:
+        result = aegisbo.minimize(
+            rough, BOX, budget=BUDGET, workers=4, strategy="random", seed=4, study=path, trial_timeout=8.0, retries=1000
+        )
+    finally:
+        killer.done.set()
+        killer.join()
+    _, printed = capfd.readouterr()
+    expected = {trial.number: BEHAVIOURS.get(behaviour_of(trial.x), "done") for trial in result.trials}
+    assert {trial.number: trial.state for trial in result.trials} == expected
+    assert result.message == "The budget is spent."
+    assert [trial.value for trial in result.trials if trial.state == "done"] == [
+        value_of(trial.x) for trial in result.trials if trial.state == "done"
+    ]
+    check_record(path, result)
+    assert wait_until_dead(rough.pids()) == set()
+    assert "x" * 100_000 in printed
+    behaviours = Counter(behaviour_of(trial.x) for trial in result.trials)
+    assert set(behaviours) == {*BEHAVIOURS, "behaves"}
+    lost = sum(event.kind == "lost" for event in read_events(path))
+    assert killer.kills > 10
+    with capfd.disabled():
+        print(  # noqa: T201
+            f"\nrough evaluations: {BUDGET} evaluations checked ({dict(behaviours)}), {killer.kills} worker processes "
+            f"killed, {lost} jobs lost with their worker and run again: lost 0, doubled 0, orphans 0"
+        )
+
+
+def check_record(path: Path, result: aegisbo.Result) -> None:
+    events = read_events(path)
+    ends = Counter(event.number for event in events if event.kind in ("told", "failed"))
+    assert ends == dict.fromkeys(range(BUDGET), 1)
+    folded = optimizer_after(events).state()["trials"]
+    assert folded == [json.loads(json.dumps(trial.describe())) for trial in result.trials]
+    begins = Rough(path.with_name("diary"), 0.0).counts("begins")
+    lost = Counter(event.number for event in events if event.kind == "lost")
+    for trial in result.trials:  # begun again only if it was lost
+        assert begins[tuple(trial.x)] <= 1 + lost[trial.number]
+    assert replay(path).differences == ()
