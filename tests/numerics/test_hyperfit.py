@@ -79,16 +79,35 @@ def test_no_plain_optimiser_finds_better_hyper_parameters(model_in, function, n,
     assert found.log_likelihood >= best - tolerance * n
 
 
+def noisy_waves(n, d, noise, seed):
+    X = np.random.default_rng([n, d]).random((n, d))
+    return X, standardise(np.sin(5.0 * X.sum(axis=1)) + noise * np.random.default_rng(seed).standard_normal(n))
+
+
 @pytest.mark.parametrize(
-    ("model_in", "seed", "n", "d"),
-    [("fixed", 1, 15, 1), ("fixed, ARD", 33, 15, 3), ("learned", 9, 15, 3), ("learned, ARD", 23, 30, 3)],
+    ("model_in", "n", "d", "seed", "seed_of_starts"),
+    [
+        ("fixed", 15, 1, 1, 0),  # on which longer steps end on the plateau
+        ("fixed", 8, 3, 54, 6),  # on which starts on the plateau hide the hill
+        ("fixed, ARD", 15, 3, 33, 0),
+        ("learned", 15, 3, 9, 0),
+        ("learned, ARD", 30, 3, 23, 0),  # on which the highest start is on the wrong hill
+    ],
 )
-def test_of_several_hills_the_highest_is_found(model_in, seed, n, d):
-    X, model = np.random.default_rng([n, d]).random((n, d)), MODELS[model_in](d)
-    y = standardise(np.sin(5.0 * X.sum(axis=1)) + 0.3 * np.random.default_rng(seed).standard_normal(n))
-    found = fit(X, y, model, np.random.default_rng(0))
+def test_of_several_hills_the_highest_is_found(model_in, n, d, seed, seed_of_starts):
+    X, y = noisy_waves(n, d, 0.3, seed)
+    model = MODELS[model_in](d)
+    found = fit(X, y, model, np.random.default_rng(seed_of_starts))
     best = plain_fit(Likelihood(X, y, model), model.bounds(d), np.random.default_rng(1))
     assert found.log_likelihood >= best - 1e-4 * n
+
+
+def test_the_plateau_wins_only_if_it_is_really_the_highest():
+    X, y = noisy_waves(10, 2, 3.0, 16)  # next to nothing but noise, and more of it than what is known to be there
+    model = Model((1e-4, np.sqrt(2.0)), (1e-4, 10.0), FixedNoise(0.3))
+    found = fit(X, y, model, np.random.default_rng(0))
+    best = plain_fit(Likelihood(X, y, model), model.bounds(2), np.random.default_rng(1))
+    assert found.log_likelihood >= best - 1e-5 * 10
 
 
 @each_problem
@@ -127,6 +146,17 @@ def test_a_good_warm_start_is_not_lost_to_a_start_that_only_looks_better():
     cold = fit(X, y, model, np.random.default_rng(0))
     warm = fit(X, y, model, np.random.default_rng(2), warm=cold.phi)
     assert warm.log_likelihood >= cold.log_likelihood - 1e-9
+
+
+@each_problem
+@each_model
+def test_a_poor_warm_start_is_no_trap(model_in, function, n, d):
+    X, y = data(function, n, d)
+    model = model_in(d)
+    shortest, _ = model.bounds(d).T
+    cold = fit(X, y, model, np.random.default_rng(0))
+    warm = fit(X, y, model, np.random.default_rng(0), warm=shortest)
+    assert warm.log_likelihood >= cold.log_likelihood - 1e-4 * n
 
 
 @pytest.mark.parametrize("ard", [False, True], ids=["isotropic", "ARD"])
@@ -174,6 +204,38 @@ def test_climbing_ends_on_level_ground(model_in):
         assert value >= likelihood.value(start)
         free = np.clip(phi + gradient / len(y), bounds[:, 0], bounds[:, 1]) - phi
         assert np.abs(free).max() < 1e-3
+
+
+@each_model
+def test_a_climb_ends_at_a_top_that_is_known_unless_it_gets_higher(model_in):
+    X, y = data("waves", 25, 3)
+    model = model_in(3)
+    likelihood, bounds = Likelihood(X, y, model), model.bounds(3)
+    start = likelihood.rescaled(spread_starts(model, 3, np.random.default_rng(0))[0])[1]
+    value, phi = climb(likelihood, start, bounds)
+    before = likelihood.evaluations
+    assert climb(likelihood, start, bounds, [(value, phi)])[1] is phi
+    on_the_way = likelihood.evaluations - before
+    climb(likelihood, start, bounds)
+    assert on_the_way < likelihood.evaluations - before - on_the_way
+    beneath = (value - 1.0, phi + 0.01)
+    assert climb(likelihood, start, bounds, [beneath])[0] == pytest.approx(value, abs=1e-4 * len(y))
+    elsewhere = (np.inf, phi + 100.0)
+    assert climb(likelihood, start, bounds, [elsewhere])[0] == value
+
+
+@each_model
+def test_the_optimiser_is_handed_a_function_and_its_own_gradient(model_in, monkeypatch):
+    X, y = data("waves", 12, 2)
+    model, h = model_in(2), 1e-5
+
+    def checked(descent, phi, **settings):
+        differences = [(descent(phi + step)[0] - descent(phi - step)[0]) / (2.0 * h) for step in h * np.eye(len(phi))]
+        np.testing.assert_allclose(descent(phi)[1], differences, rtol=1e-5, atol=1e-6)
+        return minimize(descent, phi, **settings)
+
+    monkeypatch.setattr("aegisbo.numerics.hyperfit.minimize", checked)
+    climb(Likelihood(X, y, model), spread_starts(model, 2, np.random.default_rng(0))[0], model.bounds(2))
 
 
 @each_model

@@ -77,6 +77,15 @@ def test_measured_values_and_deviations_return_from_the_standardised_scale(shape
     assert scale.measured(np.zeros(1))[0] == pytest.approx(size * statistics.mean((shape + 0.3).tolist()), rel=1e-12)
 
 
+def test_what_would_be_larger_than_any_number_is_the_largest():
+    largest = float(np.finfo(float).max)
+    scale = scale_of(np.array([-largest, largest]))
+    np.testing.assert_allclose(scale.measured(np.array([-9.0, 9.0])), [-largest, largest], rtol=1e-12)
+    np.testing.assert_allclose(
+        scale.measured_std(np.array([0.1, 9.0])), [0.1 * np.sqrt(2.0) * largest, largest], rtol=1e-12
+    )
+
+
 def test_values_given_are_not_altered():
     y = np.array([1.0, 2.0, 4.0])
     z = standardise(y)

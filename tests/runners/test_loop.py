@@ -319,7 +319,7 @@ def test_every_point_is_journalled_before_it_runs_with_all_results_known_then() 
         known: int = 7
         rows: list[tuple[Any, ...]] = field(default_factory=list)
 
-        def asked(self, trial: Any, memory: Any, seen: int) -> None:
+        def asked(self, trial: Any, memory: Any, seen: int, seconds: float) -> None:
             self.rows.append(("asked", trial.number, seen))
 
         def ended(self, job: Finished) -> int:
@@ -343,7 +343,7 @@ class Unlucky(VirtualWorkers):
         super().__init__(plus_one, 2, Constant(5.0), seed=0)
         self.known, self.events, self.news, self.rows = 0, 0, [], []
 
-    def asked(self, trial: Any, memory: Any, seen: int) -> None:
+    def asked(self, trial: Any, memory: Any, seen: int, seconds: float) -> None:
         self.rows.append((trial.number, seen))
 
     def ended(self, job: Finished) -> int:

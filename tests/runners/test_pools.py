@@ -34,7 +34,7 @@ class Book:
     slow_at: int | None = None  # the trial whose writer is held up after it has its place
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def asked(self, trial: Any, memory: Any, seen: int) -> None:
+    def asked(self, trial: Any, memory: Any, seen: int, seconds: float) -> None:
         raise AssertionError("the loop writes down what is asked")
 
     def ended(self, job: Finished) -> int:

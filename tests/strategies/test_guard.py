@@ -43,17 +43,17 @@ def fallbacks(*pairs):
 
 
 @given(st.integers(0, 2**32), st.sampled_from([[0.3], [0.01, 2.0, 0.5]]))
-def test_a_point_is_taken_within_a_millionth_of_the_length_scales(seed, lengthscale):
+def test_a_point_is_taken_within_a_ten_thousandth_of_the_length_scales(seed, lengthscale):
     rng = np.random.default_rng(seed)
     taken = rng.random((6, 3))
     directions = rng.normal(size=(30, 3))
     directions /= np.linalg.norm(directions, axis=1)[:, None]
-    lengths = 1e-6 * rng.uniform(0.5, 1.5, size=(30, 1))
+    lengths = 1e-4 * rng.uniform(0.5, 1.5, size=(30, 1))
     choices = taken[rng.integers(6, size=30)] + lengths * directions * lengthscale
     scales = np.broadcast_to(lengthscale, 3)
     nearest = [min(math.hypot(*((z - x) / scales)) for x in taken) for z in choices]
-    np.testing.assert_array_equal(is_taken(choices, taken, np.array(lengthscale)), np.array(nearest) < 1e-6)
-    assert 0 < sum(distance < 1e-6 for distance in nearest) < 30
+    np.testing.assert_array_equal(is_taken(choices, taken, np.array(lengthscale)), np.array(nearest) < 1e-4)
+    assert 0 < sum(distance < 1e-4 for distance in nearest) < 30
 
 
 def test_nothing_is_taken_where_nothing_is_known():

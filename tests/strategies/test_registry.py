@@ -45,10 +45,10 @@ def resolve_with(name, **preset):
     [
         ("aegsi", "Unknown strategy 'aegsi': did you mean 'aegis'?"),
         ("Aegis-RS", "Unknown strategy 'Aegis-RS': did you mean 'aegis-rs'?"),
-        ("aegis-no-exploit:epsilon=0.1", "Unknown parameter of 'aegis-no-exploit:epsilon=0.1' 'epsilon'"),
-        ("aegis:gama=0.2", "Unknown parameter of 'aegis:gama=0.2' 'gama': did you mean 'gamma'?"),
-        ("ei:n=5", "Unknown parameter of 'ei:n=5' 'n': known: guard."),
-        ("random:guard=on", "Unknown parameter of 'random:guard=on' 'guard'"),
+        ("aegis-no-exploit:epsilon=0.1", "Unknown strategy parameter 'epsilon'"),
+        ("aegis:gama=0.2", "Unknown strategy parameter 'gama': did you mean 'gamma'?"),
+        ("ei:n=5", "Unknown strategy parameter 'n': known: guard."),
+        ("random:guard=on", "Unknown strategy parameter 'guard'"),
     ],
 )
 def test_unknown_names_are_answered_with_known_ones(text, message):

@@ -79,10 +79,12 @@ def test_predictions_are_noted_in_the_users_units(evidence):
 
 def test_what_was_out_of_the_ordinary_is_noted():
     evidence = some_evidence(5)
-    belief, _ = fit(replace(evidence, y=np.full(5, 0.1)))
-    note = belief.note(evidence.X[0])
-    assert note["fit"] == ["5 equal outputs teach nothing: hyper-parameters left at their defaults"]
-    assert note["mean"] == 0.1
+    constant = replace(evidence, y=np.full(5, 0.1))
+    belief, memory = fit(constant)
+    for told in (belief, SURROGATE.fit(constant, memory, np.random.default_rng(9))[0]):  # fitted, and fitted before
+        note = told.note(evidence.X[0])
+        assert note["fit"] == ["5 equal outputs teach nothing: hyper-parameters left at their defaults"]
+        assert note["mean"] == 0.1
 
 
 def test_the_model_is_given_the_number_of_coordinates():

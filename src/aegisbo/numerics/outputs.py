@@ -24,10 +24,15 @@ class Scale:
         return np.asarray((y / self.size - self.centre) / self.spread)
 
     def measured(self, z: Array) -> Array:
-        return np.asarray((z * self.spread + self.centre) * self.size)
+        return self._sized(z * self.spread + self.centre)
 
     def measured_std(self, sigma: Array) -> Array:
-        return np.asarray(sigma * self.spread * self.size)
+        return self._sized(sigma * self.spread)
+
+    def _sized(self, relative: Array) -> Array:
+        """In the user's units, at most the largest number that there is."""
+        largest = np.finfo(np.float64).max / max(self.size, 1.0)
+        return np.asarray(np.clip(relative, -largest, largest) * self.size)
 
 
 def scale_of(y: Array) -> Scale:

@@ -135,7 +135,10 @@ class Optimizer:
             return self._add(number, self._initial(number, taken), note={"move": "initial"})
         suggestion = self._suggest(number, evidence)
         memory = _as_stored(suggestion.memory)
-        trial = self._add(number, self.space.params(suggestion.x), note=_as_stored(suggestion.note))
+        note = _as_stored(suggestion.note)
+        if self.maximize and "mean" in note:
+            note["mean"] = -note["mean"]  # as the user measures it
+        trial = self._add(number, self.space.params(suggestion.x), note=note)
         self._memory = memory  # last, so that a suggestion which cannot be used leaves no trace
         return trial
 

@@ -31,8 +31,8 @@ class Journal(Protocol):
     def known(self) -> int:
         """The last event that the optimizer knew of when the run began."""
 
-    def asked(self, trial: Asked, memory: Mapping[str, Any], seen: int) -> None:
-        """A point is about to be submitted; `seen` is the last event that its choice knew of."""
+    def asked(self, trial: Asked, memory: Mapping[str, Any], seen: int, seconds: float) -> None:
+        """A point is about to be submitted; `seen` is the last event its choice knew of, `seconds` the time it took."""
 
     def ended(self, job: Finished) -> int:
         """A job has ended; returns the number of the event."""
@@ -43,7 +43,7 @@ class Unrecorded:
 
     known = 0
 
-    def asked(self, trial: Asked, memory: Mapping[str, Any], seen: int) -> None:
+    def asked(self, trial: Asked, memory: Mapping[str, Any], seen: int, seconds: float) -> None:
         """Forget it."""
 
     def ended(self, job: Finished) -> int:

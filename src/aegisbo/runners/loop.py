@@ -190,7 +190,7 @@ class _Loop:
             self.exhausted, self.message = True, str(error)
             return None
         self.seconds[trial.number] = perf_counter() - begin
-        self.journal.asked(trial, self.optimizer.memory, self.seen)
+        self.journal.asked(trial, self.optimizer.memory, self.seen, self.seconds[trial.number])
         return trial
 
     def _submit(self, trial: Asked) -> None:

@@ -22,9 +22,9 @@ class Recorder:
         """The study was read up to the event that says it was opened."""
         return self.study.opened
 
-    def asked(self, trial: Asked, memory: Mapping[str, Any], seen: int) -> None:
+    def asked(self, trial: Asked, memory: Mapping[str, Any], seen: int, seconds: float) -> None:
         """Write a point down before it is submitted."""
-        self.study.asked(trial.number, trial.params, trial.note, memory, seen)
+        self.study.asked(trial.number, trial.params, trial.note, memory, seen, seconds)
 
     def ended(self, job: Finished) -> int:
         """Write down what became of a job."""

@@ -16,7 +16,7 @@ from aegisbo.arrays import Array, Mask
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.moves import anywhere
 
-CLOSEST = 1e-6  # in length scales
+CLOSEST = 1e-4  # in length scales; polished starts of one basin end up to 1e-5 apart, and are the same point
 DRAWS = 1000
 
 Fallback = tuple[str, Callable[[], Array]]  # name of a move, and its choices (k, width) made on demand

@@ -20,7 +20,7 @@ class Preset:
     surrogate: Surrogate
     search: Search
     features: int  # of a sample path
-    guard: bool  # whether a point may be suggested twice
+    guard: bool  # whether a point that is finished or pending is replaced
 
 
 def paper_model(d: int) -> Model:

@@ -103,7 +103,9 @@ def _parse(text: str, rest: str, entry: Entry) -> dict[str, Any]:
     for pair in filter(None, rest.split(",")):
         key, _, value = pair.partition("=")
         if key not in parsers:
-            raise UnknownName(f"parameter of {text!r}", key, parsers)
+            raise UnknownName("strategy parameter", key, parsers)
+        if key in given:
+            raise InvalidInput(f"{key} stands twice in strategy {text!r}: leave one out.")
         try:
             given[key] = parsers[key](value)
         except ValueError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ class Belief:
     gp: GP
     scale: Scale
     best: float  # lowest value measured, standardised
-    notes: tuple[str, ...]  # what was out of the ordinary in the fit
+    notes: Sequence[str]  # what was out of the ordinary in the fit
 
     def note(self, x: Array) -> Note:
         """What is predicted at x (width,), in the user's units, and how the model is."""
@@ -57,7 +57,7 @@ class Surrogate:
         seen = [len(evidence.X), len(evidence.failed)]
         known = np.array(memory["phi"]) if "phi" in memory else None
         if known is not None and memory["seen"] == seen:
-            return Belief(hyperfit.posterior(X, y, model, known), scale, float(y.min()), ()), memory
+            return Belief(hyperfit.posterior(X, y, model, known), scale, float(y.min()), memory["fit"]), memory
         found = hyperfit.fit(X, y, model, rng, warm=known)
-        memory = {**memory, "seen": seen, "phi": found.phi.tolist()}
+        memory = {**memory, "seen": seen, "phi": found.phi.tolist(), "fit": list(found.notes)}
         return Belief(found.gp, scale, float(y.min()), found.notes), memory

@@ -5,19 +5,18 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TextIO
 
 from aegisbo.errors import UnknownName
 from aegisbo.study.history import optimizer_after
-from aegisbo.study.store import Event, read_events
+from aegisbo.study.store import read_events
 
 
 def rows(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     """The trials of a study by number, with when they were asked for and ended."""
     events = read_events(Path(path))
-    asked_at = _times(events, ("asked",))
+    asked = {event.number: event for event in events if event.kind == "asked"}
     ended = {event.number: event for event in events if event.kind in ("told", "failed")}
     table = []
     for trial in optimizer_after(events).trials:
@@ -29,7 +28,8 @@ def rows(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
                 "value": trial.value,
                 **{f"param_{name}": value for name, value in trial.params.items()},
                 "move": trial.note.get("move"),
-                "asked_at": asked_at[trial.number],
+                "asked_at": asked[trial.number].at,
+                "suggestion_seconds": asked[trial.number].body["seconds"],
                 "ended_at": None if end is None else end.at,
                 "seconds": None if end is None else end.body["seconds"],
                 "reason": trial.reason,
@@ -61,7 +61,3 @@ def _json(path: str | os.PathLike[str], out: TextIO) -> None:
 
 
 WRITERS = {"csv": _csv, "json": _json}
-
-
-def _times(events: Iterable[Event], kinds: tuple[str, ...]) -> dict[int | None, float]:
-    return {event.number: event.at for event in events if event.kind in kinds}

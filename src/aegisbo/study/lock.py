@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -47,8 +48,9 @@ class DriverLock:
                 break
             os.close(self._descriptor)  # its last holder deleted it between our opening and our locking it
         me = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
-        os.ftruncate(self._descriptor, 0)
-        os.pwrite(self._descriptor, json.dumps(me).encode(), 0)
+        with suppress(OSError):  # a full disk, say: the lock holds without a name, too
+            os.ftruncate(self._descriptor, 0)
+            os.pwrite(self._descriptor, json.dumps(me).encode(), 0)
         _held.add(self._study)
         return self
 

@@ -74,10 +74,17 @@ class Study:
         self._resources.close()
 
     def asked(
-        self, number: int, params: Mapping[str, Any], note: Mapping[str, Any], memory: Mapping[str, Any], seen: int
+        self,
+        number: int,
+        params: Mapping[str, Any],
+        note: Mapping[str, Any],
+        memory: Mapping[str, Any],
+        seen: int,
+        seconds: float = 0.0,
     ) -> int:
-        """A point was chosen, knowing all results up to event `seen`."""
-        return self._store.append("asked", number, {"params": params, "note": note, "memory": memory, "seen": seen})
+        """A point was chosen, knowing all results up to event `seen`, which took `seconds`."""
+        body = {"params": params, "note": note, "memory": memory, "seen": seen, "seconds": seconds}
+        return self._store.append("asked", number, body)
 
     def told(self, number: int, value: float, seconds: float) -> int:
         """An evaluation gave a value."""
