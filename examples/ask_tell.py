@@ -1,6 +1,6 @@
 """Your own loop: ask for a point, tell what it gave, in any order; stop, store, go on.
 
-    python examples/ask_tell.py
+python examples/ask_tell.py
 """
 
 from __future__ import annotations

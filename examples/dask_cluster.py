@@ -1,6 +1,6 @@
 """Evaluations on a Dask cluster: here one on this machine, elsewhere the address of its scheduler.
 
-    python examples/dask_cluster.py
+python examples/dask_cluster.py
 """
 
 from __future__ import annotations

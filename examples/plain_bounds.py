@@ -1,6 +1,6 @@
 """The shortest way: a function of a vector, its bounds, and a few processes.
 
-    python examples/plain_bounds.py
+python examples/plain_bounds.py
 """
 
 from __future__ import annotations

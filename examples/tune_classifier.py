@@ -1,6 +1,6 @@
 """A scikit-learn model tuned in a mixed space; interrupt it and run it again: it goes on where it was.
 
-    python examples/tune_classifier.py
+python examples/tune_classifier.py
 """
 
 from __future__ import annotations

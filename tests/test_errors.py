@@ -6,14 +6,14 @@ import pickle
 import pytest
 
 from aegisbo import errors
-from aegisbo.errors import AegisError, InvalidInput, MissingExtra, SpaceExhausted, TrialError, UnknownName
+from aegisbo.errors import AegisError, InvalidInput, MissingExtra, SpaceExhausted, StudyError, TrialError, UnknownName
 
 KNOWN = ["Branin", "Hartmann3", "Hartmann6"]
 
 
 def test_one_except_clause_catches_the_whole_family() -> None:
     family = {kind for _, kind in inspect.getmembers(errors, inspect.isclass) if kind.__module__ == errors.__name__}
-    assert family == {AegisError, InvalidInput, MissingExtra, SpaceExhausted, TrialError, UnknownName}
+    assert family == {AegisError, InvalidInput, MissingExtra, SpaceExhausted, StudyError, TrialError, UnknownName}
     assert all(issubclass(kind, AegisError) for kind in family)
 
 

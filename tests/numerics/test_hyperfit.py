@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from scipy.stats import norm
 from sklearn.gaussian_process.kernels import Matern
 
 from aegisbo.numerics.hyperfit import climb, fit, hills, posterior, spread_starts
@@ -100,6 +101,15 @@ def test_of_several_hills_the_highest_is_found(model_in, n, d, seed, seed_of_sta
     found = fit(X, y, model, np.random.default_rng(seed_of_starts))
     best = plain_fit(Likelihood(X, y, model), model.bounds(d), np.random.default_rng(1))
     assert found.log_likelihood >= best - 1e-4 * n
+
+
+@pytest.mark.parametrize("seed", [8, 9, 16, 24, 27])
+def test_no_fit_is_worse_than_calling_everything_noise(seed):
+    n, d = 30, 4
+    X, y = noisy_waves(n, d, 30.0, seed)
+    independent = norm(0.0, np.sqrt(y @ y / n)).logpdf(y).sum()
+    found = fit(X, y, fixed_model(d), np.random.default_rng(0))
+    assert found.log_likelihood >= independent - 1e-9 * n
 
 
 def test_the_plateau_wins_only_if_it_is_really_the_highest():

@@ -95,3 +95,14 @@ def test_a_result_for_every_configuration_is_needed(tmp_path: Path) -> None:
     np.savez(tmp_path / "svm_data.npz", X=np.zeros((3, 2)), Y=np.zeros((5, 4)))
     with pytest.raises(InvalidInput, match=r"Y in svm_data\.npz must have shape \(n, 3\), got shape \(5, 4\)"):
         read_sweep(tmp_path / "svm_data.npz")
+
+
+def test_a_flat_task_is_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "svm_data.npz", X=np.zeros((3, 2)), Y=[[0.1, 0.2, 0.3], [0.5, 0.5, 0.5]])
+    with pytest.raises(InvalidInput, match=r"Row 1 of Y in svm_data\.npz is the same for all .* leave that task out"):
+        read_sweep(tmp_path / "svm_data.npz")
+
+
+def test_errors_without_a_logarithm_are_refused(sweep: Sweep) -> None:
+    with pytest.raises(InvalidInput, match=r"Y holds 0\.0, which has no logarithm"):
+        next(build_instances(Sweep(sweep.X, sweep.Y - sweep.Y.min()), "exp", SHORT, np.random.default_rng(0)))

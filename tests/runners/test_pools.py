@@ -53,7 +53,7 @@ def client() -> Iterator[Any]:
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=2, processes=False, dashboard_address=None, protocol="inproc://"
+            n_workers=2, threads_per_worker=2, processes=False, dashboard_address=":0", protocol="inproc://"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
@@ -99,6 +100,19 @@ def test_a_lock_file_without_a_name_in_it_is_still_a_lock(tmp_path: Path) -> Non
         os.truncate(tmp_path / "run.db.driver", 0)
         with pytest.raises(StudyError, match=r"driven by another process: wait for it"), DriverLock(path):
             pass
+
+
+def test_a_lock_whose_name_cannot_be_written_is_still_a_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = tmp_path / "run.db"
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "pwrite", full)
+        with DriverLock(path), pytest.raises(StudyError, match="by this process"), DriverLock(path):
+            pass
+    with DriverLock(path):
+        pass
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:

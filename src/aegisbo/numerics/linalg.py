@@ -80,6 +80,8 @@ def extend(factor: Factor, cross: Array, corner: Array) -> Factor:
     factor of the larger matrix with that jitter.
     """
     n, m = cross.shape
+    if m == 0:
+        return factor
     below = factor.whiten(cross)  # (n, m)
     schur = corner - below.T @ below
     schur[np.diag_indices(m)] += factor.jitter

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
+from aegisbo.errors import InvalidInput
 from aegisbo.problems.base import INSTANCES
 from aegisbo.problems.profet_bayes_net import Chain, draw_layers
 from aegisbo.problems.profet_data import Sweep, distil, read_public_network, read_sweep
@@ -78,6 +79,8 @@ def _training_set(sweep: Sweep, embedding: Embedding, output: Output, rng: Gener
     y = sweep.Y[task, configuration]
     x_mean, x_std, y_mean, y_std = X.mean(axis=0), X.std(axis=0), 0.0, 1.0
     if output == "exp":
+        if y.min() <= 0:
+            raise InvalidInput(f"Y holds {y.min()}, which has no logarithm: squared errors must be above 0.")
         y = np.log(y)
         y_mean, y_std = float(y.mean()), float(y.std())
     return _TrainingSet((X - x_mean) / x_std, (y - y_mean) / y_std, Scaling(x_mean, x_std, y_mean, y_std))

@@ -32,6 +32,10 @@ def read_sweep(file: Path) -> Sweep:
     arrays = read_arrays(file, ["X", "Y"])
     X = as_matrix(arrays["X"], f"X in {file.name}")
     Y = as_matrix(arrays["Y"], f"Y in {file.name}", columns=len(X))
+    if (flat := np.flatnonzero(np.ptp(Y, axis=1) == 0)).size:
+        raise InvalidInput(
+            f"Row {flat[0]} of Y in {file.name} is the same for all configurations: leave that task out."
+        )
     return Sweep(X, Y)
 
 

@@ -1,0 +1,63 @@
+"""Dask: clusters that are empty, missing or given by their address."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aegisbo.errors import AegisError, MissingExtra
+from aegisbo.runners.dask import connect
+from aegisbo.runners.minimize import minimize
+from aegisbo.study import load
+from aegisbo.study.replay import replay
+
+distributed = pytest.importorskip("distributed")
+
+BOX = [(-5, 10), (2, 3)]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
+    ) as cluster:
+        yield cluster
+
+
+def test_a_cluster_by_its_client_and_by_its_address(cluster: Any, tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    with distributed.Client(cluster) as client:
+        first = minimize(lambda x: x[0] ** 2, BOX, budget=6, n_initial=3, seed=1, executor=client, study=path)
+        assert client.status == "running"  # it is the caller's, and stays open
+    assert first.nfev == 6
+    result = minimize(
+        lambda x: x[0] ** 2, BOX, budget=10, n_initial=3, seed=1, executor=cluster.scheduler_address, study=path
+    )
+    assert [trial.state for trial in result.trials] == ["done"] * 10
+    assert load(path).trials == result.trials
+    assert replay(path).faithful
+
+
+def test_what_the_cluster_cannot_stop_is_said(cluster: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    with distributed.Client(cluster) as client:
+        minimize(lambda x: 1.0, BOX, budget=2, seed=1, executor=client, trial_timeout=60.0)
+    assert capsys.readouterr().err.startswith("aegisbo: Tasks on a Dask cluster cannot be stopped")
+
+
+def test_a_cluster_without_workers_needs_their_number() -> None:
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
+        distributed.Client(empty) as client,
+        pytest.raises(AegisError, match="has no workers yet: start some, or say how many with workers="),
+    ):
+        minimize(lambda x: 1.0, BOX, budget=2, executor=client)
+
+
+def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'aegisbo\[dask\]'"):
+        connect("tcp://127.0.0.1:9")
