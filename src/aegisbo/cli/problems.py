@@ -119,7 +119,7 @@ def build_profet(
     ] = 150,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="Decides all random numbers.")] = 0,
 ) -> None:
-    """Train 51 instances each of SVM, FC-NET and XGBoost (minutes; about an hour with 500 units)."""
+    """Train 51 instances each of SVM, FC-NET and XGBoost (minutes; half an hour with 500 units)."""
     from aegisbo.problems.base import INSTANCES
     from aegisbo.problems.profet_bayes_net import Chain
     from aegisbo.problems.profet_build import BUILDERS, build_all
