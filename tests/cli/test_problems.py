@@ -135,7 +135,7 @@ def test_simulations_run_on_several_instances(tmp_path: Path) -> None:
     file = tmp_path / "runs.json"
     few = ["--strategy", "random", "--runs", "2", "--workers", "2", "--budget", "8", "--json", str(file)]
     printed = call("simulate", "--problem", "SVM", "--instances", "4-6", *few)
-    assert printed.startswith("SVM#4 and 2 more instances: best value")
+    assert printed.startswith("SVM, 3 instances: best value")
     assert "medians over 6 runs" in printed
     runs = json.loads(file.read_text("utf-8"))["runs"]
     assert [run["problem"] for run in runs] == ["SVM#4"] * 2 + ["SVM#5"] * 2 + ["SVM#6"] * 2

@@ -27,8 +27,8 @@ def test_ordinary_values_are_standardised_as_by_the_textbook(shape):
 @each_shape
 def test_result_has_mean_zero_and_unbiased_variance_one(shape):
     z = standardise(shape)
-    assert z.mean() == pytest.approx(0.0, abs=1e-14)
-    assert z.var(ddof=1) == pytest.approx(1.0, rel=1e-14)
+    assert z.mean() == pytest.approx(0.0, abs=1e-13)
+    assert z.var(ddof=1) == pytest.approx(1.0, rel=1e-13)
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-200, 1e-12, 1e12, 1e200, 1e306])

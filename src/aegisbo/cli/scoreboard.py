@@ -84,8 +84,9 @@ class Scoreboard:
 
     @property
     def _problem(self) -> str:
-        first, *others = dict.fromkeys(record.spec.problem for record in self._records)
-        return f"{first} and {len(others)} more instances" if others else first
+        names = {record.spec.problem for record in self._records}
+        first = self._records[0].spec.problem
+        return first if len(names) == 1 else f"{first.partition('#')[0]}, {len(names)} instances"
 
     @property
     def _reference(self) -> str:

@@ -24,10 +24,10 @@ class NotPositiveDefinite(AegisError):
 
 @dataclass(frozen=True)
 class Factor:
-    """Lower Cholesky factor of K + jitter I."""
+    """Lower Cholesky factor of K with up to `jitter` added to its diagonal."""
 
     L: Array  # (n, n), Fortran order, zeros above the diagonal
-    jitter: float  # what was added to the diagonal to make it work; 0 in the usual case
+    jitter: float  # the most that was added to an entry to make it work; 0 in the usual case
 
     @cached_property
     def _inverse(self) -> Array:
@@ -90,7 +90,7 @@ def extend(factor: Factor, cross: Array, corner: Array) -> Factor:
     L[:n, :n] = factor.L
     L[n:, :n] = below.T
     L[n:, n:] = added.L
-    return Factor(L, max(factor.jitter, added.jitter))
+    return Factor(L, factor.jitter + added.jitter)
 
 
 def _triangular(L: Array, B: Array, *, transposed: bool) -> Array:

@@ -37,12 +37,10 @@ class Scale:
 
 def scale_of(y: Array) -> Scale:
     """The scale on which y (n,) has mean 0 and variance 1; a spread of 1 where all values are equal."""
-    size = float(np.abs(y).max(initial=0.0)) or 1.0
-    scaled = y / size
-    # The mean of equal numbers may differ from them in the last digit, which must not become a variance of 1.
-    constant = len(y) < 2 or np.ptp(scaled) == 0.0
-    centre = scaled[0] if constant else scaled.mean()
-    return Scale(size, float(centre), 1.0 if constant else float(scaled.std(ddof=1)))
+    size = float(np.abs(y).max()) or 1.0
+    scaled = y / size  # equal values become exactly 1, -1 or 0
+    spread = float(scaled.std(ddof=1)) if len(y) > 1 else 0.0
+    return Scale(size, float(scaled.mean()), spread or 1.0)
 
 
 def standardise(y: Array) -> Array:
