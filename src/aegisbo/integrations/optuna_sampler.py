@@ -117,7 +117,8 @@ class AegisSampler(BaseSampler):
         """
         history, memory = self._look(study, trial, reader)
         for attempt in range(ATTEMPTS):
-            suggestion = self._suggest(study, trial.number, history.evidence, memory)
+            last = attempt == ATTEMPTS - 1
+            suggestion = (self._elsewhere if last else self._suggest)(study, trial.number, history.evidence, memory)
             record = Record(reader.space.digest, suggestion.x.tolist(), self._owner, suggestion.memory)
             publish(study, trial, record, attempt)
             earlier, (history, memory) = history, self._look(study, trial, reader)
@@ -150,6 +151,12 @@ class AegisSampler(BaseSampler):
             return Suggestion(cube.unused(x, taken), memory, {"move": "initial"})
         with one_blas_thread():
             return self._strategy.suggest(evidence, memory, self._rng(study, Role.STRATEGY, number))
+
+    def _elsewhere(self, study: Study, number: int, evidence: Evidence, memory: Memory) -> Suggestion:
+        """A random point, for a trial whose every choice somebody else has made at the same moment."""
+        U = self._rng(study, Role.STRATEGY, number).random((1, evidence.cube.parameters))
+        taken = np.vstack([evidence.X, evidence.failed, evidence.pending])
+        return Suggestion(evidence.cube.unused(evidence.cube.fill(U)[0], taken), memory, {"move": "random"})
 
     def _rng(self, study: Study, *address: int) -> Generator:
         """Random numbers by address: nobody's draws depend on who asked or finished before."""
