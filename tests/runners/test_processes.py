@@ -176,7 +176,7 @@ def test_what_the_function_prints_goes_to_standard_error_and_it_reads_no_jobs(
 
 
 DRIVER = """
-import sys, time
+import os, sys, time
 sys.path.insert(0, sys.argv[1])
 from pool_jobs import wait_with_child
 from aegisbo.runners.journal import Unrecorded
@@ -184,13 +184,15 @@ from aegisbo.runners.processes import Processes
 pool = Processes(wait_with_child, 2, Unrecorded())
 for number in range(2):
     pool.submit(number, sys.argv[2])
+if sys.argv[3] == "fork" and os.fork() == 0:  # a copy that lives on, with all pipes open
+    time.sleep(600)
 if sys.argv[3] == "early":  # killed while the interpreters are still starting
     print(flush=True)
 time.sleep(0.0 if sys.argv[3] == "forgets" else 600)
 """
 
 
-@pytest.mark.parametrize("end", ["killed", "killed early", "terminated", "forgets"])
+@pytest.mark.parametrize("end", ["killed", "killed early", "killed after a fork", "terminated", "forgets"])
 def test_workers_and_what_they_started_die_with_their_driver(tmp_path: Path, end: str) -> None:
     command = [sys.executable, "-c", DRIVER, os.path.dirname(__file__), str(tmp_path / "gate"), end.split()[-1]]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as driver:
@@ -201,10 +203,15 @@ def test_workers_and_what_they_started_die_with_their_driver(tmp_path: Path, end
             pids = children_of(driver.pid)
         elif end != "forgets":
             pids = reported(tmp_path, 4)
+        copies = {pid for pid in children_of(driver.pid) if os.getpgid(pid) == os.getpgid(driver.pid)}
         if end == "terminated":
             driver.terminate()
         elif end != "forgets":
             driver.kill()
         driver.wait(PATIENCE)
     time.sleep(0.5)  # long enough for one that goes on alone to report
-    assert wait_until_dead(pids | reported(tmp_path, 0)) == set()
+    survivors = wait_until_dead(pids | reported(tmp_path, 0))
+    for copy in copies:
+        os.kill(copy, signal.SIGKILL)
+    assert survivors == set()
+    assert len(copies) == (end == "killed after a fork")
