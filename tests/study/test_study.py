@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from aegisbo.errors import InvalidInput, StudyError, UnknownName
@@ -78,7 +78,7 @@ def live(driver: Driver, choices: st.DataObject, steps: int) -> None:
             (driver.tell if step == "late" else driver.too_late)(choices.draw(st.sampled_from(slow)))
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, phases=[Phase.generate])  # no shrinking: every example is a file, synced to disk
 @given(choices=st.data(), space=st.sampled_from([BOX, MIXED]), maximize=st.booleans())
 def test_the_fold_is_the_optimizer_that_lived_through_it(
     tmp_path_factory: pytest.TempPathFactory, choices: st.DataObject, space: Space, maximize: bool
