@@ -94,6 +94,21 @@ def test_a_job_can_be_stopped_before_its_process_is_up(tmp_path: Path) -> None:
         assert next_end(pool).outcome.value == 3_000_001.0
 
 
+def test_a_job_can_be_stopped_before_a_dead_process_is_replaced(tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    gate.touch()
+    with pool_of(wait_for) as pool:
+        pool.submit(0, str(gate))
+        assert next_end(pool).outcome.state == "done"
+        (worker,) = reported(tmp_path)
+        os.kill(worker, signal.SIGKILL)
+        assert wait_until_dead({worker, parent_of(worker)}) == set()
+        gate.unlink()
+        pool.submit(1, str(gate))
+        pool.stop(1)
+        assert next_end(pool).outcome.state == "timed_out"
+
+
 def test_stopping_what_has_ended_or_never_ran_harms_nobody() -> None:
     with pool_of(square) as pool:
         pool.submit(0, 3.0)
@@ -111,8 +126,8 @@ def test_close_leaves_no_process_and_no_thread_behind(tmp_path: Path) -> None:
         pids = reported(tmp_path, 2)
         mine = children_of(os.getpid())
         assert len(mine) >= len(before[0]) + 3
-    assert wait_until_dead(pids | mine - before[0], seconds=0.5) == set()
     assert children_of(os.getpid()) == before[0]  # no zombies either
+    assert wait_until_dead(pids | mine - before[0], seconds=0.5) == set()
     time.sleep(0.1)
     assert threading.active_count() == before[1]
 
