@@ -48,6 +48,7 @@ demo: setup ## a real run with four worker processes of uneven speed (half a min
 
 bench: $(BENCH_VENV)/.stamp ## measure the time of a suggestion against other libraries (needs torch, a large download)
 	$(BENCH_VENV)/bin/python benchmarks/suggest.py
+	$(BENCH_VENV)/bin/python benchmarks/suggest.py --quality
 
 # torch goes first and alone: solved together with the rest, pip may settle on another build of it.
 $(BENCH_VENV)/.stamp: benchmarks/requirements.txt pyproject.toml
