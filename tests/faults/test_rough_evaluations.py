@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from diary import BOX, Diary, value_of
-from runners.processes_of import children_of, parent_of, wait_until_dead
+from runners.processes_of import children_of, wait_until_dead
 
 import aegisbo
 from aegisbo.study.history import optimizer_after
@@ -113,18 +114,18 @@ class Killer(threading.Thread):
 
     def run(self) -> None:
         while self.kills < KILLS and not self.done.wait(self.rng.uniform(0.2, 1.0)):
-            workers = sorted(pid for pid in self.diary.pids() if self.is_worker(pid))
-            if not workers:
+            pairs = sorted(self.guards_and_workers())
+            if not pairs:
                 continue
-            victim = int(self.rng.choice(workers))
-            if self.rng.random() < 0.3:
-                victim = parent_of(victim)
-            os.kill(victim, signal.SIGKILL)
-            self.kills += 1
+            guard, worker = pairs[self.rng.integers(len(pairs))]
+            with suppress(ProcessLookupError):  # it has ended by itself meanwhile
+                os.kill(guard if self.rng.random() < 0.3 else worker, signal.SIGKILL)
+                self.kills += 1
 
-    def is_worker(self, pid: int) -> bool:
-        """Whether it is alive and a grandchild of ours: nobody else's process is touched."""
-        return any(pid in children_of(guard) for guard in children_of(os.getpid()))
+    def guards_and_workers(self) -> set[tuple[int, int]]:
+        """Children of ours with a child that has noted a call: nobody else's process is touched."""
+        noted = self.diary.pids()
+        return {(guard, worker) for guard in children_of(os.getpid()) for worker in children_of(guard) & noted}
 
 
 def test_everything_at_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
