@@ -108,15 +108,15 @@ class _TorchPath:
     """A path of ours as a function that torch can differentiate."""
 
     def __init__(self, path: SamplePaths) -> None:
-        self.frequencies, self.phases = torch.from_numpy(path.frequencies), torch.from_numpy(path.phases)
-        self.weights, self.update = torch.from_numpy(path.weights[0]), torch.from_numpy(path.update[0])
+        self.frequencies, self.phases = torch.from_numpy(path.frequencies), torch.from_numpy(path.phases[0])
+        self.amplitudes, self.update = torch.from_numpy(path.amplitudes[0]), torch.from_numpy(path.update[0])
         self.X = torch.from_numpy(path.gp.X)
         self.kernel = path.gp.kernel
 
     def __call__(self, Z: Tensor) -> Tensor:  # (m, d) -> (m,)
         c = 5**0.5 * torch.cdist(Z, self.X) / float(self.kernel.lengthscale[0])  # (m, n)
         k = self.kernel.outputscale * (1 + c + c**2 / 3) * torch.exp(-c)
-        return torch.cos(Z @ self.frequencies.T + self.phases) @ self.weights + k @ self.update
+        return torch.cos(Z @ self.frequencies.T + self.phases) @ self.amplitudes + k @ self.update
 
 
 def _summary(differences: dict[tuple[int, int, str, int], float]) -> list[Line]:

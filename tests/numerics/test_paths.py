@@ -2,13 +2,13 @@
 
 Given its frequencies a path is Gaussian, its mean is the posterior mean for any frequencies, and its covariance
 
-    C_f(z, z') = (1/F) Σ_j 2 s a_j(z) a_j(z') + noise k(z)' K⁻² k(z'),    a_j(z) = c_j(z) − k(z)' K⁻¹ c_j(X),
-    c_j(x) = cos(ω_j·x + τ_j),
+    C_f(z, z') = (2/F) Σ_j s Re a_j(z) a_j(z')* + noise k(z)' K⁻² k(z'),    a_j(z) = e_j(z) − k(z)' K⁻¹ e_j(X),
+    e_j(x) = exp(i ω_j·x),
 
-is the posterior covariance on average over the frequencies. So all moments below are unbiased for any number of
+is the posterior covariance on average over the F/2 frequencies. So all moments below are unbiased for any number of
 features F, draws D and paths a draw S, and an average over D S paths strays by a Gaussian part of order (D S)^-1/2 and
-a part from the features of order (D F)^-1/2. Both sizes are computed here from the paper's formulas, without the code
-under test; how many standard deviations are allowed follows from the number of moments looked at.
+a part from the frequencies of order (D F/2)^-1/2. Both sizes are computed here from the paper's formulas, without the
+code under test; how many standard deviations are allowed follows from the number of moments looked at.
 """
 
 from __future__ import annotations
@@ -56,19 +56,18 @@ def allowed(count):
     return norm.isf(0.5 * FALSE_ALARM / count)
 
 
-def spread_of_one_feature(gp, Z):
-    """(m, m) standard deviations of 2 s a_j(z) a_j(z') over frequencies drawn by SciPy and uniform phases."""
+def spread_of_one_frequency(gp, Z):
+    """(m, m) standard deviations of s Re a_j(z) a_j(z')* over frequencies drawn by SciPy."""
     rng = np.random.default_rng(99)
     d = Z.shape[1]
     shape = np.diag(np.broadcast_to(gp.kernel.lengthscale, (d,)) ** -2.0)
     frequencies = multivariate_t(shape=shape, df=5, seed=rng).rvs(10_000).reshape(-1, d)
-    waves = np.cos(np.vstack([gp.X, Z]) @ frequencies.T + rng.uniform(0.0, 2.0 * np.pi, len(frequencies)))  # (n + m, J)
+    waves = np.exp(1j * np.vstack([gp.X, Z]) @ frequencies.T)  # (n + m, J)
     n = len(gp.X)
     K = gp.kernel(gp.X, gp.X) + (gp.noise + gp.jitter) * np.eye(n)
     a = waves[n:] - np.linalg.solve(K, gp.kernel(gp.X, Z)).T @ waves[:n]  # (m, J)
-    second = a @ a.T / a.shape[1]
-    fourth = (a * a) @ (a * a).T / a.shape[1]
-    return 2.0 * gp.kernel.outputscale * np.sqrt(fourth - second**2)
+    products = (a[:, None, :] * a[None, :, :].conj()).real  # (m, m, J)
+    return gp.kernel.outputscale * products.std(axis=2)
 
 
 def spread_of_one_product(C):
@@ -93,7 +92,7 @@ def test_moments_are_those_of_the_posterior(n, s, lengthscale):
     assert (np.abs(moved.mean(axis=0)) <= allowed(len(Z)) * rate).all()
 
     by_samples = spread_of_one_product(C) / np.sqrt(len(moved))
-    by_features = spread_of_one_feature(gp, Z) / np.sqrt(DRAWS * FEATURES)
+    by_features = spread_of_one_frequency(gp, Z) / np.sqrt(DRAWS * FEATURES / 2)
     error = np.abs(moved.T @ moved / len(moved) - C)
     assert (error <= allowed(len(Z) * (len(Z) + 1) / 2) * (by_samples + by_features)).all()
 
@@ -104,7 +103,7 @@ def test_paths_of_one_draw_are_independent():
     averages = np.sqrt(PATHS) * deviations(gp, Z, seed=1).mean(axis=1)  # (D, m), again with the posterior's covariance
     C = gp.covariance(Z, Z)
     by_samples = spread_of_one_product(C) / np.sqrt(DRAWS)
-    by_features = spread_of_one_feature(gp, Z) / np.sqrt(DRAWS * FEATURES)
+    by_features = spread_of_one_frequency(gp, Z) / np.sqrt(DRAWS * FEATURES / 2)
     error = np.abs(averages.T @ averages / DRAWS - C)
     assert (error <= allowed(len(Z) * (len(Z) + 1) / 2) * (by_samples + by_features)).all()
 
@@ -115,26 +114,23 @@ def test_far_from_data_the_variance_is_the_output_scale(s):
     gp = condition(Matern52(np.array([0.05, 0.03]), s), NOISE, 0.1 * rng.random((20, 2)), rng.standard_normal(20))
     Z = np.array([[0.9, 0.2], [0.1, 1.0], [1.0, 1.0], [0.6, 0.7]])
     variances = np.mean(deviations(gp, Z, seed=4) ** 2, axis=(0, 1))
-    # Of one feature 2 cos²(angle) = 1 + cos(2 angle) remains, with variance 1/2.
-    rate = np.sqrt(2.0 / (DRAWS * PATHS)) + np.sqrt(0.5 / (DRAWS * FEATURES))
-    np.testing.assert_allclose(variances, s, rtol=allowed(len(Z)) * rate)
+    # cos² + sin² = 1: the frequencies do not matter here.
+    np.testing.assert_allclose(variances, s, rtol=allowed(len(Z)) * np.sqrt(2.0 / (DRAWS * PATHS)))
 
 
 @pytest.mark.parametrize("lengthscale", [ISOTROPIC, ARD], ids=["isotropic", "ard"])
 def test_the_waves_have_the_correlation_of_the_kernel(lengthscale):
-    features = 100_000
-    path = paths.draw(posterior(5, 1.0, lengthscale), np.random.default_rng(5), features=features)
+    frequencies = paths.draw(posterior(5, 1.0, lengthscale), np.random.default_rng(5), features=100_000).frequencies
     A, B = np.random.default_rng(6).random((2, 40, 3))  # pairs in all directions: a product of 1-D kernels would differ
-    waves = [np.cos(Z @ path.frequencies.T + path.phases) for Z in (A, B)]
-    correlation = 2.0 * np.mean(waves[0] * waves[1], axis=1)
+    correlation = np.mean(np.cos((A - B) @ frequencies.T), axis=1)
 
     def exact(step):
         c = np.sqrt(5.0 * np.sum((step / lengthscale) ** 2, axis=1))
         return (1.0 + c + c**2 / 3.0) * np.exp(-c)
 
-    # 2 cos a cos b = cos(a - b) + cos(a + b): one has mean k(δ) and mean square (1 + k(2δ))/2, the other 0 and 1/2.
-    variance = 1.0 + 0.5 * exact(2.0 * (A - B)) - exact(A - B) ** 2
-    assert (np.abs(correlation - exact(A - B)) <= allowed(len(A)) * np.sqrt(variance / features)).all()
+    # cos² x = (1 + cos 2x) / 2, so a cosine has mean k(δ) and mean square (1 + k(2δ)) / 2.
+    variance = 0.5 + 0.5 * exact(2.0 * (A - B)) - exact(A - B) ** 2
+    assert (np.abs(correlation - exact(A - B)) <= allowed(len(A)) * np.sqrt(variance / len(frequencies))).all()
 
 
 @pytest.mark.parametrize("s", [0.01, 1.0, 10.0])
@@ -157,7 +153,7 @@ def test_jitter_counts_as_noise():
 
 def test_the_default_has_as_many_features_as_the_paper():
     path = paths.draw(posterior(5, 1.0), np.random.default_rng(0))
-    assert path.frequencies.shape == (2000, 3)
+    assert path.frequencies.shape == (1000, 3)  # a cosine and a sine of each
     assert path(np.zeros((4, 3))).shape == (1, 4)
 
 
@@ -209,13 +205,16 @@ def test_single_precision_is_close_to_double(s):
     single = path(Z.astype(np.float32))
     assert single.dtype == np.float32
     # An angle of size a is known to eps a, a squared distance to eps times the squares it is the difference of.
-    angles = np.abs(Z) @ np.abs(path.frequencies).T + path.phases
+    angles = np.abs(Z) @ np.abs(path.frequencies).T + path.phases[:, None]  # (S, m, F/2)
     squares = 2.0 * np.sum((0.5 / gp.kernel.lengthscale) ** 2 * np.ones(3))
-    bound = np.abs(path.weights) @ angles.T + s * (1.0 + squares) * np.abs(path.update).sum(axis=1)[:, None]
+    bound = (
+        np.einsum("sf,smf->sm", path.amplitudes, angles)
+        + s * (1.0 + squares) * np.abs(path.update).sum(axis=1)[:, None]
+    )
     assert (np.abs(single - path(Z)) <= np.finfo(np.float32).eps * bound).all()
 
 
 def test_paths_are_frozen():
     path = paths.draw(posterior(5, 1.0), np.random.default_rng(16))
     with pytest.raises(FrozenInstanceError):
-        path.weights = np.zeros_like(path.weights)
+        path.amplitudes = np.zeros_like(path.amplitudes)

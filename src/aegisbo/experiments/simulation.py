@@ -1,7 +1,7 @@
 """One simulated run: a strategy on a problem, with workers on a virtual clock.
 
-Runs are paired. The initial design and the job times of a run follow from its seed and number alone, so every strategy
-starts from the same points and meets the same times.
+Runs are paired. The initial design and the job times of a run follow from the problem, the seed and the run's number
+alone, so every strategy starts from the same points and meets the same times.
 """
 
 from __future__ import annotations
@@ -10,16 +10,19 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
 from aegisbo.arrays import Array
 from aegisbo.errors import AegisError, InvalidInput
+from aegisbo.experiments import reference
 from aegisbo.optimizer import Optimizer
 from aegisbo.problems import get
 from aegisbo.runners.loop import run
 from aegisbo.runners.virtual import VirtualWorkers, law_from_text
 from aegisbo.runners.workers import Finished
+from aegisbo.strategies.base import Strategy
 from aegisbo.strategies.registry import DEFAULT_PRESET, resolve
 
 
@@ -37,7 +40,7 @@ class Spec:
     run: int = 0  # runs of one seed differ by this number only
 
     def __post_init__(self) -> None:
-        resolve(self.strategy, self.preset)
+        _strategy(self)
         law_from_text(self.law)
         for name, least in (("workers", 1), ("budget", self.n_initial + 1), ("seed", 0), ("run", 0)):
             value = getattr(self, name)
@@ -52,8 +55,8 @@ class Spec:
 
     @property
     def run_seed(self) -> int:
-        """The seed of the optimiser and of the job times, equal for all strategies."""
-        return int(np.random.SeedSequence([self.seed, self.run]).generate_state(1)[0])
+        """The seed of the optimiser and of the job times, equal for all strategies; every problem has designs of its own."""
+        return int(np.random.SeedSequence([self.seed, self.run, crc32(self.problem.encode())]).generate_state(1)[0])
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,8 @@ class Record:
     @property
     def scores(self) -> Array:  # (budget,)
         """How far the best value is from the minimum after each completion; the value itself if nobody knows that."""
+        if self.minimum is not None and "problems" in reference.deviations_of(self.spec.preset):
+            return reference.folded_regret([each.value for each in self.evaluations], self.minimum)
         return self.best - (self.minimum or 0.0)
 
     @property
@@ -113,15 +118,20 @@ class Record:
 def simulate(spec: Spec) -> Record:
     """Spend the budget on the virtual clock; equal specs give equal records, but for the measured seconds."""
     problem = get(spec.problem)
-    # Without a number of points `random` would fall back on a Sobol sequence; the paper's baseline is one design.
-    strategy = f"random:n={spec.budget - spec.n_initial}" if spec.strategy == "random" else spec.strategy
-    optimizer = Optimizer(
-        problem.bounds, strategy=strategy, preset=spec.preset, seed=spec.run_seed, n_initial=spec.n_initial
-    )
+    if "problems" in reference.deviations_of(spec.preset):
+        problem = reference.as_published(problem)
+    optimizer = Optimizer(problem.bounds, strategy=_strategy(spec), seed=spec.run_seed, n_initial=spec.n_initial)
     workers = VirtualWorkers(problem, spec.workers, law_from_text(spec.law), spec.run_seed, free=spec.n_initial)
     outcome = run(optimizer, workers, spec.budget)
     evaluations = tuple(_evaluation(job, optimizer, outcome.suggestion_seconds) for job in outcome.finished)
     return Record(spec, problem.minimum, evaluations, outcome.makespan, outcome.utilization)
+
+
+def _strategy(spec: Spec) -> Strategy:
+    # Without a number of points `random` would fall back on a Sobol sequence; the paper's baseline is one design.
+    text = f"random:n={spec.budget - spec.n_initial}" if spec.strategy == "random" else spec.strategy
+    deviations = reference.deviations_of(spec.preset)
+    return reference.resolve(text, spec.workers, deviations) if deviations else resolve(text, spec.preset)
 
 
 def _evaluation(job: Finished, optimizer: Optimizer, seconds: Mapping[int, float]) -> Evaluation:

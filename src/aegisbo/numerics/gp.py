@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from aegisbo.arrays import Array, Floats
-from aegisbo.numerics.kernels import Matern52, matern52, slope
+from aegisbo.numerics.kernels import Matern52, matern52, matern52_and_slope
 from aegisbo.numerics.linalg import Factor, extend, factorise
 
 
@@ -26,39 +27,46 @@ class GP:
     def jitter(self) -> float:
         return self.factor.jitter
 
+    def squared_distances(self, Z: Floats) -> Floats:
+        """From all data to Z (m, d): (n, m), in units of the length scales and in the precision of Z."""
+        return self.kernel.distances_from(self._single_origins if Z.dtype == np.float32 else self._origins, Z)
+
+    def covariances(self, Z: Floats) -> Floats:
+        """k(X, Z) (n, m), in the precision of Z (m, d)."""
+        k = matern52(self.squared_distances(Z))
+        k *= self.kernel.outputscale
+        return k
+
     def mean(self, Z: Floats) -> Floats:
         """Posterior mean (m,) at Z (m, d), eq. 1; single-precision Z is answered in single precision."""
-        alpha = self.alpha.astype(Z.dtype, copy=False)
-        X = self.X.astype(Z.dtype, copy=False)
-        return np.asarray(self.kernel(Z, X) @ alpha)
+        return np.asarray(self.alpha.astype(Z.dtype, copy=False) @ self.covariances(Z))
 
     def predict(self, Z: Array) -> tuple[Array, Array]:
         """Posterior mean and variance (m,) of the noise-free function at Z (m, d), eqs. 1 and 2."""
-        k = self.kernel(self.X, Z)  # (n, m)
+        k = self.covariances(Z)  # (n, m)
         return self.alpha @ k, self._variance(self.factor.whiten_again(k))
 
     def covariance(self, A: Array, B: Array) -> Array:
         """Joint posterior covariance (a, b) of the noise-free function between A (a, d) and B (b, d)."""
-        white_A = self.factor.whiten(self.kernel(self.X, A))
-        white_B = self.factor.whiten(self.kernel(self.X, B))
+        white_A = self.factor.whiten(self.covariances(A))
+        white_B = self.factor.whiten(self.covariances(B))
         return np.asarray(self.kernel(A, B) - white_A.T @ white_B)
 
     def mean_and_gradient(self, Z: Array) -> tuple[Array, Array]:
         """Posterior mean (m,) and its gradient (m, d) at Z (m, d)."""
-        squares = self.kernel.squared_distances(Z, self.X)  # (m, n)
-        mu = self.kernel.outputscale * (matern52(squares) @ self.alpha)
-        return mu, self.kernel.weighted_gradient(Z, self.X, slope(squares), self.alpha)
+        correlations, slopes = matern52_and_slope(self.squared_distances(Z))  # (n, m)
+        mu = self.kernel.outputscale * (self.alpha @ correlations)
+        return mu, self.kernel.weighted_gradient(Z, self.X, slopes.T, self.alpha)
 
     def predict_and_gradient(self, Z: Array) -> tuple[Array, Array, Array, Array]:
         """Mean (m,), variance (m,), gradient of the mean (m, d), gradient of the variance (m, d) at Z (m, d)."""
-        squares = self.kernel.squared_distances(Z, self.X)  # (m, n)
-        k = self.kernel.outputscale * matern52(squares)
-        white = self.factor.whiten_again(np.ascontiguousarray(k.T))  # (n, m)
+        k, slopes = matern52_and_slope(self.squared_distances(Z))  # (n, m)
+        k *= self.kernel.outputscale
+        white = self.factor.whiten_again(k)  # (n, m)
         solved = self.factor.unwhiten(white)  # (n, m) K^-1 k
-        slopes = slope(squares)
-        grad_mu = self.kernel.weighted_gradient(Z, self.X, slopes, self.alpha)
-        grad_var = -2.0 * self.kernel.weighted_gradient(Z, self.X, slopes, solved.T)
-        return k @ self.alpha, self._variance(white), grad_mu, grad_var
+        grad_mu = self.kernel.weighted_gradient(Z, self.X, slopes.T, self.alpha)
+        grad_var = -2.0 * self.kernel.weighted_gradient(Z, self.X, slopes.T, solved.T)
+        return self.alpha @ k, self._variance(white), grad_mu, grad_var
 
     def mean_hessian(self, z: Array) -> Array:
         """Second derivatives (d, d) of the posterior mean at one point z (d,)."""
@@ -68,7 +76,7 @@ class GP:
         """The posterior after further data (m, d), (m,) at the same hyper-parameters, without a new factorisation."""
         corner = self.kernel.gram(X)
         np.fill_diagonal(corner, self.kernel.outputscale + self.noise)
-        factor = extend(self.factor, self.kernel(self.X, X), corner)
+        factor = extend(self.factor, self.covariances(X), corner)
         return _posterior(self.kernel, self.noise, np.vstack([self.X, X]), np.append(self.y, y), factor)
 
     def believing(self, P: Array) -> GP:
@@ -77,6 +85,14 @@ class GP:
         A datum without surprise moves no mean, so mean(Z) is unchanged everywhere and only the variance shrinks.
         """
         return self if len(P) == 0 else self.extended(P, self.mean(P))
+
+    @cached_property
+    def _origins(self) -> Floats:
+        return self.kernel.origins(self.X)
+
+    @cached_property
+    def _single_origins(self) -> Floats:
+        return self._origins.astype(np.float32)
 
     def _variance(self, white: Array) -> Array:
         variance = self.kernel.outputscale - np.einsum("nm,nm->m", white, white)

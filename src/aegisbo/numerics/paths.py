@@ -3,7 +3,11 @@
 A path is a draw from the prior, in weight space, plus the correction that makes it agree with the data, in function
 space:
 
-    g(x) = Σ_j w_j √(2s/F) cos(ω_j·x + τ_j)  +  k(x, X) K⁻¹ (y − g_prior(X) − e),    w ~ N(0, I), e ~ N(0, noise I)
+    g(x) = √(2s/F) Σ_j [u_j cos(ω_j·x) + v_j sin(ω_j·x)]  +  k(x, X) K⁻¹ (y − g_prior(X) − e),
+
+with u, v ~ N(0, I) and e ~ N(0, noise I). The F features are cosines and sines of F/2 frequencies, so the prior's
+variance is s everywhere and for any frequencies. In one path each pair is a single wave, u cos θ + v sin θ =
+a cos(θ + τ) with a = √(u² + v²), τ = −arctan(v/u): half as much to compute.
 
 Everything random is drawn once, so a path is a fixed function: the same point gives the same value twice.
 """
@@ -18,7 +22,7 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array, Floats
 from aegisbo.numerics.gp import GP
-from aegisbo.numerics.kernels import matern52, slope
+from aegisbo.numerics.kernels import matern52_and_slope
 from aegisbo.numerics.trigonometry import cos_sin
 
 FEATURES = 2000  # as in the paper
@@ -26,40 +30,43 @@ FEATURES = 2000  # as in the paper
 
 @dataclass(frozen=True)
 class SamplePaths:
-    """S functions from one posterior. They share frequencies but not weights, and are independent given those."""
+    """S functions from one posterior. They share frequencies but not waves, and are independent given those."""
 
     gp: GP
-    frequencies: Array  # (F, d)
-    phases: Array  # (F,)
-    weights: Array  # (S, F), amplitude included
+    frequencies: Array  # (F/2, d)
+    phases: Array  # (S, F/2)
+    amplitudes: Array  # (S, F/2)
     update: Array  # (S, n) weights of k(x, X)
 
     def __call__(self, Z: Floats) -> Floats:
         """Values (S, m) at Z (m, d); single-precision Z is answered in single precision."""
-        rough = Z.dtype == np.float32
-        frequencies, phases, weights, update, X = self._single if rough else self._double
-        waves = Z @ frequencies.T  # (m, F)
-        waves += phases
-        np.cos(waves, out=waves)
-        return np.asarray(weights @ waves.T + update @ self.gp.kernel(X, Z))
+        waves, amplitudes, update = self._single if Z.dtype == np.float32 else self._double
+        Z1 = np.column_stack([Z, np.ones(len(Z), Z.dtype)])
+        prior = []
+        for wave, amplitude in zip(waves, amplitudes, strict=True):
+            angles = Z1 @ wave  # (m, F/2)
+            prior.append(np.cos(angles, out=angles) @ amplitude)
+        return np.asarray(np.stack(prior) + update @ self.gp.covariances(Z))
 
     def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
         """Values (S, m) and gradients (S, m, d) at Z (m, d)."""
-        cosines, sines = cos_sin(Z @ self.frequencies.T + self.phases)  # (m, F)
-        squares = self.gp.kernel.squared_distances(Z, self.gp.X)  # (m, n)
-        slopes = slope(squares)
-        value = self.weights @ cosines.T + self.gp.kernel.outputscale * (self.update @ matern52(squares).T)
-        gradient = np.stack(
-            [
-                -(sines * w) @ self.frequencies + self.gp.kernel.weighted_gradient(Z, self.gp.X, slopes, v)
-                for w, v in zip(self.weights, self.update, strict=True)
-            ]
-        )
-        return value, gradient
+        kernel, X = self.gp.kernel, self.gp.X
+        correlations, slopes = matern52_and_slope(self.gp.squared_distances(Z))  # (n, m)
+        values = kernel.outputscale * (self.update @ correlations)
+        gradients = np.stack([kernel.weighted_gradient(Z, X, slopes.T, weights) for weights in self.update])
+        angles = Z @ self.frequencies.T  # (m, F/2)
+        for i, (phases, amplitudes) in enumerate(zip(self.phases, self.amplitudes, strict=True)):
+            cosines, sines = cos_sin(angles + phases)
+            values[i] += cosines @ amplitudes
+            sines *= amplitudes
+            gradients[i] -= sines @ self.frequencies
+        return values, gradients
 
     @property
-    def _double(self) -> tuple[Array, ...]:
-        return self.frequencies, self.phases, self.weights, self.update, self.gp.X
+    def _double(self) -> tuple[Array, Array, Array]:
+        # The phase is one more row of the frequencies, which meets a column of ones: one pass over the waves fewer.
+        waves = [np.vstack([self.frequencies.T, phases]) for phases in self.phases]
+        return np.stack(waves), self.amplitudes, self.update
 
     @cached_property
     def _single(self) -> tuple[Floats, ...]:
@@ -67,12 +74,12 @@ class SamplePaths:
 
 
 def draw(gp: GP, rng: Generator, count: int = 1, features: int = FEATURES) -> SamplePaths:
-    """Draw `count` paths from the posterior, their prior part made of `features` random cosines."""
-    d = gp.X.shape[1]
-    frequencies = gp.kernel.spectral_draws(features, d, rng)
-    phases = rng.uniform(0.0, 2.0 * np.pi, features)
-    weights = np.sqrt(2.0 * gp.kernel.outputscale / features) * rng.standard_normal((count, features))
+    """Draw `count` paths from the posterior, their prior part made of `features` random cosines and sines."""
+    pairs = features // 2
+    frequencies = gp.kernel.spectral_draws(pairs, gp.X.shape[1], rng)
+    u, v = np.sqrt(gp.kernel.outputscale / pairs) * rng.standard_normal((2, count, pairs))
     noise = np.sqrt(gp.noise + gp.jitter) * rng.standard_normal((count, len(gp.y)))
-    prior = weights @ cos_sin(gp.X @ frequencies.T + phases)[0].T  # (S, n)
+    cosines, sines = cos_sin(gp.X @ frequencies.T)  # (n, F/2)
+    prior = u @ cosines.T + v @ sines.T  # (S, n)
     update = gp.factor.solve(np.ascontiguousarray((gp.y - prior - noise).T)).T
-    return SamplePaths(gp, frequencies, phases, weights, np.ascontiguousarray(update))
+    return SamplePaths(gp, frequencies, np.arctan2(-v, u), np.hypot(u, v), np.ascontiguousarray(update))

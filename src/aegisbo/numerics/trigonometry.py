@@ -11,32 +11,39 @@ import numpy as np
 from aegisbo.arrays import Array
 
 STEPS = 4096  # in a full turn; within half a step the short series below are exact to rounding
+CHUNK = 4096  # angles at a time: their temporaries stay in the cache
 _ANGLES = 2.0 * np.pi / STEPS * np.arange(STEPS)
 _COSINES, _SINES = np.cos(_ANGLES), np.sin(_ANGLES)
 
 
 def cos_sin(angles: Array) -> tuple[Array, Array]:
     """Cosines and sines (m, F) of angles (m, F)."""
-    cosines, sines = np.empty_like(angles), np.empty_like(angles)
-    for row, c, s in zip(angles, cosines, sines, strict=True):  # a row's worth of temporaries stays in the cache
-        rest = row * (STEPS / (2.0 * np.pi))
-        nearest = np.rint(rest)
-        rest -= nearest
-        rest *= 2.0 * np.pi / STEPS
-        index = nearest.astype(np.int64)
-        index &= STEPS - 1
-        table_cos, table_sin = _COSINES.take(index), _SINES.take(index)
-        square = rest * rest
-        cos_rest = square * (1.0 / 24.0)
-        cos_rest -= 0.5
-        cos_rest *= square
-        cos_rest += 1.0  # 1 − r²/2 + r⁴/24
-        square *= -1.0 / 6.0
-        square += 1.0
-        rest *= square  # r − r³/6
-        # cos(a + r) = cos a cos r − sin a sin r, sin(a + r) = sin a cos r + cos a sin r
-        np.multiply(table_cos, cos_rest, out=c)
-        c -= table_sin * rest
-        np.multiply(table_sin, cos_rest, out=s)
-        s += table_cos * rest
+    cosines, sines = np.empty(angles.shape), np.empty(angles.shape)
+    flat = angles.ravel(), cosines.ravel(), sines.ravel()
+    for i in range(0, angles.size, CHUNK):
+        _look_up(*(array[i : i + CHUNK] for array in flat))
     return cosines, sines
+
+
+def _look_up(angles: Array, cosines: Array, sines: Array) -> None:
+    """Fill in the cosines and sines (c,) of angles (c,)."""
+    rest = angles * (STEPS / (2.0 * np.pi))
+    nearest = np.rint(rest)
+    rest -= nearest
+    rest *= 2.0 * np.pi / STEPS
+    index = nearest.astype(np.int64)
+    index &= STEPS - 1
+    table_cos, table_sin = _COSINES.take(index), _SINES.take(index)
+    square = rest * rest
+    cos_rest = square * (1.0 / 24.0)
+    cos_rest -= 0.5
+    cos_rest *= square
+    cos_rest += 1.0  # 1 − r²/2 + r⁴/24
+    square *= -1.0 / 6.0
+    square += 1.0
+    rest *= square  # r − r³/6
+    # cos(a + r) = cos a cos r − sin a sin r, sin(a + r) = sin a cos r + cos a sin r
+    np.multiply(table_cos, cos_rest, out=cosines)
+    cosines -= np.multiply(table_sin, rest, out=square)
+    np.multiply(table_sin, cos_rest, out=sines)
+    sines += np.multiply(table_cos, rest, out=square)
