@@ -8,7 +8,7 @@ import numpy as np
 
 from aegisbo.arrays import Array
 
-ROWS = 64
+ROWS = 256
 
 
 def by_blocks(evaluate: Callable[[Array], Array], Z: Array) -> Array:

@@ -1,7 +1,7 @@
 """Cosine and sine of many angles at once, exact to rounding.
 
 NumPy hands double-precision sines and cosines to the C library one number at a time; evaluating a sample path is
-little else. Here both come from one table of a few thousand angles and a short series for the rest of the way.
+little else. Here both come from one table of some thousand angles and a short series for the rest of the way.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import numpy as np
 
 from aegisbo.arrays import Array
 
-STEPS = 4096  # in a full turn; within half a step the short series below are exact to rounding
+STEPS = 16384  # in a full turn; within half a step the short series below are exact to rounding
+STEP = 2.0 * np.pi / STEPS
 CHUNK = 4096  # angles at a time: their temporaries stay in the cache
-_ANGLES = 2.0 * np.pi / STEPS * np.arange(STEPS)
+_ANGLES = STEP * np.arange(STEPS)
 _COSINES, _SINES = np.cos(_ANGLES), np.sin(_ANGLES)
 
 
@@ -27,20 +28,17 @@ def cos_sin(angles: Array) -> tuple[Array, Array]:
 
 def _look_up(angles: Array, cosines: Array, sines: Array) -> None:
     """Fill in the cosines and sines (c,) of angles (c,)."""
-    rest = angles * (STEPS / (2.0 * np.pi))
+    rest = angles * (1.0 / STEP)
     nearest = np.rint(rest)
-    rest -= nearest
-    rest *= 2.0 * np.pi / STEPS
+    rest -= nearest  # in steps, as the series below
     index = nearest.astype(np.int64)
     index &= STEPS - 1
     table_cos, table_sin = _COSINES.take(index), _SINES.take(index)
-    square = rest * rest
-    cos_rest = square * (1.0 / 24.0)
-    cos_rest -= 0.5
-    cos_rest *= square
-    cos_rest += 1.0  # 1 − r²/2 + r⁴/24
-    square *= -1.0 / 6.0
-    square += 1.0
+    square = np.multiply(rest, rest, out=nearest)
+    cos_rest = square * (-0.5 * STEP**2)
+    cos_rest += 1.0  # 1 − r²/2
+    square *= -1.0 / 6.0 * STEP**3
+    square += STEP
     rest *= square  # r − r³/6
     # cos(a + r) = cos a cos r − sin a sin r, sin(a + r) = sin a cos r + cos a sin r
     np.multiply(table_cos, cos_rest, out=cosines)
