@@ -22,7 +22,7 @@ FLOORS: tuple[dict[str, set[str]], ...] = (
     {"cli": CORE | {"typer"}},
     {"__init__": set()},  # the front door: re-exports only
     {
-        "experiments": NUMERIC | {"matplotlib", "statsmodels"},
+        "experiments": NUMERIC | {"matplotlib"},
         "report": {"numpy", "plotly"},
         "integrations": {"numpy", "optuna"},
     },

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from aegisbo import __version__
-from aegisbo.cli import demo, minimize, problems, simulate, strategies, study
+from aegisbo.cli import demo, minimize, paper, problems, simulate, strategies, study
 from aegisbo.errors import AegisError
 
 BAD_INPUT = 2  # the code that typer itself uses for options it cannot read
@@ -31,6 +31,7 @@ app.command()(demo.demo)
 app.command(epilog=simulate.EXAMPLES)(simulate.simulate)
 app.command()(strategies.strategies)
 app.add_typer(problems.app, name="problems")
+app.add_typer(paper.app, name="paper")
 
 
 def _print_version(wanted: bool) -> None:

@@ -55,7 +55,7 @@ class Spec:
 
     @property
     def run_seed(self) -> int:
-        """The seed of the optimiser and of the job times, equal for all strategies; every problem has designs of its own."""
+        """The seed of the optimiser and of the job times: equal for all strategies, and another for each problem."""
         return int(np.random.SeedSequence([self.seed, self.run, crc32(self.problem.encode())]).generate_state(1)[0])
 
 

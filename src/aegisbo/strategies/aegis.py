@@ -58,12 +58,16 @@ class Aegis(ModelBased):
 
     def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
         """Algorithm 1, lines 4 to 12."""
+        first, opening, memory = self._stage(evidence, memory)
+        r = rng.random()  # line 4
+        move = self._move(r, evidence.cube.parameters, first=first, opening=opening)
+        return Decision(self._choices(move, belief, evidence, rng), {"move": move, "coin": r}, memory)
+
+    def _stage(self, evidence: Evidence, memory: Memory) -> tuple[bool, bool, Memory]:
+        """Whether this is the first choice, whether it is one of the first batch, and the memory after it."""
         results = len(evidence.y) + len(evidence.failed)
         opened_at = memory.get("opened_at", results)
-        r = rng.random()  # line 4
-        move = self._move(r, evidence.cube.parameters, first="opened_at" not in memory, opening=opened_at == results)
-        note = {"move": move, "coin": r}
-        return Decision(self._choices(move, belief, evidence, rng), note, {**memory, "opened_at": opened_at})
+        return "opened_at" not in memory, opened_at == results, {**memory, "opened_at": opened_at}
 
     def _move(self, r: float, d: int, *, first: bool, opening: bool) -> str:
         if first and self.exploits:

@@ -14,6 +14,7 @@ from numpy.random import Generator
 from aegisbo.arrays import Array, Floats
 from aegisbo.numerics import nsga2, paths
 from aegisbo.numerics.blocks import by_blocks
+from aegisbo.numerics.boxmin import Objective
 from aegisbo.numerics.gp import GP
 from aegisbo.strategies.cube import Cube
 from aegisbo.strategies.search import Search
@@ -49,7 +50,12 @@ def exploit(gp: GP, cube: Cube, search: Search, rng: Generator) -> Array:
 
 def thompson(gp: GP, cube: Cube, search: Search, features: int, rng: Generator) -> Array:
     """Minimise a function drawn from the posterior (lines 8 and 9)."""
-    return search(_Path(paths.draw(gp, rng, features=features)), cube, rng)
+    return search(posterior_path(gp, features, rng), cube, rng)
+
+
+def posterior_path(gp: GP, features: int, rng: Generator) -> Objective:
+    """A function drawn from the posterior, to be minimised."""
+    return _Path(paths.draw(gp, rng, features=features))
 
 
 def pareto(gp: GP, cube: Cube, rng: Generator) -> Array:

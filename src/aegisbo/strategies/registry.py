@@ -17,7 +17,7 @@ from aegisbo.strategies.baselines import Random
 from aegisbo.strategies.believer import KrigingBeliever
 from aegisbo.strategies.expected_improvement import ExpectedImprovement
 from aegisbo.strategies.penalization import LocalPenalization, Playbook
-from aegisbo.strategies.presets import DEFAULT_PRESET, preset_named
+from aegisbo.strategies.presets import DEFAULT_PRESET, Preset, preset_named
 from aegisbo.strategies.thompson import Thompson
 
 __all__ = ["DEFAULT_PRESET", "STRATEGIES", "Entry", "resolve"]
@@ -84,12 +84,12 @@ STRATEGIES: dict[str, Entry] = {
 }
 
 
-def resolve(text: str, preset: str) -> Strategy:
+def resolve(text: str, preset: str | Preset) -> Strategy:
     """The strategy that `text` describes: a name, or name:parameter=value,parameter=value."""
     name, _, rest = text.partition(":")
     if name not in STRATEGIES:
         raise UnknownName("strategy", name, STRATEGIES)
-    entry, chosen = STRATEGIES[name], preset_named(preset)
+    entry, chosen = STRATEGIES[name], preset_named(preset) if isinstance(preset, str) else preset
     given = _parse(text, rest, entry)
     if not entry.uses_preset:
         return entry.make(**given)

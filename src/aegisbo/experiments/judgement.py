@@ -1,0 +1,77 @@
+"""How a claim of the paper is held against our records: case by case, and only where there are enough runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from aegisbo.experiments.analysis import ENOUGH
+from aegisbo.experiments.plan import load_plan
+from aegisbo.experiments.rankings import Ranking, read_ranking
+from aegisbo.experiments.results import Results
+from aegisbo.experiments.standings import Standings
+
+
+class Finding(StrEnum):
+    """What became of a claim."""
+
+    HOLDS = "holds"
+    PARTLY = "holds in part"
+    FAILS = "does not hold"
+    OPEN = "not yet run"
+
+
+@dataclass(frozen=True)
+class Check:
+    """A claim in one case, such as one number of workers, and the numbers behind the answer."""
+
+    case: str
+    holds: bool | None = None  # None: not yet run
+    numbers: str = ""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The records of one preset, as far as they suffice for a judgement."""
+
+    results: Results
+    preset: str = "paper"
+
+    def table(self, study: str, workers: int) -> Standings | None:
+        """The table of a study; None unless every method has enough runs on every problem."""
+        table = Standings.read(self.results, load_plan(study), workers, self.preset)
+        return table if table.complete == table.problems and table.runs[0] >= ENOUGH else None
+
+    def ranking(self, study: str, family: str, workers: int) -> Ranking | None:
+        """The average ranks on a family of problems; None unless every method has run enough of its instances."""
+        ranking = read_ranking(self.results, load_plan(study), family, workers, self.preset)
+        return ranking if ranking is not None and ranking.instances >= ENOUGH else None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the paper says, the command that shows it, and how it is judged."""
+
+    text: str
+    command: str
+    checks: Callable[[Evidence], Iterable[Check]]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A claim and what became of it."""
+
+    claim: Claim
+    finding: Finding
+    checks: tuple[Check, ...]
+
+
+def judge(claim: Claim, evidence: Evidence) -> Judgement:
+    """Hold a claim against the records."""
+    checks = tuple(claim.checks(evidence))
+    answers = [check.holds for check in checks if check.holds is not None]
+    if not answers:
+        return Judgement(claim, Finding.OPEN, checks)
+    finding = Finding.HOLDS if all(answers) else Finding.PARTLY if any(answers) else Finding.FAILS
+    return Judgement(claim, finding, checks)

@@ -1,0 +1,58 @@
+"""Average ranks on a family of problems from the records: SVM, push4 and so on, each with many instances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aegisbo.arrays import Array
+from aegisbo.experiments.plan import Plan
+from aegisbo.experiments.ranks import average_ranks
+from aegisbo.experiments.results import Results
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The average rank of each method after each evaluation, over those instances that every method has run."""
+
+    family: str
+    workers: int
+    preset: str
+    strategies: tuple[str, ...]
+    ranks: Array  # (strategies, budget)
+    instances: int
+    repeats: tuple[int, int]  # the fewest and the most runs of a method on an instance
+
+    def of(self, strategy: str) -> Array:  # (budget,)
+        """The ranks of one method."""
+        ranks: Array = self.ranks[self.strategies.index(strategy)]
+        return ranks
+
+
+def families_of(plan: Plan) -> tuple[str, ...]:
+    """The families of which a plan runs instances."""
+    return _families(cell.problem for cell in plan.cells())
+
+
+def read_ranking(results: Results, plan: Plan, family: str, workers: int, preset: str) -> Ranking | None:
+    """What the records say of a family; None if no instance has been run by every method."""
+    cells = [cell for cell in plan.cells() if cell.workers == workers and _families([cell.problem]) == (family,)]
+    strategies = tuple(dict.fromkeys(cell.strategy for cell in cells))
+    curves: dict[str, list[Array]] = {}  # by instance: of each method (runs, budget)
+    for cell in cells:
+        runs = results.curves(replace(cell, preset=preset))
+        if runs:
+            curves.setdefault(cell.problem, []).append(np.array([runs[run] for run in sorted(runs)]))
+    complete = [methods for methods in curves.values() if len(methods) == len(strategies)]
+    if not complete:
+        return None
+    repeats = [len(runs) for methods in complete for runs in methods]
+    ranks = average_ranks(complete)
+    return Ranking(family, workers, preset, strategies, ranks, len(complete), (min(repeats), max(repeats)))
+
+
+def _families(problems: Iterable[str]) -> tuple[str, ...]:
+    parts = (problem.partition("#") for problem in problems)
+    return tuple(dict.fromkeys(family for family, mark, _ in parts if mark))

@@ -1,0 +1,57 @@
+"""The paper's tables cell by cell, beside our runs of the same methods on the same problems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from aegisbo.experiments.agreement import Verdict, verdict
+from aegisbo.experiments.analysis import Summary, summarize
+from aegisbo.experiments.published import Published, published_table
+from aegisbo.experiments.reasons import reason_for
+from aegisbo.experiments.records import Cell
+from aegisbo.experiments.results import Results
+
+
+@dataclass(frozen=True)
+class Ours:
+    """What our runs of one cell came to."""
+
+    summary: Summary
+    verdict: Verdict
+    reason: str | None  # why it differs from what was published, where that is known
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A published cell and ours, by preset; nothing where it has not been run."""
+
+    published: Published
+    ours: Mapping[str, Ours]
+
+
+def reproduce(results: Results, study: str, workers: int, presets: Sequence[str]) -> list[Pair]:
+    """The cells of a published table of which at least one preset has been run, method by method."""
+    pairs = []
+    for cell in published_table(study, workers).values():
+        found = {preset: _ours(results, cell, preset) for preset in presets}
+        ours = {preset: each for preset, each in found.items() if each}
+        if ours:
+            pairs.append(Pair(cell, ours))
+    order = list(dict.fromkeys(pair.published.strategy for pair in pairs))
+    return sorted(pairs, key=lambda pair: order.index(pair.published.strategy))
+
+
+def agreement(pairs: Sequence[Pair], preset: str) -> tuple[int, int]:
+    """How many published medians a preset agrees with, of those that enough runs were made for."""
+    verdicts = [pair.ours[preset].verdict for pair in pairs if preset in pair.ours]
+    judged = [each for each in verdicts if each is not Verdict.OPEN]
+    return judged.count(Verdict.AGREES), len(judged)
+
+
+def _ours(results: Results, cell: Published, preset: str) -> Ours | None:
+    scores = [*results.finals(Cell(cell.problem, cell.strategy, preset, cell.workers)).values()]
+    if not scores:
+        return None
+    found = verdict(scores, cell.median)
+    return Ours(summarize(scores), found, reason_for(cell.strategy, cell.problem, preset, found))
