@@ -41,7 +41,7 @@ def test_convergence_shows_median_and_quartiles_from_the_initial_points_on(drawn
     methods = {"random": curves(3.0), "aegis": runs, "thompson": {}}
     figures.draw_convergence({("Branin", 8): methods, ("Hartmann6", 8): methods}, "synthetic", Path("a.png"))
     branin, hartmann = drawn[0].axes
-    assert branin.get_title() == "Branin, q = 8, 0–5 runs"
+    assert branin.get_title() == "Branin, q = 8, n = 4–5"
     assert branin.get_yscale() == "log"
     assert set(lines(branin)) == {"Random", "AEGiS"}
     across, up = lines(branin)["AEGiS"].get_data()
@@ -69,9 +69,9 @@ def test_a_number_of_workers_that_one_problem_lacks_leaves_a_gap(drawn: list[Fig
     figures.draw_convergence(panels, "synthetic", Path("a.png"))
     places = {axis.get_title(): axis.get_subplotspec() for axis in drawn[0].axes}
     assert {title: (at.rowspan.start, at.colspan.start) for title, at in places.items()} == {
-        "Branin, q = 8, 4 runs": (0, 1),
-        "Ackley5, q = 4, 4 runs": (1, 0),
-        "Ackley5, q = 8, 4 runs": (1, 1),
+        "Branin, q = 8, n = 4": (0, 1),
+        "Ackley5, q = 4, n = 4": (1, 0),
+        "Ackley5, q = 8, n = 4": (1, 1),
     }
 
 
@@ -93,7 +93,7 @@ def test_bars_are_shares_of_what_can_be_counted_beside_those_of_the_paper(drawn:
     assert [bar.get_width() for bar in axis.patches] == [1, 0, 0] * 2
     assert [label.get_text() for label in axis.get_yticklabels()] == ["No TS", "No PF", "AEGiS"]
     texts = [text.get_text() for text in drawn[0].legends[0].get_texts()]
-    assert sorted(texts) == ["q = 4: 14 problems, 11 runs", "q = 8: 14 problems, 11 runs", "the paper, 51 runs"]
+    assert sorted(texts) == ["q = 4: 14 problems, n = 11", "q = 8: 14 problems, n = 11", "the paper, n = 51"]
     for place, workers in ((0, 4), (1, 8)):
         table = published_table("ablation", workers)
         theirs = [sum(bool(table[each, problem].mark) for problem in names()) / 15 for each in strategies]

@@ -30,7 +30,7 @@ METHODS = {  # their colours: those of the paper where it has them
 }
 WORKERS = {1: "tab:gray", 4: "tab:blue", 8: "tab:orange", 16: "tab:green"}
 FAINT = "0.6"
-PAPER = f"the paper, {RUNS} runs"
+PAPER = f"the paper, n = {RUNS}"
 DIAMONDS: dict[str, Any] = {"marker": "D", "linestyle": "", "markersize": 4, "color": "white", "mec": "0.2"}
 
 
@@ -64,7 +64,7 @@ def canvas(
         axis.grid(color="0.9", linewidth=0.6)
         axis.set_axisbelow(True)
         axis.tick_params(labelsize=8, length=3, color=FAINT)
-        axis.tick_params(which="minor", color=FAINT)
+        axis.tick_params(which="minor", labelsize=7, color=FAINT)
         axis.spines[:].set_color(FAINT)
     for axis in axes[panels:]:
         axis.remove()
@@ -80,6 +80,14 @@ def finish(figure: Any, axes: Sequence[Any], across: str, up: str, file: Path) -
     place = "outside upper center"
     figure.legend([*entries.values()], [*entries], loc=place, ncols=columns, fontsize=8, frameon=False)
     figure.savefig(file, dpi=150)
+
+
+def log_scale(axis: Any) -> None:
+    """A logarithmic scale upwards; where it spans less than a decade, plain numbers between the powers of ten."""
+    from matplotlib.ticker import LogFormatter
+
+    axis.set_yscale("log", nonpositive="clip")
+    axis.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1.0, 0.4)))
 
 
 def style(strategy: str, study: str) -> dict[str, Any]:

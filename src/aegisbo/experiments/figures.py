@@ -11,7 +11,7 @@ import numpy as np
 
 from aegisbo.arrays import Array
 from aegisbo.experiments.analysis import span
-from aegisbo.experiments.canvas import DIAMONDS, FAINT, PAPER, WORKERS, canvas, finish, gamma_of, grid, style
+from aegisbo.experiments.canvas import DIAMONDS, FAINT, PAPER, WORKERS, canvas, finish, gamma_of, grid, log_scale, style
 from aegisbo.experiments.published import FUNCTIONS, paper_name, published_counts
 from aegisbo.experiments.rankings import Ranking
 from aegisbo.experiments.results import Curves
@@ -28,9 +28,9 @@ def draw_convergence(panels: Mapping[tuple[str, int], Mapping[str, Curves]], stu
             if runs:
                 _draw_median(axis, np.array([*runs.values()]), problem, style(strategy, study))
         _mark_start(axis, problem)
-        axis.set_yscale("log", nonpositive="clip")
-        count = span(len(runs) for runs in methods.values())
-        axis.set_title(f"{problem}, q = {workers}, {count} runs", fontsize=9)
+        log_scale(axis)
+        count = span(len(runs) for runs in methods.values() if runs)
+        axis.set_title(f"{problem}, q = {workers}, n = {count}", fontsize=9)
     finish(figure, axes, "evaluations", "regret, median and quartiles", file)
 
 
@@ -127,4 +127,4 @@ def _colour(table: Standings) -> str:
 
 
 def _describe(table: Standings) -> str:
-    return f"q = {table.workers}: {len(table.complete)} problems, {span(table.runs)} runs"
+    return f"q = {table.workers}: {len(table.complete)} problems, n = {span(table.runs)}"

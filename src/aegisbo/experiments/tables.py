@@ -86,7 +86,7 @@ def legend(standings: Standings) -> str:
     """How the numbers came about."""
     sides = "two-sided" if standings.two_sided else "one-sided"
     return (
-        f"Median and MAD (times 1.4826) of n = {span(standings.runs)} runs. Marked are the lowest median and what is "
+        f"Median and MAD (times 1.4826), n = {span(standings.runs)} runs. Marked are the lowest median and what is "
         f"equivalent to it by a paired, {sides} Wilcoxon signed-rank test with Holm's correction (p >= 0.05)."
     )
 
