@@ -15,10 +15,10 @@ from aegisbo.experiments.reference.choice import CountingAegis
 from aegisbo.experiments.reference.pareto import noisy_pareto
 from aegisbo.numerics.gp import condition
 from aegisbo.numerics.kernels import Matern52
-from aegisbo.strategies.aegis import faster
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.cube import Continuous, Cube
 from aegisbo.strategies.moves import pareto
+from aegisbo.strategies.schedules import faster
 
 
 def moves_of(d: int, workers: int, count: int, **changes: Any) -> list[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 
 import numpy as np
 import pytest
 
-from aegisbo.numerics.outputs import scale_of, standardise
+from aegisbo.numerics.outputs import scale_of, soft_scale_of, standardise
 
 SHAPES = {
     "two": np.array([3.0, -1.0]),
@@ -71,9 +72,7 @@ def test_measured_values_and_deviations_return_from_the_standardised_scale(shape
     np.testing.assert_allclose(scale.measured(scale.standardised(y)), y, rtol=1e-12, atol=1e-13 * size)
     # In the user's units one standardised standard deviation is that of the data.
     deviation = size * statistics.stdev(shape.tolist())
-    np.testing.assert_allclose(
-        scale.measured_std(np.array([0.0, 1.0, 2.5])), [0.0, deviation, 2.5 * deviation], rtol=1e-12
-    )
+    np.testing.assert_allclose(np.diff(scale.measured(np.array([0.0, 1.0]))), [deviation], rtol=1e-11)
     assert scale.measured(np.zeros(1))[0] == pytest.approx(size * statistics.mean((shape + 0.3).tolist()), rel=1e-12)
 
 
@@ -81,9 +80,28 @@ def test_what_would_be_larger_than_any_number_is_the_largest():
     largest = float(np.finfo(float).max)
     scale = scale_of(np.array([-largest, largest]))
     np.testing.assert_allclose(scale.measured(np.array([-9.0, 9.0])), [-largest, largest], rtol=1e-12)
-    np.testing.assert_allclose(
-        scale.measured_std(np.array([0.1, 9.0])), [0.1 * np.sqrt(2.0) * largest, largest], rtol=1e-12
-    )
+
+
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+@each_shape
+def test_the_soft_scale_is_linear_below_the_median_and_logarithmic_above(shape, size):
+    y = size * shape
+    scale = soft_scale_of(y)
+    if np.median(shape) == shape.min():
+        assert scale == scale_of(y)
+        return
+    z = (shape - np.median(shape)) / (np.median(shape) - shape.min())
+    expected = standardise(np.array([math.log1p(v) if v > 0 else v for v in z]))
+    np.testing.assert_allclose(scale.standardised(y), expected, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(scale.measured(scale.standardised(y)), y, rtol=1e-9, atol=1e-10 * size)
+
+
+def test_the_soft_scale_keeps_the_order_and_tames_an_outlier():
+    y = np.append(np.linspace(0.0, 1.0, 20), 1e12)
+    z = soft_scale_of(y).standardised(y)
+    assert (np.diff(z) > 0.0).all()
+    assert np.ptp(z[:20]) > 50 * np.ptp(standardise(y)[:20])
+    assert np.isfinite(soft_scale_of(y).measured(np.array([-1e4, 1e4]))).all()
 
 
 def test_values_given_are_not_altered():

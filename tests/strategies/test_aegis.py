@@ -8,10 +8,11 @@ from scipy.stats import binomtest
 
 from aegisbo import Optimizer
 from aegisbo.strategies import aegis
-from aegisbo.strategies.aegis import Aegis, by_sqrt, faster, slower
+from aegisbo.strategies.aegis import Aegis
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.cube import Continuous, Cube, OneHot
 from aegisbo.strategies.registry import resolve
+from aegisbo.strategies.schedules import by_sqrt, faster, slower
 
 BOX = [(-5, 10), (2, 3), (0, 1e-3), (-1, 1), (100, 101), (-7, -6)]
 EXPLORING = {"thompson", "pareto"}

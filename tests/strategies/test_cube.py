@@ -117,6 +117,7 @@ def test_keys_number_the_points():
     assert FINITE.keys(points) == list(range(int(FINITE.size)))
     assert len(np.unique(points, axis=0)) == FINITE.size
     np.testing.assert_array_equal(FINITE.round(points), points)
+    np.testing.assert_array_equal(FINITE.every_point(), points)
 
 
 def test_keys_beyond_64_bits():

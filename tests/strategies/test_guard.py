@@ -79,6 +79,14 @@ def test_the_next_choice_of_the_same_move_comes_first(where):
     assert (instead, used) == ("next", [])
 
 
+def test_the_next_choice_may_come_late():
+    choices = np.random.default_rng(0).random((1000, 2))
+    evidence = evidence_of(np.delete(choices, [700, 900], axis=0))
+    x, instead = guard(choices, fallbacks()[0], evidence, LENGTHSCALE, np.random.default_rng(0))
+    np.testing.assert_array_equal(x, choices[700])
+    assert instead == "next"
+
+
 def test_then_the_other_moves_in_their_order():
     evidence = evidence_of(CORNERS[:2], failed=CORNERS[2])
     others, used = fallbacks(("pareto", CORNERS[[2, 0]]), ("thompson", CORNERS[[1, 3, 2]]), ("never", CORNERS))

@@ -7,11 +7,12 @@ import pytest
 
 from aegisbo import Optimizer
 from aegisbo.errors import InvalidInput, UnknownName
-from aegisbo.strategies.aegis import Aegis, faster
+from aegisbo.strategies.aegis import Aegis
 from aegisbo.strategies.base import Suggestion
 from aegisbo.strategies.baselines import Random
 from aegisbo.strategies.presets import PAPER
 from aegisbo.strategies.registry import DEFAULT_PRESET, STRATEGIES, Entry, resolve
+from aegisbo.strategies.schedules import faster
 
 
 def test_a_name_alone_gives_the_defaults():
@@ -71,8 +72,8 @@ def test_a_name_far_from_all_is_answered_with_all():
         ("aegis:gamma=nan", "gamma=nan", "gamma must be a number from 0 to 1."),
         ("aegis:gamma=half", "gamma=half", "gamma must be a number from 0 to 1."),
         ("aegis:gamma", "gamma", "gamma must be a number from 0 to 1."),
-        ("aegis:epsilon=foo", "epsilon=foo", "epsilon must be sqrt, faster, slower or a number from 0 to 1."),
-        ("aegis:epsilon=1.5", "epsilon=1.5", "epsilon must be sqrt, faster, slower or a number from 0 to 1."),
+        ("aegis:epsilon=foo", "epsilon=foo", "epsilon must be sqrt, half, faster, slower or a number from 0 to 1."),
+        ("aegis:epsilon=1.5", "epsilon=1.5", "epsilon must be sqrt, half, faster, slower or a number from 0 to 1."),
         ("random:n=0", "n=0", "n must be a whole number from 1 upwards."),
         ("random:n=-3", "n=-3", "n must be a whole number from 1 upwards."),
         ("random:n=2.5", "n=2.5", "n must be a whole number from 1 upwards."),

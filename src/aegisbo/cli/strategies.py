@@ -6,7 +6,7 @@ from rich.console import Console
 
 PARAMETERS = """
 Parameters follow the name, as in aegis:gamma=0.2,epsilon=faster
-  epsilon   share of exploratory moves: sqrt, faster, slower or a number from 0 to 1
+  epsilon   share of exploratory moves: sqrt, half, faster, slower or a number from 0 to 1
   gamma     share of Thompson sampling among them: a number from 0 to 1
   guard     whether points that are taken may not be chosen again: on or off
   n         points of one Latin hypercube: a whole number

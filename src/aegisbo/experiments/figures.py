@@ -17,7 +17,7 @@ from aegisbo.experiments.rankings import Ranking
 from aegisbo.experiments.results import Curves
 from aegisbo.experiments.standings import Standings
 from aegisbo.problems import get
-from aegisbo.strategies.aegis import by_sqrt, faster, slower
+from aegisbo.strategies.schedules import by_sqrt, faster, slower
 
 
 def draw_convergence(panels: Mapping[tuple[str, int], Mapping[str, Curves]], study: str, file: Path) -> None:

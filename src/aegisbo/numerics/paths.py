@@ -21,6 +21,7 @@ import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array, Floats
+from aegisbo.numerics.effects import by_coordinate, waves, waves_and_slopes
 from aegisbo.numerics.gp import GP
 from aegisbo.numerics.kernels import matern52_and_slope
 from aegisbo.numerics.trigonometry import cos_sin
@@ -37,16 +38,20 @@ class SamplePaths:
     phases: Array  # (S, F/2)
     amplitudes: Array  # (S, F/2)
     update: Array  # (S, n) weights of k(x, X)
+    effects: Array | None = None  # (S, B d) weights of the main effects' waves, those of the update included
 
     def __call__(self, Z: Floats) -> Floats:
         """Values (S, m) at Z (m, d); single-precision Z is answered in single precision."""
-        waves, amplitudes, update = self._single if Z.dtype == np.float32 else self._double
+        waves_of_prior, amplitudes, update = self._single if Z.dtype == np.float32 else self._double
         Z1 = np.column_stack([Z, np.ones(len(Z), Z.dtype)])
         prior = []
-        for wave, amplitude in zip(waves, amplitudes, strict=True):
+        for wave, amplitude in zip(waves_of_prior, amplitudes, strict=True):
             angles = Z1 @ wave  # (m, F/2)
             prior.append(np.cos(angles, out=angles) @ amplitude)
-        return np.asarray(np.stack(prior) + update @ self.gp.covariances(Z))
+        values = np.stack(prior) + update @ self.gp.joint_covariances(Z)
+        if self.effects is not None:
+            values += self.effects.astype(Z.dtype, copy=False) @ waves(Z)
+        return np.asarray(values + Z.dtype.type(self.gp.constant) if self.gp.constant else values)
 
     def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
         """Values (S, m) and gradients (S, m, d) at Z (m, d)."""
@@ -60,7 +65,12 @@ class SamplePaths:
             values[i] += cosines @ amplitudes
             sines *= amplitudes
             gradients[i] -= sines @ self.frequencies
-        return values, gradients
+        if self.effects is not None:
+            phi, phi_slopes = waves_and_slopes(Z)
+            values += self.effects @ phi
+            for gradient, weights in zip(gradients, self.effects, strict=True):
+                gradient += by_coordinate(weights[:, None] * phi_slopes, Z.shape[1])
+        return values + self.gp.constant, gradients
 
     @property
     def _double(self) -> tuple[Array, Array, Array]:
@@ -81,5 +91,11 @@ def draw(gp: GP, rng: Generator, count: int = 1, features: int = FEATURES) -> Sa
     noise = np.sqrt(gp.noise + gp.jitter) * rng.standard_normal((count, len(gp.y)))
     cosines, sines = cos_sin(gp.X @ frequencies.T)  # (n, F/2)
     prior = u @ cosines.T + v @ sines.T  # (S, n)
-    update = gp.factor.solve(np.ascontiguousarray((gp.y - prior - noise).T)).T
-    return SamplePaths(gp, frequencies, np.arctan2(-v, u), np.hypot(u, v), np.ascontiguousarray(update))
+    effects = None
+    if gp.effects is not None:
+        effects = np.sqrt(gp.effects.variances) * rng.standard_normal((count, len(gp.effects.variances)))
+        prior += effects @ waves(gp.X)
+    update = np.ascontiguousarray(gp.factor.solve(np.ascontiguousarray((gp.y - prior - noise).T)).T)
+    if effects is not None:
+        effects += update @ gp.weighted_waves.T
+    return SamplePaths(gp, frequencies, np.arctan2(-v, u), np.hypot(u, v), update, effects)

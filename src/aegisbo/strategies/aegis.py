@@ -2,45 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from math import log, sqrt
 from typing import Literal
 
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.strategies.base import Evidence, Memory
+from aegisbo.strategies.believer import believed_improvement
 from aegisbo.strategies.model_based import Decision, ModelBased
 from aegisbo.strategies.moves import anywhere, exploit, pareto, thompson
+from aegisbo.strategies.schedules import Schedule
 from aegisbo.strategies.surrogate import Belief
-
-Schedule = Callable[[int], float]  # ε(d), the share of exploratory moves
-
-
-def by_sqrt(d: int) -> float:
-    """2/√d, the paper's choice."""
-    return min(2.0 / sqrt(d), 1.0)
-
-
-def faster(d: int) -> float:
-    """2/(d − 2): exploration falls faster with the dimension."""
-    return 2.0 / (max(d, 4) - 2)
-
-
-def slower(d: int) -> float:
-    """2/ln(d + 3): exploration falls more slowly with the dimension."""
-    return min(2.0 / log(d + 3), 1.0)
-
-
-@dataclass(frozen=True)
-class Always:
-    """The same share in every dimension."""
-
-    share: float
-
-    def __call__(self, d: int) -> float:
-        return self.share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +24,7 @@ class Aegis(ModelBased):
     a first batch holds the most exploitative point exactly once (end of section 3 of the paper).
     """
 
-    epsilon: Schedule = by_sqrt
+    epsilon: Schedule | None = None  # the share of exploratory moves; None: as the preset says
     gamma: float = 0.5  # ε_T = γ ε, ε_P = (1 − γ) ε
     explore: Literal["pareto", "uniform"] = "pareto"  # uniform: AEGiS-RS
     exploits: bool = True  # False: the ablation without exploitation
@@ -61,7 +34,11 @@ class Aegis(ModelBased):
         first, opening, memory = self._stage(evidence, memory)
         r = rng.random()  # line 4
         move = self._move(r, evidence.cube.parameters, first=first, opening=opening)
-        return Decision(self._choices(move, belief, evidence, rng), {"move": move, "coin": r}, memory)
+        choices = self._choices(move, belief, evidence, rng)
+        if move == "exploit" and self._is_spent(choices[0], belief):
+            move = "improve"
+            choices = self.preset.search(believed_improvement(belief, evidence.pending), evidence.cube, rng)
+        return Decision(choices, {"move": move, "coin": r}, memory)
 
     def _stage(self, evidence: Evidence, memory: Memory) -> tuple[bool, bool, Memory]:
         """Whether this is the first choice, whether it is one of the first batch, and the memory after it."""
@@ -72,11 +49,20 @@ class Aegis(ModelBased):
     def _move(self, r: float, d: int, *, first: bool, opening: bool) -> str:
         if first and self.exploits:
             return "exploit"
-        epsilon = 1.0 if opening or not self.exploits else self.epsilon(d)
+        epsilon = 1.0 if opening or not self.exploits else self.exploration(d)
         epsilon_p = (1.0 - self.gamma) * epsilon
         if r < 1.0 - epsilon:  # line 5
             return "exploit"
         return "thompson" if r < 1.0 - epsilon_p else self.explore  # lines 7 and 10
+
+    def _is_spent(self, x: Array, belief: Belief) -> bool:
+        """Whether the lowest mean, at x (width,), promises too little to be worth an evaluation."""
+        least = self.preset.least_promise
+        return least is not None and belief.best - float(belief.gp.mean(x[None, :])[0]) < least
+
+    def exploration(self, d: int) -> float:
+        """ε for d parameters."""
+        return (self.epsilon or self.preset.epsilon)(d)
 
     def _choices(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Array:
         gp, cube, preset = belief.gp, evidence.cube, self.preset

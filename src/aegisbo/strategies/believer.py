@@ -18,6 +18,11 @@ class KrigingBeliever(ExpectedImprovement):
     move = "kriging-believer"
 
     def improvement(self, belief: Belief, pending: Array, rng: Generator) -> Improvement:
-        """The believed values count as measured: also when they are the best."""
-        gp = belief.gp.believing(pending)
-        return Improvement(gp, min(belief.best, float(gp.y.min())))
+        """What is left to gain if all pending points turn out as predicted."""
+        return believed_improvement(belief, pending)
+
+
+def believed_improvement(belief: Belief, pending: Array) -> Improvement:
+    """Expected improvement when the believed values count as measured, also where they are the best."""
+    gp = belief.gp.believing(pending)
+    return Improvement(gp, min(belief.best, float(gp.y.min()) + gp.constant))

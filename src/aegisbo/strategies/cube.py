@@ -170,6 +170,11 @@ class Cube:
             blocks.append(axis.points(np.array([level]))[0])
         return np.concatenate(blocks[::-1])
 
+    def every_point(self) -> Array:  # (size, width)
+        """All points of a finite cube, in the order of their keys."""
+        levels = np.indices([axis.size for axis in self._discrete]).reshape(self.parameters, -1)
+        return np.hstack([axis.points(level) for axis, level in zip(self._discrete, levels, strict=True)])
+
     def exhausted(self, taken: Array) -> bool:  # (m, width)
         """Whether `taken` holds every point of the cube."""
         return len(taken) >= self.size and len(set(self.keys(taken))) == self.size

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log
 
 from aegisbo.errors import UnknownName
+from aegisbo.numerics.additive import AdditiveModel, Together
 from aegisbo.numerics.boxmin import best_starts
 from aegisbo.numerics.likelihood import FixedNoise, Model
 from aegisbo.numerics.paths import FEATURES
+from aegisbo.strategies.additive_surrogate import Additive
+from aegisbo.strategies.neighbours import MixedSearch
+from aegisbo.strategies.schedules import Schedule, by_sqrt, halved
 from aegisbo.strategies.search import Search, uniform
-from aegisbo.strategies.surrogate import Surrogate
+from aegisbo.strategies.surrogate import MaximumLikelihood, Surrogate
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,10 @@ class Preset:
     surrogate: Surrogate
     search: Search
     features: int  # of a sample path
+    epsilon: Schedule  # how much AEGiS explores, unless it is told otherwise
+    # What the lowest mean must promise, in standard deviations of the (soft) outputs, for AEGiS to exploit it; below
+    # that it maximises expected improvement instead. None: it always exploits, as in the paper.
+    least_promise: float | None
     guard: bool  # whether a point that is finished or pending is replaced
 
 
@@ -28,10 +37,44 @@ def paper_model(d: int) -> Model:
     return Model(lengthscale=(1e-4, d**0.5), outputscale=(1e-4, 10.0), noise=FixedNoise(1e-4))
 
 
-PAPER = Preset("paper", Surrogate(paper_model), Search(uniform, best_starts), FEATURES, guard=False)
+def modern_model(d: int) -> AdditiveModel:
+    """Joint kernel with a length scale for each coordinate, main effects, a constant, learned noise: docs/modern.md."""
+    return AdditiveModel(
+        lengthscale=(5e-3, 20.0 * d**0.5),
+        effect_lengthscale=(0.05, 5.0),
+        outputscale=(1e-6, 1e6),
+        noise=(1e-8, 1.0),
+        # The centre grows with the diagonal of the cube (Hvarfner et al., 2024).
+        lengthscale_prior=Together(2.0**0.5 + 0.5 * log(d), 3.0**0.5, 0.5),
+        effect_lengthscale_prior=Together(log(0.5), 1.0, 0.5),
+        share_spread=1.5,
+        noise_centre=1e-6,
+        noise_spread=3.0,
+        constant_precision=0.1,
+    )
 
-PRESETS = {preset.name: preset for preset in (PAPER,)}
-DEFAULT_PRESET = PAPER.name
+
+PAPER = Preset(
+    "paper",
+    MaximumLikelihood(paper_model),
+    Search(uniform, best_starts),
+    FEATURES,
+    epsilon=by_sqrt,
+    least_promise=None,
+    guard=False,
+)
+MODERN = Preset(
+    "modern",
+    Additive(modern_model),
+    MixedSearch(uniform, best_starts),
+    FEATURES,
+    epsilon=halved,
+    least_promise=1e-3,
+    guard=True,
+)
+
+PRESETS = {preset.name: preset for preset in (PAPER, MODERN)}
+DEFAULT_PRESET = MODERN.name
 
 
 def preset_named(name: str) -> Preset:

@@ -11,13 +11,14 @@ from functools import partial
 from typing import Any
 
 from aegisbo.errors import InvalidInput, UnknownName
-from aegisbo.strategies.aegis import Aegis, Always, Schedule, by_sqrt, faster, slower
+from aegisbo.strategies.aegis import Aegis
 from aegisbo.strategies.base import Strategy
 from aegisbo.strategies.baselines import Random
 from aegisbo.strategies.believer import KrigingBeliever
 from aegisbo.strategies.expected_improvement import ExpectedImprovement
 from aegisbo.strategies.penalization import LocalPenalization, Playbook
 from aegisbo.strategies.presets import DEFAULT_PRESET, Preset, preset_named
+from aegisbo.strategies.schedules import Always, Schedule, by_sqrt, faster, halved, slower
 from aegisbo.strategies.thompson import Thompson
 
 __all__ = ["DEFAULT_PRESET", "STRATEGIES", "Entry", "resolve"]
@@ -36,13 +37,13 @@ def _share(text: str) -> float:
 
 
 def _schedule(text: str) -> Schedule:
-    named = {"sqrt": by_sqrt, "faster": faster, "slower": slower}
+    named = {"sqrt": by_sqrt, "half": halved, "faster": faster, "slower": slower}
     if text in named:
         return named[text]
     try:
         return Always(_share(text))
     except ValueError:
-        raise ValueError("sqrt, faster, slower or a number from 0 to 1") from None
+        raise ValueError("sqrt, half, faster, slower or a number from 0 to 1") from None
 
 
 def _count(text: str) -> int:

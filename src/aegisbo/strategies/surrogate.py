@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.random import Generator
@@ -12,7 +13,7 @@ from aegisbo.arrays import Array
 from aegisbo.numerics import hyperfit
 from aegisbo.numerics.gp import GP
 from aegisbo.numerics.likelihood import Model
-from aegisbo.numerics.outputs import Scale, scale_of
+from aegisbo.numerics.outputs import Scale, SoftScale, scale_of
 from aegisbo.strategies.base import Evidence, Memory, Note
 
 
@@ -21,16 +22,17 @@ class Belief:
     """What the surrogate holds to be true: a posterior on the standardised scale, and the way back."""
 
     gp: GP
-    scale: Scale
+    scale: Scale | SoftScale
     best: float  # lowest value measured, standardised
     notes: Sequence[str]  # what was out of the ordinary in the fit
 
     def note(self, x: Array) -> Note:
         """What is predicted at x (width,), in the user's units, and how the model is."""
         mu, var = self.gp.predict(x[None, :])
+        low, mean, high = self.scale.measured(mu + np.sqrt(var) * np.array([-1.0, 0.0, 1.0]))
         said: dict[str, object] = {
-            "mean": float(self.scale.measured(mu)[0]),
-            "std": float(self.scale.measured_std(np.sqrt(var))[0]),
+            "mean": float(mean),
+            "std": float(0.5 * high - 0.5 * low),
             "lengthscale": self.gp.kernel.lengthscale.tolist(),
         }
         if self.notes:
@@ -38,19 +40,31 @@ class Belief:
         return said
 
 
-@dataclass(frozen=True)
-class Surrogate:
-    """How a GP is fitted; `model` is given the number of coordinates."""
-
-    model: Callable[[int], Model]
+class Surrogate(Protocol):
+    """How evidence becomes a belief."""
 
     def fit(self, evidence: Evidence, memory: Memory, rng: Generator) -> tuple[Belief, Memory]:
         """The belief after all evidence, and a memory from which the next fit starts warm.
 
         The same evidence gives the same belief: hyper-parameters that were learned from it are not learned again.
         """
-        X = np.vstack([evidence.X, evidence.failed])
-        measured = np.append(evidence.y, np.full(len(evidence.failed), evidence.y.max()))
+
+
+def data_of(evidence: Evidence) -> tuple[Array, Array]:
+    """Where something was tried (n, width), and the outcomes (n,); what failed is as bad as the worst that did not."""
+    X = np.vstack([evidence.X, evidence.failed])
+    return X, np.append(evidence.y, np.full(len(evidence.failed), evidence.y.max()))
+
+
+@dataclass(frozen=True)
+class MaximumLikelihood:
+    """A zero-mean GP with one joint kernel, fitted to every new result; `model` is given the number of coordinates."""
+
+    model: Callable[[int], Model]
+
+    def fit(self, evidence: Evidence, memory: Memory, rng: Generator) -> tuple[Belief, Memory]:
+        """The belief at the most likely hyper-parameters."""
+        X, measured = data_of(evidence)
         scale = scale_of(measured)
         y = scale.standardised(measured)
         model = self.model(evidence.cube.width)

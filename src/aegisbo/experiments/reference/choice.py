@@ -25,5 +25,5 @@ class CountingAegis(AegisWithMoves):
     def _stage(self, evidence: Evidence, memory: Memory) -> tuple[bool, bool, Memory]:
         """By the number of the choice alone."""
         number = memory.get("choices", 0)
-        first = number == 0 and self.epsilon(evidence.cube.parameters) < 1.0
+        first = number == 0 and self.exploration(evidence.cube.parameters) < 1.0
         return first, number <= self.workers, {**memory, "choices": number + 1}

@@ -1,0 +1,180 @@
+"""Regret of our strategies and of whatever peer is installed, on one virtual clock, with equal seeds, starts and times.
+
+    python benchmarks/regret.py -o regret.csv               run what is not in the file yet, on all cores
+    python benchmarks/regret.py -o regret.csv --report      print the table and the tests, and draw regret.png
+
+For example: --strategies aegis aegis:epsilon=0.3 --presets paper --peers optuna-gp --problems own Branin --seeds 100
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import sys
+from collections.abc import Iterable
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
+from dataclasses import astuple, fields
+from multiprocessing import get_context
+from pathlib import Path
+
+# One thread for each process. The libraries read these when they are loaded, hence before the imports below.
+os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
+
+from regret_functions import OWN
+from regret_peers import PEERS
+from regret_plot import draw
+from regret_report import print_report, standings
+from regret_run import Job, Outcome, our_methods, perform, problem_named
+
+from aegisbo import AegisError, problems
+from aegisbo.errors import MissingExtra, UnknownName
+from aegisbo.strategies.presets import DEFAULT_PRESET, PRESETS
+
+GROUPS = {
+    "synthetic": list(problems.names()),
+    "instances": [f"{family.name}#3" for family in problems.families()],  # one stands for all: any other may be named
+    "own": list(OWN),
+}
+
+
+def main() -> None:
+    options = _parser().parse_args()
+    if options.report:
+        _report(options)
+        return
+    jobs = planned(options)
+    done = {outcome.job for outcome in read(options.output)}
+    left = [job for job in jobs if job not in done]
+    print(f"{len(jobs)} runs, {len(jobs) - len(left)} of them in {options.output} already.", flush=True)
+    failures = execute(left, options.jobs, options.output)
+    if failures:
+        sys.exit(f"{failures} runs failed: repeat the command to try them again.")
+
+
+def planned(options: argparse.Namespace) -> list[Job]:
+    """All runs that the options ask for; what cannot be run here is named and left out."""
+    methods = our_methods(options.strategies, options.presets)
+    for name in options.peers:
+        if name not in PEERS:
+            raise UnknownName("peer", name, PEERS)
+        if missing := PEERS[name].missing:
+            print(f"Without {name}: {' and '.join(missing)} not installed.", flush=True)
+        else:
+            methods.append(name)
+    names = _runnable(name for entry in options.problems for name in GROUPS.get(entry, [entry]))
+    names = [name for name in names if _worthwhile(name, options.budget)]
+    # Seeds outermost: whenever it is stopped, most methods have met the same ones.
+    return [
+        Job(method, name, seed, options.workers, options.budget)
+        for seed in options.seeds
+        for name in names
+        for method in methods
+    ]
+
+
+def execute(jobs: list[Job], processes: int, output: Path) -> int:
+    """Run them, add each to the file as soon as it ends, and return how many failed."""
+    failures = 0
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))  # torch's threads make a fork unsafe
+    try:
+        futures = {pool.submit(perform, job): job for job in jobs}
+        for count, future in enumerate(as_completed(futures), start=1):
+            job = futures[future]
+            what = f"[{count}/{len(jobs)}] {job.method} on {job.problem}, seed {job.seed}"
+            try:
+                outcome = future.result()
+            except BrokenExecutor:
+                raise
+            except Exception as error:  # of one run, whatever it is: the others go on
+                failures += 1
+                print(f"{what}: failed with {error!r}", flush=True)
+                continue
+            append(outcome, output)
+            print(f"{what}: {outcome.regret:.3g} in {outcome.total_seconds:.1f} s", flush=True)
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return failures
+
+
+def append(outcome: Outcome, file: Path) -> None:
+    new = not file.exists()
+    with file.open("a", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        if new:
+            writer.writerow(field.name for field in fields(Outcome))
+        writer.writerow(astuple(outcome))
+
+
+def read(file: Path) -> list[Outcome]:
+    if not file.exists():
+        return []
+    with file.open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.reader(stream))[1:]
+    return [Outcome(*row[:2], *map(int, row[2:5]), *map(float, row[5:])) for row in rows]
+
+
+def _report(options: argparse.Namespace) -> None:
+    chosen = [
+        outcome
+        for outcome in read(options.output)
+        if (outcome.workers, outcome.budget) == (options.workers, options.budget)
+    ]
+    if not chosen:
+        sys.exit(f"{options.output} has no run with {options.workers} workers and a budget of {options.budget}.")
+    methods = sorted({outcome.method for outcome in chosen}, key=lambda method: (method in PEERS, method))
+    if options.method is not None and options.method not in methods:
+        raise UnknownName("method", options.method, methods)
+    usual = f"aegis/{DEFAULT_PRESET}"
+    method = options.method or (usual if usual in methods else methods[0])
+    order = [name for group in GROUPS.values() for name in group]
+    table = standings(chosen, order)
+    print_report(table, methods, method, chosen)
+    draw(table, methods, method, options.output.with_suffix(".png"))
+
+
+def _runnable(names: Iterable[str]) -> list[str]:
+    found = []
+    for name in dict.fromkeys(names):
+        try:
+            problem_named(name)
+        except MissingExtra as error:
+            print(f"Without {name}: {error}", flush=True)
+        else:
+            found.append(name)
+    return found
+
+
+def _worthwhile(name: str, budget: int) -> bool:
+    initial = 2 * problem_named(name).d
+    if budget <= initial:
+        print(f"Without {name}: its initial design alone takes {initial} evaluations.", flush=True)
+    return budget > initial
+
+
+def _seeds(text: str) -> list[int]:
+    first, _, last = text.partition("-")
+    return list(range(int(first), int(last or first) + 1))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--strategies", nargs="*", default=["aegis"], help="of ours, with parameters if wanted")
+    parser.add_argument("--presets", nargs="+", default=list(PRESETS), help="of our strategies (all)")
+    parser.add_argument("--peers", nargs="*", default=list(PEERS), help="to compare with (all that are installed)")
+    parser.add_argument("--problems", nargs="+", default=list(GROUPS), help="names, synthetic, instances or own (all)")
+    parser.add_argument("--workers", type=int, default=8)
+    parser.add_argument("--seeds", type=_seeds, default="100-102", help="the first and the last (100-102)")
+    parser.add_argument("--budget", type=int, default=200, help="evaluations, the initial 2d included (200)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (as many as there are cores)")
+    parser.add_argument("-o", "--output", type=Path, default=Path("regret.csv"), help="where the numbers are kept")
+    parser.add_argument("--report", action="store_true", help="only evaluate what is there")
+    parser.add_argument("--method", help="of the report: the one that is tested against the others")
+    return parser
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except AegisError as error:
+        sys.exit(str(error))

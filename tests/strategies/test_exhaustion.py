@@ -1,0 +1,97 @@
+"""Spaces of few points are used up: each point once, whatever is pending or fails, and then `SpaceExhausted`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from aegisbo import Choice, Int, Optimizer, Real
+from aegisbo.errors import SpaceExhausted
+from aegisbo.strategies.presets import MODERN, PAPER
+from aegisbo.strategies.registry import resolve
+
+TWENTY = settings(max_examples=20, phases=[Phase.generate])
+
+VALUES = ["a", 1, None, False, 2.5, "f"]
+
+
+def size_of(space) -> int:
+    """By counting what can be written down, not by what the cube says."""
+    return math.prod(len(p.values if isinstance(p, Choice) else range(p.low, p.high + 1, p.step)) for p in space)
+
+
+@st.composite
+def parameters(draw, kind, most: int):
+    """One with at most `most` values."""
+    if kind is Choice:
+        return Choice(VALUES[: draw(st.integers(2, min(most, len(VALUES))))])
+    low, step, count = draw(st.integers(-3, 20)), draw(st.integers(1, 40)), draw(st.integers(2, most))
+    return Int(low, low + step * (count - 1), log=low > 0 and draw(st.booleans()), step=step)
+
+
+@st.composite
+def spaces(draw, largest: int):
+    """At least one choice and one integer, at most four of them, and at most `largest` points."""
+    kinds = draw(st.permutations([Choice, Int, *draw(st.lists(st.sampled_from([Choice, Int]), max_size=2))]))
+    space = []
+    for later in reversed(range(len(kinds))):
+        most = largest // (size_of(space) * 2**later)  # leave two values for each parameter that follows
+        space.append(draw(parameters(kinds[len(space)], most)))
+    return space
+
+
+def use_up(space, strategy, seed: int) -> None:
+    """Ask until nothing is left, while trials end late, early, badly or never."""
+    rng = np.random.default_rng(seed)
+    optimizer = Optimizer(space, strategy=strategy, seed=seed)
+    ripples = rng.choice([0.0, 1.0, 1e6])  # 0: the same value everywhere
+    never, badly = rng.choice([0.0, 0.3], size=2)
+    asked = set()
+    for _ in range(size_of(space)):
+        asked.add(tuple(map(repr, optimizer.ask().x)))
+        for trial in optimizer.pending:
+            if rng.random() < 0.5 * (1 - never):
+                if rng.random() < badly:
+                    optimizer.fail(trial, "no value")
+                else:
+                    optimizer.tell(trial, 3.0 + ripples * rng.normal())
+    assert len(asked) == size_of(space)
+    for _ in range(2):
+        with pytest.raises(SpaceExhausted, match=f"All {size_of(space)} points"):
+            optimizer.ask()
+    assert len(optimizer.trials) == size_of(space)
+
+
+@TWENTY
+@given(spaces(largest=20), st.integers(0, 2**32))
+def test_mixed_spaces_are_used_up_by_the_paper_preset(space, seed):
+    use_up(space, resolve("aegis:guard=on", PAPER), seed)
+
+
+@TWENTY
+@given(spaces(largest=32), st.integers(0, 2**32))
+def test_mixed_spaces_are_used_up_by_the_search_among_neighbours(space, seed):
+    use_up(space, resolve("aegis", MODERN), seed)
+
+
+@pytest.mark.long
+@TWENTY
+@given(spaces(largest=100), st.integers(0, 2**32), st.sampled_from(["aegis", "aegis-rs", "thompson", "playbook"]))
+def test_larger_spaces_are_used_up_by_other_strategies_too(space, seed, name):
+    use_up(space, resolve(f"{name}:guard=on", MODERN), seed)
+
+
+@pytest.mark.parametrize("preset", [replace(PAPER, guard=True), MODERN], ids=["paper", "modern"])
+def test_with_a_continuous_parameter_no_point_comes_twice(preset):
+    space = [Int(1, 3), Real(-5, 10), Choice(["u", "v"])]
+    optimizer = Optimizer(space, strategy=resolve("aegis", preset), seed=0)
+    for number in range(30):
+        trial = optimizer.ask()
+        if number % 4:
+            optimizer.tell(trial, trial.x[0] + abs(trial.x[1] - 2.0))
+    assert len({tuple(trial.x) for trial in optimizer.trials}) == 30

@@ -1,0 +1,118 @@
+"""The modern preset: what its surrogate learns and when, and what AEGiS does where the mean promises nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from contracts.strategy_contract import StrategyContract
+
+from aegisbo import Optimizer
+from aegisbo.numerics import additive_fit
+from aegisbo.numerics.outputs import soft_scale_of
+from aegisbo.strategies.additive_surrogate import GROWTH
+from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.cube import Continuous, Cube
+from aegisbo.strategies.presets import MODERN
+from aegisbo.strategies.registry import resolve
+
+BOX = [(-5, 10), (2, 3)]
+
+
+class TestContract(StrategyContract):
+    @pytest.fixture(params=["aegis"])
+    def strategy(self, request):
+        return resolve(request.param, "modern")
+
+
+def evidence_of(n: int, failed: int = 0, outlier: float = 0.0) -> Evidence:
+    points = np.random.default_rng(3).random((n + failed, 2))
+    y = -2000.0 + 30.0 * np.sin(5 * points[:n]).sum(axis=1)
+    y[0] += outlier
+    return Evidence(points[:n], y, points[n:], np.empty((0, 2)), Cube((Continuous(), Continuous())))
+
+
+def learn(evidence, memory=None):
+    return MODERN.surrogate.fit(evidence, memory or {}, np.random.default_rng(0))
+
+
+@pytest.fixture
+def fits(monkeypatch):
+    """How many data each fit was made with."""
+    calls, real = [], additive_fit.fit
+
+    def spy(X, y, model, rng, warm=None):
+        calls.append(len(y))
+        return real(X, y, model, rng, warm=warm)
+
+    monkeypatch.setattr(additive_fit, "fit", spy)
+    return calls
+
+
+def test_hyper_parameters_are_learned_anew_as_the_data_grow_by_a_twentieth(fits):
+    memory = {}
+    for n in range(10, 90):
+        _, memory = learn(evidence_of(n), memory)
+    expected = [10]
+    for n in range(11, 90):
+        if n >= GROWTH * expected[-1]:
+            expected.append(n)
+    assert fits == expected
+    assert max(np.diff(fits)) == 5  # at ninety: every fifth result
+
+
+def test_between_two_fits_the_belief_has_all_data():
+    _, memory = learn(evidence_of(60))
+    belief, after = learn(evidence_of(62), memory)
+    assert after == memory
+    assert len(belief.gp.X) == 62
+    np.testing.assert_allclose(belief.gp.kernel.lengthscale, np.exp(memory["phi"][:2]))
+
+
+def test_predictions_are_noted_in_the_users_units():
+    evidence = evidence_of(30, outlier=1e6)
+    belief, _ = learn(evidence)
+    scale = soft_scale_of(evidence.y)
+    for x in np.random.default_rng(2).random((5, 2)):
+        mu, var = belief.gp.predict(x[None])
+        note = belief.note(x)
+        assert note["mean"] == pytest.approx(scale.measured(mu)[0])
+        low, high = scale.measured(mu[0] + np.sqrt(var[0]) * np.array([-1, 1]))
+        assert note["std"] == pytest.approx((high - low) / 2)
+    at_data = [belief.note(x)["mean"] for x in evidence.X[1:]]
+    np.testing.assert_allclose(at_data, evidence.y[1:], atol=0.5)  # of sixty: a million beside them does no harm
+
+
+def test_failures_are_as_bad_as_the_worst_value():
+    evidence = evidence_of(12, failed=3)
+    belief, _ = learn(evidence)
+    near = belief.scale.measured(belief.gp.mean(evidence.failed))
+    np.testing.assert_allclose(near, evidence.y.max(), atol=5.0)
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 16])
+def test_half_of_the_papers_exploration(d):
+    assert resolve("aegis", "modern").exploration(d) == pytest.approx(1 / np.sqrt(d))
+    assert resolve("aegis", "paper").exploration(d) == pytest.approx(min(2 / np.sqrt(d), 1))
+    assert resolve("aegis:epsilon=0.25", "modern").exploration(d) == 0.25
+
+
+def test_where_the_mean_promises_nothing_improvement_is_sought_instead():
+    """A parabola is known after a few points: its minimum is then exploited once or twice, and no more."""
+    optimizer = Optimizer(BOX, strategy="aegis:epsilon=0", preset="modern", seed=0)
+    for _ in range(30):
+        trial = optimizer.ask()
+        optimizer.tell(trial.number, float((trial.x[0] - 3) ** 2 + 4 * (trial.x[1] - 2.4) ** 2))
+    moves = [trial.note["move"] for trial in optimizer.trials][4:]
+    assert moves[0] == "exploit"
+    assert set(moves) == {"exploit", "improve"}
+    spread = np.array([trial.x for trial in optimizer.trials])[[i for i, m in enumerate(moves, 4) if m == "improve"]]
+    assert np.ptp(spread[:, 0]) > 1.0  # elsewhere, not at the minimum again
+    assert optimizer.best.value < 1e-4
+
+
+def test_the_paper_exploits_whatever_the_mean_promises():
+    optimizer = Optimizer(BOX, strategy="aegis:epsilon=0", preset="paper", seed=0)
+    for _ in range(16):
+        trial = optimizer.ask()
+        optimizer.tell(trial.number, float((trial.x[0] - 3) ** 2 + 4 * (trial.x[1] - 2.4) ** 2))
+    assert {trial.note["move"] for trial in optimizer.trials[4:]} == {"exploit"}
