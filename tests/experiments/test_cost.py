@@ -14,7 +14,7 @@ from aegisbo.experiments.simulation import Record, Spec, simulate
 
 
 def spec(**changes: object) -> Spec:
-    return Spec(**{"problem": "Branin", "strategy": "random", "workers": 2, "budget": 200} | changes)
+    return Spec(**{"problem": "Branin", "strategy": "random", "preset": "paper", "workers": 2, "budget": 200} | changes)
 
 
 def test_costs_are_collected_by_strategy_and_dimension(tmp_path: Path) -> None:

@@ -21,7 +21,8 @@ MOVES = ("initial", "exploit", "thompson", "pareto")
 
 def made_up(run: int = 0, moves: tuple[str, ...] = MOVES, **changes: Any) -> Record:
     """A record of random numbers, which compress as badly as real ones."""
-    spec = Spec(**{"problem": "Branin", "strategy": "aegis", "workers": 8, "budget": 30, "run": run} | changes)
+    plain = {"problem": "Branin", "strategy": "aegis", "preset": "paper", "workers": 8, "budget": 30, "run": run}
+    spec = Spec(**plain | changes)
     problem, rng = get(spec.problem), np.random.default_rng(run)
     low, high = np.array(problem.bounds).T
     finish = np.sort(rng.random(spec.budget) * 25)

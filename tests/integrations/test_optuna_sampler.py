@@ -293,7 +293,7 @@ def test_parameters_that_not_all_trials_have_are_drawn_alone() -> None:
     assert 1 < len(layers) < 16
     assert len(set(layers)) > 1
     assert [trial.user_attrs["aegisbo:move"] for trial in study.trials[:2]] == ["independent", "initial"]
-    assert study.trials[-1].user_attrs["aegisbo:move"] in ("exploit", "thompson", "pareto")
+    assert study.trials[-1].user_attrs["aegisbo:move"] in ("exploit", "improve", "thompson", "pareto")
     digest = SearchSpace({"deep": CategoricalDistribution([True, False]), "x": FloatDistribution(-5, 10)}).digest
     assert digest in str(study.trials[-1].system_attrs)  # the model knows the common part only
 

@@ -146,6 +146,19 @@ def test_an_idle_worker_that_is_killed_is_replaced_without_losing_a_job(tmp_path
         assert next_end(pool).outcome.state == "done"
 
 
+def test_a_death_that_nobody_has_reported_yet_costs_no_job(tmp_path: Path) -> None:
+    (tmp_path / "gate").touch()
+    with pool_of(wait_for) as pool:
+        pool.submit(0, str(tmp_path / "gate"))
+        assert next_end(pool).outcome.state == "done"
+        (worker,) = reported(tmp_path)
+        os.kill(worker, signal.SIGKILL)
+        assert wait_until_dead({worker, parent_of(worker)}) == set()
+        pool._workers[0]._process.poll = lambda: None  # as it answers while another thread waits for the process
+        pool.submit(1, str(tmp_path / "gate"))
+        assert next_end(pool).outcome.state == "done"
+
+
 @pytest.mark.parametrize("who", ["worker", "guard"])
 def test_a_busy_worker_that_is_killed_is_noticed(tmp_path: Path, who: str) -> None:
     with pool_of(wait_with_child) as pool:

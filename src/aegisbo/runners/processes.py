@@ -123,12 +123,14 @@ class _Worker:
 
     def _exchange(self, x: Any) -> Outcome:
         process = self._ready()
-        if process is None or process.stdin is None or process.stdout is None:
+        if process is not None and not self._give(process, x):
+            process = self._ready()  # the first died while it was idle and has not seen the job
+            if process is not None and not self._give(process, x):
+                return Outcome("lost", reason=f"Its process ended {_how(_bury(process))}.")
+        if process is None:
             return Outcome("lost", reason="Nobody waits for it any more.")
         try:
-            pickle.dump(x, process.stdin)
-            process.stdin.flush()
-            outcome: Outcome = pickle.load(process.stdout)
+            outcome: Outcome = pickle.load(process.stdout)  # type: ignore[arg-type]
             return outcome
         except (EOFError, OSError):
             return Outcome("lost", reason=f"Its process ended {_how(_bury(process))}.")
@@ -136,6 +138,20 @@ class _Worker:
             _kill(process)
             _bury(process)
             raise
+
+    def _give(self, process: subprocess.Popen[bytes], x: Any) -> bool:
+        """Whether the process took the job; if it is dead it is buried. `poll` alone may not know yet that it is."""
+        try:
+            pickle.dump(x, process.stdin)  # type: ignore[arg-type]
+            process.stdin.flush()  # type: ignore[union-attr]
+        except OSError:
+            _bury(process)
+            return False
+        except Exception:
+            _kill(process)
+            _bury(process)
+            raise
+        return True
 
     def _ready(self) -> subprocess.Popen[bytes] | None:
         """A running process that has the function; None if nobody wants one any more."""
