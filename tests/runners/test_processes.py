@@ -154,7 +154,13 @@ def test_a_death_that_nobody_has_reported_yet_costs_no_job(tmp_path: Path) -> No
         (worker,) = reported(tmp_path)
         os.kill(worker, signal.SIGKILL)
         assert wait_until_dead({worker, parent_of(worker)}) == set()
-        pool._workers[0]._process.poll = lambda: None  # as it answers while another thread waits for the process
+        process = pool._workers[0]._process
+        while process.returncode is None:
+            time.sleep(0.01)
+        process.returncode, process.poll = (
+            None,
+            lambda: process.returncode,
+        )  # as while another thread still waits for it
         pool.submit(1, str(tmp_path / "gate"))
         assert next_end(pool).outcome.state == "done"
 
