@@ -9,6 +9,7 @@ from contracts.strategy_contract import StrategyContract
 from aegisbo import Optimizer
 from aegisbo.numerics import additive_fit
 from aegisbo.numerics.outputs import soft_scale_of
+from aegisbo.strategies import additive_surrogate
 from aegisbo.strategies.additive_surrogate import GROWTH
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.cube import Continuous, Cube
@@ -42,7 +43,7 @@ def fits(monkeypatch):
 
     def spy(X, y, model, rng, warm=None):
         calls.append(len(y))
-        return real(X, y, model, rng, warm=warm)
+        return real(X, y, model, rng, warm)
 
     monkeypatch.setattr(additive_fit, "fit", spy)
     return calls
@@ -66,6 +67,15 @@ def test_between_two_fits_the_belief_has_all_data():
     assert after == memory
     assert len(belief.gp.X) == 62
     np.testing.assert_allclose(belief.gp.kernel.lengthscale, np.exp(memory["phi"][:2]))
+
+
+def test_many_data_are_thinned_for_learning_only(fits, monkeypatch):
+    monkeypatch.setattr(additive_surrogate, "LEARNED_FROM", 20)
+    belief, memory = learn(evidence_of(50))
+    assert fits == [20]
+    assert memory["learned_at"] == len(belief.gp.X) == 50
+    again, _ = learn(evidence_of(50), memory)
+    np.testing.assert_array_equal(again.gp.alpha, belief.gp.alpha)
 
 
 def test_predictions_are_noted_in_the_users_units():
