@@ -160,7 +160,9 @@ def _seeds(text: str) -> list[int]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--strategies", nargs="*", default=["aegis"], help="of ours, with parameters if wanted")
-    parser.add_argument("--presets", nargs="+", default=list(PRESETS), help="of our strategies (all)")
+    parser.add_argument(
+        "--presets", nargs="+", default=list(PRESETS), help="of our strategies (all), or names of VARIANTS"
+    )
     parser.add_argument("--peers", nargs="*", default=list(PEERS), help="to compare with (all that are installed)")
     parser.add_argument("--problems", nargs="+", default=list(GROUPS), help="names, synthetic, instances or own (all)")
     parser.add_argument("--workers", type=int, default=8)

@@ -17,6 +17,7 @@ from zlib import crc32
 import numpy as np
 from regret_functions import NOISE, OWN
 from regret_peers import PEERS, Method
+from regret_variants import VARIANTS
 
 from aegisbo import problems
 from aegisbo.arrays import Array
@@ -25,6 +26,7 @@ from aegisbo.problems import Problem
 from aegisbo.runners.journal import Asked
 from aegisbo.runners.loop import run
 from aegisbo.runners.virtual import HalfNormal, VirtualWorkers
+from aegisbo.strategies.presets import DEFAULT_PRESET
 from aegisbo.strategies.registry import STRATEGIES, resolve
 
 MARKS = (0.25, 0.5, 0.75, 1.0)  # of the budget: where regret is read
@@ -70,7 +72,7 @@ def our_methods(strategies: Iterable[str], presets: Iterable[str]) -> list[str]:
     names: dict[str, None] = {}  # in order, each once
     for text in strategies:
         for preset in presets:
-            resolve(text, preset)
+            resolve(text, VARIANTS.get(preset, preset))
             names[f"{text}/{preset}" if STRATEGIES[text.partition(":")[0]].uses_preset else text] = None
     return list(names)
 
@@ -92,7 +94,8 @@ def _method(job: Job, problem: Problem, seed: int) -> Method:
     if job.method in PEERS:
         return PEERS[job.method].start(problem.bounds, seed, problem.name in NOISE)
     text, _, preset = job.method.partition("/")
-    return Optimizer(problem.bounds, strategy=text, preset=preset or None, seed=seed)
+    strategy = resolve(text, VARIANTS.get(preset, preset or DEFAULT_PRESET))
+    return Optimizer(problem.bounds, strategy=strategy, seed=seed)
 
 
 class _Measured:

@@ -35,7 +35,7 @@ def thompson(gp: GP, rng: Generator) -> Array:
 
 def pareto(gp: GP, rng: Generator) -> Array:
     """The points (k, d) that trade low mean for high uncertainty among all that the search has evaluated."""
-    return moves.pareto(gp, _cube(gp), rng)
+    return moves.pareto(gp, _cube(gp), PAPER.front, rng)
 
 
 def mean_and_spread(gp: GP, Z: Array) -> Array:

@@ -31,8 +31,25 @@ def test_every_row_is_evaluated_once_in_order_and_few_at_a_time(m):
     Z, seen = lopsided_box(m), []
     by_blocks(lambda block: seen.append(block) or block[:, 0], Z)
     np.testing.assert_array_equal(np.concatenate(seen), Z)
-    assert max(map(len, seen)) <= ROWS
-    assert len(seen) == max(1, -(-m // ROWS))
+    assert max(map(len, seen)) <= ROWS + 1
+    assert len(seen) == max(1, -(-(m - 1) // ROWS))
+
+
+@pytest.mark.parametrize("rows", [2, 3, 4, 20])
+@pytest.mark.parametrize("m", [2, 3, 4, 5, 9, 20, 21, 22, 41, 61])
+def test_no_single_row_is_left_over(m, rows):
+    sizes = []
+    by_blocks(lambda block: sizes.append(len(block)) or block[:, 0], lopsided_box(m), rows)
+    assert min(sizes) >= 2
+    assert max(sizes) <= rows + 1
+
+
+def test_blocks_multiply_as_the_whole_does():
+    # A single row would go to another routine of NumPy's, which rounds differently.
+    waves = np.random.default_rng(0).standard_normal((2, 1000))
+    for m in (20, 21, 40, 41, 61):
+        Z = lopsided_box(m)
+        np.testing.assert_array_equal(by_blocks(lambda block: block @ waves, Z, 20), Z @ waves)
 
 
 def test_the_answer_does_not_depend_on_the_block_size(monkeypatch):

@@ -10,7 +10,7 @@ from scipy.optimize import minimize as scipy_minimize
 from scipy.stats import chi2
 
 from aegisbo.numerics import paths
-from aegisbo.numerics.boxmin import best_starts, boltzmann_starts, minimise, polish
+from aegisbo.numerics.boxmin import best_starts, boltzmann_starts, minimise, polish, race
 from aegisbo.numerics.gp import GP, condition
 from aegisbo.numerics.kernels import Matern52
 from aegisbo.numerics.paths import SamplePaths
@@ -297,3 +297,44 @@ def test_boltzmann_starts_follow_only_their_generator():
     first, again, other = (boltzmann_starts(values, 10, np.random.default_rng(seed)) for seed in (0, 0, 1))
     np.testing.assert_array_equal(first, again)
     assert set(first.tolist()) != set(other.tolist())
+
+
+# A race
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_race_ends_where_complete_descents_end(seed):
+    """On Branin any start leads to one of three minima of equal depth."""
+    starts = np.random.default_rng(seed).random((8, 2))
+    ends = race(Branin(), starts)
+    assert ends.shape == (8, 2)
+    heights = Branin().value_and_gradient(ends)[0]
+    np.testing.assert_allclose(heights[:2], Branin.lowest, rtol=1e-9)
+    assert (np.diff(heights) >= -1e-9).all()
+
+
+def test_only_the_finalists_of_a_race_go_all_the_way():
+    recorder = Recorder(Branin())
+    race(recorder, np.random.default_rng(0).random((8, 2)))
+    sizes = [len(Z) for Z in recorder.points]
+    sprint = sizes.index(2)
+    assert set(sizes[:sprint]) == {8}
+    assert set(sizes[sprint:]) == {2}
+    assert sprint <= 2 * 12  # steps, some of which look twice
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_a_descent_can_be_cut_short(steps):
+    """The same first steps as SciPy's own run of as many."""
+    start = np.array([[0.93, 0.21]])
+    bowl = Bowl(np.array([1.0, 2.7]), np.array([1.0, 40.0]))
+
+    def single(z):
+        value, gradient = bowl.value_and_gradient(z[None])
+        return value[0], gradient[0]
+
+    options = {"maxiter": steps}
+    foreign = scipy_minimize(single, start[0], jac=True, method="L-BFGS-B", bounds=[(0, 1)] * 2, options=options)
+    found = polish(bowl, start, steps=steps)
+    assert found.value == foreign.fun
+    assert found.value > polish(bowl, start).value

@@ -52,12 +52,12 @@ def test_a_point_is_taken_within_a_ten_thousandth_of_the_length_scales(seed, len
     choices = taken[rng.integers(6, size=30)] + lengths * directions * lengthscale
     scales = np.broadcast_to(lengthscale, 3)
     nearest = [min(math.hypot(*((z - x) / scales)) for x in taken) for z in choices]
-    np.testing.assert_array_equal(is_taken(choices, taken, np.array(lengthscale)), np.array(nearest) < 1e-4)
+    assert [is_taken(z, taken, np.array(lengthscale)) for z in choices] == [distance < 1e-4 for distance in nearest]
     assert 0 < sum(distance < 1e-4 for distance in nearest) < 30
 
 
 def test_nothing_is_taken_where_nothing_is_known():
-    assert not is_taken(CORNERS, np.empty((0, 2)), LENGTHSCALE).any()
+    assert not is_taken(CORNERS[0], np.empty((0, 2)), LENGTHSCALE)
 
 
 # What is chosen instead
@@ -99,7 +99,7 @@ def test_then_random_points():
     others, used = fallbacks(("pareto", CORNERS[:1]))
     x, instead = guard(CORNERS, others, evidence_of(CORNERS), LENGTHSCALE, np.random.default_rng(0))
     assert (instead, used) == ("random", ["pareto"])
-    assert not is_taken(x[None], CORNERS, LENGTHSCALE).any()
+    assert not is_taken(x, CORNERS, LENGTHSCALE)
 
 
 def test_the_last_point_of_a_large_grid_is_found_though_no_random_draw_hits_it():

@@ -11,10 +11,12 @@ from aegisbo.numerics.gp import GP, condition
 from aegisbo.numerics.kernels import Matern52
 from aegisbo.strategies.cube import Continuous, Cube, Grid, OneHot
 from aegisbo.strategies.moves import exploit, thompson
+from aegisbo.strategies.near import NearSearch
 from aegisbo.strategies.neighbours import MixedSearch, descend, neighbours
 from aegisbo.strategies.search import Search, uniform
 
-FEW = {"candidates": 20}  # so that these cubes are not looked at in full
+FEW = MixedSearch(uniform, best_starts, candidates=20, listed=20)  # so that these cubes are not looked at in full
+CORNER = np.zeros((1, 2))  # a hint that is none
 DISCRETE = {
     "levels and a choice": Cube((Grid(0, 11), Grid(1, 64, 7, log=True), OneHot(3), Grid(-4, 20, 3))),
     "long grids": Cube((Grid(0, 99), Grid(1, 60, log=True))),
@@ -44,7 +46,7 @@ def finely(cube: Cube, steps: int = 21) -> np.ndarray:
 def searched(cube: Cube, kind: str, seed: int):
     """A function (m, width) -> (m,), and the choices of the search among neighbours and of the plain one."""
     gp = posterior_on(cube, seed)
-    both = [search(uniform, best_starts, **FEW) for search in (MixedSearch, Search)]
+    both = [FEW, Search(uniform, best_starts, candidates=20)]
     if kind == "mean":
         return lambda Z: gp.predict(Z)[0], *(exploit(gp, cube, search, np.random.default_rng(seed)) for search in both)
     path = paths.draw(gp, np.random.default_rng(seed), features=300)  # the one that `thompson` draws
@@ -150,7 +152,8 @@ def test_a_small_cube_is_ranked_in_full():
 def test_where_all_is_continuous_the_search_is_the_plain_one():
     cube = Cube((Continuous(),) * 2)
     choices, plain = (
-        search(uniform, best_starts)(Recorded(), cube, np.random.default_rng(3)) for search in (MixedSearch, Search)
+        search(uniform, best_starts)(Recorded(), cube, np.random.default_rng(3), CORNER)
+        for search in (MixedSearch, NearSearch)
     )
     np.testing.assert_array_equal(choices, plain)
 
@@ -168,7 +171,7 @@ def test_long_diagonal_valleys_are_followed_by_descent_between_the_levels():
             return 100 * across**2 + along**2, slope
 
     cube = Cube((Grid(0, 99), Grid(0, 99)))
-    choices = MixedSearch(uniform, best_starts, **FEW)(Valley(), cube, np.random.default_rng(0))
+    choices = FEW(Valley(), cube, np.random.default_rng(0), CORNER)
     np.testing.assert_allclose(choices[0], 0.365)
 
 

@@ -10,6 +10,8 @@ from aegisbo.strategies.cube import Continuous, Cube, Grid, OneHot
 from aegisbo.strategies.presets import PAPER
 from aegisbo.strategies.search import Search, uniform
 
+NO_HINT = np.empty((0, 1))  # good points that a search may be told of
+
 
 @dataclass
 class Bowl:
@@ -30,7 +32,7 @@ class Bowl:
 )
 def test_a_thousand_candidates_for_each_parameter_are_looked_at(cube):
     bowl = Bowl()
-    choices = PAPER.search(bowl, cube, np.random.default_rng(0))
+    choices = PAPER.search(bowl, cube, np.random.default_rng(0), NO_HINT)
     candidates = np.vstack(bowl.screened)
     assert candidates.shape == (1000 * cube.parameters, cube.width)
     np.testing.assert_array_equal(cube.round(candidates), candidates)
@@ -39,7 +41,7 @@ def test_a_thousand_candidates_for_each_parameter_are_looked_at(cube):
 
 
 def test_the_minimum_comes_first():
-    choices = PAPER.search(Bowl(), Cube((Continuous(),) * 3), np.random.default_rng(1))
+    choices = PAPER.search(Bowl(), Cube((Continuous(),) * 3), np.random.default_rng(1), NO_HINT)
     np.testing.assert_allclose(choices[0], 0.37, atol=1e-5)
 
 
@@ -55,7 +57,7 @@ def test_other_minima_follow_by_their_height():
     def any_starts(values, count, rng):
         return rng.choice(len(values), count)
 
-    choices = Search(uniform, any_starts)(Wells(), Cube((Continuous(),)), np.random.default_rng(0))
+    choices = Search(uniform, any_starts)(Wells(), Cube((Continuous(),)), np.random.default_rng(0), NO_HINT)
     heights = Wells().value_and_gradient(choices)[0]
     assert len(np.unique(np.round(heights, 3))) >= 3
     assert (np.diff(heights) >= 0).all()
@@ -63,7 +65,7 @@ def test_other_minima_follow_by_their_height():
 
 def test_levels_next_to_the_minimum_come_first():
     cube = Cube((Grid(0, 9), Continuous()))  # levels at 0.05, 0.15, ...
-    choices = PAPER.search(Bowl(), cube, np.random.default_rng(1))
+    choices = PAPER.search(Bowl(), cube, np.random.default_rng(1), NO_HINT)
     np.testing.assert_allclose(choices[0], [0.35, 0.37], atol=1e-5)
 
 
@@ -73,7 +75,7 @@ def test_the_start_points_and_their_spread_can_be_chosen():
 
     bowl = Bowl()
     search = Search(one_corner, best_starts, candidates=7, starts=2)
-    assert search(bowl, Cube((Continuous(),) * 2), np.random.default_rng(0)).shape == (2, 2)
+    assert search(bowl, Cube((Continuous(),) * 2), np.random.default_rng(0), NO_HINT).shape == (2, 2)
     np.testing.assert_array_equal(np.vstack(bowl.screened), np.full((14, 2), 0.9))
 
 

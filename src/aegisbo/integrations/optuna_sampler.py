@@ -123,7 +123,7 @@ class AegisSampler(BaseSampler):
             publish(study, trial, record, attempt)
             earlier, (history, memory) = history, self._look(study, trial, reader)
             lengthscale = np.asarray(suggestion.note.get("lengthscale", 1.0))
-            if not is_taken(suggestion.x[None], history.news_since(earlier), lengthscale).any():
+            if not is_taken(suggestion.x, history.news_since(earlier), lengthscale):
                 break
         return suggestion
 

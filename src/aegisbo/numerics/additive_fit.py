@@ -6,16 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from scipy.optimize import minimize
 
 from aegisbo.arrays import Array
 from aegisbo.numerics.additive import AdditiveLikelihood, AdditiveModel
+from aegisbo.numerics.descent import descend
 from aegisbo.numerics.designs import latin_hypercube
 from aegisbo.numerics.gp import GP
 
 STARTS = 5  # looked at
 CLIMBED = 3  # of these without a warm start; with one, the best of them besides
-STEPS = 40  # of a climb: priors make one broad hill, whose top need not be found to the last digit
+SPRINT = 12  # steps of a climb after which the starts are compared
+STEPS = 40  # of the best one after that: priors make one broad hill, whose top need not be found to the last digit
 FLAT = 1e-7  # relative gain below which a climb ends
 
 
@@ -36,8 +37,11 @@ def fit(X: Array, y: Array, model: AdditiveModel, rng: Generator, warm: Array | 
     starts = _starts(likelihood, bounds, rng)[: CLIMBED if warm is None else 1]
     if warm is not None:
         starts.insert(0, np.clip(warm, bounds[:, 0], bounds[:, 1]))
-    tops = [_climb(likelihood, start, bounds) for start in starts]
+    tops = [_climb(likelihood, start, bounds, SPRINT) for start in starts]
     value, phi = max(tops, key=lambda top: top[0], default=(-np.inf, bounds.mean(axis=1)))
+    goes_on_next_time = warm is not None and phi is tops[0][1]
+    if np.isfinite(value) and not goes_on_next_time:
+        value, phi = _climb(likelihood, phi, bounds, STEPS)
     notes = [] if np.isfinite(value) else ["no start could be factored: hyper-parameters left at their defaults"]
     gp = likelihood.posterior(phi)
     if gp.jitter:
@@ -60,15 +64,13 @@ def _starts(likelihood: AdditiveLikelihood, bounds: Array, rng: Generator) -> li
     return [starts[i] for i in order if np.isfinite(values[i])]
 
 
-def _climb(likelihood: AdditiveLikelihood, start: Array, bounds: Array) -> tuple[float, Array]:
+def _climb(likelihood: AdditiveLikelihood, start: Array, bounds: Array, steps: int) -> tuple[float, Array]:
     def descent(phi: Array) -> tuple[float, Array]:
         value, gradient = likelihood.value_and_gradient(phi)
         return (-value, -gradient) if np.isfinite(value) else (UNLIKELY, gradient)
 
-    found = minimize(
-        descent, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS, "ftol": FLAT}
-    )
-    return (-float(found.fun) if found.fun < UNLIKELY else -np.inf), found.x
+    found = descend(descent, start, bounds, flat=FLAT, steps=steps)
+    return (-found.value if found.value < UNLIKELY else -np.inf), found.x
 
 
 UNLIKELY = 1e10  # stands for no likelihood at all: infinity would end a line search

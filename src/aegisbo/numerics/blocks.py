@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
@@ -11,8 +12,12 @@ from aegisbo.arrays import Array
 ROWS = 256
 
 
-def by_blocks(evaluate: Callable[[Array], Array], Z: Array) -> Array:
-    """evaluate(Z), for a function that treats the rows of Z (m, d) one by one."""
-    if len(Z) <= ROWS:
-        return evaluate(Z)
-    return np.concatenate([evaluate(Z[i : i + ROWS]) for i in range(0, len(Z), ROWS)])
+def by_blocks(evaluate: Callable[[Array], Array], Z: Array, rows: int | None = None) -> Array:
+    """evaluate(Z), for a function that treats the rows of Z (m, d) one by one; `rows` at a time, 256 if not given.
+
+    No single row is left over at the end: NumPy multiplies one row by another routine than several, whose last digits
+    differ.
+    """
+    borders = [*range(0, max(len(Z) - 1, 1), rows or ROWS), len(Z)]
+    values = [evaluate(Z[i:j]) for i, j in pairwise(borders)]
+    return values[0] if len(values) == 1 else np.concatenate(values)

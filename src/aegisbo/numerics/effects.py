@@ -39,16 +39,22 @@ class MainEffects:
 def waves(Z: Floats) -> Floats:
     """φ (B d, m) at Z (m, d), in the precision of Z."""
     theta = _angle(Z)
-    return _multiples(np.sin(theta), 0.0, np.cos(theta))
+    first, twice = np.sin(theta) / Z.dtype.type(sqrt(REACH)), 2.0 * np.cos(theta)
+    phi = np.empty((WAVES, *theta.shape), Z.dtype)
+    phi[0], before = first, np.zeros_like(first)
+    for b in range(1, WAVES):  # sin((b + 1)θ) = 2 cos θ sin(bθ) − sin((b − 1)θ)
+        np.multiply(twice, phi[b - 1], out=phi[b])
+        phi[b] -= before
+        before = phi[b - 1]
+    return phi.reshape(-1, len(Z))
 
 
 def waves_and_slopes(Z: Array) -> tuple[Array, Array]:
     """φ and its derivative (B d, m) at Z (m, d)."""
-    theta = _angle(Z)
-    sine, cosine = np.sin(theta), np.cos(theta)
-    slopes = _multiples(cosine, 1.0, cosine)
-    slopes *= np.repeat(FREQUENCIES, Z.shape[1])[:, None]
-    return _multiples(sine, 0.0, cosine), slopes
+    turn = np.exp(1j * _angle(Z))
+    turned = np.multiply.accumulate(np.broadcast_to(turn, (WAVES, *turn.shape)), axis=0)  # exp(i b θ)
+    turned = turned.reshape(-1, len(Z))
+    return turned.imag / sqrt(REACH), np.repeat(FREQUENCIES / sqrt(REACH), Z.shape[1])[:, None] * turned.real
 
 
 def by_coordinate(terms: Array, d: int) -> Array:
@@ -66,15 +72,3 @@ def spectrum(lengthscales: Array) -> tuple[Array, Array]:
 def _angle(Z: Floats) -> Floats:
     """The angle (d, m) of the first wave; far from 0 and π, where sums of angles would lose digits."""
     return np.asarray((np.ascontiguousarray(Z.T) + Z.dtype.type(REACH - 0.5)) * Z.dtype.type(FREQUENCIES[0]))
-
-
-def _multiples(first: Floats, zeroth: float, cosine: Floats) -> Floats:
-    """sin(bθ)/√L or cos(bθ)/√L for b = 1 … B from sin θ or cos θ: f((b + 1)θ) = 2 cos θ f(bθ) − f((b − 1)θ)."""
-    result = np.empty((WAVES, *first.shape), first.dtype)
-    twice = 2.0 * cosine
-    before, result[0] = first.dtype.type(zeroth / sqrt(REACH)), first * first.dtype.type(1.0 / sqrt(REACH))
-    for b in range(1, WAVES):
-        np.multiply(twice, result[b - 1], out=result[b])
-        result[b] -= before
-        before = result[b - 1]
-    return result.reshape(-1, first.shape[1])

@@ -53,8 +53,13 @@ class GP:
 
     def predict(self, Z: Array) -> tuple[Array, Array]:
         """Posterior mean and variance (m,) of the noise-free function at Z (m, d), eqs. 1 and 2."""
-        k = self.covariances(Z)  # (n, m)
-        return self.alpha @ k + self.constant, self._variance(self.prior_variance(Z), self.factor.whiten_again(k))
+        k = self.joint_covariances(Z)  # (n, m)
+        prior: Array | float = self.kernel.outputscale
+        if self.effects is not None:
+            phi = waves(Z)  # (B d, m)
+            k += self.weighted_waves.T @ phi
+            prior = prior + self.effects.variances @ phi**2
+        return self.alpha @ k + self.constant, self._variance(prior, self.factor.whiten_again(k))
 
     def covariance(self, A: Array, B: Array) -> Array:
         """Joint posterior covariance (a, b) of the noise-free function between A (a, d) and B (b, d)."""
@@ -77,9 +82,11 @@ class GP:
         """Mean (m,), variance (m,), gradient of the mean (m, d), gradient of the variance (m, d) at Z (m, d)."""
         k, slopes = matern52_and_slope(self.squared_distances(Z))  # (n, m)
         k *= self.kernel.outputscale
+        prior: Array | float = self.kernel.outputscale
         if self.effects is not None:
             phi, phi_slopes = waves_and_slopes(Z)  # (B d, m)
             k += self.weighted_waves.T @ phi
+            prior = prior + self.effects.variances @ phi**2
         white = self.factor.whiten_again(k)  # (n, m)
         solved = self.factor.unwhiten(white)  # (n, m) K^-1 k
         grad_mu = self.kernel.weighted_gradient(Z, self.X, slopes.T, self.alpha)
@@ -88,7 +95,7 @@ class GP:
             grad_mu += by_coordinate(self._mean_effects[:, None] * phi_slopes, Z.shape[1])
             left = self.effects.variances[:, None] * phi - self.weighted_waves @ solved  # what the data leave open
             grad_var += 2.0 * by_coordinate(left * phi_slopes, Z.shape[1])
-        return self.alpha @ k + self.constant, self._variance(self.prior_variance(Z), white), grad_mu, grad_var
+        return self.alpha @ k + self.constant, self._variance(prior, white), grad_mu, grad_var
 
     def mean_hessian(self, z: Array) -> Array:
         """Second derivatives (d, d) of the posterior mean at one point z (d,)."""
@@ -129,12 +136,6 @@ class GP:
     @cached_property
     def _mean_effects(self) -> Array:
         return self.weighted_waves @ self.alpha  # (B d,)
-
-    def prior_variance(self, Z: Array) -> Array | float:
-        """k(z, z) (m,) at Z (m, d), or the one number that it is everywhere."""
-        if self.effects is None:
-            return self.kernel.outputscale
-        return np.asarray(self.kernel.outputscale + self.effects.variances @ waves(Z) ** 2)
 
     def _prior_covariance(self, A: Array, B: Array) -> Array:
         joint = self.kernel(A, B)

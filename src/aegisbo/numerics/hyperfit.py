@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from scipy.optimize import minimize
 
 from aegisbo.arrays import Array, Index
+from aegisbo.numerics.descent import descend
 from aegisbo.numerics.designs import latin_hypercube
 from aegisbo.numerics.gp import GP, condition
 from aegisbo.numerics.kernels import Matern52
@@ -52,14 +52,15 @@ def fit(X: Array, y: Array, model: Model, rng: Generator, warm: Array | None = N
     if np.ptp(y) == 0.0:
         notes.append(f"{len(y)} equal outputs teach nothing: hyper-parameters left at their defaults")
         phi = _default(model, X.shape[1])
+        value = likelihood.value(phi)
     else:
-        phi, climbed = _search(likelihood, rng, warm)
-        if not climbed:
+        value, phi = _search(likelihood, rng, warm)
+        if not np.isfinite(value):
             notes.append("no start could be factored: hyper-parameters left at their defaults")
     gp = _posterior(likelihood, X, phi)
     if gp.jitter:
         notes.append(f"jitter {gp.jitter:g} added to the diagonal")
-    return Fit(gp, phi, likelihood.value(phi), likelihood.evaluations, tuple(notes))
+    return Fit(gp, phi, value, likelihood.evaluations, tuple(notes))
 
 
 def posterior(X: Array, y: Array, model: Model, phi: Array) -> GP:
@@ -72,7 +73,8 @@ def _posterior(likelihood: Likelihood, X: Array, phi: Array) -> GP:
     return condition(Matern52(theta.lengthscale, theta.outputscale), theta.noise, X, likelihood.y)
 
 
-def _search(likelihood: Likelihood, rng: Generator, warm: Array | None) -> tuple[Array, bool]:
+def _search(likelihood: Likelihood, rng: Generator, warm: Array | None) -> Point:
+    """The highest top found; the defaults, at minus infinity, if no start could be factored."""
     n, d = likelihood.X.shape
     bounds = likelihood.model.bounds(d)
     plateau = likelihood.rescaled(np.append(bounds[:-1, 0], _default(likelihood.model, d)[-1]))
@@ -84,7 +86,7 @@ def _search(likelihood: Likelihood, rng: Generator, warm: Array | None) -> tuple
     while len(tops) < (CLIMBED if warm is None else 2) and (hill := _next_hill(looked, tops)) is not None:
         tops.append(climb(likelihood, looked.pop(hill)[1], bounds, tops))
     value, phi = max([*tops, (likelihood.value(plateau[1]), plateau[1])], key=lambda top: top[0])
-    return (phi, True) if np.isfinite(value) else (_default(likelihood.model, d), False)
+    return (value, phi) if np.isfinite(value) else (-np.inf, _default(likelihood.model, d))
 
 
 def _next_hill(looked: list[Point], tops: list[Point]) -> int | None:
@@ -133,16 +135,16 @@ def climb(likelihood: Likelihood, phi: Array, bounds: Array, tops: Sequence[Poin
     try:
         for _ in range(ROUNDS):
             window = np.stack([np.maximum(bounds[:, 0], phi - WINDOW), np.minimum(bounds[:, 1], phi + WINDOW)], axis=1)
-            found = minimize(descent, phi, jac=True, method="L-BFGS-B", bounds=window, options={"ftol": 1e-9})
+            found = descend(descent, phi, window, flat=1e-9)
             phi = found.x
             # SciPy may also stop short on a curved ridge beside a bound; a fresh start from there goes on.
-            uphill = np.abs(phi - np.clip(phi - found.jac, bounds[:, 0], bounds[:, 1])).max()
-            if uphill < LEVEL or not height - found.fun > GAIN:
+            uphill = np.abs(phi - np.clip(phi - found.gradient, bounds[:, 0], bounds[:, 1])).max()
+            if uphill < LEVEL or not height - found.value > GAIN:
                 break
-            height = found.fun
+            height = found.value
     except _Arrived as arrived:
         return arrived.top
-    return -found.fun * n, phi
+    return -found.value * n, phi
 
 
 class _Arrived(Exception):

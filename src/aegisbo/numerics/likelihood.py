@@ -105,7 +105,8 @@ class Likelihood:
         if isinstance(self.model.noise, LearnedNoise):
             return at.log_likelihood + self._prior(phi)[0], phi
         n, s = len(self.y), float(np.exp(phi[-1]))
-        growth = float(np.clip(at.fit / n, self.model.outputscale[0] / s, self.model.outputscale[1] / s))
+        low, high = self.model.outputscale
+        growth = min(max(at.fit / n, low / s), high / s)
         moved = np.append(phi[:-1], phi[-1] + np.log(growth))
         value = at.log_likelihood + 0.5 * at.fit * (1.0 - 1.0 / growth) - 0.5 * n * np.log(growth)
         return value + self._prior(moved)[0], moved
@@ -128,10 +129,8 @@ class Likelihood:
         a, v = (last, noise.variance) if isinstance(noise, FixedNoise) else (1.0, last)
         lengthscale = np.exp(phi[:-1])
         squares = pdist(self.X / lengthscale, "sqeuclidean") if self._pairs is None else self._pairs / lengthscale**2
-        c = np.sqrt(5.0 * squares)
-        decay = np.exp(-c)
-        slopes = (1.0 + c) * decay
-        C = squareform(a * (slopes + (5.0 / 3.0) * squares * decay))  # (n, n)
+        covariances, slopes = _covariances_and_slopes(squares, a)
+        C = squareform(covariances)  # (n, n)
         C.flat[:: n + 1] = a + v
         # C is symmetric: its transpose is the same matrix in the column order that LAPACK can overwrite.
         L, failed = lapack.dpotrf(C.T, lower=1, clean=0, overwrite_a=1)
@@ -165,6 +164,21 @@ class Likelihood:
             return np.array([pairs @ at.squares])
         V, X = squareform(pairs), self.X  # (n, n), (n, d)
         return np.asarray((V.sum(axis=0) @ X**2 - np.einsum("nd,nd->d", X, V @ X)) / at.lengthscale**2)
+
+
+def _covariances_and_slopes(squares: Array, a: float) -> tuple[Array, Array]:
+    """a (1 + c + c²/3) exp(−c) and (1 + c) exp(−c), c = √5 r, in few arrays: they are small enough for the cache."""
+    c = 5.0 * squares
+    np.sqrt(c, out=c)
+    decay = np.negative(c)
+    np.exp(decay, out=decay)
+    c += 1.0
+    slopes = np.multiply(c, decay, out=c)
+    covariances = (5.0 / 3.0) * squares
+    covariances *= decay
+    covariances += slopes
+    covariances *= a
+    return covariances, slopes
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def search(
     archive = [(X, F)]
     parents = _fittest(X, F, population)
     for _ in range(generations):
-        X = _mutate(_cross(parents.X[_tournaments(parents, rng)], rng), rng)
+        X = _mutate(_cross(parents.X.take(_tournaments(parents, rng), axis=0), rng), rng)
         F = _evaluate(objectives, X)
         archive.append((X, F))
         parents = _fittest(np.vstack((parents.X, X)), np.vstack((parents.F, F)), population)
@@ -84,9 +84,13 @@ def _evaluate(objectives: Objectives, X: Array) -> Array:
 def _fittest(X: Array, F: Array, size: int) -> _Population:
     """The `size` best points. Whoever dominates a survivor survives too, so fronts need no second sort."""
     fronts = pareto.ranks(F)
-    crowding = pareto.crowding(F, fronts)
+    # Who is behind the last front that survives, if only in part, need not be looked at further: half of all.
+    eligible = np.flatnonzero(fronts <= np.partition(fronts, size - 1)[size - 1])
+    fronts = fronts[eligible]
+    crowding = pareto.crowding(F.take(eligible, axis=0), fronts)
     best = np.lexsort((-crowding, fronts))[:size]
-    return _Population(X[best], F[best], fronts[best], crowding[best])
+    rows = eligible[best]
+    return _Population(X.take(rows, axis=0), F.take(rows, axis=0), fronts[best], crowding[best])
 
 
 def _tournaments(parents: _Population, rng: Generator) -> Index:
@@ -101,9 +105,13 @@ def _tournaments(parents: _Population, rng: Generator) -> Index:
 
 def _cross(mates: Array, rng: Generator) -> Array:
     """Bounded simulated binary crossover of rows 0 and 1, 2 and 3, ...: two children per pair, around its mean."""
-    left, right = mates[0::2], mates[1::2]
-    crossed = (rng.random((len(left), 1)) < CROSSOVER_RATE) & (rng.random(left.shape) < 0.5)
-    x, y = left[crossed], right[crossed]
+    pairs, d = len(mates) // 2, mates.shape[1]
+    crossed = np.flatnonzero((rng.random((pairs, 1)) < CROSSOVER_RATE) & (rng.random((pairs, d)) < 0.5))
+    children = mates.copy()
+    genes = children.reshape(-1)
+    left = crossed + crossed // d * d  # the first mates are every other row
+    right = left + d
+    x, y = genes[left], genes[right]
     mean, half = 0.5 * (x + y), 0.5 * np.abs(x - y)
     reach = np.minimum(mean, 1.0 - mean)  # how far both children may go from the mean and stay in the cube
     # The spread is (distance of the children) / (distance of the parents); its density, (eta + 1)/2 * spread^eta up to
@@ -113,22 +121,22 @@ def _cross(mates: Array, rng: Generator) -> Array:
     spread = np.where(u <= 1.0, u, 1.0 / (2.0 - u)) ** (1.0 / power)
     # Which child gets which side is a coin per gene: with children this close to their parents, that is what mixes.
     step = np.where(rng.random(len(half)) < 0.5, half, -half) * spread
-    children = mates.copy()
-    children[0::2][crossed] = np.clip(mean + step, 0.0, 1.0)  # only rounding can leave the cube
-    children[1::2][crossed] = np.clip(mean - step, 0.0, 1.0)
+    genes[left] = np.clip(mean + step, 0.0, 1.0)  # only rounding can leave the cube
+    genes[right] = np.clip(mean - step, 0.0, 1.0)
     return children
 
 
 def _mutate(X: Array, rng: Generator) -> Array:
     """Bounded polynomial mutation: every gene with probability 1/d, up or down, never past the face it moves to."""
-    mutated = rng.random(X.shape) < 1.0 / X.shape[1]
-    x = X[mutated]
+    mutated = np.flatnonzero(rng.random(X.shape) < 1.0 / X.shape[1])
+    result = X.copy()
+    genes = result.reshape(-1)
+    x = genes[mutated]
     up = rng.random(len(x)) < 0.5
     room = np.where(up, 1.0 - x, x)
     # The step's density, proportional to (1 - step)^eta, is cut at `room` and sampled by inversion.
     power = ETA_MUTATION + 1.0
     u = rng.random(len(x))
     step = 1.0 - (u + (1.0 - u) * (1.0 - room) ** power) ** (1.0 / power)
-    result = X.copy()
-    result[mutated] = np.clip(np.where(up, x + step, x - step), 0.0, 1.0)  # only rounding can leave the cube
+    genes[mutated] = np.clip(np.where(up, x + step, x - step), 0.0, 1.0)  # only rounding can leave the cube
     return result

@@ -21,14 +21,15 @@ def nondominated(
     """Which rows no other row dominates; of identical rows all are kept or none."""
     F = as_matrix(F, "F", columns=2)
     order = _lexicographic(F)
-    rows = F[order]
+    first, second = F.take(order, axis=0).T
     # A leader has a second objective below that of every row before it, so nothing dominates it. Any other row is
     # nowhere smaller than the last leader before it: it is on the front only as a copy of that leader.
-    lowest = np.minimum.accumulate(rows[:, 1])
-    leads = np.diff(lowest, prepend=np.inf) < 0.0
+    lowest = np.minimum.accumulate(second)
+    leads = np.ones(len(F), dtype=np.bool_)
+    leads[1:] = second[1:] < lowest[:-1]
     leader = np.flatnonzero(leads)[np.cumsum(leads) - 1]
     mask = np.empty(len(F), dtype=np.bool_)
-    mask[order] = (rows[:, 0] == rows[leader, 0]) & (rows[:, 1] == rows[leader, 1])
+    mask[order] = (first == first[leader]) & (second == second[leader])
     return mask
 
 
@@ -38,10 +39,10 @@ def ranks(
     """The front of every row: 0 if nothing dominates it, else one more than the highest front among its dominators."""
     F = as_matrix(F, "F", columns=2)
     order = _lexicographic(F)
-    rows = F[order]
+    first, second = F.take(order, axis=0).T
     distinct = np.ones(len(F), dtype=np.bool_)
-    distinct[1:] = (rows[1:, 0] != rows[:-1, 0]) | (rows[1:, 1] != rows[:-1, 1])
-    fronts = _fronts(rows[distinct, 1].tolist())
+    distinct[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
+    fronts = _fronts(second[distinct].tolist())
     result = np.empty(len(F), dtype=np.intp)
     result[order] = np.array(fronts, dtype=np.intp)[np.cumsum(distinct) - 1]
     return result
@@ -89,9 +90,10 @@ def crowding(
     # can tie; they keep the order in which they came.
     along = _lexicographic(F)
     order = along[np.argsort(ranks[along], kind="stable")]
-    rows = F[order]
-    first = np.flatnonzero(np.diff(ranks[order], prepend=-1))
-    last = np.flatnonzero(np.diff(ranks[order], append=-1))
+    rows, fronts = F.take(order, axis=0), ranks[order]
+    borders = np.ones(len(F) + 1, dtype=np.bool_)
+    borders[1:-1] = fronts[1:] != fronts[:-1]
+    first, last = np.flatnonzero(borders[:-1]), np.flatnonzero(borders[1:])
     extent = np.repeat(np.abs(rows[last] - rows[first]), last - first + 1, axis=0)  # (m, 2)
     sides = np.empty_like(rows)
     sides[1:-1] = np.abs(rows[2:] - rows[:-2])

@@ -21,12 +21,14 @@ import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array, Floats
+from aegisbo.numerics.blocks import by_blocks
 from aegisbo.numerics.effects import by_coordinate, waves, waves_and_slopes
 from aegisbo.numerics.gp import GP
 from aegisbo.numerics.kernels import matern52_and_slope
 from aegisbo.numerics.trigonometry import cos_sin
 
 FEATURES = 2000  # as in the paper
+DATA_ROWS = 20  # in a draw, data at a time: a thousand waves at each stay in the cache
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,12 @@ def draw(gp: GP, rng: Generator, count: int = 1, features: int = FEATURES) -> Sa
     frequencies = gp.kernel.spectral_draws(pairs, gp.X.shape[1], rng)
     u, v = np.sqrt(gp.kernel.outputscale / pairs) * rng.standard_normal((2, count, pairs))
     noise = np.sqrt(gp.noise + gp.jitter) * rng.standard_normal((count, len(gp.y)))
-    cosines, sines = cos_sin(gp.X @ frequencies.T)  # (n, F/2)
-    prior = u @ cosines.T + v @ sines.T  # (S, n)
+
+    def prior_at(X: Array) -> Array:  # (m, d) -> (m, S)
+        cosines, sines = cos_sin(X @ frequencies.T)  # (m, F/2)
+        return np.asarray((u @ cosines.T + v @ sines.T).T)
+
+    prior = by_blocks(prior_at, gp.X, DATA_ROWS).T  # (S, n)
     effects = None
     if gp.effects is not None:
         effects = np.sqrt(gp.effects.variances) * rng.standard_normal((count, len(gp.effects.variances)))

@@ -12,7 +12,7 @@ from aegisbo.arrays import Array
 
 STEPS = 16384  # in a full turn; within half a step the short series below are exact to rounding
 STEP = 2.0 * np.pi / STEPS
-CHUNK = 4096  # angles at a time: their temporaries stay in the cache
+CHUNK = 10_000  # angles at a time, those of ten points on a path: their temporaries stay in the cache
 _ANGLES = STEP * np.arange(STEPS)
 _COSINES, _SINES = np.cos(_ANGLES), np.sin(_ANGLES)
 

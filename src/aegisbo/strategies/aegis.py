@@ -10,6 +10,7 @@ from numpy.random import Generator
 from aegisbo.arrays import Array
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.believer import believed_improvement
+from aegisbo.strategies.expected_improvement import improve
 from aegisbo.strategies.model_based import Decision, ModelBased
 from aegisbo.strategies.moves import anywhere, exploit, pareto, thompson
 from aegisbo.strategies.schedules import Schedule
@@ -37,7 +38,7 @@ class Aegis(ModelBased):
         choices = self._choices(move, belief, evidence, rng)
         if move == "exploit" and self._is_spent(choices[0], belief):
             move = "improve"
-            choices = self.preset.search(believed_improvement(belief, evidence.pending), evidence.cube, rng)
+            choices = improve(believed_improvement(belief, evidence.pending), evidence.cube, self.preset.search, rng)
         return Decision(choices, {"move": move, "coin": r}, memory)
 
     def _stage(self, evidence: Evidence, memory: Memory) -> tuple[bool, bool, Memory]:
@@ -72,6 +73,6 @@ class Aegis(ModelBased):
             case "thompson":
                 return thompson(gp, cube, preset.search, preset.features, rng)
             case "pareto":
-                return pareto(gp, cube, rng)
+                return pareto(gp, cube, preset.front, rng)
             case _:
                 return anywhere(cube, rng)

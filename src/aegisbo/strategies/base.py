@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from numpy.random import Generator
 
@@ -44,3 +44,11 @@ class Strategy(Protocol):
     """Choose one point. Equal arguments give an equal answer; only `rng` brings chance."""
 
     def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion: ...
+
+
+@runtime_checkable
+class Smoother(Protocol):
+    """A strategy with a model, which can tell the values that were measured from the noise in them."""
+
+    def smoothed(self, evidence: Evidence, memory: Memory, rng: Generator) -> Array:  # (n,)
+        """What the values at the finished points would be without noise; `memory` is the one after the last ask."""

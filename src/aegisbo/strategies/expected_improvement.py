@@ -10,7 +10,10 @@ from aegisbo.arrays import Array
 from aegisbo.numerics.acquisition import Penalty, log_expected_improvement
 from aegisbo.numerics.gp import GP
 from aegisbo.strategies.base import Evidence, Memory
+from aegisbo.strategies.cube import Cube
 from aegisbo.strategies.model_based import Decision, ModelBased
+from aegisbo.strategies.moves import best_points
+from aegisbo.strategies.search import Search
 from aegisbo.strategies.surrogate import Belief
 
 
@@ -38,6 +41,11 @@ class Improvement:
         return -value, -gradient
 
 
+def improve(improvement: Improvement, cube: Cube, search: Search, rng: Generator) -> Array:
+    """Maximise an improvement: choices (k, width), the best first."""
+    return search(improvement, cube, rng, best_points(improvement.gp))
+
+
 @dataclass(frozen=True, kw_only=True)
 class ExpectedImprovement(ModelBased):
     """Maximise expected improvement over the best value measured (eq. 3); made for one worker."""
@@ -52,4 +60,4 @@ class ExpectedImprovement(ModelBased):
         """Maximise the improvement that this strategy believes in."""
         accounting, searching = rng.spawn(2)
         objective = self.improvement(belief, evidence.pending, accounting)
-        return Decision(self.preset.search(objective, evidence.cube, searching), {"move": self.move}, memory)
+        return Decision(improve(objective, evidence.cube, self.preset.search, searching), {"move": self.move}, memory)

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.random import Generator
 
-from aegisbo.arrays import Array, Mask
-from aegisbo.numerics.blocks import ROWS
+from aegisbo.arrays import Array
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.moves import anywhere
 
@@ -42,17 +41,11 @@ def guard(
 
 
 def _first_free(choices: Array, taken: Array, lengthscale: Array) -> int | None:
-    """Which choice is the first that is not taken; a block of them at a time, because it is mostly in the first."""
-    for start in range(0, len(choices), ROWS):
-        free = ~is_taken(choices[start : start + ROWS], taken, lengthscale)
-        if free.any():
-            return start + int(np.argmax(free))
-    return None
+    """Which choice is the first that is not taken; mostly the first of all."""
+    return next((k for k, x in enumerate(choices) if not is_taken(x, taken, lengthscale)), None)
 
 
-def is_taken(choices: Array, taken: Array, lengthscale: Array) -> Mask:
-    """Which of the choices (k, width) lie closer than `CLOSEST` length scales to a point of `taken` (t, width)."""
-    nearest = np.full(len(choices), np.inf)
-    for x in taken:  # by differences, because a matrix product would not resolve 1e-6
-        nearest = np.minimum(nearest, (((choices - x) / lengthscale) ** 2).sum(axis=1))
-    return np.asarray(nearest < CLOSEST**2)
+def is_taken(x: Array, taken: Array, lengthscale: Array) -> bool:
+    """Whether x (width,) lies closer than `CLOSEST` length scales to a point of `taken` (t, width)."""
+    # By differences, because a matrix product would not resolve 1e-6.
+    return bool((((taken - x) / lengthscale) ** 2).sum(axis=1).min(initial=np.inf) < CLOSEST**2)

@@ -50,10 +50,15 @@ class ModelBased(ABC):
             note |= {} if instead is None else {"guard": instead}
         return Suggestion(x, decision.memory, {**note, **belief.note(x)})
 
+    def smoothed(self, evidence: Evidence, memory: Memory, rng: Generator) -> Array:  # (n,)
+        """The posterior mean at every finished point, in the units of `evidence.y`."""
+        belief, _ = self.preset.surrogate.fit(evidence, memory, rng)
+        return belief.scale.measured(belief.gp.mean(evidence.X))
+
     def _fallbacks(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Iterator[Fallback]:
         """What to try after all choices of `move`: the Pareto set, then a sample path."""
         preset, gp, cube = self.preset, belief.gp, evidence.cube
         if move not in ("pareto", "thompson"):
-            yield "pareto", lambda: pareto(gp, cube, rng)
+            yield "pareto", lambda: pareto(gp, cube, preset.front, rng)
         if move != "thompson":
             yield "thompson", lambda: thompson(gp, cube, preset.search, preset.features, rng)

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from aegisbo.arrays import Array, Floats
+from aegisbo.arrays import Array, Floats, Mask
 from aegisbo.numerics import nsga2, paths
 from aegisbo.numerics.blocks import by_blocks
 from aegisbo.numerics.boxmin import Objective
 from aegisbo.numerics.gp import GP
 from aegisbo.strategies.cube import Cube
 from aegisbo.strategies.search import Search
+
+GOOD = 10  # points that a search is told of
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,12 @@ class _Path:
 
 def exploit(gp: GP, cube: Cube, search: Search, rng: Generator) -> Array:
     """Minimise the posterior mean (Algorithm 1, line 6)."""
-    return search(_Mean(gp), cube, rng)
+    return search(_Mean(gp), cube, rng, best_points(gp))
 
 
 def thompson(gp: GP, cube: Cube, search: Search, features: int, rng: Generator) -> Array:
     """Minimise a function drawn from the posterior (lines 8 and 9)."""
-    return search(posterior_path(gp, features, rng), cube, rng)
+    return search(posterior_path(gp, features, rng), cube, rng, best_points(gp))
 
 
 def posterior_path(gp: GP, features: int, rng: Generator) -> Objective:
@@ -58,16 +60,37 @@ def posterior_path(gp: GP, features: int, rng: Generator) -> Objective:
     return _Path(paths.draw(gp, rng, features=features))
 
 
-def pareto(gp: GP, cube: Cube, rng: Generator) -> Array:
-    """A random member of the approximate Pareto set of low mean and high uncertainty (lines 11 and 12)."""
+@dataclass(frozen=True)
+class Front:
+    """How the Pareto set of low mean and high uncertainty is looked for, and which part of it is picked from."""
+
+    population: int = nsga2.POPULATION_PER_COORDINATE  # for each parameter
+    # Whoever lies this many standard deviations below the mean of a member must beat the best value measured. None:
+    # every member will do, as in the paper, also one that is merely unknown.
+    hope: float | None = None
+
+    def hopeful(self, F: Array, best: float) -> Mask:
+        """Which members, with rows (mean, −standard deviation) of F (m, 2), could well be better than `best`."""
+        return np.full(len(F), True) if self.hope is None else F[:, 0] + self.hope * F[:, 1] < best
+
+
+def pareto(gp: GP, cube: Cube, front: Front, rng: Generator) -> Array:
+    """A random member of the approximate Pareto set (lines 11 and 12), those with hope first."""
 
     def objectives(Z: Array) -> Array:  # (m, width) -> (m, 2)
         mu, var = gp.predict(cube.round(Z))
         return np.stack([mu, -np.sqrt(var)], axis=1)
 
-    population = nsga2.POPULATION_PER_COORDINATE * cube.parameters
+    population = front.population * cube.parameters
     archive = nsga2.search(lambda Z: by_blocks(objectives, Z), cube.width, rng, population=population)
-    return cube.round(archive.X[rng.permutation(archive.front)])
+    members = rng.permutation(archive.front)
+    hopeful = front.hopeful(archive.F[members], float(gp.y.min()) + gp.constant)
+    return cube.round(archive.X[np.concatenate([members[hopeful], members[~hopeful]])])
+
+
+def best_points(gp: GP) -> Array:
+    """Where the lowest values were measured (at most `GOOD`, width), the lowest first."""
+    return gp.X[np.argsort(gp.y, kind="stable")[:GOOD]]
 
 
 def anywhere(cube: Cube, rng: Generator, count: int = 1) -> Array:

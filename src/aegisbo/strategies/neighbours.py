@@ -16,28 +16,28 @@ from aegisbo.arrays import Array, Floats, Index
 from aegisbo.numerics.blocks import by_blocks
 from aegisbo.numerics.boxmin import Objective, polish
 from aegisbo.strategies.cube import Axis, Continuous, Cube, Grid, OneHot
-from aegisbo.strategies.search import Search
+from aegisbo.strategies.near import NearSearch
 
 STRIDE = 4  # moves along a grid are 1, 4, 16, ... levels long, so that long grids are crossed in few of them
 ROUNDS = 10  # of descent in turn; three are many, but rounding errors can make two equal points take turns for ever
 
 
 @dataclass(frozen=True)
-class MixedSearch(Search):
-    """A search that compares only what can be evaluated; the same as `Search` where everything is continuous."""
+class MixedSearch(NearSearch):
+    """A search that compares only what can be evaluated; the same as `NearSearch` where everything is continuous."""
 
-    def __call__(self, objective: Objective, cube: Cube, rng: Generator) -> Array:
+    listed: int = 1000  # points for each parameter: a cube of no more is looked at in full
+
+    def __call__(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
         """The lowest first (k, width): all points of a small cube, else local minima, their neighbours and starts."""
         if cube.continuous:
-            return super().__call__(objective, cube, rng)
-        d = cube.parameters
-        if cube.size <= self.candidates * d:
+            return super().__call__(objective, cube, rng, good)
+        if cube.size <= self.listed * cube.parameters:
             return _lowest_first(objective, cube.every_point())
-        candidates = cube.fill(self.spread(self.candidates * d, d, rng))
-        starts = candidates[self.choose(by_blocks(objective.screen, candidates), self.starts, rng)]
+        starts = self.promising(objective, cube, rng, good)
         relaxed = polish(_Partly(objective, _coordinates(cube, Continuous, Grid)), starts).polished
         points = _lowest_first(objective, np.vstack([starts, cube.round(relaxed)]))
-        minima = descend(objective, cube, points[: self.starts])
+        minima = descend(objective, cube, points[: len(starts)])
         around = neighbours(cube, minima).reshape(-1, cube.width)
         return _lowest_first(objective, np.vstack([minima, around, points]))
 

@@ -11,6 +11,7 @@ from aegisbo.numerics.boxmin import best_starts
 from aegisbo.numerics.likelihood import FixedNoise, Model
 from aegisbo.numerics.paths import FEATURES
 from aegisbo.strategies.additive_surrogate import Additive
+from aegisbo.strategies.moves import Front
 from aegisbo.strategies.neighbours import MixedSearch
 from aegisbo.strategies.schedules import Schedule, by_sqrt, halved
 from aegisbo.strategies.search import Search, uniform
@@ -25,6 +26,7 @@ class Preset:
     surrogate: Surrogate
     search: Search
     features: int  # of a sample path
+    front: Front  # of the Pareto moves
     epsilon: Schedule  # how much AEGiS explores, unless it is told otherwise
     # What the lowest mean must promise, in standard deviations of the (soft) outputs, for AEGiS to exploit it; below
     # that it maximises expected improvement instead. None: it always exploits, as in the paper.
@@ -59,6 +61,7 @@ PAPER = Preset(
     MaximumLikelihood(paper_model),
     Search(uniform, best_starts),
     FEATURES,
+    Front(),
     epsilon=by_sqrt,
     least_promise=None,
     guard=False,
@@ -68,6 +71,7 @@ MODERN = Preset(
     Additive(modern_model),
     MixedSearch(uniform, best_starts),
     FEATURES,
+    Front(population=40, hope=2.0),
     epsilon=halved,
     least_promise=1e-3,
     guard=True,

@@ -28,8 +28,11 @@ class Search:
     candidates: int = 1000  # for each parameter
     starts: int = 10
 
-    def __call__(self, objective: boxmin.Objective, cube: Cube, rng: Generator) -> Array:
-        """Local minima (k, width), rounded to what can be evaluated, the lowest first."""
+    def __call__(self, objective: boxmin.Objective, cube: Cube, rng: Generator, good: Array) -> Array:
+        """Local minima (k, width), rounded to what can be evaluated, the lowest first.
+
+        The best points known, `good` (m, width), are a hint; this search, the paper's, does without.
+        """
         d = cube.parameters
         candidates = cube.fill(self.spread(self.candidates * d, d, rng))
         return cube.round(boxmin.minimise(objective, candidates, rng, starts=self.starts, choose=self.choose).polished)

@@ -28,8 +28,9 @@ class Belief:
 
     def note(self, x: Array) -> Note:
         """What is predicted at x (width,), in the user's units, and how the model is."""
-        mu, var = self.gp.predict(x[None, :])
-        low, mean, high = self.scale.measured(mu + np.sqrt(var) * np.array([-1.0, 0.0, 1.0]))
+        z = x[None, :]
+        variance = max(float(self.gp.covariance(z, z)[0, 0]), 0.0)  # `predict` would prepare for many points
+        low, mean, high = self.scale.measured(self.gp.mean(z) + variance**0.5 * np.array([-1.0, 0.0, 1.0]))
         said: dict[str, object] = {
             "mean": float(mean),
             "std": float(0.5 * high - 0.5 * low),

@@ -41,6 +41,6 @@ class Exponential:
 class WithoutLogarithm(Search):
     """The same search, on the acquisition whose logarithm it is given."""
 
-    def __call__(self, objective: Objective, cube: Cube, rng: Generator) -> Array:
+    def __call__(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
         """Local maxima of the acquisition (k, width), the highest first."""
-        return super().__call__(Exponential(objective), cube, rng)
+        return super().__call__(Exponential(objective), cube, rng, good)

@@ -30,7 +30,7 @@ class PathMove:
     search: Search
 
     def __call__(self, gp: GP, cube: Cube, rng: Generator) -> Array:
-        return self.search(self.draw(gp, self.features, rng), cube, rng)
+        return self.search(self.draw(gp, self.features, rng), cube, rng, gp.X)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from numpy.random import Generator
 from aegisbo.arrays import Array
 from aegisbo.numerics.gp import GP
 from aegisbo.strategies.cube import Cube
-from aegisbo.strategies.moves import pareto
+from aegisbo.strategies.moves import Front, pareto
 
 
 @dataclass(frozen=True)
@@ -31,4 +31,4 @@ class _Noisy(GP):
 
 def noisy_pareto(gp: GP, cube: Cube, rng: Generator) -> Array:
     """A random member of the approximate Pareto set of low mean and high uncertainty of a measurement."""
-    return pareto(_Noisy(**{field.name: getattr(gp, field.name) for field in fields(gp)}), cube, rng)
+    return pareto(_Noisy(**{field.name: getattr(gp, field.name) for field in fields(gp)}), cube, Front(), rng)

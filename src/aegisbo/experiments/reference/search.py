@@ -66,7 +66,7 @@ def _drawn(weights: Floats, count: int, rng: Generator) -> Index:
 class SeparateRuns(Search):
     """Starts that descend one after the other, each until its own run stops."""
 
-    def __call__(self, objective: Objective, cube: Cube, rng: Generator) -> Array:
+    def __call__(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
         """Where the runs ended (k, width), rounded to what can be evaluated, the lowest first."""
         d = cube.parameters
         candidates = cube.fill(self.spread(self.candidates * d, d, rng))
