@@ -90,6 +90,23 @@ def test_the_same_command_continues_and_another_is_refused(folder: Path) -> None
         call("minimize", "mine:f", "--space", "space.toml", "--seed", "4", "--strategy", "random", "--study", "run.db")
 
 
+def test_the_best_of_noisy_values_is_said_to_be_a_posterior_mean(folder: Path) -> None:
+    arguments = ("minimize", "mine:f", "--space", "space.toml", "--seed", "3", "--executor", "serial", "--noisy")
+    output = call(*arguments, "--budget", "9", "--study", "run.db")
+    result = aegisbo.load("run.db")
+    said = "x has the best posterior mean of all evaluated points, and fun is that mean"
+    assert said in output
+    assert f"best   {result.fun:.8g}" in output
+    assert result.best is not None
+    assert result.best.value != result.fun
+    shown = call("show", "run.db")
+    assert said in " ".join(shown.split())
+    assert f"best {result.fun:.8g} in trial {result.best.number}: x = {result.x['x']:.6g}" in shown
+    assert "All 9 decisions follow" in call("replay", "run.db")
+    with pytest.raises(StudyError, match="noisy is True in the study and False in this call"):
+        call(*arguments[:-1], "--study", "run.db")
+
+
 def test_a_replay_that_comes_out_differently_says_where_and_fails(folder: Path) -> None:
     minimized("mine:f", "--budget", "6", "--study", "run.db")
     with sqlite3.connect("run.db") as connection:

@@ -29,6 +29,7 @@ def test_a_result_speaks_as_scipy_does():
     np.testing.assert_array_equal(result.x, [1.5, 2.25])
     assert (result.fun, result.nfev, result.success, result.message) == (-1.5, 3, True, "Budget used.")
     assert result.trials == optimizer.trials
+    assert result.best == optimizer.trials[1]
     assert repr(result).splitlines() == [
         "       x: [1.5  2.25]",
         "     fun: -1.5",
@@ -50,6 +51,7 @@ def test_a_result_without_a_value():
     result = optimizer.result()
     assert (result.x, result.nfev, result.success, result.trials) == (None, 0, False, ())
     assert math.isnan(result.fun)
+    assert result.best is None
     assert result.message == "No trial has given a value."
     assert repr(result).endswith("trials: 0")
 

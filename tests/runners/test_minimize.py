@@ -20,6 +20,7 @@ from pool_jobs import behave
 
 from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.optimizer import Choice, Int, Real, Result
+from aegisbo.optimizer.optimizer import SMOOTHED
 from aegisbo.runners.minimize import minimize
 from aegisbo.study import load
 from aegisbo.study.history import optimizer_after
@@ -213,6 +214,43 @@ def test_the_largest_value_is_found_and_kept_as_measured(tmp_path: Path) -> None
     result = search(sphere, budget=8, workers=2, maximize=True, study=tmp_path / "run.db")
     assert result.fun == max(sphere(trial.x) for trial in result.trials)
     assert load(tmp_path / "run.db").fun == result.fun
+
+
+class TestNoise:
+    """A function whose values depend on the call, too: which one is the best is not the lowest one's to say."""
+
+    @staticmethod
+    def noisy_sphere(x: np.ndarray) -> float:
+        return sphere(x) + 30.0 * np.random.default_rng(np.frombuffer(x.tobytes(), np.uint32)).normal()
+
+    def search(self, **rest: Any) -> Result:
+        given = {"strategy": "aegis", "workers": 1, "noisy": True, **rest}
+        return search(self.noisy_sphere, **given)
+
+    def test_the_result_is_the_best_posterior_mean_and_the_study_knows_it(self, tmp_path: Path) -> None:
+        path = tmp_path / "run.db"
+        self.search(budget=7, study=path)
+        result = self.search(budget=14, study=path)
+        assert_complete(result, 14)
+        assert result.best is not None
+        assert result.fun != result.best.value == self.noisy_sphere(result.x)
+        assert result.message == f"The budget is spent. {SMOOTHED}"
+        again, never_stopped = load(path), self.search(budget=14)
+        for same in (again, never_stopped):
+            assert (same.best, same.fun, same.message) == (result.best, result.fun, result.message)
+        assert_recorded(path, result)
+
+    def test_it_cannot_be_continued_as_if_there_were_no_noise(self, tmp_path: Path) -> None:
+        self.search(budget=3, study=tmp_path / "run.db")
+        with pytest.raises(StudyError, match="noisy is True in the study and False in this call"):
+            self.search(budget=5, study=tmp_path / "run.db", noisy=False)
+
+    def test_a_lucky_value_reaches_no_target(self) -> None:
+        given = {"budget": 30, "n_initial": 30}  # all points are known beforehand
+        values = [trial.value for trial in self.search(**given).trials if trial.value is not None]
+        believing, doubting = (self.search(**given, target=min(values), noisy=noisy) for noisy in (False, True))
+        assert believing.nfev == values.index(min(values)) + 1 < 30
+        assert doubting.nfev == 30
 
 
 def test_named_parameters_arrive_by_name() -> None:

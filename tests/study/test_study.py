@@ -135,7 +135,10 @@ def test_a_drawn_seed_is_kept(tmp_path: Path) -> None:
         assert (study.optimizer.seed, study.optimizer.ask().params) == (seed, first)
 
 
-FULL = {"strategy": "random", "preset": "paper", "seed": 7, "n_initial": 6, "initial": [[0, 2.5]], "maximize": False}
+FULL = {
+    "strategy": "random", "preset": "paper", "seed": 7, "n_initial": 6, "initial": [[0, 2.5]], "maximize": False,
+    "noisy": False,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -145,6 +148,7 @@ FULL = {"strategy": "random", "preset": "paper", "seed": 7, "n_initial": 6, "ini
         ({"seed": 8}, "seed is 7 in the study and 8 in this call"),
         ({"n_initial": 5}, "n_initial is 6 in the study and 5 in this call"),
         ({"maximize": True}, "maximize is False in the study and True in this call"),
+        ({"noisy": True}, "noisy is False in the study and True in this call"),
         ({"initial": [[1, 2.5]]}, "initial is [{'x0': 0.0, 'x1': 2.5}] in the study and [{'x0': 1.0, 'x1': 2.5}]"),
     ],
 )
@@ -184,6 +188,20 @@ def test_the_same_settings_in_other_words_are_the_same(tmp_path: Path) -> None:
     silent = {**FULL, **dict.fromkeys(["preset", "seed", "n_initial", "initial"])}
     with Study.open(path, BOX, silent) as study:  # what is not said may be anything
         assert study.optimizer.n_initial == 6
+
+
+def test_a_study_from_before_there_was_noise_means_none(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    store = Store(path, print)
+    header = {key: value for key, value in Optimizer(BOX, **FULL).state().items() if key in ("format", "space", *FULL)}
+    del header["noisy"]
+    store.append("created", None, {"optimizer": header, "build": {}})
+    store.close()
+    assert load(path).message.startswith("The study has not been closed")
+    with Study.open(path, BOX, FULL) as study:
+        assert study.optimizer.noisy is False
+    with pytest.raises(StudyError, match="noisy is False in the study and True in this call"):
+        Study.open(path, BOX, {**FULL, "noisy": True})
 
 
 def test_every_kind_of_parameter_continues(tmp_path: Path) -> None:

@@ -89,6 +89,10 @@ def minimize(
     ] = 2,
     target: Annotated[float | None, typer.Option(metavar="Y", help="A value that is good enough to stop.")] = None,
     maximize: Annotated[bool, typer.Option("--maximize", help="Look for the largest value instead.")] = False,
+    noisy: Annotated[
+        bool,
+        typer.Option("--noisy", help="Values are noisy: the best is the best posterior mean, not the luckiest value."),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> None:
     """Minimise a Python function or any program, with workers that never wait for each other."""
@@ -117,6 +121,7 @@ def minimize(
         target=target,
         progress=False if quiet else None,
         maximize=maximize,
+        noisy=noisy,
     )
     report(result, study, Console(highlight=False, soft_wrap=True))
     if not result.success:

@@ -40,9 +40,9 @@ def show(
     states = Counter(row["state"] for row in table)
     console.print(f"{result.message}")
     console.print(f"{len(table)} trials: " + (", ".join(f"{n} {state}" for state, n in states.items()) or "none yet"))
-    if result.success:
-        best = next(row for row in table if row["state"] == "done" and row["value"] == result.fun)
-        console.print(f"best {result.fun:.8g} in trial {best['number']}: {_params(best)}", style="bold")
+    if result.best is not None:
+        best = result.best
+        console.print(f"best {result.fun:.8g} in trial {best.number}: {in_short(best.params)}", style="bold")
     for line in idle_lines(read_events(study)):
         console.print(line)
     listing: Table = plain_table(["trial", "state", "value", "seconds", "move", "parameters"])

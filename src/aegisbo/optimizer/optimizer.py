@@ -22,9 +22,12 @@ from aegisbo.optimizer.choosing import chosen, natural, one_blas_thread
 from aegisbo.optimizer.result import Result
 from aegisbo.optimizer.space import Params, Space, SpaceLike, as_number
 from aegisbo.optimizer.trial import FAILURES, Failure, Trial
-from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
+from aegisbo.strategies.base import Evidence, Memory, Smoother, Strategy, Suggestion
 
 FORMAT = 1  # of a stored state
+# Whether a function is noisy cannot be seen in its values: a rough one looks the same. Hence an option, and a remark.
+SMOOTHED = "Values are noisy: x has the best posterior mean of all evaluated points, and fun is that mean."
+UNSMOOTHED = "Values are noisy, but there is no model to smooth them: x and fun are the best one measured."
 
 
 class Role(IntEnum):
@@ -33,6 +36,7 @@ class Role(IntEnum):
     DESIGN = 0
     SEQUENCE = 1
     STRATEGY = 2
+    SMOOTHING = 3
 
 
 class Optimizer:
@@ -47,6 +51,8 @@ class Optimizer:
             points if there are any, else twice the number of parameters; 0 to rely on observed data.
         initial: points to start with; a Latin hypercube completes them to `n_initial`.
         maximize: look for where the function is largest instead.
+        noisy: the function gives another value each time, so that the best one measured is merely lucky: the best
+            point is then the evaluated one with the best posterior mean.
     """
 
     def __init__(
@@ -59,10 +65,12 @@ class Optimizer:
         n_initial: int | None = None,
         initial: Iterable[Any] | None = None,
         maximize: bool = False,
+        noisy: bool = False,
     ) -> None:
         self.space = space if isinstance(space, Space) else Space(space)
         self.seed = secrets.randbits(32) if seed is None else natural(seed, "seed")
         self.maximize = maximize
+        self.noisy = noisy
         self.initial = tuple(self.space.check(x) for x in (() if initial is None else initial))
         default = len(self.initial) or 2 * self.space.cube.parameters
         self.n_initial = default if n_initial is None else natural(n_initial, "n_initial")
@@ -70,7 +78,7 @@ class Optimizer:
             raise InvalidInput(
                 f"n_initial={n_initial} is less than the {len(self.initial)} initial points: leave it out."
             )
-        self.strategy_name, self.preset, self.strategy = chosen(strategy, preset)
+        self.strategy_name, self.preset, self.strategy = chosen(strategy, preset, noisy=noisy)
         self._memory: Memory = {}
         self._trials: list[Trial] = []  # by number
         self._observed: list[Trial] = []
@@ -99,6 +107,7 @@ class Optimizer:
             n_initial=state["n_initial"],
             initial=state["initial"],
             maximize=state["maximize"],
+            noisy=state.get("noisy", False),  # older states do not say
         )
         optimizer._memory = _as_stored(state["memory"])
         for entry in [*state["observed"], *state["trials"]]:
@@ -116,6 +125,7 @@ class Optimizer:
             "n_initial": self.n_initial,
             "initial": self.initial,
             "maximize": self.maximize,
+            "noisy": self.noisy,
             "memory": self._memory,
             "observed": [trial.describe() for trial in self._observed],
             "trials": [trial.describe() for trial in self._trials],
@@ -136,8 +146,8 @@ class Optimizer:
         suggestion = self._suggest(number, evidence)
         memory = _as_stored(suggestion.memory)
         note = _as_stored(suggestion.note)
-        if self.maximize and "mean" in note:
-            note["mean"] = -note["mean"]  # as the user measures it
+        if "mean" in note:
+            note["mean"] = self._turned(note["mean"])  # as the user measures it
         trial = self._add(number, self.space.params(suggestion.x), note=note)
         self._memory = memory  # last, so that a suggestion which cannot be used leaves no trace
         return trial
@@ -177,8 +187,8 @@ class Optimizer:
 
     @property
     def best(self) -> Trial | None:
-        """The trial or observed point with the best value so far, the earliest of equal ones."""
-        return min(self._with_value(), key=self._loss, default=None)
+        """The trial or observed point with the best value so far, or posterior mean if `noisy`; the first of equals."""
+        return self.result().best
 
     @property
     def memory(self) -> Memory:
@@ -187,14 +197,17 @@ class Optimizer:
 
     def result(self, message: str = "") -> Result:
         """What has been found so far, with a message that says why it ends here."""
-        best = self.best
+        losses, remark = self._losses()
+        best = self._with_value()[losses.argmin()] if len(losses) else None
+        message = message or ("No trial has given a value." if best is None else "The best so far.")
         return Result(
             x=None if best is None else best.x,
-            fun=math.nan if best is None or best.value is None else best.value,
+            fun=math.nan if best is None else self._turned(float(losses.min())),
             nfev=sum(trial.state in ("done", *FAILURES) for trial in self._trials),
             success=best is not None,
-            message=message or ("No trial has given a value." if best is None else "The best so far."),
+            message=f"{message} {remark}".rstrip(),
             trials=self.trials,
+            best=best,
         )
 
     def evidence(self) -> Evidence:
@@ -259,10 +272,24 @@ class Optimizer:
     def _with_value(self) -> list[Trial]:
         return [trial for trial in (*self._observed, *self._trials) if trial.state == "done"]
 
+    def _losses(self) -> tuple[Array, str]:  # (n,)
+        """What the points with a value are compared by, and what the user must be told of it."""
+        evidence = self.evidence()
+        if not self.noisy or len(evidence.y) == 0:
+            return evidence.y, ""
+        if not isinstance(self.strategy, Smoother) or len(evidence.y) <= evidence.cube.parameters:
+            return evidence.y, UNSMOOTHED
+        with one_blas_thread():
+            rng = self._rng(Role.SMOOTHING, len(self._trials))
+            return self.strategy.smoothed(evidence, self._memory, rng), SMOOTHED
+
     def _loss(self, trial: Trial) -> float:
-        """What is minimised: the one place that knows of maximisation."""
         assert trial.value is not None  # only trials that are done are compared
-        return -trial.value if self.maximize else trial.value
+        return self._turned(trial.value)
+
+    def _turned(self, value: float) -> float:
+        """From what the user measures to what is minimised, or back: the one place that knows of maximisation."""
+        return -value if self.maximize else value
 
     def _stacked(self, trials: Iterable[Trial]) -> Array:  # (m, width)
         return np.array([self._points[trial.number] for trial in trials]).reshape(-1, self.space.cube.width)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import asdict, dataclass, replace
@@ -47,6 +48,7 @@ def minimize(
     callbacks: Iterable[Callback] = (),
     progress: bool | None = None,
     maximize: bool = False,
+    noisy: bool = False,
 ) -> Result:
     """Find where an expensive function is smallest, with workers that never wait for each other.
 
@@ -70,13 +72,15 @@ def minimize(
         callbacks: called with each finished trial and the result so far; one that raises StopIteration ends the run.
         progress: whether to show progress; None shows it on a terminal only.
         maximize: look for where the function is largest instead.
+        noisy: the function gives another value each time, so that the best one measured is merely lucky: the result is
+            then the evaluated point with the best posterior mean, and `fun` that mean.
     """
     space = space if isinstance(space, Space) else Space(space)
     if budget < 1:
         raise InvalidInput(f"budget is {budget}: ask for at least 1 evaluation.")
     settings: dict[str, Any] = {
         "strategy": strategy, "preset": preset, "seed": seed, "n_initial": n_initial,
-        "initial": None if initial is None else list(initial), "maximize": maximize,
+        "initial": None if initial is None else list(initial), "maximize": maximize, "noisy": noisy,
     }  # fmt: skip
     with ExitStack() as stack:
         journal: Recorder | Unrecorded = Unrecorded()
@@ -141,17 +145,16 @@ class _Watch:
         self._hopeless(trial)
 
     def _reached(self) -> None:
-        best = self.optimizer.best
-        if self.target is None or best is None or best.value is None:
+        if self.target is None:
             return
-        if best.value >= self.target if self.optimizer.maximize else best.value <= self.target:
+        fun = self.optimizer.result().fun  # NaN reaches nothing
+        if fun >= self.target if self.optimizer.maximize else fun <= self.target:
             raise StopRun(f"The target {self.target:g} is reached.")
 
     def _hopeless(self, trial: Trial) -> None:
-        if self.optimizer.best is not None:
-            return
-        failed = sum(trial.state in FAILURES for trial in self.optimizer.trials)
-        if failed >= HOPELESS:
+        states = Counter(trial.state for trial in self.optimizer.trials)
+        failed = sum(states[state] for state in FAILURES)
+        if failed >= HOPELESS and not states["done"]:
             raise StopRun(f"None of {failed} evaluations gave a value; the last one: {trial.reason}")
 
 

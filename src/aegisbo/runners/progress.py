@@ -40,12 +40,12 @@ class Display:
     def show(self, record: Callable[[], Run]) -> None:
         """Redraw with what is known now; idle is what better suggestions or a better pool would have saved."""
         shares = record().idle_shares
-        best, trials = self._optimizer.best, self._optimizer.trials
-        failed = sum(trial.state in FAILURES for trial in trials)
+        result = self._optimizer.result()
+        failed = sum(trial.state in FAILURES for trial in result.trials)
         self._progress.update(
             self._task,
-            completed=failed + sum(trial.state == "done" for trial in trials),
-            best="-" if best is None else f"{best.value:.6g}",
+            completed=result.nfev,
+            best=f"{result.fun:.6g}" if result.success else "-",
             running=len(self._optimizer.pending),
             failed=f"[red]{failed} failed[/]" if failed else "",
             idle=shares["suggestion"] + shares["pool"],

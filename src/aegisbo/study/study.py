@@ -20,7 +20,7 @@ from aegisbo.study.history import optimizer_after
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.store import Store, read_events
 
-SETTINGS = ("strategy", "preset", "seed", "n_initial", "initial", "maximize")
+SETTINGS = ("strategy", "preset", "seed", "n_initial", "initial", "maximize", "noisy")
 
 
 class Study:
@@ -60,8 +60,8 @@ class Study:
             if not events:  # new, or killed before the first event
                 store.append("created", None, {"optimizer": _header(optimizer), "build": build()})
             else:
-                _require_same(Path(path), space, settings, events[0].body["optimizer"])
                 optimizer = optimizer_after(events)
+                _require_same(Path(path), space, settings, _header(optimizer))
             opened = store.append("opened", None, {"pid": os.getpid(), "host": platform.node()})
             return cls(store, optimizer, opened, resources.pop_all())
 

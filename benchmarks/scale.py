@@ -1,0 +1,134 @@
+"""What a suggestion of the modern preset costs as data, parameters and workers grow.
+
+    python benchmarks/scale.py                                    all of it
+    python benchmarks/scale.py --sizes 10x500 10x1000 --workers 16 64
+
+Data: n results are observed, then ten points are asked for and told. The first suggestion learns the hyper-parameters,
+the others mostly do not. Times are processor seconds, and in Cholesky factorisations (`dpotrf`) of that n, timed in the
+same process; memory is the peak of a process that does nothing else.
+
+Workers: q of them on the virtual clock, three evaluations for each, five parameters. No point may come twice.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from statistics import median
+from time import process_time
+
+# One thread. The libraries read this when they are loaded, hence before the imports below.
+os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
+
+import numpy as np
+from scipy.linalg import lapack
+
+from aegisbo import Optimizer, Trial
+from aegisbo.arrays import Array
+from aegisbo.runners.loop import run
+from aegisbo.runners.virtual import HalfNormal, VirtualWorkers
+
+SIZES = ("10x500", "10x1000", "10x2000", "10x5000", "50x200")
+WORKERS = (1, 16, 64, 256)
+ASKS = 10
+PARAMETERS = 5  # of the runs with many workers
+EVALUATIONS = 3  # for each worker
+LEAST = 30  # evaluations, however few workers
+
+
+def valley(x: Array) -> float:
+    """Rosenbrock's function, which any number of parameters can have."""
+    return float((100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2).sum())
+
+
+class Timed(Optimizer):
+    """Takes down the processor seconds of each suggestion that a model made."""
+
+    def __init__(self, d: int, n_initial: int | None = None) -> None:
+        super().__init__([(-5.0, 10.0)] * d, preset="modern", seed=0, n_initial=n_initial)
+        self.seconds: list[float] = []
+
+    def ask(self) -> Trial:
+        begin = process_time()
+        trial = super().ask()
+        if trial.note["move"] != "initial":
+            self.seconds.append(process_time() - begin)
+        return trial
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What ten suggestions took after n results."""
+
+    suggestions: list[float]  # processor seconds of each
+    megabytes: float  # at the peak
+    cholesky: float  # processor seconds of one factorisation of that size
+
+
+def with_data(d: int, n: int) -> Cost:
+    optimizer = Timed(d, n_initial=0)
+    for x in np.random.default_rng(0).uniform(-5.0, 10.0, (n, d)):
+        optimizer.observe(x, valley(x))
+    for _ in range(ASKS):
+        trial = optimizer.ask()
+        optimizer.tell(trial, valley(trial.x))
+    return Cost(optimizer.seconds, peak_megabytes(), cholesky_seconds(n))
+
+
+def peak_megabytes() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+def cholesky_seconds(n: int) -> float:
+    times = []
+    for _ in range(3):
+        matrix = np.asfortranarray(np.eye(n) + 0.5)
+        begin = process_time()
+        lapack.dpotrf(matrix, lower=1, overwrite_a=1)
+        times.append(process_time() - begin)
+    return median(times)
+
+
+def with_workers(q: int) -> tuple[list[float], int]:
+    """Processor seconds of each suggestion, and how many points came again."""
+    optimizer = Timed(PARAMETERS)
+    workers = VirtualWorkers(valley, q, HalfNormal(), seed=0, free=optimizer.n_initial)
+    run(optimizer, workers, max(EVALUATIONS * q, LEAST))
+    return optimizer.seconds, len(optimizer.trials) - len({tuple(trial.x) for trial in optimizer.trials})
+
+
+def size(text: str) -> tuple[int, int]:
+    """Parameters and results, as in 10x500."""
+    d, n = text.split("x")
+    return int(d), int(n)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=size, nargs="*", default=[size(text) for text in SIZES], metavar="DxN")
+    parser.add_argument("--workers", type=int, nargs="*", default=WORKERS, metavar="Q")
+    options = parser.parse_args()
+    print("  d     n   Cholesky     first: s  factorisations    median: s  factorisations    peak MB")
+    for d, n in options.sizes:
+        # A process for each size, so that its peak of memory is its own.
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+            cost = alone.submit(with_data, d, n).result()
+        first, typical = cost.suggestions[0], median(cost.suggestions)
+        print(
+            f"{d:3}{n:6}{cost.cholesky:9.3f} s{first:13.2f}{first / cost.cholesky:16.1f}"
+            f"{typical:13.2f}{typical / cost.cholesky:16.1f}{cost.megabytes:11.0f}",
+            flush=True,
+        )
+    print("workers   suggestions by a model    median: ms    slowest: ms    repeated points")
+    for q in options.workers:
+        seconds, repeats = with_workers(q)
+        print(f"{q:7}{len(seconds):25}{1e3 * median(seconds):14.0f}{1e3 * max(seconds):15.0f}{repeats:19}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

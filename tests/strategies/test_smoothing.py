@@ -1,0 +1,72 @@
+"""Measured values without their noise: the posterior mean at the points themselves, in the user's units."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from foreign_gp import foreign_gp
+
+from aegisbo.arrays import Array
+from aegisbo.numerics.outputs import soft_scale_of
+from aegisbo.strategies.base import Evidence, Smoother
+from aegisbo.strategies.cube import Continuous, Cube
+from aegisbo.strategies.noise import expecting_noise
+from aegisbo.strategies.presets import MODERN, PAPER, Preset
+from aegisbo.strategies.registry import STRATEGIES, resolve
+
+
+def noisy_evidence(n: int = 60, failed: int = 0, noise: float = 20.0) -> tuple[Evidence, Array]:
+    """A parabola measured with noise, and its true values (n,)."""
+    rng = np.random.default_rng(8)
+    points = rng.random((n + failed, 2))
+    truth = -2000.0 + 100.0 * ((points[:n] - [0.3, 0.8]) ** 2).sum(axis=1)
+    cube = Cube((Continuous(), Continuous()))
+    return Evidence(points[:n], truth + noise * rng.normal(size=n), points[n:], np.empty((0, 2)), cube), truth
+
+
+@pytest.mark.parametrize("failed", [0, 3])
+def test_the_paper_preset_smooths_as_scikit_learn_does(failed: int) -> None:
+    evidence, _ = noisy_evidence(25, failed)
+    strategy = resolve("aegis", "paper")
+    memory = strategy.suggest(evidence, {}, np.random.default_rng(0)).memory
+    means = strategy.smoothed(evidence, memory, np.random.default_rng(1))
+    np.testing.assert_allclose(means, foreign_gp(evidence, memory).predict(evidence.X)[0], rtol=1e-9)
+    assert (means != evidence.y).all()
+
+
+@pytest.mark.parametrize("preset", [MODERN, expecting_noise(MODERN)], ids=["as it is", "expecting noise"])
+def test_the_modern_preset_smooths_by_the_formula_and_comes_back_from_its_soft_scale(preset: Preset) -> None:
+    evidence, _ = noisy_evidence()
+    gp = preset.surrogate.fit(evidence, {}, np.random.default_rng(1))[0].gp
+    means = resolve("aegis", preset).smoothed(evidence, {}, np.random.default_rng(1))
+    scale = soft_scale_of(evidence.y)
+    K = gp.kernel(evidence.X, evidence.X) + gp.effects.covariances(evidence.X, evidence.X)
+    surprise = scale.standardised(evidence.y) - gp.constant
+    expected = gp.constant + K @ np.linalg.solve(K + gp.noise * np.eye(len(K)), surprise)
+    np.testing.assert_allclose(scale.standardised(means), expected, atol=1e-6)
+
+
+def test_who_expects_noise_comes_nearer_to_the_truth() -> None:
+    evidence, truth = noisy_evidence()
+    means = resolve("aegis", expecting_noise(MODERN)).smoothed(evidence, {}, np.random.default_rng(1))
+    assert np.abs(means - truth).mean() < 0.5 * np.abs(evidence.y - truth).mean()
+
+
+def test_who_expects_noise_still_sees_that_there_is_none() -> None:
+    evidence, truth = noisy_evidence(noise=0.0)
+    means = resolve("aegis", expecting_noise(MODERN)).smoothed(evidence, {}, np.random.default_rng(1))
+    np.testing.assert_allclose(means, truth, atol=0.02 * np.ptp(truth))
+
+
+def test_only_the_prior_of_the_noise_is_another() -> None:
+    quiet, noisy = MODERN.surrogate.model(5), expecting_noise(MODERN).surrogate.model(5)
+    assert replace(noisy, noise_centre=quiet.noise_centre) == quiet
+    assert noisy.noise_centre > quiet.noise_centre
+    assert expecting_noise(PAPER) == PAPER
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_strategy_with_a_model_smooths(name: str) -> None:
+    assert isinstance(resolve(name, "modern"), Smoother) == STRATEGIES[name].uses_preset
