@@ -176,6 +176,17 @@ def test_a_sum_of_functions_is_recognised_and_learned_with_few_data():
     )  # a joint kernel alone leaves more than half: sixty points in six dimensions
 
 
+def test_noise_is_told_from_a_rough_function():
+    """A climb from a start without noise ends at a function that goes through every value, in one of these six."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.random((60, 2))
+        smooth = ((X - 0.4) ** 2).sum(axis=1)
+        y = (smooth - smooth.mean()) / smooth.std() + 0.3 * rng.normal(size=60)
+        found = additive_fit.fit(X, y, modern_model(2), np.random.default_rng(seed))
+        assert 0.5 * 0.3**2 < found.gp.noise < 2.0 * 0.3**2
+
+
 def test_a_warm_start_is_never_worse_than_where_it_began():
     X, y = data(40, 3)
     model = modern_model(3)

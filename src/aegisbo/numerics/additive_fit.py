@@ -15,6 +15,7 @@ from aegisbo.numerics.gp import GP
 
 STARTS = 5  # looked at
 CLIMBED = 3  # of these without a warm start; with one, the best of them besides
+LOUDEST = 0.1  # noise of a start: what ripples too fine for the data are to a smooth model; no climb gets there from 0
 SPRINT = 12  # steps of a climb after which the starts are compared
 STEPS = 40  # of the best one after that: priors make one broad hill, whose top need not be found to the last digit
 FLAT = 1e-7  # relative gain below which a climb ends
@@ -52,11 +53,12 @@ def fit(X: Array, y: Array, model: AdditiveModel, rng: Generator, warm: Array | 
 def _starts(likelihood: AdditiveLikelihood, bounds: Array, rng: Generator) -> list[Array]:
     """Starts that can be factored, the best first; all coordinates alike: the data will pull them apart."""
     d = likelihood.X.shape[1]
-    u = latin_hypercube(STARTS, 3, rng)  # (k, 3)
+    u = latin_hypercube(STARTS, 4, rng)  # (k, 4)
     joint = np.log(0.1 * d**0.5) + u[:, :1] * np.log(15.0)  # from rough to smooth, in units of the cube's diagonal
     effect = np.log(0.1) + u[:, 1:2] * np.log(10.0)
-    share = -2.0 + 4.0 * u[:, 2:]
-    noise = np.full((STARTS, 1), np.log(likelihood.model.noise_centre))
+    share = -2.0 + 4.0 * u[:, 2:3]
+    quiet = np.log(likelihood.model.noise_centre)
+    noise = quiet + u[:, 3:] * (np.log(LOUDEST) - quiet)
     starts = np.hstack([np.repeat(joint, d, axis=1), np.repeat(effect, d, axis=1), share, noise])
     starts = np.clip(starts, bounds[:, 0], bounds[:, 1])
     values = np.array([likelihood.value(start) for start in starts])
