@@ -10,6 +10,7 @@ from numpy.random import Generator
 
 from aegisbo.numerics import additive_fit
 from aegisbo.numerics.additive import AdditiveLikelihood, AdditiveModel
+from aegisbo.numerics.gp import condition
 from aegisbo.numerics.outputs import soft_scale_of
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.surrogate import Belief, data_of
@@ -30,12 +31,14 @@ class Additive:
         scale = soft_scale_of(measured)
         y = scale.standardised(measured)
         model = self.model(evidence.cube.width)
-        if "phi" in memory and memory["learned_at"] <= len(y) < GROWTH * memory["learned_at"]:
-            gp = AdditiveLikelihood(X, y, model).posterior(np.array(memory["phi"]))
-            return Belief(gp, scale, float(y.min()), memory["fit"]), memory
         some = np.linspace(0, len(y) - 1, min(len(y), LEARNED_FROM)).round().astype(np.intp)
-        warm = np.array(memory["phi"]) if "phi" in memory else None
-        found = additive_fit.fit(X[some], y[some], model, rng, warm)
-        gp = found.gp if len(some) == len(y) else AdditiveLikelihood(X, y, model).posterior(found.phi)
-        memory = {**memory, "learned_at": len(y), "phi": found.phi.tolist(), "fit": list(found.notes)}
-        return Belief(gp, scale, float(y.min()), found.notes), memory
+        if "phi" in memory and memory["learned_at"] <= len(y) < GROWTH * memory["learned_at"]:
+            gp = AdditiveLikelihood(X[some], y[some], model).posterior(np.array(memory["phi"]))
+        else:
+            warm = np.array(memory["phi"]) if "phi" in memory else None
+            found = additive_fit.fit(X[some], y[some], model, rng, warm)
+            gp = found.gp
+            memory = {**memory, "learned_at": len(y), "phi": found.phi.tolist(), "fit": list(found.notes)}
+        if len(some) < len(y):
+            gp = condition(gp.kernel, gp.noise, X, y, constant=gp.constant, effects=gp.effects)
+        return Belief(gp, scale, float(y.min()), memory["fit"]), memory
