@@ -66,29 +66,41 @@ def test_the_papers_own_tables_say_what_the_paper_says(claim: Claim) -> None:
         ("on 10 of the 15", {"aegis": 9}),
         ("as good as AEGiS-RS", {"aegis-rs": 15}),
         ("lose little from 4 to 16", {"kriging-believer": 4, "local-penalization": 4, "playbook": 4, "aegis": 4}),
-        ("three components", {"aegis-no-exploit": 12}),
-        ("faster and a slower decay", {"aegis:epsilon=slower": 15}),
+        ("three components", {"aegis-no-exploit": 15}),
+        ("faster and a slower decay", {"aegis": 11}),
         ("With 16 workers", {"aegis:epsilon=faster": 9}),
         ("γ a little below", {"aegis": 15}),
         ("γ a little below", {"aegis:gamma=0.9": 15, "aegis:gamma=0.8": 15}),
         ("AEGiS and EI are about equal", {"ei": 6}),
         ("AEGiS and EI are about equal", {"thompson": 9}),
-        ("suffers most without the Pareto set", {"aegis-no-ts": 3}),
+        ("suffers most without the Pareto set", {"aegis-no-ts": 2}),
     ],
 )
 def test_other_counts_say_otherwise(words: str, counts: dict[str, int]) -> None:
     assert judged(words, Published(counts)).finding is Finding.FAILS
 
 
-def test_a_claim_may_hold_for_some_numbers_of_workers() -> None:
-    """Published counts of No Exploit are 9, 9 and 8: AEGiS with 9 is above it with 16 workers only."""
-    judgement = judged("three components", Published({"aegis": 9, "aegis-no-pf": 0, "aegis-no-ts": 0}))
-    assert judgement.finding is Finding.PARTLY
-    assert [(check.case, check.holds) for check in judgement.checks] == [
-        ("q = 4", False),
-        ("q = 8", False),
-        ("q = 16", True),
-    ]
+@pytest.mark.parametrize(
+    ("count", "answers", "finding"),
+    [
+        (10, (True, True, True), Finding.HOLDS),
+        (9, (None, None, True), Finding.PARTLY),
+        (8, (False, False, None), Finding.FAILS),
+    ],
+)
+def test_a_claim_may_hold_for_some_numbers_of_workers(
+    count: int, answers: tuple[object, ...], finding: Finding
+) -> None:
+    """Published counts of No Exploit are 9, 9 and 8."""
+    judgement = judged("three components", Published({"aegis": count, "aegis-no-pf": 0, "aegis-no-ts": 0}))
+    assert [check.case for check in judgement.checks] == ["q = 4", "q = 8", "q = 16"]
+    assert tuple(check.holds for check in judgement.checks) == answers
+    assert judgement.finding is finding
+
+
+def test_equal_counts_do_not_tell() -> None:
+    counts = dict.fromkeys(("aegis", "aegis-no-exploit", "aegis-no-pf", "aegis-no-ts"), 15)
+    assert judged("three components", Published(counts)).finding is Finding.UNDECIDED
 
 
 def test_wins_and_losses_against_uniform_choice_are_counted_by_the_test() -> None:

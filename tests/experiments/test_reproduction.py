@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aegisbo.experiments.agreement import Verdict
 from aegisbo.experiments.analysis import Scores
-from aegisbo.experiments.published import published_table
+from aegisbo.experiments.published import STRATEGIES, published_table
 from aegisbo.experiments.reasons import REASONS, reason_for
 from aegisbo.experiments.records import Cell
 from aegisbo.experiments.reproduction import agreement, reproduce
@@ -37,14 +37,14 @@ def test_each_preset_has_its_verdict() -> None:
     assert {pair.ours["paper"].verdict for pair in pairs[15:]} == {Verdict.HIGHER}
     assert {pair.ours["reference"].verdict for pair in pairs[15:]} == {Verdict.AGREES}
     assert "reference" not in pairs[0].ours
-    assert agreement(pairs, "paper") == (0, 30)
-    assert agreement(pairs, "reference") == (15, 15)
+    assert agreement(pairs, "paper") == (0, [pair.ours["paper"] for pair in pairs])
+    assert agreement(pairs, "reference") == (15, [pair.ours["reference"] for pair in pairs[15:]])
 
 
 def test_few_runs_are_not_judged() -> None:
     pairs = reproduce(Scaled({("aegis", "paper"): 1.0}, runs=4), "synthetic", 4, PRESETS)
     assert {pair.ours["paper"].verdict for pair in pairs} == {Verdict.OPEN}
-    assert agreement(pairs, "paper") == (0, 0)
+    assert agreement(pairs, "paper") == (0, [])
 
 
 def test_nothing_run_is_nothing_shown() -> None:
@@ -53,15 +53,19 @@ def test_nothing_run_is_nothing_shown() -> None:
 
 def test_a_reason_belongs_to_a_preset_a_direction_and_some_cells() -> None:
     factors = {("kriging-believer", "paper"): 0.5, ("kriging-believer", "reference"): 0.5}
-    pair = reproduce(Scaled(factors), "synthetic", 8, PRESETS)[0]
-    assert "pending" in str(pair.ours["paper"].reason)
-    assert pair.ours["reference"].reason is None
+    pairs = {each.published.problem: each for each in reproduce(Scaled(factors), "synthetic", 8, PRESETS)}
+    assert str(pairs["Ackley5"].ours["paper"].reason).startswith("the published code forgot the pending points")
+    assert str(pairs["Branin"].ours["paper"].reason).startswith("probably the published code forgot")
+    assert pairs["Ackley5"].ours["reference"].reason is None
     assert reason_for("kriging-believer", "Branin", "paper", Verdict.AGREES) is None
     assert "sample paths" in str(reason_for("aegis:epsilon=faster", "Rosenbrock7", "paper", Verdict.HIGHER))
     assert reason_for("random", "Branin", "paper", Verdict.HIGHER) is None
+    assert "surroundings" in str(reason_for("thompson", "Branin", "paper", Verdict.LOWER))
+    assert reason_for("thompson", "Branin", "paper", Verdict.HIGHER) is None
 
 
 def test_reasons_name_what_exists() -> None:
     for reason in REASONS:
-        assert (reason.problems or set()) <= set(names())
+        assert set(reason.problems) <= set(STRATEGIES.values())
+        assert {problem for problems in reason.problems.values() for problem in problems} <= set(names())
         assert reason.verdict in (Verdict.LOWER, Verdict.HIGHER)

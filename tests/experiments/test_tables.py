@@ -91,7 +91,7 @@ def test_the_text_fits_eighty_columns_and_says_how_many_runs() -> None:
     assert "Plan synthetic, 8 workers, preset paper: regret after 200 evaluations." in flat
     assert "n = 7–11 runs" in flat
     assert "paired, one-sided Wilcoxon" in flat
-    assert "Fewer runs: AEGiS on Branin n = 7." in flat
+    assert "n = 11, except: AEGiS n = 7 on Branin." in flat
     counts = made().counts
     assert (
         f"of 14 problems that every method has run: {'AEGiS' if counts['aegis'] > counts['random'] else 'Random'}"

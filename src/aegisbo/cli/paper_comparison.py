@@ -30,10 +30,11 @@ def print_comparison(
     found: dict[tuple[str, int], list[Pair]] = {}
     shown: set[tuple[int, str, str, float]] = set()
     for table in tables:
-        pairs = [pair for pair in reproduce(results, *table, presets) if _identity(pair) not in shown]
+        pairs = reproduce(results, *table, presets)
+        fresh = {pair.published.strategy for pair in pairs if _identity(pair) not in shown}
         shown |= {_identity(pair) for pair in pairs}
-        if pairs:
-            found[table] = pairs
+        if fresh:
+            found[table] = [pair for pair in pairs if pair.published.strategy in fresh]
     if not found:
         raise InvalidInput(
             f"{results.records.folder} has no runs of these tables: make some with `aegisbo paper run PLAN --out DIR`."
@@ -49,8 +50,8 @@ def print_comparison(
 
 
 def cells(pairs: Sequence[Pair], presets: Sequence[str]) -> Table:
-    """One row a published median: what we found with each preset, from how many runs, and the verdict."""
-    table = plain_table(["method", "problem"], ["published"])
+    """Under the name of each method one row a published median: what we found with each preset, n and the verdict."""
+    table = plain_table(["method and problem"], ["published"])
     for preset in presets:
         table.add_column(preset.replace(":", ":\n"), justify="right", no_wrap=True)
         table.add_column("n", justify="right", no_wrap=True)
@@ -58,11 +59,11 @@ def cells(pairs: Sequence[Pair], presets: Sequence[str]) -> Table:
     previous = None
     for pair in pairs:
         cell = pair.published
-        name = paper_name(cell.strategy, cell.study) if cell.strategy != previous else ""
-        table.add_row(
-            name, cell.problem, number(cell.median), *(text for preset in presets for text in _ours(pair, preset))
-        )
-        previous = cell.strategy
+        if cell.strategy != previous:
+            table.add_row(f"[bold]{paper_name(cell.strategy, cell.study)}[/bold]")
+            previous = cell.strategy
+        ours = (text for preset in presets for text in _ours(pair, preset))
+        table.add_row(f"  {cell.problem}", number(cell.median), *ours)
     return table
 
 
@@ -104,5 +105,4 @@ def _ours(pair: Pair, preset: str) -> tuple[str, str, str]:
 
 def _total(pairs: Sequence[Pair], preset: str) -> str:
     agreed, judged = agreement(pairs, preset)
-    runs = [pair.ours[preset].summary.n for pair in pairs if preset in pair.ours]
-    return f"{agreed} of {judged} (n = {span(runs)})" if judged else NOT_RUN
+    return f"{agreed} of {len(judged)} (n = {span(each.summary.n for each in judged)})" if judged else NOT_RUN

@@ -16,7 +16,7 @@ from aegisbo.experiments.published import paper_name, published_counts
 from aegisbo.experiments.rankings import Ranking
 from aegisbo.experiments.standings import Standings
 
-Answer = tuple[bool, str]  # whether a claim holds in a case, and the numbers
+Answer = tuple[bool | None, str]  # whether a claim holds in a case, None if that cannot be told, and the numbers
 
 SEVERAL = (4, 8, 16)  # the paper's numbers of workers, apart from one
 IMPROVING = ("kriging-believer", "local-penalization", "playbook")  # the methods that use expected improvement
@@ -78,7 +78,7 @@ def losses_with_more_workers(evidence: Evidence) -> Iterator[Check]:
 def best_of_study(table: Standings) -> Answer:
     """AEGiS has a higher count than every variant of it."""
     variants = [strategy for strategy in table.strategies if strategy != "aegis"]
-    leads = table.counts["aegis"] > max(table.counts[each] for each in variants)
+    leads = _above(table.counts["aegis"], max(table.counts[each] for each in variants))
     return leads, f"{_counts(table, table.strategies)}; {_against(table, variants)}"
 
 
@@ -116,7 +116,7 @@ def as_good_as_improvement(table: Standings) -> Answer:
 def pareto_set_matters_most(table: Standings) -> Answer:
     """Without the Pareto set AEGiS has the lowest count."""
     others = [count for strategy, count in table.counts.items() if strategy != "aegis-no-pf"]
-    return table.counts["aegis-no-pf"] < min(others), _counts(table, table.strategies)
+    return _above(min(others), table.counts["aegis-no-pf"]), _counts(table, table.strategies)
 
 
 def ahead_after_fifty(ranking: Ranking) -> Answer:
@@ -151,6 +151,11 @@ def overtakes(ranking: Ranking) -> Answer:
     times = np.flatnonzero(ranking.of("aegis") > best) + 1  # numbers of evaluations
     last = f"behind for the last time after {times[-1]} evaluations" if len(times) else "never behind"
     return behind and ahead, f"{last}; {_ranks(ranking, 100)}"
+
+
+def _above(count: int, other: int) -> bool | None:
+    """Equal counts do not tell."""
+    return count > other if count != other else None
 
 
 def _counts(table: Standings, strategies: Sequence[str]) -> str:

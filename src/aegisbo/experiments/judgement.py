@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -19,6 +19,7 @@ class Finding(StrEnum):
     HOLDS = "holds"
     PARTLY = "holds in part"
     FAILS = "does not hold"
+    UNDECIDED = "cannot be told"
     OPEN = "not yet run"
 
 
@@ -27,8 +28,8 @@ class Check:
     """A claim in one case, such as one number of workers, and the numbers behind the answer."""
 
     case: str
-    holds: bool | None = None  # None: not yet run
-    numbers: str = ""
+    holds: bool | None = None  # None: the runs do not tell
+    numbers: str = ""  # without any, it has not been run
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,13 @@ class Judgement:
 def judge(claim: Claim, evidence: Evidence) -> Judgement:
     """Hold a claim against the records."""
     checks = tuple(claim.checks(evidence))
-    answers = [check.holds for check in checks if check.holds is not None]
+    answers = [check.holds for check in checks if check.numbers]
+    return Judgement(claim, _finding(answers), checks)
+
+
+def _finding(answers: Sequence[bool | None]) -> Finding:
     if not answers:
-        return Judgement(claim, Finding.OPEN, checks)
-    finding = Finding.HOLDS if all(answers) else Finding.PARTLY if any(answers) else Finding.FAILS
-    return Judgement(claim, finding, checks)
+        return Finding.OPEN
+    if True in answers:
+        return Finding.HOLDS if all(answers) else Finding.PARTLY
+    return Finding.FAILS if False in answers else Finding.UNDECIDED

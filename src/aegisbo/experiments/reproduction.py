@@ -42,11 +42,11 @@ def reproduce(results: Results, study: str, workers: int, presets: Sequence[str]
     return sorted(pairs, key=lambda pair: order.index(pair.published.strategy))
 
 
-def agreement(pairs: Sequence[Pair], preset: str) -> tuple[int, int]:
-    """How many published medians a preset agrees with, of those that enough runs were made for."""
-    verdicts = [pair.ours[preset].verdict for pair in pairs if preset in pair.ours]
-    judged = [each for each in verdicts if each is not Verdict.OPEN]
-    return judged.count(Verdict.AGREES), len(judged)
+def agreement(pairs: Sequence[Pair], preset: str) -> tuple[int, list[Ours]]:
+    """How many published medians a preset agrees with, and the cells that had enough runs to tell."""
+    found = (pair.ours[preset] for pair in pairs if preset in pair.ours)
+    judged = [ours for ours in found if ours.verdict is not Verdict.OPEN]
+    return sum(ours.verdict is Verdict.AGREES for ours in judged), judged
 
 
 def _ours(results: Results, cell: Published, preset: str) -> Ours | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from io import StringIO
+from statistics import mode
 from textwrap import wrap
 
 from aegisbo.experiments.analysis import ENOUGH, Mark, span
@@ -17,6 +19,7 @@ SIGNS = {Mark.BEST: "*", Mark.EQUIVALENT: "~", Mark.WORSE: " "}
 TEXT_WIDTH = 80
 TEXT_COLUMNS = 3  # problems side by side
 LATEX_COLUMNS = 5  # as in the paper
+MOST_LISTED = 3  # problems; more are counted
 
 LATEX_HEAD = r"""% Needs \usepackage{booktabs} and \usepackage[table]{xcolor}.
 \providecommand{\best}{\cellcolor[gray]{0.7}}
@@ -92,21 +95,21 @@ def legend(standings: Standings) -> str:
 
 
 def notes(standings: Standings) -> Iterator[str]:
-    """How often each method is best or equivalent, and which cells have fewer runs than the others."""
+    """How often each method is best or equivalent, and which methods have more or fewer runs than is usual."""
     if standings.complete:
         counts = sorted(standings.counts.items(), key=lambda item: -item[1])
         ranking = ", ".join(f"{paper_name(strategy, standings.study)} {count}" for strategy, count in counts)
         yield f"Best or equivalent, of {len(standings.complete)} problems that every method has run: {ranking}."
-    fewest, most = standings.runs
-    if fewest < ENOUGH:
+    if standings.runs[0] < ENOUGH:
         yield f"With fewer than {ENOUGH} runs the test can tell few methods apart: marks and counts mean little."
-    fewer = [
-        f"{paper_name(strategy, standings.study)} on {problem} n = {summary.n}"
-        for (strategy, problem), summary in standings.summaries.items()
-        if summary.n < most
+    usual = mode(summary.n for summary in standings.summaries.values())
+    unusual = [
+        f"{paper_name(strategy, standings.study)} n = {n} on {_listed(problems)}"
+        for (strategy, n), problems in _by_runs(standings).items()
+        if n != usual
     ]
-    if fewer:
-        yield f"Fewer runs: {', '.join(fewer)}."
+    if unusual:
+        yield f"n = {usual}, except: {'; '.join(unusual)}."
 
 
 def number(value: float) -> str:
@@ -119,6 +122,18 @@ def latex(text: str) -> str:
     for ours, theirs in (("γ", r"$\gamma$"), (">=", r"$\geq$"), ("–", "--"), ("_", r"\_")):
         text = text.replace(ours, theirs)
     return text
+
+
+def _by_runs(standings: Standings) -> dict[tuple[str, int], list[str]]:
+    """The problems of each method that have been run so often."""
+    problems = defaultdict(list)
+    for (strategy, problem), summary in standings.summaries.items():
+        problems[strategy, summary.n].append(problem)
+    return problems
+
+
+def _listed(problems: Sequence[str]) -> str:
+    return ", ".join(problems) if len(problems) <= MOST_LISTED else f"{len(problems)} problems"
 
 
 def _blocks(problems: Sequence[str], size: int) -> Iterator[Sequence[str]]:
