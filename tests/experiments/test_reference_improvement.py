@@ -16,6 +16,7 @@ from aegisbo.strategies.expected_improvement import Improvement
 from aegisbo.strategies.search import Search, uniform
 
 PLANE = Cube((Continuous(), Continuous()))
+NO_HINT = np.empty((0, 2))  # good points that a search may be told of
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def test_the_search_stops_at_once_where_the_improvement_is_tiny(gp: GP) -> None:
     Z = np.random.default_rng(4).random((2000, 2))
     assert np.exp(-hopeless.screen(Z)).max() < 1e-7
     plain, logarithm = (
-        kind(lambda n, d, rng: Z, best_starts)(hopeless, PLANE, np.random.default_rng(5))
+        kind(lambda n, d, rng: Z, best_starts)(hopeless, PLANE, np.random.default_rng(5), NO_HINT)
         for kind in (WithoutLogarithm, Search)
     )
     np.testing.assert_array_equal(np.sort(plain, axis=0), np.sort(Z[best_starts(hopeless.screen(Z), 10, None)], axis=0))
@@ -66,7 +67,7 @@ def test_the_search_stops_at_once_where_the_improvement_is_tiny(gp: GP) -> None:
 
 def test_where_there_is_much_to_gain_both_find_the_same_point(gp: GP) -> None:
     plain, logarithm = (
-        kind(uniform, best_starts)(Improvement(gp, 0.5), PLANE, np.random.default_rng(6))[0]
+        kind(uniform, best_starts)(Improvement(gp, 0.5), PLANE, np.random.default_rng(6), NO_HINT)[0]
         for kind in (WithoutLogarithm, Search)
     )
     np.testing.assert_allclose(plain, logarithm, atol=1e-3)

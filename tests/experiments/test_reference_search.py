@@ -13,6 +13,7 @@ from aegisbo.experiments.reference.search import OF_PATHS, SeparateRuns, drawn_s
 from aegisbo.strategies.cube import Continuous, Cube
 
 PLANE = Cube((Continuous(), Continuous()))
+NO_HINT = np.empty((0, 2))  # good points that a search may be told of
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def test_too_few_improvements_are_all_taken_and_filled_up(positive: int) -> None
 
 def test_every_start_descends_on_its_own_and_the_lowest_comes_first() -> None:
     bowls = Bowls()
-    ends = OF_PATHS(bowls, PLANE, np.random.default_rng(5))
+    ends = OF_PATHS(bowls, PLANE, np.random.default_rng(5), NO_HINT)
     assert ends.shape == (10, 2)
     heights = bowls.screen(ends)
     assert (np.diff(heights) >= 0).all()
@@ -104,7 +105,7 @@ def test_a_candidate_that_nobody_started_from_is_forgotten() -> None:
     candidates = np.random.default_rng(6).random((2000, 2))
     candidates[0] = [0.97, 0.05]
     (end,) = SeparateRuns(lambda n, d, rng: candidates, lambda values, count, rng: np.array([0]))(
-        Bowls(), PLANE, np.random.default_rng(6)
+        Bowls(), PLANE, np.random.default_rng(6), NO_HINT
     )
     np.testing.assert_allclose(end, [0.9, 0.1], atol=1e-5)
     assert Bowls().screen(candidates).min() < 0.01 < Bowls().screen(end[None])[0]
