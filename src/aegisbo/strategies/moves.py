@@ -65,8 +65,8 @@ class Front:
     """How the Pareto set of low mean and high uncertainty is looked for, and which part of it is picked from."""
 
     population: int = nsga2.POPULATION_PER_COORDINATE  # for each parameter
-    # Whoever lies this many standard deviations below the mean of a member must beat the best value measured. None:
-    # every member will do, as in the paper, also one that is merely unknown.
+    # A member has hope if its mean less this many standard deviations lies below the best value measured; those are
+    # preferred. None: every member will do, as in the paper, also one that is merely unknown.
     hope: float | None = None
 
     def hopeful(self, F: Array, best: float) -> Mask:
