@@ -15,7 +15,7 @@ NOISE_CENTRE = 1e-2  # of the prior, a share of the outputs' scale
 def expecting_noise(preset: Preset) -> Preset:
     """The preset with a prior for much noise; one whose noise is fixed, as in the paper, stays as it is.
 
-    Left to itself the model explains noisy values by a rough function, which goes through every one of them.
+    Where values have next to no noise by assumption, few noisy ones are explained by a rough function through them all.
     """
     surrogate = preset.surrogate
     if not isinstance(surrogate, Additive):

@@ -14,6 +14,7 @@ from aegisbo.strategies.aegis import Aegis
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.cube import Cube
 from aegisbo.strategies.model_based import Decision
+from aegisbo.strategies.moves import best_points
 from aegisbo.strategies.search import Search
 from aegisbo.strategies.surrogate import Belief
 from aegisbo.strategies.thompson import Thompson
@@ -30,7 +31,7 @@ class PathMove:
     search: Search
 
     def __call__(self, gp: GP, cube: Cube, rng: Generator) -> Array:
-        return self.search(self.draw(gp, self.features, rng), cube, rng, gp.X)
+        return self.search(self.draw(gp, self.features, rng), cube, rng, best_points(gp))
 
 
 @dataclass(frozen=True, kw_only=True)
