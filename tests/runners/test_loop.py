@@ -301,6 +301,43 @@ def test_whoever_watches_may_end_the_run() -> None:
     assert record.message == "enough"
 
 
+def test_what_ended_together_with_the_last_one_watched_is_told_too() -> None:
+    seen: list[int] = []
+
+    def watch(job: Finished, record: Callable[[], Run]) -> None:
+        seen.append(job.number)
+        if job.number == 2:
+            raise StopRun("enough")
+
+    optimizer = Recorder()
+    record = run(optimizer, VirtualWorkers(plus_one, 2, Constant(), seed=0), budget=99, watch=watch)
+    assert optimizer.of("tell") == order_of(record) == [0, 1, 2, 3]  # 2 and 3 end at the same instant
+    assert seen == [0, 1, 2]
+
+
+@dataclass
+class EndsWhileClosing(Unstoppable):
+    """A job that nobody waits for any more ends between the loop's last look and the end of the workers."""
+
+    closed: bool = False
+
+    def close(self) -> None:
+        self.closed = True
+
+    def collect(self, timeout: float | None = None) -> list[Finished]:
+        return self.workers.collect(math.inf if self.closed else timeout)
+
+
+def test_a_value_that_comes_while_the_run_is_being_stopped_is_told() -> None:
+    """The journal holds it, so whoever reads the study later finds it: the result must hold it as well."""
+    optimizer = Recorder()
+    workers = EndsWhileClosing(VirtualWorkers(plus_one, 1, Constant(5.0), seed=3))
+    record = run(optimizer, workers, budget=1, rules=Rules(trial_timeout=2.0))
+    assert [event[:2] for event in optimizer.events] == [("ask", 0), ("fail", 0), ("tell", 0)]
+    assert workers.closed
+    assert record.message == "The budget is spent."
+
+
 def test_a_run_that_may_not_ask_any_more_ends_with_what_is_running() -> None:
     optimizer = Recorder()
     record = run(

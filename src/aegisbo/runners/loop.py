@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from statistics import median
@@ -90,8 +91,8 @@ def run(
     """Evaluate `budget` suggestions, or as many as the space holds; a failed one counts, a lost one does not.
 
     Trials that are pending already are evaluated first. Results that arrive while a suggestion is being made are told
-    before the next one is asked for, so that every suggestion knows all there is to know. The workers stay open: they
-    belong to the caller.
+    before the next one is asked for, so that every suggestion knows all there is to know. At the end the workers are
+    closed, and whatever had ended by then is told too, so that the optimizer knows all that the journal holds.
 
     Args:
         optimizer: hands out points and takes in what became of them.
@@ -110,6 +111,8 @@ def run(
             pass
     except StopRun as stop:
         loop.message = str(stop)
+    workers.close()
+    loop.settle()
     return loop.record()
 
 
@@ -137,6 +140,7 @@ class _Loop:
     message: str = SPENT
     exhausted: bool = False
     running: dict[int, _Running] = field(default_factory=dict)  # by trial number
+    news: deque[Finished] = field(default_factory=deque)  # ended, not yet told
     finished: list[Finished] = field(default_factory=list)
     stays: list[Stay] = field(default_factory=list)
     seconds: dict[int, float] = field(default_factory=dict)
@@ -155,10 +159,14 @@ class _Loop:
         elif not self._worth_waiting():
             self.message = self.message if self.left > 0 else SPENT
             return False
-        for job in self.workers.collect(self._patience(handed_out=trial is not None)):
-            self._end(job)
+        self._hear(self._patience(handed_out=trial is not None))
         self._stop_overdue()
         return True
+
+    def settle(self) -> None:
+        """Tell what ended while the run was being stopped; nobody watches any more."""
+        self.watch = lambda job, record: None
+        self._hear(0.0)
 
     def record(self) -> Run:
         """What has happened so far."""
@@ -213,6 +221,12 @@ class _Loop:
             deadlines.append(self.started + self.rules.timeout)
         return max(min(deadlines) - self.workers.now(), 0.0) if deadlines else None
 
+    def _hear(self, timeout: float | None) -> None:
+        """Take in what has ended, waiting for the first up to `timeout` seconds."""
+        self.news.extend(self.workers.collect(timeout))
+        while self.news:  # one at a time: a watcher that ends the run leaves the others to be settled
+            self._end(self.news.popleft())
+
     def _end(self, job: Finished) -> None:
         """Tell the optimizer what became of a job."""
         ended = self.running.pop(job.number)
@@ -246,8 +260,7 @@ class _Loop:
             job.number, job.outcome.reason, state="timed_out" if job.outcome.state == "timed_out" else "failed"
         )
         self.left -= 1
-        for earlier in self.workers.collect(0.0):  # whatever was written down before it must be known before it
-            self._end(earlier)
+        self._hear(0.0)  # whatever was written down before it must be known before it
         self.seen = max(self.seen, event)
 
     def _stop_overdue(self) -> None:
