@@ -166,15 +166,15 @@ class TestStops:
     def test_when_the_time_is_up(self, tmp_path: Path) -> None:
         slow = Counted(lambda x: time.sleep(0.1) or sphere(x))
         path = tmp_path / "run.db"
-        result = search(slow, budget=200, workers=2, timeout=0.5, study=path)
+        result = search(slow, budget=200, workers=2, timeout=2.0, study=path)
         assert result.message == load(path).message == "The time is up."
-        assert 0 < result.nfev < 12
+        assert 0 < result.nfev <= 42  # two workers, 2 seconds, 0.1 seconds each, and the two at the end
         self.finish(Counted(), path, 200)
 
     def test_when_the_time_is_up_during_the_first_evaluation(self, tmp_path: Path) -> None:
         gate = threading.Event()
         path = tmp_path / "run.db"
-        result = search(lambda x: float(gate.wait(60)), budget=3, workers=2, timeout=0.2, study=path)
+        result = search(lambda x: float(gate.wait(60)), budget=3, workers=2, timeout=1.0, study=path)
         gate.set()
         assert (result.nfev, result.success, len(result.trials)) == (0, False, 2)
         self.finish(Counted(), path, 3)
@@ -309,7 +309,7 @@ def test_a_hanging_evaluation_is_stopped_where_it_can_be(tmp_path: Path, capsys:
         return sphere(x)
 
     path = tmp_path / "run.db"
-    result = search(hangs_on_the_right, budget=4, workers=2, executor="processes", trial_timeout=6.0, study=path)
+    result = search(hangs_on_the_right, budget=4, workers=2, executor="processes", trial_timeout=12.0, study=path)
     assert_complete(result, 4)
     assert [(trial.state, trial.reason) for trial in result.trials if trial.x[0] > 8] == [
         ("timed_out", "Stopped: it took too long.")
