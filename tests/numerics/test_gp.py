@@ -130,6 +130,16 @@ def test_extended_equals_conditioning_on_the_union(case, steps):
 
 
 @each_case
+def test_other_values_at_the_same_points_need_no_new_factor(case):
+    X, y = case.data
+    other = np.cos(3.0 * y)
+    gp = condition(case.kernel, case.noise, X, y, constant=0.3)
+    again = gp.lasting().measuring(other)
+    assert again.factor.L is gp.factor.L
+    assert_same_posterior(again, condition(case.kernel, case.noise, X, other, constant=0.3), case.Z)
+
+
+@each_case
 def test_extended_by_a_datum_measured_again_equals_conditioning_on_the_union(case):
     X, y = case.data
     again = case.gp.extended(X[:1], y[:1] + 0.1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import linalg as scipy_linalg
@@ -142,6 +144,17 @@ def test_whitening_again_keeps_its_digits_on_nearly_singular_matrices():
     # The variance that is explained, of 1: the rounding of an inverse grows with the root of the condition number.
     np.testing.assert_allclose((again**2).sum(axis=0), (once**2).sum(axis=0), rtol=0.0, atol=1e-10)
     np.testing.assert_array_equal(again, factor.whiten_again(B))
+
+
+@pytest.mark.parametrize("m", [0, 1, 4])
+def test_an_extension_of_a_lasting_factor_builds_on_its_inverse(m):
+    rng = np.random.default_rng(m)
+    K, B = covariance(9 + m, rng), rng.standard_normal((9 + m, 5))
+    base = replace(factorise(K[:9, :9]), lasting=True)
+    first, second = (extend(base, K[:9, 9:], K[9:, 9:]) for _ in range(2))
+    for factor in (first, second):
+        np.testing.assert_allclose(factor.whiten_again(B), np.linalg.solve(np.linalg.cholesky(K), B), atol=1e-12)
+    assert "_inverse" in vars(base)  # made once, for both
 
 
 def test_extending_does_not_alter_what_it_was_given():

@@ -8,6 +8,7 @@ from contracts.strategy_contract import StrategyContract
 
 from aegisbo import Optimizer
 from aegisbo.numerics import additive_fit
+from aegisbo.numerics.additive import AdditivePrior
 from aegisbo.numerics.outputs import soft_scale_of
 from aegisbo.strategies import additive_surrogate
 from aegisbo.strategies.additive_surrogate import GROWTH
@@ -76,6 +77,31 @@ def test_many_data_are_thinned_for_learning_only(fits, monkeypatch):
     assert memory["learned_at"] == len(belief.gp.X) == 50
     again, _ = learn(evidence_of(50), memory)
     np.testing.assert_array_equal(again.gp.alpha, belief.gp.alpha)
+
+
+@pytest.mark.parametrize("failed", [0, 3])
+def test_of_many_data_only_the_new_ones_are_factored(fits, monkeypatch, failed):
+    """The belief is the one of all data at once, to the digits that a factor keeps."""
+    monkeypatch.setattr(additive_surrogate, "LEARNED_FROM", 20)
+    _, memory = learn(evidence_of(60, failed=failed))
+    belief, after = learn(evidence_of(62, failed=failed), memory)
+    assert (fits, after) == ([20], memory)
+    prior = AdditivePrior(tuple(memory["phi"]), memory["s"], memory["constant"])
+    whole = prior.given(belief.gp.X, belief.gp.y + belief.gp.constant)
+    Z = np.random.default_rng(3).random((50, 2))
+    np.testing.assert_allclose(belief.gp.predict(Z), whole.predict(Z), atol=1e-7)
+    assert len(belief.gp.factor.base.L) == memory["learned_at"]  # the rest was put to it
+
+
+def test_what_was_asked_before_changes_no_digit(monkeypatch):
+    monkeypatch.setattr(additive_surrogate, "LEARNED_FROM", 20)
+    _, memory = learn(evidence_of(60))
+    for n in (61, 62):
+        belief, _ = learn(evidence_of(n), memory)
+    additive_surrogate._base.cache_clear()  # as in a run that is continued
+    again, _ = learn(evidence_of(62), memory)
+    Z = np.random.default_rng(3).random((50, 2))
+    np.testing.assert_array_equal(again.gp.predict(Z), belief.gp.predict(Z))
 
 
 def test_predictions_are_noted_in_the_users_units():

@@ -80,6 +80,22 @@ class AdditiveModel:
 LOGIT_BOUNDS = (-6.0, 6.0)  # of a; beyond, one of the two parts has vanished
 
 
+@dataclass(frozen=True)
+class AdditivePrior:
+    """What is believed before the data: everything that was learned from some."""
+
+    phi: tuple[float, ...]
+    s: float
+    constant: float
+
+    def given(self, X: Array, y: Array) -> GP:
+        """The posterior after y (n,) at X (n, d)."""
+        lengthscale, _, a, noise, variances, _ = _natural(np.array(self.phi))
+        kernel = Matern52(lengthscale, self.s * (1.0 - a))
+        effects = MainEffects(self.s * a / X.shape[1] * variances.ravel())
+        return condition(kernel, self.s * noise, X, y, constant=self.constant, effects=effects)
+
+
 class AdditiveLikelihood:
     """Log likelihood plus log prior of y at X, as a function of phi."""
 
@@ -100,25 +116,15 @@ class AdditiveLikelihood:
         prior, prior_gradient = self.model.log_prior(phi)
         return at.log_likelihood + prior, self._gradient(at) + prior_gradient
 
-    def posterior(self, phi: Array) -> GP:
-        """The GP at phi, given the data."""
+    def prior(self, phi: Array) -> AdditivePrior:
+        """phi with the output scale and the constant that are best for the data."""
         at = self._at(phi)
         s, constant = (1.0, float(self.y.mean())) if at is None else (at.s, at.constant)
-        lengthscale, _, a, noise, variances, _ = self._natural(phi)
-        kernel = Matern52(lengthscale, s * (1.0 - a))
-        effects = MainEffects(s * a / self.X.shape[1] * variances.ravel())
-        return condition(kernel, s * noise, self.X, self.y, constant=constant, effects=effects)
-
-    def _natural(self, phi: Array) -> tuple[Array, Array, float, float, Array, Array]:
-        """l, λ, a, ρ, and the variances of the waves with their slopes in log λ."""
-        d = self.X.shape[1]
-        effect_lengthscale = np.exp(phi[d : 2 * d])
-        share, noise = float(1.0 / (1.0 + np.exp(-phi[-2]))), float(np.exp(phi[-1]))
-        return np.exp(phi[:d]), effect_lengthscale, share, noise, *spectrum(effect_lengthscale)
+        return AdditivePrior(tuple(phi.tolist()), s, constant)
 
     def _at(self, phi: Array) -> _Point | None:
         n, d = self.X.shape
-        lengthscale, _, a, noise, variances, slopes_of_variances = self._natural(phi)
+        lengthscale, _, a, noise, variances, slopes_of_variances = _natural(phi)
         M, slopes = matern52_and_slope(pdist(self.X / lengthscale, "sqeuclidean"))  # (n (n - 1) / 2,)
         C = (a / d) * (self._waves.T * variances.ravel()) @ self._waves  # (n, n)
         C += squareform((1.0 - a) * M)
@@ -160,6 +166,14 @@ class AdditiveLikelihood:
         np.fill_diagonal(W, diagonal)
         traces = np.einsum("wn,wn->w", self._waves @ W, self._waves)
         return np.asarray(traces.reshape(-1, self.X.shape[1]))
+
+
+def _natural(phi: Array) -> tuple[Array, Array, float, float, Array, Array]:
+    """l, λ, a, ρ, and the variances of the waves with their slopes in log λ."""
+    d = len(phi) // 2 - 1
+    effect_lengthscale = np.exp(phi[d : 2 * d])
+    share, noise = float(1.0 / (1.0 + np.exp(-phi[-2]))), float(np.exp(phi[-1]))
+    return np.exp(phi[:d]), effect_lengthscale, share, noise, *spectrum(effect_lengthscale)
 
 
 @dataclass(frozen=True)

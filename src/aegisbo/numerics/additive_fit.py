@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
-from aegisbo.numerics.additive import AdditiveLikelihood, AdditiveModel
+from aegisbo.numerics.additive import AdditiveLikelihood, AdditiveModel, AdditivePrior
 from aegisbo.numerics.descent import descend
 from aegisbo.numerics.designs import latin_hypercube
 from aegisbo.numerics.gp import GP
@@ -26,7 +26,7 @@ class AdditiveFit:
     """A posterior at the best hyper-parameters found."""
 
     gp: GP
-    phi: Array  # (2 d + 2,): the warm start of the next fit
+    prior: AdditivePrior  # its phi is the warm start of the next fit
     log_posterior: float
     notes: tuple[str, ...]  # what was out of the ordinary; empty when all went well
 
@@ -44,10 +44,11 @@ def fit(X: Array, y: Array, model: AdditiveModel, rng: Generator, warm: Array | 
     if np.isfinite(value) and not goes_on_next_time:
         value, phi = _climb(likelihood, phi, bounds, STEPS)
     notes = [] if np.isfinite(value) else ["no start could be factored: hyper-parameters left at their defaults"]
-    gp = likelihood.posterior(phi)
+    prior = likelihood.prior(phi)
+    gp = prior.given(X, y)
     if gp.jitter:
         notes.append(f"jitter {gp.jitter:g} added to the diagonal")
-    return AdditiveFit(gp, phi, value, tuple(notes))
+    return AdditiveFit(gp, prior, value, tuple(notes))
 
 
 def _starts(likelihood: AdditiveLikelihood, bounds: Array, rng: Generator) -> list[Array]:

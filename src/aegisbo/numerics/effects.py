@@ -46,7 +46,7 @@ def waves(Z: Floats) -> Floats:
         np.multiply(twice, phi[b - 1], out=phi[b])
         phi[b] -= before
         before = phi[b - 1]
-    return phi.reshape(-1, len(Z))
+    return phi.reshape(WAVES * len(theta), len(Z))
 
 
 def waves_and_slopes(Z: Array) -> tuple[Array, Array]:

@@ -111,6 +111,15 @@ class GP:
         X, y = np.vstack([self.X, X]), np.append(self.y, y - self.constant)
         return replace(self, X=X, y=y, factor=factor, alpha=factor.solve(y))
 
+    def measuring(self, y: Array) -> GP:
+        """The posterior if y (n,) had been measured at the same points."""
+        y = y - self.constant
+        return replace(self, y=y, alpha=self.factor.solve(y))
+
+    def lasting(self) -> GP:
+        """The same, ready to be extended again and again."""
+        return replace(self, factor=replace(self.factor, lasting=True))
+
     def believing(self, P: Array) -> GP:
         """The posterior if each point of P (p, d) turned out to be exactly as predicted (Kriging Believer).
 

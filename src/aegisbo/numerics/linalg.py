@@ -28,10 +28,20 @@ class Factor:
 
     L: Array  # (n, n), Fortran order, zeros above the diagonal
     jitter: float  # the most that was added to an entry to make it work; 0 in the usual case
+    lasting: bool = False  # it will be extended again and again: its extensions build on its inverse
+    base: Factor | None = None  # the lasting factor that this one extends
 
     @cached_property
     def _inverse(self) -> Array:
-        return np.asarray(lapack.dtrtri(self.L, lower=1)[0])  # (n, n)
+        if self.base is None:
+            return np.asarray(lapack.dtrtri(self.L, lower=1)[0])  # (n, n)
+        n = len(self.base.L)
+        corner = lapack.dtrtri(self.L[n:, n:], lower=1)[0]
+        inverse = np.zeros_like(self.L)
+        inverse[:n, :n] = self.base._inverse
+        inverse[n:, :n] = -corner @ (self.L[n:, :n] @ self.base._inverse)
+        inverse[n:, n:] = corner
+        return inverse
 
     @property
     def log_determinant(self) -> float:
@@ -90,7 +100,7 @@ def extend(factor: Factor, cross: Array, corner: Array) -> Factor:
     L[:n, :n] = factor.L
     L[n:, :n] = below.T
     L[n:, n:] = added.L
-    return Factor(L, factor.jitter + added.jitter)
+    return Factor(L, factor.jitter + added.jitter, base=factor if factor.lasting else None)
 
 
 def _triangular(L: Array, B: Array, *, transposed: bool) -> Array:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.random import Generator
 
+from aegisbo.arrays import Array
 from aegisbo.numerics import additive_fit
-from aegisbo.numerics.additive import AdditiveLikelihood, AdditiveModel
-from aegisbo.numerics.gp import condition
+from aegisbo.numerics.additive import AdditiveLikelihood, AdditiveModel, AdditivePrior
+from aegisbo.numerics.gp import GP
 from aegisbo.numerics.outputs import soft_scale_of
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.surrogate import Belief, data_of
@@ -28,17 +30,40 @@ class Additive:
     def fit(self, evidence: Evidence, memory: Memory, rng: Generator) -> tuple[Belief, Memory]:
         """The belief at hyper-parameters that were learned from these data, or from nearly as many."""
         X, measured = data_of(evidence)
+        n = len(X)
         scale = soft_scale_of(measured)
         y = scale.standardised(measured)
         model = self.model(evidence.cube.width)
-        some = np.linspace(0, len(y) - 1, min(len(y), LEARNED_FROM)).round().astype(np.intp)
-        if "phi" in memory and memory["learned_at"] <= len(y) < GROWTH * memory["learned_at"]:
-            gp = AdditiveLikelihood(X[some], y[some], model).posterior(np.array(memory["phi"]))
-        else:
+        found = None
+        if "phi" not in memory or not memory["learned_at"] <= n < GROWTH * memory["learned_at"]:
+            some = np.linspace(0, n - 1, min(n, LEARNED_FROM)).round().astype(np.intp)
             warm = np.array(memory["phi"]) if "phi" in memory else None
             found = additive_fit.fit(X[some], y[some], model, rng, warm)
+            learned = {"phi": list(found.prior.phi), "s": found.prior.s, "constant": found.prior.constant}
+            memory = {**memory, **learned, "learned_at": n, "fit": list(found.notes)}
+        if n > LEARNED_FROM:
+            prior = AdditivePrior(tuple(memory["phi"]), memory["s"], memory["constant"])
+            gp = _grown(prior, X, y, memory["learned_at"])
+        elif found is not None:
             gp = found.gp
-            memory = {**memory, "learned_at": len(y), "phi": found.phi.tolist(), "fit": list(found.notes)}
-        if len(some) < len(y):
-            gp = condition(gp.kernel, gp.noise, X, y, constant=gp.constant, effects=gp.effects)
+        else:  # the scale and the constant go with every datum
+            gp = AdditiveLikelihood(X, y, model).prior(np.array(memory["phi"])).given(X, y)
         return Belief(gp, scale, float(y.min()), memory["fit"]), memory
+
+
+def _grown(prior: AdditivePrior, X: Array, y: Array, learned_at: int) -> GP:
+    """The posterior given all data, by the factor of those that there were when the prior was learned.
+
+    Extended from there, and not from one suggestion to the next, so that the digits do not depend on what was asked
+    before: a run that is continued, or replayed, makes the same choices.
+    """
+    X = np.ascontiguousarray(X)
+    base = _base(prior, X[:learned_at].tobytes(), X.shape[1])
+    return base.extended(X[learned_at:], y[learned_at:]).measuring(y)
+
+
+@lru_cache(maxsize=1)
+def _base(prior: AdditivePrior, X: bytes, d: int) -> GP:
+    """Given X (n, d), whatever was measured there; kept until it is learned anew."""
+    points = np.frombuffer(X).reshape(-1, d)
+    return prior.given(points, np.zeros(len(points))).lasting()
