@@ -101,8 +101,9 @@ def test_a_job_can_be_stopped_before_a_dead_process_is_replaced(tmp_path: Path) 
         pool.submit(0, str(gate))
         assert next_end(pool).outcome.state == "done"
         (worker,) = reported(tmp_path)
+        pair = {worker, parent_of(worker)}
         os.kill(worker, signal.SIGKILL)
-        assert wait_until_dead({worker, parent_of(worker)}) == set()
+        assert wait_until_dead(pair) == set()
         gate.unlink()
         pool.submit(1, str(gate))
         pool.stop(1)
@@ -152,8 +153,9 @@ def test_a_death_that_nobody_has_reported_yet_costs_no_job(tmp_path: Path) -> No
         pool.submit(0, str(tmp_path / "gate"))
         assert next_end(pool).outcome.state == "done"
         (worker,) = reported(tmp_path)
+        pair = {worker, parent_of(worker)}
         os.kill(worker, signal.SIGKILL)
-        assert wait_until_dead({worker, parent_of(worker)}) == set()
+        assert wait_until_dead(pair) == set()
         process = pool._workers[0]._process
         while process.returncode is None:
             time.sleep(0.01)
