@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from foreign_gp import foreign_gp
@@ -12,8 +10,7 @@ from aegisbo.arrays import Array
 from aegisbo.numerics.outputs import soft_scale_of
 from aegisbo.strategies.base import Evidence, Smoother
 from aegisbo.strategies.cube import Continuous, Cube
-from aegisbo.strategies.noise import expecting_noise
-from aegisbo.strategies.presets import MODERN, PAPER, Preset
+from aegisbo.strategies.presets import MODERN
 from aegisbo.strategies.registry import STRATEGIES, resolve
 
 
@@ -36,11 +33,10 @@ def test_the_paper_preset_smooths_as_scikit_learn_does(failed: int) -> None:
     assert (means != evidence.y).all()
 
 
-@pytest.mark.parametrize("preset", [MODERN, expecting_noise(MODERN)], ids=["as it is", "expecting noise"])
-def test_the_modern_preset_smooths_by_the_formula_and_comes_back_from_its_soft_scale(preset: Preset) -> None:
+def test_the_modern_preset_smooths_by_the_formula_and_comes_back_from_its_soft_scale() -> None:
     evidence, _ = noisy_evidence()
-    gp = preset.surrogate.fit(evidence, {}, np.random.default_rng(1))[0].gp
-    means = resolve("aegis", preset).smoothed(evidence, {}, np.random.default_rng(1))
+    gp = MODERN.surrogate.fit(evidence, {}, np.random.default_rng(1))[0].gp
+    means = resolve("aegis", "modern").smoothed(evidence, {}, np.random.default_rng(1))
     scale = soft_scale_of(evidence.y)
     K = gp.kernel(evidence.X, evidence.X) + gp.effects.covariances(evidence.X, evidence.X)
     surprise = scale.standardised(evidence.y) - gp.constant
@@ -48,23 +44,16 @@ def test_the_modern_preset_smooths_by_the_formula_and_comes_back_from_its_soft_s
     np.testing.assert_allclose(scale.standardised(means), expected, atol=1e-6)
 
 
-def test_who_expects_noise_comes_nearer_to_the_truth() -> None:
+def test_smoothing_comes_nearer_to_the_truth() -> None:
     evidence, truth = noisy_evidence()
-    means = resolve("aegis", expecting_noise(MODERN)).smoothed(evidence, {}, np.random.default_rng(1))
+    means = resolve("aegis", "modern").smoothed(evidence, {}, np.random.default_rng(1))
     assert np.abs(means - truth).mean() < 0.5 * np.abs(evidence.y - truth).mean()
 
 
-def test_who_expects_noise_still_sees_that_there_is_none() -> None:
+def test_where_there_is_no_noise_nothing_is_smoothed_away() -> None:
     evidence, truth = noisy_evidence(noise=0.0)
-    means = resolve("aegis", expecting_noise(MODERN)).smoothed(evidence, {}, np.random.default_rng(1))
+    means = resolve("aegis", "modern").smoothed(evidence, {}, np.random.default_rng(1))
     np.testing.assert_allclose(means, truth, atol=0.02 * np.ptp(truth))
-
-
-def test_only_the_prior_of_the_noise_is_another() -> None:
-    quiet, noisy = MODERN.surrogate.model(5), expecting_noise(MODERN).surrogate.model(5)
-    assert replace(noisy, noise_centre=quiet.noise_centre) == quiet
-    assert noisy.noise_centre > quiet.noise_centre
-    assert expecting_noise(PAPER) == PAPER
 
 
 @pytest.mark.parametrize("name", STRATEGIES)

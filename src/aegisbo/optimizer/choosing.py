@@ -11,18 +11,14 @@ from threadpoolctl import ThreadpoolController
 
 from aegisbo.errors import InvalidInput
 from aegisbo.strategies.base import Strategy
-from aegisbo.strategies.noise import expecting_noise
-from aegisbo.strategies.presets import preset_named
 from aegisbo.strategies.registry import DEFAULT_PRESET, resolve
 
 
-def chosen(
-    strategy: str | Strategy, preset: str | None, *, noisy: bool = False
-) -> tuple[str | None, str | None, Strategy]:
+def chosen(strategy: str | Strategy, preset: str | None) -> tuple[str | None, str | None, Strategy]:
     """Name, preset and object; a strategy that came as an object has neither name nor preset."""
     if isinstance(strategy, str):
         preset = DEFAULT_PRESET if preset is None else preset
-        return strategy, preset, resolve(strategy, expecting_noise(preset_named(preset)) if noisy else preset)
+        return strategy, preset, resolve(strategy, preset)
     if not callable(getattr(strategy, "suggest", None)):
         raise InvalidInput(f"strategy must be a name or an object with a method suggest, got {strategy!r}.")
     if preset is not None:

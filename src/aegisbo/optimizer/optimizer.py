@@ -78,7 +78,7 @@ class Optimizer:
             raise InvalidInput(
                 f"n_initial={n_initial} is less than the {len(self.initial)} initial points: leave it out."
             )
-        self.strategy_name, self.preset, self.strategy = chosen(strategy, preset, noisy=noisy)
+        self.strategy_name, self.preset, self.strategy = chosen(strategy, preset)
         self._memory: Memory = {}
         self._trials: list[Trial] = []  # by number
         self._observed: list[Trial] = []
