@@ -9,9 +9,12 @@ from pathlib import Path
 
 
 def alive(pid: int) -> bool:
-    """Whether the process exists; one that has ended and only waits to be noticed does not."""
+    """Whether the process exists; one that has ended and only waits to be noticed does not.
+
+    Its first thread may end before the others, which still hold its pipes open.
+    """
     state = _status(pid)
-    return state is not None and state[0] != "Z"
+    return state is not None and (state[0] != "Z" or _threads(pid) > 1)
 
 
 def children_of(pid: int) -> set[int]:
@@ -48,6 +51,13 @@ def reported(folder: Path, count: int = 1, seconds: float = 120.0) -> set[int]:
 
 def _all() -> Iterable[int]:
     return (int(name) for name in os.listdir("/proc") if name.isdigit())
+
+
+def _threads(pid: int) -> int:
+    try:
+        return len(os.listdir(f"/proc/{pid}/task"))
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
 
 
 def _status(pid: int) -> tuple[str, int] | None:
