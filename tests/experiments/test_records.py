@@ -193,7 +193,7 @@ def strange(file: Path) -> None:
 
 
 def strange_header(file: Path) -> None:
-    np.savez(file, header=np.array(json.dumps({"format": 1, "cell": {"colour": "red"}})))
+    np.savez(file, header=np.array(json.dumps({"format": record_file.FORMAT, "cell": {"colour": "red"}})))
 
 
 @pytest.mark.parametrize("damage", [truncated, flipped, emptied, overwritten, strange, strange_header])
@@ -209,9 +209,9 @@ def test_a_damaged_file_is_named_with_the_remedy(records: Records, damage: Any) 
 
 def test_a_file_of_another_format_is_left_alone(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as future:
-        future.setattr(record_file, "FORMAT", 2)
+        future.setattr(record_file, "FORMAT", 3)
         records.add(made_up())
-    with pytest.raises(AegisError, match=r"Branin\.npz has format 2, this version knows 1"):
+    with pytest.raises(AegisError, match=r"Branin\.npz has format 3, this version knows 2"):
         records.load(Cell.of(made_up().spec))
 
 
