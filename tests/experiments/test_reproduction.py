@@ -55,7 +55,7 @@ def test_a_reason_belongs_to_a_preset_a_direction_and_some_cells() -> None:
     factors = {("kriging-believer", "paper"): 0.5, ("kriging-believer", "reference"): 0.5}
     pairs = {each.published.problem: each for each in reproduce(Scaled(factors), "synthetic", 8, PRESETS)}
     assert str(pairs["Ackley5"].ours["paper"].reason).startswith("the published code forgot the pending points")
-    assert str(pairs["Branin"].ours["paper"].reason).startswith("probably the published code forgot")
+    assert str(pairs["Hartmann3"].ours["paper"].reason).startswith("probably the published code forgot")
     assert pairs["Ackley5"].ours["reference"].reason is None
     assert reason_for("kriging-believer", "Branin", "paper", Verdict.AGREES) is None
     assert "sample paths" in str(reason_for("aegis:epsilon=faster", "Rosenbrock7", "paper", Verdict.HIGHER))

@@ -35,7 +35,7 @@ REASONS = (
         FORGOTTEN,
         "paper",
         Verdict.LOWER,
-        dict.fromkeys(IMPROVING, ("Ackley5", "Eggholder", "GoldsteinPrice", "StyblinskiTang7")),
+        dict.fromkeys(IMPROVING, ("Branin", "Ackley5", "Eggholder", "GoldsteinPrice", "StyblinskiTang7")),
     ),
     Reason(f"probably {FORGOTTEN}, as where this was tried", "paper", Verdict.LOWER, dict.fromkeys(IMPROVING, names())),
     # With up to four coordinates the published code never exploited: there its AEGiS without exploitation is AEGiS, and
@@ -45,18 +45,23 @@ REASONS = (
         "paper",
         Verdict.HIGHER,
         {
-            "aegis": {"Branin", "SixHumpCamel", "Rosenbrock7"},
-            "aegis-no-exploit": {"Branin", "SixHumpCamel"},
-            "aegis-no-pf": {"SixHumpCamel"},
+            "aegis": {"Branin", "SixHumpCamel", "Rosenbrock7", "Rosenbrock10"},
+            "aegis-no-exploit": {"Branin", "SixHumpCamel", "Rosenbrock7", "Rosenbrock10"},
+            "aegis-no-pf": {"SixHumpCamel", "Rosenbrock7"},
             "aegis-rs": {"GoldsteinPrice", "SixHumpCamel"},
-            "thompson": {"SixHumpCamel", "Rosenbrock10"},
+            "thompson": {"SixHumpCamel", "Rosenbrock7", "Rosenbrock10"},
         },
     ),
     Reason(
         f"{COLLAPSED} a mean that its noise smooths; correct paths also try the surroundings and come closer",
         "paper",
         Verdict.LOWER,
-        {"aegis-no-pf": {"Branin", "Hartmann3"}, "aegis-rs": {"Hartmann3"}, "thompson": {"Branin", "Hartmann3"}},
+        {
+            "aegis": {"Hartmann6"},
+            "aegis-no-pf": {"Branin", "Hartmann3"},
+            "aegis-rs": {"Hartmann3"},
+            "thompson": {"Branin", "Hartmann3"},
+        },
     ),
 )
 
