@@ -135,7 +135,7 @@ def test_epsilon_falls_as_the_paper_says(drawn: list[Figure]) -> None:
 
 def test_ranks_are_drawn_from_the_initial_points_on(drawn: list[Figure]) -> None:
     ranks = np.array([np.linspace(2, 1, 50), np.linspace(1, 2, 50)])
-    ranking = Ranking("SVM", 4, "paper", ("aegis", "random"), ranks, 11, (1, 20))
+    ranking = Ranking("SVM", 4, "paper", ("aegis", "random"), np.repeat(ranks[None], 11, axis=0), (1, 20))
     figures.draw_ranks([ranking], Path("a.png"))
     (axis,) = drawn[0].axes
     assert axis.get_title() == "SVM, q = 4, 11 instances × 1–20 runs"

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from aegisbo.experiments.ranks import DRAWS, average_ranks
+from aegisbo.arrays import Array
+from aegisbo.experiments.ranks import DRAWS, ranks_of
+
+
+def average_ranks(instances: Sequence[Sequence[Array]], seed: int = 0) -> Array:
+    return ranks_of(instances, seed).mean(axis=0)
 
 
 def test_one_run_a_method_gives_plain_ranks() -> None:
     scores = np.random.default_rng(0).integers(0, 4, (6, 5, 9)).astype(float)  # instances, methods, budget; with ties
-    ranks = average_ranks([[curve[None] for curve in instance] for instance in scores])
-    assert ranks == pytest.approx(rankdata(scores, axis=1).mean(axis=0))
+    ranks = ranks_of([[curve[None] for curve in instance] for instance in scores])
+    assert ranks == pytest.approx(rankdata(scores, axis=1))
 
 
 def test_draws_approach_the_mean_over_all_combinations() -> None:

@@ -5,12 +5,13 @@ Counts are of the fifteen functions on which a method is best or equivalent to t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import mean
 
 import numpy as np
 
 from aegisbo.experiments.analysis import LEVEL, chance, span
+from aegisbo.experiments.comparison import compare
 from aegisbo.experiments.judgement import Check, Claim, Evidence
 from aegisbo.experiments.published import paper_name, published_counts
 from aegisbo.experiments.rankings import Ranking
@@ -121,36 +122,52 @@ def pareto_set_matters_most(table: Standings) -> Answer:
 
 def ahead_after_fifty(ranking: Ranking) -> Answer:
     """From 50 evaluations on AEGiS has a lower average rank than each method with expected improvement."""
-    ranks = _mean_ranks(ranking, 50)
-    return ranks["aegis"] < min(ranks[each] for each in IMPROVING), _ranks(ranking, 50)
+    return _all(_ahead(ranking, "aegis", each, LATER) for each in IMPROVING), _ranks(ranking, 50)
 
 
 def thompson_is_better(ranking: Ranking) -> Answer:
     """From 50 evaluations on TS has a lower average rank than AEGiS."""
-    ranks = _mean_ranks(ranking, 50)
-    return ranks["thompson"] < ranks["aegis"], _ranks(ranking, 50)
+    return _ahead(ranking, "thompson", "aegis", LATER), _ranks(ranking, 50)
 
 
 def improvement_is_best(ranking: Ranking) -> Answer:
-    """From 50 evaluations on the methods with expected improvement have the three lowest average ranks."""
-    first = sorted(_mean_ranks(ranking, 50).items(), key=lambda item: item[1])[:3]
-    return {strategy for strategy, _ in first} == set(IMPROVING), _ranks(ranking, 50)
+    """From 50 evaluations on each method with expected improvement has a lower average rank than any other."""
+    others = [strategy for strategy in ranking.strategies if strategy not in IMPROVING]
+    pairs = (_ahead(ranking, each, other, LATER) for each in IMPROVING for other in others)
+    return _all(pairs), _ranks(ranking, 50)
 
 
 def ahead_of_thompson(ranking: Ranking) -> Answer:
     """From 50 evaluations on AEGiS has a lower average rank than TS."""
-    return not thompson_is_better(ranking)[0], _ranks(ranking, 50)
+    return _ahead(ranking, "aegis", "thompson", LATER), _ranks(ranking, 50)
 
 
 def overtakes(ranking: Ranking) -> Answer:
     """Up to 50 evaluations a method with expected improvement is ahead of AEGiS, from 100 on none."""
-    early, late = _mean_ranks(ranking, 16, 50), _mean_ranks(ranking, 100)
-    behind = early["aegis"] > min(early[each] for each in IMPROVING)
-    ahead = late["aegis"] < min(late[each] for each in IMPROVING)
+    early = _all(_ahead(ranking, "aegis", each, slice(15, 50)) for each in IMPROVING)
+    behind = None if early is None else not early
+    ahead = _all(_ahead(ranking, "aegis", each, slice(99, None)) for each in IMPROVING)
     best = np.min([ranking.of(each) for each in IMPROVING], axis=0)
     times = np.flatnonzero(ranking.of("aegis") > best) + 1  # numbers of evaluations
     last = f"behind for the last time after {times[-1]} evaluations" if len(times) else "never behind"
-    return behind and ahead, f"{last}; {_ranks(ranking, 100)}"
+    return _all([behind, ahead]), f"{last}; {_ranks(ranking, 100)}"
+
+
+LATER = slice(49, None)  # from 50 evaluations on
+
+
+def _ahead(ranking: Ranking, one: str, other: str, when: slice) -> bool | None:
+    """Whether the one has the lower average rank; None if luck with the instances could do as much."""
+    difference = compare(ranking.on_instances(one, when), ranking.on_instances(other, when))
+    if difference.p_better is None or difference.p_worse is None:
+        return None  # too few
+    return True if difference.p_better < LEVEL else False if difference.p_worse < LEVEL else None
+
+
+def _all(answers: Iterable[bool | None]) -> bool | None:
+    """Whether all hold; one that does not decides, one that cannot be told leaves it open."""
+    given = [*answers]
+    return False if False in given else None if None in given else True
 
 
 def _above(count: int, other: int) -> bool | None:
@@ -178,13 +195,9 @@ def _clear_wins(table: Standings, winner: str, loser: str) -> int:
     return sum(chance(table.scores[winner, p], table.scores[loser, p]) < LEVEL for p in table.problems)
 
 
-def _mean_ranks(ranking: Ranking, first: int, last: int | None = None) -> dict[str, float]:
-    """The ranks averaged from one number of evaluations to another."""
-    return {each: float(ranking.of(each)[first - 1 : last].mean()) for each in ranking.strategies}
-
-
 def _ranks(ranking: Ranking, first: int) -> str:
-    ordered = sorted(_mean_ranks(ranking, first).items(), key=lambda item: item[1])
+    means = {each: float(ranking.of(each)[first - 1 :].mean()) for each in ranking.strategies}
+    ordered = sorted(means.items(), key=lambda item: item[1])
     listed = ", ".join(f"{paper_name(strategy, 'synthetic')} {rank:.2f}" for strategy, rank in ordered)
     runs = f"{ranking.instances} instances x {span(ranking.repeats)}"
     return f"mean ranks from {first} on: {listed}; n = {runs}"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from aegisbo.arrays import Array
 from aegisbo.experiments.plan import Plan
-from aegisbo.experiments.ranks import average_ranks
+from aegisbo.experiments.ranks import ranks_of
 from aegisbo.experiments.results import Results
 
 
@@ -21,14 +22,26 @@ class Ranking:
     workers: int
     preset: str
     strategies: tuple[str, ...]
-    ranks: Array  # (strategies, budget)
-    instances: int
+    by_instance: Array  # (instances, strategies, budget)
     repeats: tuple[int, int]  # the fewest and the most runs of a method on an instance
 
+    @property
+    def instances(self) -> int:
+        """How many instances every method has run."""
+        return len(self.by_instance)
+
+    @cached_property
+    def ranks(self) -> Array:  # (strategies, budget)
+        """The average over the instances."""
+        return np.asarray(self.by_instance.mean(axis=0))
+
     def of(self, strategy: str) -> Array:  # (budget,)
-        """The ranks of one method."""
-        ranks: Array = self.ranks[self.strategies.index(strategy)]
-        return ranks
+        """The average ranks of one method."""
+        return np.asarray(self.ranks[self.strategies.index(strategy)])
+
+    def on_instances(self, strategy: str, evaluations: slice) -> Array:  # (instances,)
+        """The rank of one method on each instance, averaged over some numbers of evaluations."""
+        return np.asarray(self.by_instance[:, self.strategies.index(strategy), evaluations].mean(axis=1))
 
 
 def families_of(plan: Plan) -> tuple[str, ...]:
@@ -49,8 +62,7 @@ def read_ranking(results: Results, plan: Plan, family: str, workers: int, preset
     if not complete:
         return None
     repeats = [len(runs) for methods in complete for runs in methods]
-    ranks = average_ranks(complete)
-    return Ranking(family, workers, preset, strategies, ranks, len(complete), (min(repeats), max(repeats)))
+    return Ranking(family, workers, preset, strategies, ranks_of(complete), (min(repeats), max(repeats)))
 
 
 def _families(problems: Iterable[str]) -> tuple[str, ...]:

@@ -13,15 +13,14 @@ from aegisbo.arrays import Array
 DRAWS = 1000  # of each instance: one draw picks one run of each method
 
 
-def average_ranks(instances: Sequence[Sequence[Array]], seed: int = 0) -> Array:  # (methods, budget)
-    """The mean rank of each method after each evaluation, 1 for the best; equal scores share their ranks.
+def ranks_of(instances: Sequence[Sequence[Array]], seed: int = 0) -> Array:  # (instances, methods, budget)
+    """On each instance the mean rank of each method after each evaluation, 1 for the best; equal scores share theirs.
 
     `instances` holds for each instance one array of scores a method, (its runs, budget). As in the paper, runs are
     drawn for each method on its own, so the numbers of runs may differ.
     """
     rng = np.random.default_rng(seed)
-    ranks: Array = np.mean([_ranks_on_instance(scores, rng) for scores in instances], axis=0)
-    return ranks
+    return np.array([_ranks_on_instance(scores, rng) for scores in instances])
 
 
 def _ranks_on_instance(scores: Sequence[Array], rng: Generator) -> Array:  # [(runs, budget)] -> (methods, budget)
