@@ -48,7 +48,7 @@ REASONS = (
             "aegis": {"Branin", "SixHumpCamel", "Rosenbrock7", "Rosenbrock10"},
             "aegis-no-exploit": {"Branin", "SixHumpCamel", "Rosenbrock7", "Rosenbrock10"},
             "aegis-no-pf": {"SixHumpCamel", "Rosenbrock7"},
-            "aegis-rs": {"GoldsteinPrice", "SixHumpCamel"},
+            "aegis-rs": {"SixHumpCamel"},
             "thompson": {"SixHumpCamel", "Rosenbrock7", "Rosenbrock10"},
         },
     ),
