@@ -1,9 +1,9 @@
-"""The counts of best and equivalent methods at q = 8 if AEGiS alone runs as the published code ran it.
+"""The counts of best and equivalent methods at q = 8 if AEGiS alone departs from the paper as the published code did.
 
     python paper/aegis_as_published.py
 
-All other methods do what the paper says, pending points included. So it shows which of the two decides: the sample
-paths of AEGiS, or what its rivals forgot.
+All other methods do what the paper says, pending points included. So it shows what decides: what the code of AEGiS did
+(`reference`), its sample paths alone (`reference:paths`), or what its rivals forgot.
 """
 
 from __future__ import annotations
@@ -17,18 +17,21 @@ from aegisbo.experiments.records import Records
 from aegisbo.experiments.results import Results
 from aegisbo.experiments.standings import Standings
 
+PRESETS = ("paper", "reference", "reference:paths")  # of AEGiS
+
 
 def main() -> None:
     results, plan = Results(Records(Path(__file__).parent / "records")), load_plan("synthetic")
-    correct, as_run = (Standings.read(results, plan, 8, preset) for preset in ("paper", "reference"))
-    theirs = {key: scores for key, scores in as_run.scores.items() if key[0] == "aegis"}
-    mixed = replace(correct, scores={**correct.scores, **theirs})
-    published = published_counts("synthetic", 8)
+    tables = {preset: Standings.read(results, plan, 8, preset) for preset in PRESETS}
+    correct = tables["paper"]
+    counts = [published_counts("synthetic", 8)]
+    for table in tables.values():
+        theirs = {("aegis", problem): table.scores["aegis", problem] for problem in table.problems}
+        counts.append(replace(correct, scores={**correct.scores, **theirs}).counts)
     print("functions of 15 on which a method is best or equivalent to the best")
-    print(f"{'':9}  published  all as the paper says  AEGiS as published")
+    print(f"{'':9}" + "".join(f"{heading:>22}" for heading in ("published", *(f"AEGiS {each}" for each in PRESETS))))
     for strategy in correct.strategies:
-        name = paper_name(strategy, "synthetic")
-        print(f"{name:9}{published[strategy]:11}{correct.counts[strategy]:23}{mixed.counts[strategy]:20}")
+        print(f"{paper_name(strategy, 'synthetic'):9}" + "".join(f"{each[strategy]:22}" for each in counts))
 
 
 if __name__ == "__main__":

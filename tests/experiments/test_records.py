@@ -32,7 +32,7 @@ def made_up(run: int = 0, moves: tuple[str, ...] = MOVES, **changes: Any) -> Rec
             x=tuple(rng.uniform(low, high).tolist()),
             value=float(rng.normal(scale=1e3)),
             move=moves[rng.integers(len(moves))],
-            start=float(end - rng.random()),
+            start=float(finish[number - spec.workers]) if number >= spec.workers else 0.0,
             finish=float(end),
             suggestion_seconds=float(rng.random() / 9),
         )
@@ -209,9 +209,9 @@ def test_a_damaged_file_is_named_with_the_remedy(records: Records, damage: Any) 
 
 def test_a_file_of_another_format_is_left_alone(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as future:
-        future.setattr(record_file, "FORMAT", 3)
+        future.setattr(record_file, "FORMAT", 4)
         records.add(made_up())
-    with pytest.raises(AegisError, match=r"Branin\.npz has format 3, this version knows 2"):
+    with pytest.raises(AegisError, match=r"Branin\.npz has format 4, this version knows 3"):
         records.load(Cell.of(made_up().spec))
 
 

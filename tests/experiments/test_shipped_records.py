@@ -70,9 +70,9 @@ def test_the_script_beside_the_records_counts_as_the_tables_do(
     runpy.run_path(str(PAPER / "aegis_as_published.py"), run_name="__main__")
     rows = {row[0]: row[1:] for row in (line.split() for line in capsys.readouterr().out.splitlines()[2:])}
     published = published_counts("synthetic", 8)
-    expected = {paper_name(each, "synthetic"): [count, 0, 0] for each, count in published.items()}
+    expected = {paper_name(each, "synthetic"): [count, 0, 0, 0] for each, count in published.items()}
     for problem in names():
-        for place, preset in ((1, "paper"), (2, "reference")):  # of AEGiS
+        for place, preset in enumerate(("paper", "reference", "reference:paths"), 1):  # of AEGiS
             presets = dict.fromkeys(published, "paper") | {"aegis": preset}
             scores = {each: results.finals(Cell(problem, each, presets[each], 8)) for each in published}
             for strategy, mark in marks(scores).items():

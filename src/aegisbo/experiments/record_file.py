@@ -1,8 +1,9 @@
-"""The file of one cell: all its runs in a few compressed arrays behind a header in JSON.
+"""The file of one cell: a table of all evaluations of all its runs, compressed, behind a header in JSON.
 
 Values, makespan and utilisation are kept to the last bit. Points are fractions of the box, and these and the virtual
-times have single precision; the measured seconds have half precision, three digits. Of each array the first bytes of
-all numbers stand together, then the second bytes, and so on: neighbours are then alike, which saves 7 % of the file.
+times have single precision; the measured seconds have half precision, three digits. When an evaluation started is not
+kept: it did so when a worker became free. Of the rows of the table, all first bytes stand together, then all second
+bytes, and so on: neighbours are then alike, and compress better.
 """
 
 from __future__ import annotations
@@ -18,22 +19,15 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+import numpy.typing as npt
 
 from aegisbo.arrays import Array
 from aegisbo.errors import AegisError
 from aegisbo.experiments.simulation import Evaluation, Record, Spec
 from aegisbo.problems import get
 
-FORMAT = 2
-PRECISION = {
-    "x": "<f4",  # (runs, budget, d) fractions of the box
-    "value": "<f8",  # (runs, budget), as all that follow
-    "start": "<f4",
-    "finish": "<f4",
-    "number": "<u2",
-    "move": "<u1",  # its place in the header's list of moves
-    "seconds": "<f2",
-}
+Table = npt.NDArray[np.void]  # of evaluations: see _row
+FORMAT = 3
 
 
 @dataclass(frozen=True)
@@ -75,25 +69,25 @@ def read_contents(file: Path) -> Contents:
 
 def read_records(file: Path) -> list[Record]:
     """All runs, in order of their numbers."""
-    contents, columns = _read(file)
+    contents, table = _read(file)
     low, high = np.array(get(contents.cell.problem).bounds).T
-    columns["x"] = np.clip(low + columns["x"].astype(np.float64) * (high - low), low, high)
+    points = np.clip(low + table["x"].astype(np.float64) * (high - low), low, high)
     records = []
-    for row, run in enumerate(contents.runs):
+    for run, x, rows in zip(contents.runs, points, table, strict=True):
         spec = contents.cell.spec(run["run"])
         if spec.run_seed != run["run_seed"]:
             raise AegisError(
                 f"{file}: run {spec.run} began with seed {run['run_seed']}, but would begin with {spec.run_seed} now. "
                 "Another version of aegisbo wrote it: read it with that one, or use another folder."
             )
-        evaluations = _evaluations({name: column[row].tolist() for name, column in columns.items()}, contents.moves)
+        evaluations = _evaluations(x, rows, spec.workers, contents.moves)
         records.append(Record(spec, run["minimum"], evaluations, run["makespan"], run["utilization"]))
     return records
 
 
 def write_added(file: Path, record: Record, about: Mapping[str, Any]) -> None:
     """Replace the file, if it exists, by one with this run as well; who looks meanwhile sees either."""
-    old, before = _read(file) if file.exists() else (Contents(Cell.of(record.spec)), {})
+    old, before = _read(file) if file.exists() else (Contents(Cell.of(record.spec)), None)
     moves = (*old.moves, *sorted({each.move for each in record.evaluations} - set(old.moves)))
     entry = {
         "run": record.spec.run,
@@ -105,51 +99,61 @@ def write_added(file: Path, record: Record, about: Mapping[str, Any]) -> None:
     }
     place = sum(run["run"] < record.spec.run for run in old.runs)
     runs = (*old.runs[:place], entry, *old.runs[place:])
-    columns = {
-        name: np.insert(before.get(name, np.empty_like(column[None])[:0]), place, column, axis=0)
-        for name, column in _columns(record, moves).items()
-    }
+    table = _rows(record, moves)[None]
+    if before is not None:
+        table = np.concatenate([before[:place], table, before[place:]])
     header = {"format": FORMAT, "cell": asdict(old.cell), "moves": moves, "runs": runs}
-    _replace(file, {"header": np.array(json.dumps(header)), **{name: _bytes(columns[name]) for name in columns}})
+    _replace(file, {"header": np.array(json.dumps(header)), "evaluations": _planes(table)})
 
 
-def _columns(record: Record, moves: tuple[str, ...]) -> dict[str, Array]:
-    evaluations = record.evaluations
-    low, high = np.array(get(record.spec.problem).bounds).T
-    columns = {
-        "x": (np.array([each.x for each in evaluations]) - low) / (high - low),
-        "value": [each.value for each in evaluations],
-        "start": [each.start for each in evaluations],
-        "finish": [each.finish for each in evaluations],
-        "number": [each.number for each in evaluations],
-        "move": [moves.index(each.move) for each in evaluations],
-        "seconds": [each.suggestion_seconds for each in evaluations],
-    }
-    return {name: np.asarray(columns[name], dtype) for name, dtype in PRECISION.items()}
-
-
-def _evaluations(columns: Mapping[str, list[Any]], moves: Sequence[str]) -> tuple[Evaluation, ...]:
-    rows = zip(*(columns[name] for name in PRECISION), strict=True)
-    return tuple(
-        Evaluation(number, tuple(x), value, moves[move], start, finish, seconds)
-        for x, value, start, finish, number, move, seconds in rows
+def _row(d: int) -> np.dtype[np.void]:
+    """One evaluation, at a point of d coordinates."""
+    return np.dtype(
+        [
+            ("x", "<f4", (d,)),  # fractions of the box
+            ("value", "<f8"),
+            ("finish", "<f4"),
+            ("number", "<u2"),
+            ("move", "<u1"),  # its place in the header's list of moves
+            ("seconds", "<f2"),  # that the suggestion took
+        ]
     )
 
 
-def _bytes(numbers: Array) -> Array:
-    """The bytes (k, ...) of numbers (...) of k bytes each."""
-    return np.moveaxis(numbers[..., None].view(np.uint8), -1, 0)
+def _rows(record: Record, moves: tuple[str, ...]) -> Table:  # (budget,)
+    evaluations = record.evaluations
+    low, high = np.array(get(record.spec.problem).bounds).T
+    rows = np.empty(len(evaluations), _row(len(low)))
+    rows["x"] = (np.array([each.x for each in evaluations]) - low) / (high - low)
+    rows["value"] = [each.value for each in evaluations]
+    rows["finish"] = [each.finish for each in evaluations]
+    rows["number"] = [each.number for each in evaluations]
+    rows["move"] = [moves.index(each.move) for each in evaluations]
+    rows["seconds"] = [each.suggestion_seconds for each in evaluations]
+    return rows
 
 
-def _numbers(planes: Array, dtype: str) -> Array:
-    """The inverse of `_bytes`."""
-    return np.ascontiguousarray(np.moveaxis(planes, 0, -1)).view(dtype)[..., 0]
+def _evaluations(x: Array, rows: Table, workers: int, moves: Sequence[str]) -> tuple[Evaluation, ...]:
+    numbers, finish = rows["number"].tolist(), rows["finish"].tolist()
+    # The first points go to one worker each; every other one to the worker that is free next, which ends some earlier.
+    start = [finish[number - workers] if number >= workers else 0.0 for number in numbers]
+    points, values, seconds = x.tolist(), rows["value"].tolist(), rows["seconds"].tolist()
+    names = [moves[move] for move in rows["move"].tolist()]
+    columns = zip(numbers, map(tuple, points), values, names, start, finish, seconds, strict=True)
+    return tuple(Evaluation(*column) for column in columns)
 
 
-def _read(file: Path) -> tuple[Contents, dict[str, Array]]:
-    """Header and arrays of one and the same state of the file, which somebody may be replacing."""
+def _planes(table: Table) -> Array:
+    """The bytes (k, runs, budget) of the rows (runs, budget), k of each."""
+    return np.moveaxis(table[..., None].view(np.uint8), -1, 0)
+
+
+def _read(file: Path) -> tuple[Contents, Table]:
+    """Header and table (runs, budget) of one and the same state of the file, which somebody may be replacing."""
     with _opened(file) as archive:
-        return _contents(file, archive), {name: _numbers(archive[name], dtype) for name, dtype in PRECISION.items()}
+        contents = _contents(file, archive)
+        d = len(get(contents.cell.problem).bounds)
+        return contents, np.ascontiguousarray(np.moveaxis(archive["evaluations"], 0, -1)).view(_row(d))[..., 0]
 
 
 def _contents(file: Path, archive: Mapping[str, Array]) -> Contents:
