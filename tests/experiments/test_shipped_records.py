@@ -42,9 +42,9 @@ def test_what_was_run_gives_the_published_medians(results: Results) -> None:
         assert agreed >= least
 
 
-def test_every_disagreement_of_the_campaign_has_a_reason(results: Results) -> None:
-    for study in ("synthetic", "ablation", "epsilon"):
-        for pair in reproduce(results, study, 8, ["paper"]):
+def test_every_disagreement_has_a_reason(results: Results) -> None:
+    for study, workers in (("synthetic", 8), ("ablation", 8), ("epsilon", 8), ("sequential", 1)):
+        for pair in reproduce(results, study, workers, ["paper"]):
             ours = pair.ours["paper"]
             assert ours.verdict == "agrees" or ours.reason, pair
 

@@ -45,11 +45,11 @@ REASONS = (
         "paper",
         Verdict.HIGHER,
         {
-            "aegis": {"Branin", "SixHumpCamel", "Rosenbrock7", "Rosenbrock10"},
+            "aegis": {"Branin", "GoldsteinPrice", "SixHumpCamel", "Rosenbrock7", "Rosenbrock10"},
             "aegis-no-exploit": {"Branin", "SixHumpCamel", "Rosenbrock7", "Rosenbrock10"},
             "aegis-no-pf": {"SixHumpCamel", "Rosenbrock7"},
-            "aegis-rs": {"SixHumpCamel"},
-            "thompson": {"SixHumpCamel", "Rosenbrock7", "Rosenbrock10"},
+            "aegis-rs": {"SixHumpCamel", "Rosenbrock7"},
+            "thompson": {"SixHumpCamel", "StyblinskiTang5", "Rosenbrock7", "Rosenbrock10"},
         },
     ),
     Reason(
@@ -60,7 +60,7 @@ REASONS = (
             "aegis": {"Hartmann6"},
             "aegis-no-pf": {"Branin", "Hartmann3"},
             "aegis-rs": {"Hartmann3"},
-            "thompson": {"Branin", "Hartmann3"},
+            "thompson": {"Branin", "GoldsteinPrice", "Hartmann3"},
         },
     ),
 )
