@@ -135,7 +135,7 @@ def _rows(record: Record, moves: tuple[str, ...]) -> Table:  # (budget,)
 
 def _evaluations(x: Array, rows: Table, workers: int, moves: Sequence[str]) -> tuple[Evaluation, ...]:
     numbers, finish = rows["number"].tolist(), rows["finish"].tolist()
-    # The first points go to one worker each. Every further end frees a worker for the next number, and ends are in order.
+    # The first points go to one worker each; then every end, and they are in order, frees one for the next number.
     start = [finish[number - workers] if number >= workers else 0.0 for number in numbers]
     points, values, seconds = x.tolist(), rows["value"].tolist(), rows["seconds"].tolist()
     names = [moves[move] for move in rows["move"].tolist()]
