@@ -5,7 +5,7 @@
 
 VENV := .venv
 BENCH_VENV := .venv-bench
-EXTRAS := optuna,dask,report,paper,push,dev
+EXTRAS := optuna,dask,dev
 
 # The first interpreter that is new enough; override with `make PYTHON=/path/to/python setup`.
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
@@ -24,12 +24,12 @@ export MKL_NUM_THREADS := 1
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
-setup: $(VENV)/.stamp ## build .venv with the package and every extra
+setup: $(VENV)/.stamp ## build .venv with the package, every extra, and the paper's project
 
-$(VENV)/.stamp: pyproject.toml
+$(VENV)/.stamp: pyproject.toml paper/pyproject.toml
 	$(CHECK_PYTHON)
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/pip install --quiet --editable '.[$(EXTRAS)]'
+	$(VENV)/bin/pip install --quiet --editable '.[$(EXTRAS)]' --editable './paper[push]'
 	@touch $@
 
 test: setup ## run the tests (minutes)

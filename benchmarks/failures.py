@@ -21,11 +21,12 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS
 
 import numpy as np
 
-from aegisbo import Optimizer, Trial, problems
+from aegisbo import Optimizer, Trial
 from aegisbo.arrays import Array
 from aegisbo.optimizer.trial import FAILURES
 from aegisbo.runners.loop import run
-from aegisbo.runners.virtual import HalfNormal, VirtualWorkers
+from aegisbo.simulation import problems
+from aegisbo.simulation.clock import HalfNormal, VirtualWorkers
 
 WORKERS = 8
 METHODS = ("aegis/modern", "aegis/paper", "random")

@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 import aegisbo
-from aegisbo import problems
+from aegisbo.simulation import problems
 
 HARTMANN = problems.get("Hartmann6")
 

@@ -33,7 +33,7 @@ from optuna.samplers import BaseSampler, GPSampler, TPESampler
 
 from aegisbo.integrations import AegisSampler
 from aegisbo.integrations.optuna_space import SearchSpace
-from aegisbo.problems import get
+from aegisbo.simulation.problems import get
 
 SAMPLERS: dict[str, Callable[[int], BaseSampler]] = {
     "AegisSampler": lambda seed: AegisSampler(seed=seed),

@@ -27,8 +27,9 @@ from regret_plot import draw
 from regret_report import print_report, standings
 from regret_run import Job, Outcome, our_methods, perform, problem_named
 
-from aegisbo import AegisError, problems
+from aegisbo import AegisError
 from aegisbo.errors import MissingExtra, UnknownName
+from aegisbo.simulation import problems
 from aegisbo.strategies.presets import DEFAULT_PRESET, PRESETS
 
 GROUPS = {

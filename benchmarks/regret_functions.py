@@ -17,8 +17,8 @@ from scipy.optimize import minimize
 from scipy.stats import qmc
 
 from aegisbo.arrays import Array, frozen
-from aegisbo.problems import Problem, get
-from aegisbo.problems.synthetic import ackley
+from aegisbo.simulation.problems import Problem, get
+from aegisbo.simulation.synthetic import ackley
 
 Function = Callable[[Array], float]
 

@@ -19,13 +19,13 @@ from regret_functions import NOISE, OWN
 from regret_peers import PEERS, Method
 from regret_variants import VARIANTS
 
-from aegisbo import problems
 from aegisbo.arrays import Array
 from aegisbo.optimizer import Optimizer
-from aegisbo.problems import Problem
 from aegisbo.runners.journal import Asked
 from aegisbo.runners.loop import run
-from aegisbo.runners.virtual import HalfNormal, VirtualWorkers
+from aegisbo.simulation import problems
+from aegisbo.simulation.clock import HalfNormal, VirtualWorkers
+from aegisbo.simulation.problems import Problem
 from aegisbo.strategies.presets import DEFAULT_PRESET
 from aegisbo.strategies.registry import STRATEGIES, resolve
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from aegisbo.numerics.boxmin import best_starts
-from aegisbo.numerics.likelihood import LearnedNoise, Model
+from aegisbo.gp.likelihood import LearnedNoise, Model
+from aegisbo.search.box import best_starts
+from aegisbo.search.everywhere import Search, uniform
 from aegisbo.strategies.presets import MODERN, PAPER
 from aegisbo.strategies.schedules import by_sqrt
-from aegisbo.strategies.search import Search, uniform
-from aegisbo.strategies.surrogate import MaximumLikelihood
+from aegisbo.strategies.surrogates import MaximumLikelihood
 
 
 def plain_model(d: int) -> Model:

@@ -29,7 +29,7 @@ from suggest_data import Data
 from torch import Tensor
 
 from aegisbo.arrays import Array
-from aegisbo.numerics import hyperfit
+from aegisbo.gp import maximum_likelihood
 from aegisbo.strategies.presets import PAPER, paper_model
 
 STARTS = PAPER.search.starts
@@ -74,7 +74,7 @@ def fit(data: Data, rng: Generator) -> SingleTaskGP:
     model, paper = unfitted(data), paper_model(data.d)
     mll = ExactMarginalLogLikelihood(model.likelihood, model)
     best, best_state = np.inf, model.state_dict()
-    for _ in range(hyperfit.STARTS):
+    for _ in range(maximum_likelihood.STARTS):
         set_hyperparameters(model, rng.uniform(*paper.lengthscale), rng.uniform(*paper.outputscale))
         found = fit_gpytorch_mll_scipy(mll.train())
         if found.fval < best:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from aegisbo import problems
 from aegisbo.arrays import Array
-from aegisbo.numerics.outputs import standardise
+from aegisbo.gp.outputs import standardise
+from aegisbo.simulation import problems
 
 COMPARED = tuple((d, n) for d in (2, 5, 10) for n in (50, 100, 200))  # where all contestants meet
 # A smooth and a rough function of each dimension.

@@ -15,13 +15,13 @@ from suggest_data import COMPARED, Data, finished, mid_run
 from suggest_report import Line
 from torch import Tensor
 
-from aegisbo import problems
 from aegisbo.arrays import Array
-from aegisbo.numerics.blocks import by_blocks
-from aegisbo.numerics.gp import GP
-from aegisbo.numerics.likelihood import Likelihood
-from aegisbo.numerics.pareto import hypervolume
-from aegisbo.numerics.paths import SamplePaths
+from aegisbo.gp.likelihood import Likelihood
+from aegisbo.gp.paths import SamplePaths
+from aegisbo.gp.posterior import GP
+from aegisbo.search.blocks import by_blocks
+from aegisbo.search.pareto import hypervolume
+from aegisbo.simulation import problems
 from aegisbo.strategies.presets import paper_model
 
 FITS = 200

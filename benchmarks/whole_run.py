@@ -18,10 +18,11 @@ import optuna
 import torch
 from threadpoolctl import threadpool_limits
 
-from aegisbo import Optimizer, problems
+from aegisbo import Optimizer
 from aegisbo.optimizer import Trial
 from aegisbo.runners.loop import AsksAndTells, run
-from aegisbo.runners.virtual import HalfNormal, VirtualWorkers
+from aegisbo.simulation import problems
+from aegisbo.simulation.clock import HalfNormal, VirtualWorkers
 
 WORKERS, SEED = 8, 0
 

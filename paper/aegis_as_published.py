@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from aegisbo.experiments.plan import load_plan
-from aegisbo.experiments.published import paper_name, published_counts
-from aegisbo.experiments.records import Records
-from aegisbo.experiments.results import Results
-from aegisbo.experiments.standings import Standings
+from aegis_paper.plan import load_plan
+from aegis_paper.published import paper_name, published_counts
+from aegis_paper.records import Records
+from aegis_paper.results import Results
+from aegis_paper.standings import Standings
 
 PRESETS = ("paper", "reference", "reference:paths")  # of AEGiS
 

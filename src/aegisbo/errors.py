@@ -46,8 +46,8 @@ class SpaceExhausted(AegisError):
 class MissingExtra(AegisError, ImportError):
     """An optional dependency is not installed."""
 
-    def __init__(self, feature: str, extra: str) -> None:
-        super().__init__(f"{feature} needs an optional package: pip install 'aegisbo[{extra}]'")
+    def __init__(self, feature: str, extra: str, package: str = "aegisbo") -> None:
+        super().__init__(f"{feature} needs an optional package: pip install '{package}[{extra}]'")
 
 
 class StudyError(AegisError):

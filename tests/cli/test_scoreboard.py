@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from io import StringIO
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from aegisbo.cli.scoreboard import Scoreboard
-from aegisbo.experiments.simulation import Evaluation, Record, Spec
+from aegisbo.simulation.runs import Evaluation, Record, Spec
 
 
 def record(strategy: str, run: int, values: Sequence[float], minimum: float | None = 1.0) -> Record:
     spec = Spec(problem="Branin", strategy=strategy, workers=2, budget=5, run=run)
     evaluations = [Evaluation(i, (0.0, 0.0), value, "ei", 0.0, 1.0, 0.25) for i, value in enumerate(values)]
-    return Record(spec, minimum, tuple(evaluations), makespan=12.345, utilization=0.5)
+    scores = np.minimum.accumulate(values) - (minimum or 0.0)
+    return Record(spec, minimum, scores, tuple(evaluations), makespan=12.345, utilization=0.5)
 
 
 def printed(board: Scoreboard, counts: Sequence[int], width: int = 80) -> str:

@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 import aegisbo
 from aegisbo.cli import app, main, problems, simulations
 from aegisbo.cli.tables import short
-from aegisbo.experiments import simulation
-from aegisbo.experiments.simulation import simulate
-from aegisbo.problems import get
+from aegisbo.simulation import runs as simulation
+from aegisbo.simulation.problems import get
+from aegisbo.simulation.runs import simulate
 from aegisbo.strategies.registry import STRATEGIES
 
 QUICK = ["simulate", "--problem", "Branin", "--workers", "3", "--budget", "20", "--seed", "4"]

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from aegisbo.arrays import Array, frozen
+from aegisbo.space.cube import Continuous, Cube, Grid, OneHot
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
-from aegisbo.strategies.cube import Continuous, Cube, Grid, OneHot
 
 MIXTURE = (Grid(-3, 9, 2), Continuous(), OneHot(3), Grid(2, 50, 4, log=True))
 

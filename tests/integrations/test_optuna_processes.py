@@ -25,7 +25,7 @@ from optuna.trial import TrialState
 
 from aegisbo.integrations import AegisSampler
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
-from aegisbo.strategies.guard import CLOSEST
+from aegisbo.strategies.duplicates import CLOSEST
 
 pytestmark = pytest.mark.long
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from aegisbo.errors import AegisError, MissingExtra
-from aegisbo.runners.dask import connect
 from aegisbo.runners.minimize import minimize
+from aegisbo.runners.pools.dask import connect
 from aegisbo.study import load
 from aegisbo.study.replay import replay
 

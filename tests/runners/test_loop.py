@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
 from aegisbo.runners.loop import Rules, Run, StopRun, run
-from aegisbo.runners.virtual import Constant, Empirical, Exponential, HalfNormal, Law, Pareto, VirtualWorkers
 from aegisbo.runners.workers import Finished, Outcome
+from aegisbo.simulation.clock import Constant, Empirical, Exponential, HalfNormal, Law, Pareto, VirtualWorkers
 
 
 @dataclass(frozen=True)

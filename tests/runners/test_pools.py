@@ -17,8 +17,8 @@ import pytest
 from pool_jobs import behave, square, wait_for
 
 from aegisbo.errors import InvalidInput
-from aegisbo.runners.pool import Pool
 from aegisbo.runners.pools import make_pool
+from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.workers import Finished
 
 PATIENCE = 120.0  # seconds after which a job counts as swallowed by its pool

@@ -18,7 +18,7 @@ from pool_jobs import behave, die_with_a_child_at_the_pipe, square, wait_for, wa
 from processes_of import alive, children_of, parent_of, reported, wait_until_dead
 
 from aegisbo.runners.journal import Unrecorded
-from aegisbo.runners.processes import Processes
+from aegisbo.runners.pools.processes import Processes
 from aegisbo.runners.workers import Finished
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
@@ -216,7 +216,7 @@ import os, sys, time
 sys.path.insert(0, sys.argv[1])
 from pool_jobs import wait_with_child
 from aegisbo.runners.journal import Unrecorded
-from aegisbo.runners.processes import Processes
+from aegisbo.runners.pools.processes import Processes
 pool = Processes(wait_with_child, 2, Unrecorded())
 for number in range(2):
     pool.submit(number, sys.argv[2])

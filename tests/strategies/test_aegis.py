@@ -7,10 +7,10 @@ import pytest
 from scipy.stats import binomtest
 
 from aegisbo import Optimizer
+from aegisbo.space.cube import Continuous, Cube, OneHot
 from aegisbo.strategies import aegis
 from aegisbo.strategies.aegis import Aegis
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.cube import Continuous, Cube, OneHot
 from aegisbo.strategies.registry import resolve
 from aegisbo.strategies.schedules import by_sqrt, faster, slower
 

@@ -6,9 +6,9 @@ from scipy.spatial.distance import pdist
 from scipy.stats import qmc
 
 from aegisbo import Choice, Int, Optimizer
+from aegisbo.space.cube import Continuous, Cube, OneHot
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.baselines import Random
-from aegisbo.strategies.cube import Continuous, Cube, OneHot
 
 CUBE = Cube((Continuous(),) * 3)
 

@@ -7,8 +7,8 @@ import pytest
 from foreign_gp import foreign_gp, square_grid
 from scipy.stats import norm
 
+from aegisbo.space.cube import Continuous, Cube, Grid, OneHot
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.cube import Continuous, Cube, Grid, OneHot
 from aegisbo.strategies.registry import resolve
 
 RELATIVES = ["kriging-believer", "local-penalization", "playbook"]

@@ -7,13 +7,13 @@ import pytest
 from contracts.strategy_contract import StrategyContract
 
 from aegisbo import Optimizer
-from aegisbo.numerics import additive_fit
-from aegisbo.numerics.additive import AdditivePrior
-from aegisbo.numerics.outputs import soft_scale_of
+from aegisbo.gp import additive_fit
+from aegisbo.gp.additive import AdditivePrior
+from aegisbo.gp.outputs import soft_scale_of
+from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies import additive_surrogate
 from aegisbo.strategies.additive_surrogate import GROWTH
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.cube import Continuous, Cube
 from aegisbo.strategies.presets import MODERN
 from aegisbo.strategies.registry import resolve
 

@@ -8,13 +8,13 @@ from foreign_gp import foreign_gp, square_grid
 from scipy.stats import chisquare, ks_2samp, kstest
 
 from aegisbo import Optimizer
-from aegisbo.numerics import nsga2
-from aegisbo.numerics.boxmin import best_starts
+from aegisbo.search import nsga2
+from aegisbo.search.box import best_starts
+from aegisbo.search.everywhere import Search, uniform
+from aegisbo.space.cube import Continuous, Cube, Grid, OneHot
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.cube import Continuous, Cube, Grid, OneHot
 from aegisbo.strategies.moves import Front, anywhere, exploit, pareto, thompson
 from aegisbo.strategies.presets import PAPER
-from aegisbo.strategies.search import Search, uniform
 
 PLANE = Cube((Continuous(), Continuous()))
 MIXED = Cube((Grid(0, 4), OneHot(3), Grid(1, 64, 9, log=True)))

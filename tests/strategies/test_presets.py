@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aegisbo.errors import UnknownName
-from aegisbo.numerics.likelihood import FixedNoise
+from aegisbo.gp.likelihood import FixedNoise
 from aegisbo.strategies.presets import DEFAULT_PRESET, PAPER, PRESETS, preset_named
 
 

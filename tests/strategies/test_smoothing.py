@@ -7,9 +7,9 @@ import pytest
 from foreign_gp import foreign_gp
 
 from aegisbo.arrays import Array
-from aegisbo.numerics.outputs import soft_scale_of
+from aegisbo.gp.outputs import soft_scale_of
+from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies.base import Evidence, Smoother
-from aegisbo.strategies.cube import Continuous, Cube
 from aegisbo.strategies.presets import MODERN
 from aegisbo.strategies.registry import STRATEGIES, resolve
 

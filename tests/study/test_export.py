@@ -12,7 +12,7 @@ import pytest
 
 from aegisbo.errors import StudyError, UnknownName
 from aegisbo.optimizer import Choice, Int, Optimizer, Real
-from aegisbo.optimizer.space import Space
+from aegisbo.space.space import Space
 from aegisbo.study import Study
 from aegisbo.study.export import rows, write
 from aegisbo.study.store import read_events

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from aegisbo.errors import InvalidInput, StudyError, UnknownName
 from aegisbo.optimizer import Choice, Int, Optimizer, Real
-from aegisbo.optimizer.space import Space
+from aegisbo.space.space import Space
 from aegisbo.study import Study, load
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.store import Store, read_events

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from aegisbo import __version__
-from aegisbo.cli import demo, minimize, paper, problems, simulate, strategies, study
+from aegisbo.cli import demo, minimize, problems, simulate, strategies, study
 from aegisbo.errors import AegisError
 
 BAD_INPUT = 2  # the code that typer itself uses for options it cannot read
@@ -31,7 +31,6 @@ app.command()(demo.demo)
 app.command(epilog=simulate.EXAMPLES)(simulate.simulate)
 app.command()(strategies.strategies)
 app.add_typer(problems.app, name="problems")
-app.add_typer(paper.app, name="paper")
 
 
 def _print_version(wanted: bool) -> None:
@@ -50,7 +49,12 @@ def options(
 
 
 def main() -> None:
-    """Run the command line; what the user can mend is said in one sentence, without a traceback."""
+    """Run the command line."""
+    run_app(app)
+
+
+def run_app(app: typer.Typer) -> None:
+    """Run a command line; what the user can correct is said in one sentence, without a traceback."""
     try:
         app()
     except AegisError as error:

@@ -21,7 +21,7 @@ call, depending on where it is called; whenever a worker is done, it gets its ne
 
 def uneven(**x: float) -> float:
     """Hartmann's function of six parameters, slower in some places than in others."""
-    from aegisbo.problems import get
+    from aegisbo.simulation.problems import get
 
     time.sleep(PAUSE * (0.1 + 0.9 * x["x1"] ** 2))
     return get("Hartmann6")([x[f"x{i}"] for i in range(1, 7)])
@@ -31,8 +31,8 @@ def demo() -> None:
     """Watch four worker processes of uneven speed minimise a function (half a minute)."""
     from aegisbo.cli.minimize import report
     from aegisbo.optimizer import Real
-    from aegisbo.problems import get
     from aegisbo.runners.minimize import minimize
+    from aegisbo.simulation.problems import get
 
     console = Console(highlight=False, soft_wrap=True)
     console.print(INTRODUCTION)

@@ -17,7 +17,7 @@ from aegisbo.errors import InvalidInput
 
 if TYPE_CHECKING:
     from aegisbo.optimizer import Result
-    from aegisbo.optimizer.space import Space
+    from aegisbo.space.space import Space
 
 NO_VALUE = 3  # exit code: the run ended without a single value
 
@@ -130,7 +130,7 @@ def minimize(
 
 def read_space(path: Path) -> Space:
     """The space that a TOML file describes."""
-    from aegisbo.optimizer.space import Space
+    from aegisbo.space.space import Space
 
     try:
         return Space.from_description(tomllib.loads(path.read_text(encoding="utf-8")))

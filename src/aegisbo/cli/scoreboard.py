@@ -11,8 +11,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from aegisbo.cli.tables import plain_table, short
-from aegisbo.experiments.comparison import FEWEST_RUNS, Comparison, compare, quartiles
-from aegisbo.experiments.simulation import Record
+from aegisbo.simulation.comparison import FEWEST_RUNS, Comparison, compare, quartiles
+from aegisbo.simulation.runs import Record
 
 CLEAR = 0.05  # a difference is called clear if luck alone would make it less often than this
 

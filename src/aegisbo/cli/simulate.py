@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,7 @@ import typer
 from rich.console import Console
 
 from aegisbo.cli.instances import Instance, Instances, with_instances
-from aegisbo.errors import InvalidInput
+from aegisbo.cli.writing import require_writable
 
 PROBLEMS = ["Hartmann6"]
 STRATEGIES = ["aegis"]
@@ -75,8 +74,8 @@ def simulate(
     from aegisbo.cli import simulations
     from aegisbo.strategies.registry import DEFAULT_PRESET
 
-    if json not in (None, STANDARD_OUTPUT) and not os.access(json.parent, os.W_OK):
-        raise InvalidInput(f"{json} cannot be written: give a file in a folder that exists and is yours.")
+    if json not in (None, STANDARD_OUTPUT):
+        require_writable(json)
     specs = simulations.plan(
         with_instances(problem, instance, instances),
         strategy,

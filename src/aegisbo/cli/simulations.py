@@ -14,8 +14,8 @@ from rich.progress import track
 
 from aegisbo import __version__
 from aegisbo.cli.scoreboard import Scoreboard
-from aegisbo.experiments.execution import simulate_all
-from aegisbo.experiments.simulation import Record, Spec
+from aegisbo.simulation.many import simulate_all
+from aegisbo.simulation.runs import Record, Spec
 from aegisbo.strategies.registry import STRATEGIES
 
 EVERY_STRATEGY = "all"

@@ -18,15 +18,15 @@ from optuna.search_space import intersection_search_space
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial
 
+from aegisbo.arrays import as_number
 from aegisbo.errors import InvalidInput
 from aegisbo.integrations.optuna_history import History, Reader, refuse_constraints, refuse_several_objectives
 from aegisbo.integrations.optuna_space import SearchSpace, to_choose
 from aegisbo.integrations.optuna_storage import ATTEMPTS, Record, all_trials, explain, publish, record_of, shared_seed
-from aegisbo.numerics.designs import sobol
 from aegisbo.optimizer.choosing import chosen, natural, one_blas_thread
-from aegisbo.optimizer.space import as_number
+from aegisbo.search.designs import sobol
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
-from aegisbo.strategies.guard import is_taken
+from aegisbo.strategies.duplicates import is_taken
 
 # One suggestion at a time in a process: each sees what the one before it published, and the limit of BLAS threads,
 # which holds for the whole process, is not lifted by one while another still computes.

@@ -19,8 +19,8 @@ from optuna.distributions import (
 
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
-from aegisbo.optimizer.space import LARGEST_INT, Choice, Int, Parameter, Real, Space
-from aegisbo.strategies.cube import Cube
+from aegisbo.space.cube import Cube
+from aegisbo.space.space import LARGEST_INT, Choice, Int, Parameter, Real, Space
 
 
 @dataclass(frozen=True)

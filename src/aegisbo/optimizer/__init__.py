@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aegisbo.optimizer.optimizer import Optimizer
 from aegisbo.optimizer.result import Result
-from aegisbo.optimizer.space import Choice, Int, Real, Space
 from aegisbo.optimizer.trial import Trial
+from aegisbo.space.space import Choice, Int, Real, Space
 
 __all__ = ["Choice", "Int", "Optimizer", "Real", "Result", "Space", "Trial"]

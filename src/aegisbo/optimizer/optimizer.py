@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator, default_rng
 
-from aegisbo.arrays import Array
+from aegisbo.arrays import Array, as_number
 from aegisbo.errors import InvalidInput, SpaceExhausted, TrialError, UnknownName
-from aegisbo.numerics.designs import maximin_latin_hypercube, sobol
 from aegisbo.optimizer.choosing import chosen, natural, one_blas_thread
 from aegisbo.optimizer.result import Result
-from aegisbo.optimizer.space import Params, Space, SpaceLike, as_number
 from aegisbo.optimizer.trial import FAILURES, Failure, Trial
+from aegisbo.search.designs import maximin_latin_hypercube, sobol
+from aegisbo.space.space import Params, Space, SpaceLike
 from aegisbo.strategies.base import Evidence, Memory, Smoother, Strategy, Suggestion
 
 FORMAT = 1  # of a stored state

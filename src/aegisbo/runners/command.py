@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from aegisbo.errors import InvalidInput
-from aegisbo.runners.orphans import die_with_parent
+from aegisbo.runners.pools.orphans import die_with_parent
 
 FOLDER = "folder"  # {folder} is an empty folder for each evaluation, deleted after it
 PLACEHOLDER = re.compile(r"\{(\w+)\}")

@@ -12,14 +12,14 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Optimizer, Result, Trial
-from aegisbo.optimizer.space import Space, SpaceLike
 from aegisbo.optimizer.trial import FAILURES
-from aegisbo.runners.brake import Brake
+from aegisbo.runners.interrupt import Brake
 from aegisbo.runners.journal import Unrecorded
 from aegisbo.runners.loop import SPENT, Rules, Run, run
 from aegisbo.runners.pools import make_pool
 from aegisbo.runners.recorder import Recorder
 from aegisbo.runners.workers import Finished, StopRun
+from aegisbo.space.space import Space, SpaceLike
 from aegisbo.study import Study
 
 HOPELESS = 20  # evaluations without a single value, after which a run ends

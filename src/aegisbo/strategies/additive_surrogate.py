@@ -10,12 +10,12 @@ import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
-from aegisbo.numerics import additive_fit
-from aegisbo.numerics.additive import AdditiveLikelihood, AdditiveModel, AdditivePrior
-from aegisbo.numerics.gp import GP
-from aegisbo.numerics.outputs import soft_scale_of
+from aegisbo.gp import additive_fit
+from aegisbo.gp.additive import AdditiveLikelihood, AdditiveModel, AdditivePrior
+from aegisbo.gp.outputs import soft_scale_of
+from aegisbo.gp.posterior import GP
 from aegisbo.strategies.base import Evidence, Memory
-from aegisbo.strategies.surrogate import Belief, data_of
+from aegisbo.strategies.surrogates import Belief, data_of
 
 GROWTH = 1.05  # hyper-parameters are learned anew when there are this many times as many data
 LEARNED_FROM = 500  # data at most, evenly spread over their order; the posterior always has all of them

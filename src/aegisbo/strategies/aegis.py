@@ -14,7 +14,7 @@ from aegisbo.strategies.expected_improvement import improve
 from aegisbo.strategies.model_based import Decision, ModelBased
 from aegisbo.strategies.moves import anywhere, exploit, pareto, thompson
 from aegisbo.strategies.schedules import Schedule
-from aegisbo.strategies.surrogate import Belief
+from aegisbo.strategies.surrogates import Belief
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
-from aegisbo.strategies.cube import Cube
+from aegisbo.space.cube import Cube
 
 Memory = Mapping[str, Any]  # JSON-able
 Note = Mapping[str, Any]  # JSON-able; note["move"] says which branch chose the point
@@ -29,6 +30,11 @@ class Evidence:
     failed: Array  # (f, width) points whose evaluation failed
     pending: Array  # (p, width) points under evaluation
     cube: Cube
+
+    @property
+    def taken(self) -> Array:  # (n + f + p, width)
+        """All points that were or are being evaluated."""
+        return np.vstack([self.X, self.failed, self.pending])
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from numpy.random import Generator, default_rng
 
-from aegisbo.numerics.designs import maximin_latin_hypercube, sobol
+from aegisbo.search.designs import maximin_latin_hypercube, sobol
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
 
 

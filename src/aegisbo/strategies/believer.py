@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.strategies.expected_improvement import ExpectedImprovement, Improvement
-from aegisbo.strategies.surrogate import Belief
+from aegisbo.strategies.surrogates import Belief
 
 
 @dataclass(frozen=True, kw_only=True)

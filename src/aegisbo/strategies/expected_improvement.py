@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
-from aegisbo.numerics.acquisition import Penalty, log_expected_improvement
-from aegisbo.numerics.gp import GP
+from aegisbo.gp.posterior import GP
+from aegisbo.search.everywhere import Search
+from aegisbo.space.cube import Cube
+from aegisbo.strategies.acquisition import Penalty, log_expected_improvement
 from aegisbo.strategies.base import Evidence, Memory
-from aegisbo.strategies.cube import Cube
 from aegisbo.strategies.model_based import Decision, ModelBased
 from aegisbo.strategies.moves import best_points
-from aegisbo.strategies.search import Search
-from aegisbo.strategies.surrogate import Belief
+from aegisbo.strategies.surrogates import Belief
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.strategies.base import Evidence, Memory, Note, Suggestion
-from aegisbo.strategies.guard import Fallback, guard
+from aegisbo.strategies.duplicates import Fallback, guard
 from aegisbo.strategies.moves import anywhere, pareto, thompson
 from aegisbo.strategies.presets import PAPER, Preset
-from aegisbo.strategies.surrogate import Belief
+from aegisbo.strategies.surrogates import Belief
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array, Floats, Mask
-from aegisbo.numerics import nsga2, paths
-from aegisbo.numerics.blocks import by_blocks
-from aegisbo.numerics.boxmin import Objective
-from aegisbo.numerics.gp import GP
-from aegisbo.strategies.cube import Cube
-from aegisbo.strategies.search import Search
+from aegisbo.gp import paths
+from aegisbo.gp.posterior import GP
+from aegisbo.search import nsga2
+from aegisbo.search.blocks import by_blocks
+from aegisbo.search.box import Objective
+from aegisbo.search.everywhere import Search
+from aegisbo.space.cube import Cube
 
 GOOD = 10  # points that a search is told of
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
-from aegisbo.numerics.acquisition import hard_penalty, soft_penalty
+from aegisbo.strategies.acquisition import hard_penalty, soft_penalty
 from aegisbo.strategies.expected_improvement import ExpectedImprovement, Improvement
-from aegisbo.strategies.surrogate import Belief
+from aegisbo.strategies.surrogates import Belief
 
 
 @dataclass(frozen=True, kw_only=True)

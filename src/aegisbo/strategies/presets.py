@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from math import log
 
 from aegisbo.errors import UnknownName
-from aegisbo.numerics.additive import AdditiveModel, Together
-from aegisbo.numerics.boxmin import best_starts
-from aegisbo.numerics.likelihood import FixedNoise, Model
-from aegisbo.numerics.paths import FEATURES
+from aegisbo.gp.additive import AdditiveModel, Together
+from aegisbo.gp.likelihood import FixedNoise, Model
+from aegisbo.gp.paths import FEATURES
+from aegisbo.search.box import best_starts
+from aegisbo.search.everywhere import Search, uniform
+from aegisbo.search.mixed import MixedSearch
 from aegisbo.strategies.additive_surrogate import Additive
 from aegisbo.strategies.moves import Front
-from aegisbo.strategies.neighbours import MixedSearch
 from aegisbo.strategies.schedules import Schedule, by_sqrt, halved
-from aegisbo.strategies.search import Search, uniform
-from aegisbo.strategies.surrogate import MaximumLikelihood, Surrogate
+from aegisbo.strategies.surrogates import MaximumLikelihood, Surrogate
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.model_based import Decision, ModelBased
 from aegisbo.strategies.moves import thompson
-from aegisbo.strategies.surrogate import Belief
+from aegisbo.strategies.surrogates import Belief
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from typing import Any
 
 from aegisbo.errors import StudyError
 from aegisbo.optimizer import Optimizer, Result
-from aegisbo.optimizer.space import Space
+from aegisbo.space.space import Space
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.store import Store, read_events

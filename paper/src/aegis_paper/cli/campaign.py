@@ -1,0 +1,83 @@
+"""What `paper run` does: conduct a campaign, and say how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn
+
+from aegis_paper.campaign import Outlook, carry_out, unfinished
+from aegis_paper.execution import Done
+from aegis_paper.job_cluster import JobCluster
+from aegis_paper.job_processes import JobProcesses
+from aegis_paper.plan import Plan
+from aegis_paper.records import Records
+
+LOG_EVERY = 60.0  # seconds between two lines where nobody watches a bar
+
+
+def conduct(plan: Plan, folder: Path, jobs: int, dask: str | None, console: Console) -> list[Done]:
+    """Do what the folder lacks, and return the runs that failed."""
+    records, failures = Records(folder), []
+    with records.lock():
+        specs = unfinished(plan, records)
+        total = sum(plan.cells().values())
+        console.print(
+            f"Plan {escape(plan.name)}: {total - len(specs):,} of {total:,} runs are in {escape(str(folder))}."
+        )
+        if not specs:
+            return []
+        outlook = Outlook(specs)
+        with JobProcesses(jobs) if dask is None else JobCluster(dask) as places, _progress(console, len(specs)) as tell:
+            for count, done in enumerate(carry_out(specs, records, places), start=1):
+                outlook.note(done)
+                if done.record is None:
+                    failures.append(done)
+                    console.print(f"Failed: {escape(_named(done))}: {escape(done.failure)}", style="red")
+                tell(count, outlook.seconds_left())
+    console.print(f"Did {len(specs) - len(failures):,} runs.")
+    if failures:
+        console.print(f"{len(failures):,} runs failed; the same command tries them again.", style="red")
+    return failures
+
+
+@contextmanager
+def _progress(console: Console, total: int) -> Iterator[Callable[[int, float], None]]:
+    """A bar for those who watch, a line now and then for those who read a log later."""
+    if console.is_terminal:
+        columns = TextColumn("{task.completed} of {task.total} runs"), BarColumn(), TextColumn("{task.description}")
+        with Progress(*columns, console=console, transient=True) as bar:
+            task = bar.add_task("", total=total)
+            yield lambda count, left: bar.update(task, completed=count, description=f"{time_in_words(left)} left")
+        return
+    last = monotonic()
+
+    def log(count: int, left: float) -> None:
+        nonlocal last
+        if monotonic() - last > LOG_EVERY:
+            last = monotonic()
+            console.print(f"{count:,} of {total:,} runs, about {time_in_words(left)} left")
+
+    yield log
+
+
+def time_in_words(seconds: float) -> str:
+    """A length of time, to two digits or so: 40 s, 12 min, 3 h 20 min, 4.6 days."""
+    if seconds == float("inf"):
+        return "an unknown time"
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    if hours == 0:
+        return f"{minutes} min"
+    return f"{hours} h {minutes} min" if hours < 24 else f"{seconds / 86_400:.1f} days"
+
+
+def _named(done: Done) -> str:
+    spec = done.spec
+    return f"{spec.strategy} on {spec.problem}, q = {spec.workers}, preset {spec.preset}, run {spec.run}"

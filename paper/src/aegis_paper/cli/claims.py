@@ -1,0 +1,68 @@
+"""Judgements on the paper's claims, for the terminal and as a table for a README."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+
+from aegis_paper.judgement import Check, Finding, Judgement
+from aegis_paper.published import RUNS
+
+COLOURS = {
+    Finding.HOLDS: "green",
+    Finding.PARTLY: "yellow",
+    Finding.FAILS: "red",
+    Finding.UNDECIDED: "yellow",
+    Finding.OPEN: "dim",
+}
+ANSWERS = {True: "yes", False: "no", None: "cannot be told"}
+NOTE = (
+    "Numbers are counts of the 15 functions on which a method is best or equivalent to the best, with the paper's in "
+    f"square brackets, or average ranks; n is the number of our runs. The paper has {RUNS}: with fewer, a test tells "
+    "fewer methods apart, and all counts are higher."
+)
+
+
+def print_claims(judgements: Sequence[Judgement], console: Console) -> None:
+    """One paragraph a claim."""
+    for judgement in judgements:
+        colour = COLOURS[judgement.finding]
+        console.print(f"[bold]{escape(judgement.claim.text)}[/bold]: [{colour}]{_verdict(judgement)}[/{colour}]")
+        for check in judgement.checks:
+            if check.numbers:
+                console.print(f"  {_answer(check)}", markup=False)
+        if missing := _missing(judgement):
+            console.print(f"  {missing}", style="dim")
+        console.print(f"  {judgement.claim.command}\n", style="dim", markup=False)
+    console.print(NOTE, markup=False)
+
+
+def as_markdown(judgements: Sequence[Judgement]) -> str:
+    """Claim, command, verdict and numbers in a table."""
+    lines = ["| The paper's claim | Command | Verdict | Numbers |", "|---|---|---|---|"]
+    for judgement in judgements:
+        numbers = [_answer(check) for check in judgement.checks if check.numbers]
+        cells = [
+            judgement.claim.text,
+            f"`{judgement.claim.command}`",
+            f"**{_verdict(judgement)}**",
+            "<br>".join(filter(None, [*numbers, _missing(judgement)])),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, "", NOTE])
+
+
+def _verdict(judgement: Judgement) -> str:
+    return f"{judgement.finding} so far" if _missing(judgement) else judgement.finding.value
+
+
+def _answer(check: Check) -> str:
+    return f"{check.case}: {ANSWERS[check.holds]}; {check.numbers}"
+
+
+def _missing(judgement: Judgement) -> str:
+    """The cases without an answer; nothing if there is no answer at all, which the verdict says already."""
+    missing = [check.case for check in judgement.checks if not check.numbers]
+    return f"not yet run: {'; '.join(missing)}" if len(missing) not in (0, len(judgement.checks)) else ""

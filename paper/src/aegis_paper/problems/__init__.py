@@ -1,0 +1,1 @@
+"""The paper's problems beside its functions: robot pushing, and tuning without the training (Profet)."""

@@ -1,0 +1,57 @@
+"""Strategies with some of their moves made in another way: what the deviations `paths`, `search` and `pareto` share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from numpy.random import Generator
+
+from aegisbo.arrays import Array
+from aegisbo.gp.posterior import GP
+from aegisbo.search.box import Objective
+from aegisbo.search.everywhere import Search
+from aegisbo.space.cube import Cube
+from aegisbo.strategies.aegis import Aegis
+from aegisbo.strategies.base import Evidence, Memory
+from aegisbo.strategies.model_based import Decision
+from aegisbo.strategies.moves import best_points
+from aegisbo.strategies.surrogates import Belief
+from aegisbo.strategies.thompson import Thompson
+
+Move = Callable[[GP, Cube, Generator], Array]  # -> choices (k, width)
+
+
+@dataclass(frozen=True)
+class PathMove:
+    """Draw a path and minimise it."""
+
+    draw: Callable[[GP, int, Generator], Objective]
+    features: int
+    search: Search
+
+    def __call__(self, gp: GP, cube: Cube, rng: Generator) -> Array:
+        return self.search(self.draw(gp, self.features, rng), cube, rng, best_points(gp))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AegisWithMoves(Aegis):
+    """AEGiS that makes the moves named in `moves` as told there."""
+
+    moves: Mapping[str, Move]
+
+    def _choices(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Array:
+        if move in self.moves:
+            return self.moves[move](belief.gp, evidence.cube, rng)
+        return super()._choices(move, belief, evidence, rng)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThompsonWithMove(Thompson):
+    """Thompson sampling that draws and minimises its paths as told."""
+
+    move: PathMove
+
+    def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
+        """Minimise one path."""
+        return Decision(self.move(belief.gp, evidence.cube, rng), {"move": "thompson"}, memory)

@@ -1,0 +1,111 @@
+"""The published code's inner searches: which starts are drawn, and how they descend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from aegis_paper.reference.search import OF_PATHS, SeparateRuns, drawn_starts, improving_starts
+from scipy.stats import chisquare
+
+from aegisbo.arrays import Array
+from aegisbo.space.cube import Continuous, Cube
+
+PLANE = Cube((Continuous(), Continuous()))
+NO_HINT = np.empty((0, 2))  # good points that a search may be told of
+
+
+@dataclass(frozen=True)
+class Bowls:
+    """Two bowls of different depth, and how many points each call had."""
+
+    centres: Array = field(default_factory=lambda: np.array([[0.2, 0.7], [0.9, 0.1]]))
+    rows: list[int] = field(default_factory=list)
+
+    def screen(self, Z: Array) -> Array:
+        return self.value_and_gradient(Z)[0]
+
+    def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+        self.rows.append(len(Z))
+        offsets = Z[:, None, :] - self.centres  # (m, 2, 2)
+        heights = np.square(offsets).sum(axis=2) + np.array([0.0, 0.05])
+        nearest = heights.argmin(axis=1)
+        return heights.min(axis=1), 2 * offsets[np.arange(len(Z)), nearest]
+
+
+# Starts
+
+
+def test_starts_of_a_path_are_drawn_by_their_standardised_value_and_may_miss_the_best() -> None:
+    values = np.array([3.0, 1.0, 2.0, 7.0, -1.0])
+    rng = np.random.default_rng(0)
+    drawn = np.bincount([drawn_starts(values, 1, rng)[0] for _ in range(4000)], minlength=5)
+    weights = np.exp(-(values - values.mean()) / values.std())
+    assert chisquare(drawn, 4000 * weights / weights.sum()).pvalue > 1e-3
+
+
+@pytest.mark.parametrize(
+    "values", [np.zeros(30), np.full(30, 1e-300), np.arange(30.0), np.float32(np.arange(30) * 1e9)]
+)
+def test_starts_of_a_path_are_different_points(values: Array) -> None:
+    assert len(set(drawn_starts(values, 10, np.random.default_rng(1)))) == 10
+
+
+def test_starts_of_an_improvement_are_worthwhile_and_hold_the_best() -> None:
+    improvement = np.array([1.0] + [0.5] * 20 + [0.99e-4] * 500 + [0.0] * 500)
+    for seed in range(50):
+        chosen = improving_starts(-improvement, 10, np.random.default_rng(seed))
+        assert len(set(chosen)) == 10
+        assert 0 in chosen
+        assert max(chosen) <= 20
+
+
+def test_starts_of_an_improvement_are_drawn_by_its_share_of_the_best() -> None:
+    improvement = np.array([0.2, 1.0, 0.6, 1e-3])
+    rng = np.random.default_rng(2)
+    pairs = [improving_starts(-7.0 * improvement, 2, rng) for _ in range(4000)]
+    first = np.bincount([a for a, b in pairs], minlength=4)
+    weights = np.exp(improvement - 1)
+    assert chisquare(first, 4000 * weights / weights.sum()).pvalue > 1e-3
+    assert all(1 in pair for pair in pairs)
+
+
+def test_the_bar_is_lowered_until_there_are_enough_starts() -> None:
+    improvement = np.array([1.0] + [3e-6] * 9 + [1e-7] * 100)
+    assert sorted(improving_starts(-improvement, 10, np.random.default_rng(3))) == list(range(10))
+
+
+@pytest.mark.parametrize("positive", [0, 4])
+def test_too_few_improvements_are_all_taken_and_filled_up(positive: int) -> None:
+    improvement = np.append(np.linspace(1, 2, positive), np.zeros(50))
+    chosen = improving_starts(-improvement, 10, np.random.default_rng(4))
+    assert set(range(positive)) < set(chosen) | {-1}
+    assert len(set(chosen)) == 10
+
+
+# Descents
+
+
+def test_every_start_descends_on_its_own_and_the_lowest_comes_first() -> None:
+    bowls = Bowls()
+    ends = OF_PATHS(bowls, PLANE, np.random.default_rng(5), NO_HINT)
+    assert ends.shape == (10, 2)
+    heights = bowls.screen(ends)
+    assert (np.diff(heights) >= 0).all()
+    np.testing.assert_allclose(ends[0], [0.2, 0.7], atol=1e-5)
+    np.testing.assert_allclose(ends[-1], [0.9, 0.1], atol=1e-5)
+    screened = sum(bowls.rows) - 10 - bowls.rows.count(1)
+    assert screened == 2000
+    assert bowls.rows.count(1) >= 20
+
+
+def test_a_candidate_that_nobody_started_from_is_forgotten() -> None:
+    """A start in the worse bowl ends there, although most candidates are lower."""
+    candidates = np.random.default_rng(6).random((2000, 2))
+    candidates[0] = [0.97, 0.05]
+    (end,) = SeparateRuns(lambda n, d, rng: candidates, lambda values, count, rng: np.array([0]))(
+        Bowls(), PLANE, np.random.default_rng(6), NO_HINT
+    )
+    np.testing.assert_allclose(end, [0.9, 0.1], atol=1e-5)
+    assert Bowls().screen(candidates).min() < 0.01 < Bowls().screen(end[None])[0]

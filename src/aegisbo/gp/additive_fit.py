@@ -1,0 +1,79 @@
+"""Hyper-parameters of the additive model at the mode of their posterior: from where they were last, and from afresh."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+
+from aegisbo.arrays import Array
+from aegisbo.gp.additive import AdditiveLikelihood, AdditiveModel, AdditivePrior
+from aegisbo.gp.posterior import GP
+from aegisbo.search.descent import descend
+from aegisbo.search.designs import latin_hypercube
+
+STARTS = 5  # looked at
+CLIMBED = 3  # of these without a warm start; with one, the best of them besides
+LOUDEST = 0.1  # noise of a start: what ripples too fine for the data are to a smooth model; no climb gets there from 0
+SPRINT = 12  # steps of a climb after which the starts are compared
+STEPS = 40  # of the best one after that: priors make one broad hill, whose top need not be found to the last digit
+FLAT = 1e-7  # relative gain below which a climb ends
+
+
+@dataclass(frozen=True)
+class AdditiveFit:
+    """A posterior at the best hyper-parameters found."""
+
+    gp: GP
+    prior: AdditivePrior  # its phi is the warm start of the next fit
+    log_posterior: float
+    notes: tuple[str, ...]  # what was out of the ordinary; empty when all went well
+
+
+def fit(X: Array, y: Array, model: AdditiveModel, rng: Generator, warm: Array | None = None) -> AdditiveFit:
+    """Fit the model to y (n,) at X (n, d), starting also from `warm` (an earlier phi) if given."""
+    likelihood = AdditiveLikelihood(X, y, model)
+    bounds = model.bounds(X.shape[1])
+    starts = _starts(likelihood, bounds, rng)[: CLIMBED if warm is None else 1]
+    if warm is not None:
+        starts.insert(0, np.clip(warm, bounds[:, 0], bounds[:, 1]))
+    tops = [_climb(likelihood, start, bounds, SPRINT) for start in starts]
+    value, phi = max(tops, key=lambda top: top[0], default=(-np.inf, bounds.mean(axis=1)))
+    goes_on_next_time = warm is not None and phi is tops[0][1]
+    if np.isfinite(value) and not goes_on_next_time:
+        value, phi = _climb(likelihood, phi, bounds, STEPS)
+    notes = [] if np.isfinite(value) else ["no start could be factored: hyper-parameters left at their defaults"]
+    prior = likelihood.prior(phi)
+    gp = prior.given(X, y)
+    if gp.jitter:
+        notes.append(f"jitter {gp.jitter:g} added to the diagonal")
+    return AdditiveFit(gp, prior, value, tuple(notes))
+
+
+def _starts(likelihood: AdditiveLikelihood, bounds: Array, rng: Generator) -> list[Array]:
+    """Starts that can be factored, the best first; all coordinates alike: the data will pull them apart."""
+    d = likelihood.X.shape[1]
+    u = latin_hypercube(STARTS, 4, rng)  # (k, 4)
+    joint = np.log(0.1 * d**0.5) + u[:, :1] * np.log(15.0)  # from rough to smooth, in units of the cube's diagonal
+    effect = np.log(0.1) + u[:, 1:2] * np.log(10.0)
+    share = -2.0 + 4.0 * u[:, 2:3]
+    quiet = np.log(likelihood.model.noise_centre)
+    noise = quiet + u[:, 3:] * (np.log(LOUDEST) - quiet)
+    starts = np.hstack([np.repeat(joint, d, axis=1), np.repeat(effect, d, axis=1), share, noise])
+    starts = np.clip(starts, bounds[:, 0], bounds[:, 1])
+    values = np.array([likelihood.value(start) for start in starts])
+    order = np.argsort(-values, kind="stable")
+    return [starts[i] for i in order if np.isfinite(values[i])]
+
+
+def _climb(likelihood: AdditiveLikelihood, start: Array, bounds: Array, steps: int) -> tuple[float, Array]:
+    def descent(phi: Array) -> tuple[float, Array]:
+        value, gradient = likelihood.value_and_gradient(phi)
+        return (-value, -gradient) if np.isfinite(value) else (UNLIKELY, gradient)
+
+    found = descend(descent, start, bounds, flat=FLAT, steps=steps)
+    return (-found.value if found.value < UNLIKELY else -np.inf), found.x
+
+
+UNLIKELY = 1e10  # stands for no likelihood at all: infinity would end a line search

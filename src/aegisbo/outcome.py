@@ -1,0 +1,35 @@
+"""How an evaluation ends: one vocabulary of states, and the one place that judges what a function returned."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from reprlib import repr as brief
+from typing import Any, Literal, get_args
+
+from aegisbo.arrays import as_number
+
+Failure = Literal["failed", "invalid", "timed_out"]  # ended without a usable value: still a result
+State = Literal["pending", "done", Failure, "lost"]  # lost: the worker died, or nobody waits any more
+FAILURES: tuple[Failure, ...] = get_args(Failure)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The end of an evaluation: a value, or the reason why there is none."""
+
+    state: State  # never "pending"
+    value: Any = math.nan  # a finite float where the state is "done", unless another judge decided
+    reason: str = ""
+    traceback: str = ""
+    seconds: float | None = None  # that the function itself took, measured where it ran; None if nobody knows
+
+
+def judged(answer: object) -> Outcome:
+    """What an answer of the user's function means: done if it is one finite real number, else invalid."""
+    value = as_number(answer)
+    if value is None:
+        return Outcome("invalid", reason=f"The function returned {brief(answer)}: it must return one real number.")
+    if not math.isfinite(value):
+        return Outcome("invalid", reason=f"The function returned {value}: it must return a finite number.")
+    return Outcome("done", value)

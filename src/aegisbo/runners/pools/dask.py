@@ -1,0 +1,80 @@
+"""Evaluations on a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+from aegisbo.errors import AegisError, MissingExtra
+from aegisbo.runners.journal import Journal
+from aegisbo.runners.pools.base import Pool
+from aegisbo.runners.pools.sending import evaluate_packed, packed
+from aegisbo.runners.workers import Outcome, in_words
+
+Client = Any  # distributed.Client, which has no types and is loaded only when it is used
+
+
+class Dask(Pool):
+    """Jobs on the workers of a cluster. Dask itself moves a job elsewhere when its worker dies."""
+
+    name = "Tasks on a Dask cluster"
+
+    def __init__(
+        self, client: Client, function: Callable[[Any], Any], capacity: int | None, journal: Journal, *, ours: bool
+    ) -> None:
+        threads = sum(client.nthreads().values())
+        if not capacity and not threads:
+            raise AegisError("The Dask cluster has no workers yet: start some, or say how many with workers=.")
+        super().__init__(capacity or threads, journal)
+        self._client = client
+        self._ours = ours  # whether the client was made here and must be closed here
+        self._payload = packed(function)
+        self._run = uuid4().hex[:8]
+        self._futures: dict[int, Any] = {}
+
+    def close(self) -> None:
+        """Cancel what is queued; what runs on a worker cannot be stopped."""
+        self._forget()
+        if self._client.status == "running":
+            self._client.cancel(list(self._futures.values()))
+        if self._ours:
+            self._client.close()
+
+    def _start(self, number: int, x: Any) -> None:
+        if self._client.status != "running":
+            raise AegisError(
+                "The Dask scheduler is gone: start it and run the same call again; all that had finished is kept."
+            )
+        key = f"aegisbo-{self._run}-{number}-{uuid4().hex[:4]}"
+        future = self._client.submit(evaluate_packed, self._payload, x, key=key, pure=False)
+        self._futures[number] = future
+        future.add_done_callback(lambda done: self._done(number, done))
+
+    def _done(self, number: int, future: Any) -> None:
+        self._futures.pop(number, None)
+        self._ended(number, _outcome(future))
+
+
+def _outcome(future: Any) -> Outcome:
+    if future.status not in ("finished", "error"):
+        return Outcome("lost", reason=f"Dask reports the task as {future.status}.")
+    try:
+        outcome: Outcome = future.result()
+        return outcome
+    except BaseException as error:  # it could not be sent, or who had it died before it was fetched
+        failed = future.status == "error" and type(error).__name__ != "KilledWorker"
+        return Outcome("failed" if failed else "lost", reason=in_words(error))
+
+
+def connect(address: str) -> Client:
+    """A client of the scheduler at this address."""
+    try:
+        import distributed
+    except ImportError:
+        raise MissingExtra("A Dask cluster", "dask") from None
+    client: Client = distributed.Client
+    try:
+        return client(address, timeout=10)
+    except OSError as error:
+        raise AegisError(f"No Dask scheduler answers at {address} ({error}): check the address.") from error

@@ -1,0 +1,43 @@
+"""Evaluations in this process: in threads, or one after the other for debugging."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Thread
+from typing import Any
+
+from aegisbo.runners.journal import Journal
+from aegisbo.runners.pools.base import Pool
+from aegisbo.runners.workers import evaluate
+
+
+class Threads(Pool):
+    """A thread for each evaluation: for functions that wait for something else, or that release Python's lock."""
+
+    name = "Threads"
+
+    def __init__(self, function: Callable[[Any], Any], capacity: int, journal: Journal) -> None:
+        super().__init__(capacity, journal)
+        self._function = function
+
+    def close(self) -> None:
+        """Forget what is running: a thread cannot be stopped, but it does not keep the program alive either."""
+        self._forget()
+
+    def _start(self, number: int, x: Any) -> None:
+        Thread(target=self._evaluate, args=(number, x), daemon=True).start()
+
+    def _evaluate(self, number: int, x: Any) -> None:
+        self._ended(number, evaluate(self._function, x))
+
+
+class Serial(Threads):
+    """One evaluation at a time in the calling thread, where a debugger sees it."""
+
+    name = "Evaluations in the calling thread"
+
+    def __init__(self, function: Callable[[Any], Any], journal: Journal) -> None:
+        super().__init__(function, 1, journal)
+
+    def _start(self, number: int, x: Any) -> None:
+        self._evaluate(number, x)

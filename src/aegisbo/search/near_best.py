@@ -1,0 +1,62 @@
+"""The inner search of the modern preset: a few candidates anywhere, some near what is good, and a race.
+
+The paper looks at 1000 candidates for each parameter and polishes ten of them to the end. Most of that is spent far
+from any minimum, and yet a narrow one beside the best points is missed. Here fewer candidates are spread over the cube,
+some more are bred from the best points so far, starts are taken from both, and only the best go all the way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+
+from aegisbo.arrays import Array
+from aegisbo.search.blocks import by_blocks
+from aegisbo.search.box import Objective, race
+from aegisbo.search.everywhere import Search
+from aegisbo.space.cube import Cube
+
+MIXED = 0.7  # of the children have two parents, the others are copies of one, before they move
+STEPS = (1e-4, 0.3)  # standard deviations of the moves, in sides of the cube; any order of magnitude is as likely
+
+
+@dataclass(frozen=True)
+class NearSearch(Search):
+    """A search that also looks around the good points it is told of."""
+
+    candidates: int = 200  # for each parameter, anywhere
+    near: int = 50  # for each parameter, near good points
+    starts: int = 7  # from anywhere
+    near_starts: int = 3  # else the neighbourhood of the best point would have them all
+
+    def __call__(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
+        """Local minima (k, width), rounded to what can be evaluated, the lowest first."""
+        return cube.round(race(objective, self.promising(objective, cube, rng, good)))
+
+    def promising(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
+        """The best candidates of either kind (starts + near_starts, width), points that can be evaluated."""
+        d = cube.parameters
+        anywhere = cube.fill(self.spread(self.candidates * d, d, rng))
+        near = np.vstack([good, children(good, cube, self.near * d, rng)])
+        values = by_blocks(objective.screen, np.vstack([anywhere, near]))
+        of_anywhere, of_near = values[: len(anywhere)], values[len(anywhere) :]
+        return np.vstack(
+            [anywhere[self.choose(of_anywhere, self.starts, rng)], near[self.choose(of_near, self.near_starts, rng)]]
+        )
+
+
+def children(good: Array, cube: Cube, count: int, rng: Generator) -> Array:
+    """Points (count, width) near good ones (k, width): coordinates of one or two of them, some of them moved.
+
+    Where coordinates act by themselves, a point with the best of each lies among the mixtures.
+    """
+    shape = (count, good.shape[1])
+    one, other = good[rng.integers(len(good), size=(2, count))]
+    swapped = (rng.random(shape) < 0.5) & (rng.random((count, 1)) < MIXED)
+    shortest, longest = np.log(STEPS)
+    step = np.exp(rng.uniform(shortest, longest, size=(count, 1)))
+    all_or_two = np.where(rng.random((count, 1)) < 0.5, 1.0, 2.0 / shape[1])  # share of the coordinates that move
+    moved = rng.random(shape) < all_or_two
+    return cube.round(np.clip(np.where(swapped, other, one) + step * moved * rng.standard_normal(shape), 0.0, 1.0))

@@ -1,0 +1,132 @@
+"""What a benchmark problem is: a function to minimise, its box, and what is known about its minimum."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aegisbo.arrays import Array, as_vector, frozen
+from aegisbo.errors import InvalidInput, UnknownName
+
+INSTANCES = 51  # of every family, as in the paper
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What one coordinate stands for, in its own units."""
+
+    name: str
+    low: float
+    high: float
+    log: bool = False
+    integer: bool = False
+
+    def value(self, fraction: float) -> float:
+        """The parameter at this fraction of the coordinate's range."""
+        low, high = self._edges()
+        value = low + fraction * (high - low)
+        value = math.exp(value) if self.log else value
+        return min(max(round(value), self.low), self.high) if self.integer else value
+
+    def fraction(self, value: float) -> float:
+        """The fraction of the coordinate's range at which the parameter has this value."""
+        if not self.low <= value <= self.high:
+            raise InvalidInput(f"{self.name} is {value}: choose a value within [{self.low}, {self.high}].")
+        low, high = self._edges()
+        return ((math.log(value) if self.log else value) - low) / (high - low)
+
+    def _edges(self) -> tuple[float, float]:
+        margin = 0.5 if self.integer else 0.0  # a whole number owns the half unit on either side of it
+        low, high = self.low - margin, self.high + margin
+        return (math.log(low), math.log(high)) if self.log else (low, high)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A function on a box, to be minimised, with its known answer."""
+
+    name: str
+    function: Callable[[Array], float]  # (d,) -> value
+    bounds: tuple[tuple[float, float], ...]  # (low, high) of each coordinate
+    minimum: float | None  # None where nobody knows it
+    minimizers: Array  # (k, d) every point of the box that reaches the minimum
+    source: str
+    parameters: tuple[Parameter, ...] = ()  # what the coordinates stand for; x1, x2, ... unless told
+
+    def __post_init__(self) -> None:
+        if not self.parameters:
+            plain = tuple(Parameter(f"x{i}", low, high) for i, (low, high) in enumerate(self.bounds, start=1))
+            object.__setattr__(self, "parameters", plain)
+
+    @property
+    def d(self) -> int:
+        """The number of coordinates."""
+        return len(self.bounds)
+
+    def __call__(self, x: ArrayLike) -> float:
+        """The value at one point of the box."""
+        return float(self.function(self._inside(x)))
+
+    def scores(self, values: Array) -> Array:  # (n,) -> (n,)
+        """How far the best value so far is from the minimum; that value itself if nobody knows the minimum."""
+        return np.asarray(np.minimum.accumulate(values) - (self.minimum or 0.0))
+
+    def settings(self, x: ArrayLike) -> dict[str, float]:
+        """A point of the box as values of the parameters, in their own units."""
+        low, high = np.array(self.bounds).T
+        fractions = (self._inside(x) - low) / (high - low)
+        return {p.name: p.value(float(u)) for p, u in zip(self.parameters, fractions, strict=True)}
+
+    def point(self, settings: Mapping[str, float]) -> Array:  # (d,)
+        """The point of the box that these values of the parameters stand for."""
+        names = [parameter.name for parameter in self.parameters]
+        for name in settings:
+            if name not in names:
+                raise UnknownName(f"parameter of {self.name}", name, names)
+        if missing := [name for name in names if name not in settings]:
+            raise InvalidInput(f"{', '.join(missing)} of {self.name} is missing: give a value for every parameter.")
+        low, high = np.array(self.bounds).T
+        fractions = np.array([p.fraction(settings[p.name]) for p in self.parameters])
+        return np.asarray(np.clip(low + fractions * (high - low), low, high))
+
+    def _inside(self, x: ArrayLike) -> Array:
+        point = as_vector(x, f"x of {self.name}", length=self.d)
+        for i, (value, (low, high)) in enumerate(zip(point, self.bounds, strict=True)):
+            if not low <= value <= high:
+                raise InvalidInput(f"x[{i}] of {self.name} is {value}: choose a value within [{low}, {high}].")
+        return point
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Problems of one kind, told apart by a number: the instances 1, 2, ..., count."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    bounds: tuple[tuple[float, float], ...]
+    function: Callable[[int], Callable[[Array], float]]  # instance number -> what to minimise
+    source: str
+    count: int = INSTANCES
+
+    @property
+    def d(self) -> int:
+        """The number of coordinates."""
+        return len(self.bounds)
+
+    def instance(self, number: int) -> Problem:
+        """The problem with this number."""
+        if number not in range(1, self.count + 1):
+            raise InvalidInput(f"{self.name} has no instance {number}: choose one of 1 to {self.count}.")
+        return Problem(
+            name=f"{self.name}#{number}",
+            function=self.function(number),
+            bounds=self.bounds,
+            minimum=None,  # above 0, and for nobody's instance known
+            minimizers=frozen(np.empty((0, self.d))),
+            source=self.source,
+            parameters=self.parameters,
+        )

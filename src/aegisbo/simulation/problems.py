@@ -1,0 +1,66 @@
+"""Benchmark problems by name: functions with known answers, families of instances, and those of other packages.
+
+Another package offers a problem through an entry point of the group `aegisbo.problems`. The name of the entry point is
+the name of the problem; what it refers to is a `Problem` or a `Family` (see docs/extending.md).
+"""
+
+from __future__ import annotations
+
+from aegisbo.errors import InvalidInput, UnknownName
+from aegisbo.plugins import Plugins
+from aegisbo.simulation.problem import Family, Parameter, Problem
+from aegisbo.simulation.synthetic import SYNTHETIC
+
+__all__ = ["Family", "Parameter", "Problem", "families", "get", "names"]
+
+_FUNCTIONS = {problem.name: problem for problem in SYNTHETIC}
+_PLUGINS: Plugins[Problem | Family] = Plugins("aegisbo.problems", (Problem, Family))
+
+
+def names() -> tuple[str, ...]:
+    """The names of all single functions: our own in order of dimension, then those of other packages."""
+    return (*_FUNCTIONS, *(name for name, found in _PLUGINS.all().items() if isinstance(found, Problem)))
+
+
+def families() -> tuple[Family, ...]:
+    """The problems that come in numbered instances, in order of dimension."""
+    found = [each for each in _PLUGINS.all().values() if isinstance(each, Family)]
+    return tuple(sorted(found, key=lambda family: (family.d, family.name)))
+
+
+def dimension(name: str) -> int:
+    """The number of coordinates of a problem; of an instance of a family, without making the instance."""
+    base, _ = _split(name)
+    return _find(base).d
+
+
+def get(name: str, instance: int | None = None) -> Problem:
+    """The function called `name`, or an instance of a family: get("push4", instance=3) or get("push4#3")."""
+    base, number = _split(name)
+    if number is not None and instance is not None:
+        raise InvalidInput(f"{name!r} already names an instance: leave out instance={instance}.")
+    number = instance if number is None else number
+    found = _find(base)
+    if isinstance(found, Family):
+        if number is None:
+            raise InvalidInput(f"{base} has {found.count} instances: name one of them, such as {base + '#1'!r}.")
+        return found.instance(number)
+    if number is not None:
+        raise InvalidInput(f"{base} is a single function: leave out the instance {number}.")
+    return found
+
+
+def _find(base: str) -> Problem | Family:
+    found = _FUNCTIONS.get(base) or _PLUGINS.get(base)
+    if found is None:
+        raise UnknownName("problem", base, [*_FUNCTIONS, *_PLUGINS.names()])
+    return found
+
+
+def _split(name: str) -> tuple[str, int | None]:
+    base, mark, number = name.partition("#")
+    if not mark:
+        return base, None
+    if not number.isdecimal():
+        raise InvalidInput(f"{name!r} has no instance number after #: write it like {base + '#1'!r}.")
+    return base, int(number)

@@ -1,0 +1,143 @@
+"""One simulated run: a strategy on a problem, with workers on a virtual clock.
+
+Runs are paired. The initial design and the job times of a run follow from the problem, the seed and the run's number
+alone, so every strategy starts from the same points and meets the same times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from aegisbo.arrays import Array
+from aegisbo.errors import AegisError, InvalidInput
+from aegisbo.optimizer import Optimizer
+from aegisbo.runners.loop import run
+from aegisbo.runners.workers import Finished
+from aegisbo.simulation.clock import VirtualWorkers, law_from_text
+from aegisbo.simulation.problem import Problem
+from aegisbo.simulation.problems import dimension, get
+from aegisbo.strategies.base import Strategy
+from aegisbo.strategies.registry import DEFAULT_PRESET, resolve
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec:
+    """Everything that decides a simulated run; whoever holds one knows that it can be run."""
+
+    problem: str
+    strategy: str
+    preset: str = DEFAULT_PRESET
+    workers: int
+    budget: int  # evaluations, the initial ones included
+    law: str = "half-normal"  # of the job times
+    seed: int = 0
+    run: int = 0  # runs of one seed differ by this number only
+
+    def __post_init__(self) -> None:
+        self.make_strategy()
+        law_from_text(self.law)
+        for name, least in (("workers", 1), ("budget", self.n_initial + 1), ("seed", 0), ("run", 0)):
+            value = getattr(self, name)
+            if value < least:
+                start = f" ({self.problem} starts with {self.n_initial} initial points)" if name == "budget" else ""
+                raise InvalidInput(f"{name} is {value}: give at least {least}{start}.")
+
+    @property
+    def n_initial(self) -> int:
+        """Points of the initial design, which take no time: two for each coordinate, as in the paper."""
+        return 2 * dimension(self.problem)
+
+    @property
+    def run_seed(self) -> int:
+        """The seed of the optimiser and of the job times: equal for all strategies, and another for each problem."""
+        return int(np.random.SeedSequence([self.seed, self.run, crc32(self.problem.encode())]).generate_state(1)[0])
+
+    def make_problem(self) -> Problem:
+        """The problem to be minimized."""
+        return get(self.problem)
+
+    def make_strategy(self) -> Strategy:
+        """Who chooses the points."""
+        return resolve(self.strategy_text, self.preset)
+
+    @property
+    def strategy_text(self) -> str:
+        """The strategy, and for `random` how many points: without that it would be a Sobol sequence, not one design."""
+        return f"random:n={self.budget - self.n_initial}" if self.strategy == "random" else self.strategy
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One point that was evaluated, why and when."""
+
+    number: int
+    x: tuple[float, ...]
+    value: float
+    move: str  # what chose the point: initial, exploit, ...
+    start: float  # on the virtual clock
+    finish: float
+    suggestion_seconds: float  # real time that the choice took; the only measured thing in a record
+
+
+@dataclass(frozen=True)
+class Record:
+    """What happened in one simulated run."""
+
+    spec: Spec
+    minimum: float | None  # of the problem, where it is known
+    # (budget,) after each completion: the regret, or the best value where nobody knows the minimum
+    scores: Array = field(compare=False)
+    evaluations: tuple[Evaluation, ...]  # in order of completion
+    makespan: float  # seconds of the virtual clock until the last completion
+    utilization: float  # share of the workers' time spent evaluating
+
+    @property
+    def suggestion_seconds(self) -> list[float]:
+        """Real seconds of the choices that were left to the strategy."""
+        return [each.suggestion_seconds for each in self.evaluations if each.move != "initial"]
+
+    def describe(self) -> dict[str, Any]:
+        """The record in JSON's types, with the regret after each completion (null where the minimum is unknown)."""
+        regrets = [None] * len(self.scores) if self.minimum is None else self.scores.tolist()
+        return {
+            **asdict(self.spec),
+            "run_seed": self.spec.run_seed,
+            "minimum": self.minimum,
+            "makespan": self.makespan,
+            "utilization": self.utilization,
+            "evaluations": [
+                {**asdict(evaluation), "regret": regret}
+                for evaluation, regret in zip(self.evaluations, regrets, strict=True)
+            ],
+        }
+
+
+def simulate(spec: Spec) -> Record:
+    """Spend the budget on the virtual clock; equal specs give equal records, but for the measured seconds."""
+    problem = spec.make_problem()
+    optimizer = Optimizer(problem.bounds, strategy=spec.make_strategy(), seed=spec.run_seed, n_initial=spec.n_initial)
+    workers = VirtualWorkers(problem, spec.workers, law_from_text(spec.law), spec.run_seed, free=spec.n_initial)
+    outcome = run(optimizer, workers, spec.budget)
+    evaluations = tuple(_evaluation(job, optimizer, outcome.suggestion_seconds) for job in outcome.finished)
+    scores = problem.scores(np.array([each.value for each in evaluations]))
+    return Record(spec, problem.minimum, scores, evaluations, outcome.makespan, outcome.utilization)
+
+
+def _evaluation(job: Finished, optimizer: Optimizer, seconds: Mapping[int, float]) -> Evaluation:
+    trial = optimizer.trials[job.number]
+    if trial.value is None:  # a benchmark problem has a value everywhere: without one a comparison means nothing
+        raise AegisError(f"The problem has no value at {trial.x.tolist()}: {trial.reason}")
+    return Evaluation(
+        number=job.number,
+        x=tuple(trial.x.tolist()),
+        value=trial.value,
+        move=trial.note["move"],
+        start=job.started,
+        finish=job.finished,
+        suggestion_seconds=seconds[job.number],
+    )

@@ -1,0 +1,7 @@
+"""The user's parameters, and the unit cube that everything below the user sees instead."""
+
+from __future__ import annotations
+
+from aegisbo.space.space import Choice, Int, Real, Space
+
+__all__ = ["Choice", "Int", "Real", "Space"]

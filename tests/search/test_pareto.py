@@ -1,0 +1,130 @@
+"""The sorted algorithms against the quadratic definitions, with many ties and copies."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aegisbo.errors import InvalidInput
+from aegisbo.search import pareto
+
+GRID = st.integers(-3, 3).map(float)  # ties and copies
+REALS = st.floats(-1e6, 1e6)
+
+
+def rows(entries, most=40):
+    return st.lists(st.tuples(entries, entries), max_size=most).map(lambda pairs: np.array(pairs).reshape(-1, 2))
+
+
+OBJECTIVES = rows(GRID) | rows(REALS, most=15) | rows(st.sampled_from([0.0, -0.0, 5e-324, 1.0]))
+thoroughly = settings(deadline=None, max_examples=200)
+
+
+def dominated(F):
+    """(m,), by definition: some row is nowhere larger and somewhere smaller."""
+    nowhere_larger = (F[:, None, :] <= F[None, :, :]).all(axis=2)
+    somewhere_smaller = (F[:, None, :] < F[None, :, :]).any(axis=2)
+    return (nowhere_larger & somewhere_smaller).any(axis=0)
+
+
+def peel(F):
+    """(m,), by definition: front k is what is not dominated once the fronts before it are gone."""
+    result = np.full(len(F), -1)
+    for front in range(len(F)):
+        left = np.flatnonzero(result < 0)
+        result[left[~dominated(F[left])]] = front
+    return result
+
+
+def crowding_of_front(F):
+    """(m,), by definition: per objective, sort and add the relative gap between both neighbours."""
+    m = len(F)
+    result = np.zeros(m)
+    for j, tie in ((0, 1), (1, -1)):  # copies keep their order along the front, on which objective 1 falls
+        order = sorted(range(m), key=lambda i: (F[i, j], tie * i))
+        extent = F[order[-1], j] - F[order[0], j]
+        for k in range(1, m - 1):
+            if extent > 0:
+                result[order[k]] += (F[order[k + 1], j] - F[order[k - 1], j]) / extent
+        result[[order[0], order[-1]]] = np.inf
+    return result
+
+
+@thoroughly
+@given(OBJECTIVES)
+def test_nondominated_is_its_definition(F):
+    np.testing.assert_array_equal(pareto.nondominated(F), ~dominated(F))
+
+
+@thoroughly
+@given(OBJECTIVES)
+def test_ranks_peel_front_after_front(F):
+    np.testing.assert_array_equal(pareto.ranks(F), peel(F))
+
+
+@thoroughly
+@given(OBJECTIVES)
+def test_crowding_is_its_definition_on_every_front(F):
+    fronts = peel(F)
+    expected = np.zeros(len(F))
+    for front in set(fronts):
+        members = fronts == front
+        expected[members] = crowding_of_front(F[members])
+    np.testing.assert_allclose(pareto.crowding(F, fronts), expected, rtol=1e-12)
+
+
+def test_many_rows_agree_with_the_definition():
+    F = np.random.default_rng(0).integers(0, 40, (300, 2)).astype(float)
+    np.testing.assert_array_equal(pareto.ranks(F), peel(F))
+    np.testing.assert_array_equal(pareto.nondominated(F), peel(F) == 0)
+
+
+def test_a_front_of_copies_has_two_ends_and_no_room_between():
+    F = np.tile([2.0, -7.0], (5, 1))
+    np.testing.assert_array_equal(pareto.crowding(F, pareto.ranks(F)), [np.inf, 0.0, 0.0, 0.0, np.inf])
+
+
+@thoroughly
+@given(OBJECTIVES, st.tuples(GRID, GRID))
+def test_hypervolume_is_the_area_of_the_dominated_rectangles(F, reference):
+    # All coordinates cut the plane into rectangles, each of which is dominated as a whole or not at all.
+    below = F[np.less(F, reference).all(axis=1)]
+    across, up = (np.unique(np.append(below[:, j], reference[j])) for j in (0, 1))
+    expected = 0.0
+    for left, right in pairwise(across):
+        for low, high in pairwise(up):
+            if ((below[:, 0] <= left) & (below[:, 1] <= low)).any():
+                expected += (right - left) * (high - low)
+    assert pareto.hypervolume(F, reference) == pytest.approx(expected, rel=1e-9)
+
+
+def test_hypervolume_of_three_known_rectangles():
+    F = [[-5.0, 2.5], [0.0, 2.0], [4.0, 2.25], [9.0, -1.0], [11.0, -50.0], [-60.0, 3.0]]  # the last two reach too far
+    assert pareto.hypervolume(F, [10.0, 3.0]) == pytest.approx(15 * 0.5 + 10 * 0.5 + 1 * 3)
+
+
+@pytest.mark.parametrize(
+    "F", [[[1.0, np.nan]], [[np.inf, 0.0]], [1.0, 2.0], [[1.0, 2.0, 3.0]], [["a", "b"]], [[1.0, 2.0], [3.0]]]
+)
+def test_unusable_objectives_are_refused(F):
+    for function in (
+        pareto.nondominated,
+        pareto.ranks,
+        lambda F: pareto.crowding(F, np.zeros(1, dtype=np.intp)),
+        lambda F: pareto.hypervolume(F, (1.0, 1.0)),
+    ):
+        with pytest.raises(InvalidInput, match="F"):
+            function(F)
+
+
+def test_unusable_references_and_ranks_are_refused():
+    with pytest.raises(InvalidInput, match="reference"):
+        pareto.hypervolume([[0.0, 0.0]], (1.0, 2.0, 3.0))
+    with pytest.raises(InvalidInput, match="reference"):
+        pareto.hypervolume([[0.0, 0.0]], (1.0, np.nan))
+    with pytest.raises(InvalidInput, match="one front per row"):
+        pareto.crowding([[0.0, 0.0], [1.0, 1.0]], np.zeros(3, dtype=np.intp))

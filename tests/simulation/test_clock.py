@@ -1,0 +1,270 @@
+"""The virtual clock: job times follow their laws, depend on the trial alone, and pass in the right order."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.integrate import quad
+
+from aegisbo.errors import InvalidInput, UnknownName
+from aegisbo.simulation.clock import (
+    LAWS,
+    Constant,
+    Empirical,
+    Exponential,
+    HalfNormal,
+    Law,
+    Pareto,
+    VirtualWorkers,
+    law_from_text,
+)
+
+MEASURED = (4.0, 0.5, 2.0, 2.0)
+WITNESSES = [
+    (HalfNormal(), stats.halfnorm(scale=math.sqrt(math.pi / 2))),
+    (HalfNormal(3.0), stats.halfnorm(scale=3.0)),
+    (Pareto(), stats.pareto(5, scale=0.8)),
+    (Pareto(power=2.5, offset=7.0), stats.pareto(2.5, scale=7.0)),
+    (Exponential(), stats.expon()),
+    (Exponential(rate=0.2), stats.expon(scale=5.0)),
+]
+
+
+def double(x: float) -> float:
+    return 2 * x
+
+
+def workers_taking(*seconds: float, count: int) -> VirtualWorkers:
+    """Workers for which trial i takes seconds[i]."""
+
+    class Scripted(VirtualWorkers):
+        def seconds(self, number: int) -> float:
+            return seconds[number]
+
+    return Scripted(double, count, Constant(), seed=0)
+
+
+@pytest.mark.parametrize(("law", "witness"), WITNESSES)
+def test_quantiles_agree_with_scipy(law: Law, witness: Any) -> None:
+    shares = np.array([0.0, 1e-12, 0.01, 0.25, 0.5, 0.9, 0.999, 1 - 1e-9])
+    np.testing.assert_allclose([law.quantile(u) for u in shares], witness.ppf(shares), rtol=1e-7)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_named_laws_have_mean_one(name: str) -> None:
+    mean, _ = quad(law_from_text(name).quantile, 0, 1)  # the mean is the area under the quantile function
+    assert mean == pytest.approx(1, rel=1e-6)
+
+
+def test_empirical_law_draws_each_measured_time_equally_often() -> None:
+    law = Empirical(MEASURED)
+    assert [law.quantile(u) for u in (0.0, 0.2, 0.3, 0.6, 0.7, 0.8, 0.99)] == [0.5, 0.5, 2, 2, 2, 4, 4]
+
+
+@pytest.mark.parametrize(("law", "witness"), WITNESSES)
+def test_drawn_times_follow_the_law(law: Law, witness: Any) -> None:
+    workers = VirtualWorkers(double, 1, law, seed=11)
+    times = [workers.seconds(number) for number in range(2000)]
+    assert stats.kstest(times, witness.cdf).pvalue > 1e-3
+    assert abs(np.mean(times) - witness.mean()) < 4 * witness.std() / math.sqrt(len(times))
+
+
+def test_times_depend_on_the_trial_and_the_seed_alone() -> None:
+    first, same, other = (VirtualWorkers(double, q, HalfNormal(), seed=s) for q, s in ((1, 3), (9, 3), (1, 4)))
+    forward = [first.seconds(number) for number in range(50)]
+    backward = [same.seconds(number) for number in reversed(range(50))]
+    assert forward == backward[::-1]
+    assert not set(forward) & {other.seconds(number) for number in range(50)}
+    assert len(set(forward)) == 50
+
+
+@pytest.mark.parametrize("text", LAWS)
+def test_a_law_is_found_by_name(text: str) -> None:
+    assert law_from_text(text) is LAWS[text]
+
+
+def test_a_law_can_be_a_file_of_measured_seconds(tmp_path: Path) -> None:
+    file = tmp_path / "seconds.txt"
+    file.write_text("4.0\n0.5 2\n2e0\n")
+    assert law_from_text(str(file)) == Empirical(MEASURED)
+
+
+@pytest.mark.parametrize(("content", "complaint"), [("1 two", "'two'"), ("", "at least one"), ("1 -2", "-2.0")])
+def test_a_file_without_seconds_is_refused(tmp_path: Path, content: str, complaint: str) -> None:
+    file = tmp_path / "seconds.txt"
+    file.write_text(content)
+    with pytest.raises(InvalidInput, match=f"seconds.txt must list seconds only.*{complaint}"):
+        law_from_text(str(file))
+
+
+def test_an_unknown_law_is_answered_with_the_nearest() -> None:
+    with pytest.raises(UnknownName, match="did you mean 'half-normal'"):
+        law_from_text("halfnormal")
+
+
+@pytest.mark.parametrize(
+    ("make", "value"),
+    [(HalfNormal, 0), (Pareto, -1.0), (lambda v: Pareto(offset=v), 0), (Exponential, math.inf), (Constant, math.nan)],
+)
+def test_impossible_laws_are_refused(make: Any, value: float) -> None:
+    with pytest.raises(InvalidInput, match=f"is {value}: give a positive"):
+        make(value)
+
+
+@pytest.mark.parametrize(("workers", "seed", "complaint"), [(0, 1, "workers is 0"), (1, -1, "seed is -1")])
+def test_impossible_workers_are_refused(workers: int, seed: int, complaint: str) -> None:
+    with pytest.raises(InvalidInput, match=complaint):
+        VirtualWorkers(double, workers, Constant(), seed)
+
+
+def test_jobs_come_back_when_they_end() -> None:
+    workers = workers_taking(5.0, 1.0, 3.0, count=3)
+    for number in range(3):
+        workers.submit(number, float(number))
+    for number, end in ((1, 1.0), (2, 3.0), (0, 5.0)):
+        (job,) = workers.collect()
+        assert (job.number, job.started, job.finished, job.seconds) == (number, 0, end, end)
+        assert (job.outcome.state, job.outcome.value, workers.now()) == ("done", 2.0 * number, end)
+
+
+def test_ties_come_back_together_in_order_of_number() -> None:
+    workers = workers_taking(2.0, 1.0, 2.0, 2.0, count=4)
+    for number in (3, 1, 2, 0):
+        workers.submit(number, 0.0)
+    assert [[job.number for job in workers.collect()] for _ in range(3)] == [[1], [0, 2, 3], []]
+
+
+def test_free_trials_take_no_time() -> None:
+    workers = VirtualWorkers(double, 5, Constant(2.0), seed=0, free=3)
+    for number in (4, 2, 0, 1, 3):
+        workers.submit(number, 0.0)
+    assert [job.number for job in workers.collect()] == [0, 1, 2]
+    assert workers.now() == 0
+    assert [job.number for job in workers.collect()] == [3, 4]
+    assert workers.now() == 2
+
+
+def test_collect_waits_no_longer_than_the_timeout() -> None:
+    workers = workers_taking(3.0, count=1)
+    workers.submit(0, 1.0)
+    assert workers.collect(0.0) == []
+    assert workers.now() == 0
+    assert workers.collect(1.25) == []
+    assert workers.now() == 1.25
+    (job,) = workers.collect(1.75)
+    assert job.finished == workers.now() == 3
+
+
+def test_collect_returns_at_once_if_nothing_is_running() -> None:
+    workers = workers_taking(count=1)
+    assert workers.collect() == []
+    assert workers.now() == 0
+
+
+def test_a_stopped_job_frees_its_worker_at_once() -> None:
+    calls: list[float] = []
+    workers = VirtualWorkers(calls.append, 1, Constant(10.0), seed=0)
+    workers.submit(0, 1.0)
+    workers.collect(4.0)
+    workers.stop(0)
+    (job,) = workers.collect()
+    assert (job.outcome.state, job.finished, workers.now()) == ("timed_out", 4, 4)
+    assert "4 seconds" in job.outcome.reason
+    assert calls == []
+    workers.submit(1, 1.0)
+
+
+def test_a_job_that_has_ended_cannot_be_stopped() -> None:
+    workers = VirtualWorkers(double, 1, Constant(), seed=0, free=1)
+    workers.submit(0, 1.0)
+    workers.stop(0)
+    workers.stop(99)
+    assert [job.outcome.state for job in workers.collect()] == ["done"]
+
+
+def test_submitting_beyond_capacity_or_twice_is_refused() -> None:
+    workers = workers_taking(1.0, 1.0, 1.0, count=2)
+    workers.submit(0, 0.0)
+    with pytest.raises(InvalidInput, match="Trial 0 is running already"):
+        workers.submit(0, 0.0)
+    workers.submit(1, 0.0)
+    with pytest.raises(InvalidInput, match="All 2 workers are busy: collect a result before trial 2"):
+        workers.submit(2, 0.0)
+
+
+def test_closing_abandons_what_is_running() -> None:
+    calls: list[float] = []
+    workers = VirtualWorkers(calls.append, 1, Constant(), seed=0)
+    workers.submit(0, 1.0)
+    workers.close()
+    assert workers.collect() == []
+    assert calls == []
+
+
+def outcome_of(function: Any) -> Any:
+    workers = VirtualWorkers(function, 1, Constant(), seed=0)
+    workers.submit(0, 1.0)
+    (job,) = workers.collect()
+    assert job.seconds == 1
+    return job.outcome
+
+
+def test_an_exception_is_a_failed_outcome_with_its_text() -> None:
+    def diverge(x: float) -> float:
+        raise ArithmeticError("step too long")
+
+    outcome = outcome_of(diverge)
+    assert (outcome.state, outcome.reason) == ("failed", "ArithmeticError: step too long")
+    assert math.isnan(outcome.value)
+
+
+@pytest.mark.parametrize(
+    "answer", [math.nan, -math.inf, np.float32("inf"), 10**400, None, "1.5", 1j, [1.0], np.zeros(2), {}, np.array("a")]
+)
+def test_what_is_no_finite_number_is_invalid(answer: Any) -> None:
+    outcome = outcome_of(lambda x: answer)
+    assert outcome.state == "invalid"
+    assert "must return" in outcome.reason
+    assert math.isnan(outcome.value)
+
+
+@pytest.mark.parametrize("answer", [2, 2.0, np.float32(2), np.int64(2), Fraction(2), np.array(2.0), np.array([[2]])])
+def test_every_kind_of_real_number_is_a_value(answer: Any) -> None:
+    outcome = outcome_of(lambda x: answer)
+    assert (outcome.state, outcome.value, type(outcome.value)) == ("done", 2, float)
+
+
+@given(seconds=st.lists(st.integers(0, 6), min_size=1, max_size=30), count=st.integers(1, 5))
+def test_jobs_come_back_as_in_a_walk_through_every_second(seconds: list[int], count: int) -> None:
+    """Submit whenever a worker is free; a second simulation counts down the remaining seconds one by one."""
+    workers = workers_taking(*seconds, count=count)
+    queue, batches, running = list(range(len(seconds))), [], 0
+    while queue or running:
+        while queue and running < count:
+            workers.submit(queue.pop(0), 0.0)
+            running += 1
+        batch = workers.collect()
+        running -= len(batch)
+        batches.append((workers.now(), [job.number for job in batch]))
+
+    queue, walked, left, clock = list(range(len(seconds))), [], {}, 0
+    while queue or left:
+        while queue and len(left) < count:
+            number = queue.pop(0)
+            left[number] = seconds[number]
+        ended = sorted(number for number, remaining in left.items() if remaining == 0)
+        if ended:
+            walked.append((clock, ended))
+            left = {number: remaining for number, remaining in left.items() if remaining > 0}
+        else:
+            left = {number: remaining - 1 for number, remaining in left.items()}
+            clock += 1
+    assert batches == walked

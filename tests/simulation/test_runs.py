@@ -1,0 +1,162 @@
+"""A simulated run: what is in the record, that runs are paired, and that processes change nothing."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aegisbo.errors import AegisError, InvalidInput, UnknownName
+from aegisbo.optimizer import Optimizer
+from aegisbo.simulation import runs as simulation
+from aegisbo.simulation.clock import LAWS, VirtualWorkers
+from aegisbo.simulation.many import simulate_all
+from aegisbo.simulation.problems import get
+from aegisbo.simulation.runs import Record, Spec, simulate
+
+
+def spec(**changes: Any) -> Spec:
+    return Spec(**{"problem": "Branin", "strategy": "ei", "workers": 3, "budget": 20, "seed": 5, "run": 1} | changes)
+
+
+@pytest.fixture(scope="module")
+def record() -> Record:
+    return simulate(spec())
+
+
+def without_seconds(record: Record) -> Record:
+    return replace(record, evaluations=tuple(replace(each, suggestion_seconds=0.0) for each in record.evaluations))
+
+
+def test_every_evaluation_is_there_once_with_its_value(record: Record) -> None:
+    branin = get("Branin")
+    assert sorted(each.number for each in record.evaluations) == list(range(20))
+    assert [each.value for each in record.evaluations] == [branin(each.x) for each in record.evaluations]
+    finishes = [each.finish for each in record.evaluations]
+    assert finishes == sorted(finishes)
+    assert [each.number for each in record.evaluations] != list(range(20)), "nobody overtook: the test is too tame"
+
+
+def test_scores_are_the_distance_of_the_best_so_far_in_order_of_completion(record: Record) -> None:
+    values = [each.value for each in record.evaluations]
+    expected = [min(values[: k + 1]) - get("Branin").minimum for k in range(20)]
+    assert record.scores.tolist() == expected
+    assert [each["regret"] for each in record.describe()["evaluations"]] == expected
+
+
+def test_without_a_known_minimum_the_score_is_the_value(record: Record) -> None:
+    values = [each.value for each in record.evaluations]
+    unknown = replace(get("Branin"), minimum=None)
+    assert unknown.scores(np.array(values)).tolist() == list(itertools.accumulate(values, min))
+    assert {each["regret"] for each in replace(record, minimum=None).describe()["evaluations"]} == {None}
+
+
+def test_initial_points_come_first_take_no_time_and_are_no_choice_of_the_strategy(record: Record) -> None:
+    initial, rest = record.evaluations[:4], record.evaluations[4:]
+    assert [(each.number, each.move, each.start, each.finish) for each in initial] == [
+        (number, "initial", 0, 0) for number in range(4)
+    ]
+    assert {each.move for each in rest} == {"ei"}
+    assert min(each.finish - each.start for each in rest) > 0
+    assert record.suggestion_seconds == [each.suggestion_seconds for each in rest]
+    assert min(record.suggestion_seconds) > 0
+
+
+def test_a_run_can_be_repeated_by_hand_with_its_seed(record: Record) -> None:
+    optimizer = Optimizer(get("Branin").bounds, strategy="ei", seed=record.describe()["run_seed"])
+    assert [optimizer.ask().x.tolist() for _ in range(4)] == [list(each.x) for each in record.evaluations[:4]]
+
+
+def test_use_of_workers_follows_from_the_times(record: Record) -> None:
+    assert record.makespan == max(each.finish for each in record.evaluations)
+    busy = sum(each.finish - each.start for each in record.evaluations)
+    assert record.utilization == pytest.approx(busy / (3 * record.makespan), rel=1e-12)
+    edges = sorted({each.start for each in record.evaluations[4:]})
+    running = [sum(each.start <= edge < each.finish for each in record.evaluations) for edge in edges]
+    assert max(running) == 3
+
+
+@pytest.mark.parametrize("run", [0, 3])
+def test_strategies_share_initial_points_and_job_times(run: int) -> None:
+    first, second = (simulate(spec(strategy=name, run=run)) for name in ("ei", "random"))
+    by_number = [{each.number: each for each in record.evaluations} for record in (first, second)]
+    for number in range(20):
+        ours, theirs = by_number[0][number], by_number[1][number]
+        assert (ours.start, ours.finish) == (theirs.start, theirs.finish)
+        assert (ours.x == theirs.x) == (number < 4)
+
+
+def test_job_times_are_those_of_the_law_for_the_seed_of_the_run() -> None:
+    of_run = spec(strategy="random", law="pareto")
+    workers = VirtualWorkers(abs, 3, LAWS["pareto"], of_run.run_seed, free=4)
+    for each in simulate(of_run).evaluations:
+        assert each.finish - each.start == pytest.approx(workers.seconds(each.number), abs=1e-12)
+
+
+def test_runs_and_seeds_differ() -> None:
+    starts = {simulate(spec(strategy="random", seed=s, run=r)).evaluations[0].x for s in (0, 1) for r in (0, 1)}
+    assert len(starts) == 4
+
+
+def test_random_is_one_latin_hypercube_of_all_that_follows_the_initial_points() -> None:
+    points = sorted(simulate(spec(strategy="random", budget=24)).evaluations, key=lambda each: each.number)
+    low, high = np.array(get("Branin").bounds).T
+    for rows in (slice(4), slice(4, 24)):
+        unit = (np.array([each.x for each in points[rows]]) - low) / (high - low)
+        cells = np.floor(unit * len(unit))
+        assert np.array_equal(np.sort(cells, axis=0), np.arange(len(unit))[:, None] * [1, 1])
+
+
+def test_equal_specs_give_equal_records_in_any_number_of_processes(record: Record) -> None:
+    specs = [spec(strategy=name, run=run) for name in ("ei", "aegis") for run in (1, 2)]
+    alone, together = ([without_seconds(each) for each in simulate_all(specs, jobs)] for jobs in (1, 2))
+    assert [each.spec for each in alone] == specs
+    assert alone == together
+    assert alone[0] == without_seconds(record)
+
+
+def test_an_error_in_a_process_reaches_the_caller(tmp_path: Path) -> None:
+    times = tmp_path / "seconds.txt"
+    times.write_text("1 2 3")
+    specs = [spec(strategy="random", law=str(times), run=run) for run in range(2)]
+    times.unlink()
+    with pytest.raises(UnknownName, match=r"law of job times .*seconds\.txt"):
+        list(simulate_all(specs, jobs=2))
+
+
+def test_a_record_is_json(record: Record) -> None:
+    described = record.describe()
+    stored = json.loads(json.dumps(described, allow_nan=False))
+    assert {name: stored[name] for name in vars(record.spec)} == vars(record.spec)
+    assert [tuple(each["x"]) for each in stored["evaluations"]] == [each.x for each in record.evaluations]
+
+
+def test_a_problem_without_a_value_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = replace(get("Branin"), function=lambda x: 1 / 0)
+    monkeypatch.setattr(simulation, "get", lambda name: broken)
+    with pytest.raises(AegisError, match=r"no value at \[.*division by zero"):
+        simulate(spec(strategy="random"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"problem": "Brannin"}, "did you mean 'Branin'"),
+        ({"strategy": "egis"}, "did you mean 'aegis'"),
+        ({"strategy": "aegis:gamma=2"}, "gamma must be a number from 0 to 1"),
+        ({"preset": "papr"}, "did you mean 'paper'"),
+        ({"law": "pareta"}, "did you mean 'pareto'"),
+        ({"budget": 4}, r"budget is 4: give at least 5 \(Branin starts with 4 initial points\)"),
+        ({"workers": 0}, "workers is 0: give at least 1"),
+        ({"seed": -1}, "seed is -1: give at least 0"),
+        ({"run": -2}, "run is -2: give at least 0"),
+    ],
+)
+def test_an_impossible_spec_is_refused_before_anything_runs(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        spec(**changes)

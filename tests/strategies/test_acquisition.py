@@ -1,0 +1,344 @@
+"""Acquisition functions against integrals, SciPy, values of many digits, differences and dense grids."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from aegisbo.gp.kernels import Matern52
+from aegisbo.gp.posterior import condition
+from aegisbo.search.pareto import nondominated
+from aegisbo.strategies import acquisition
+from aegisbo.strategies.acquisition import (
+    Penalty,
+    expected_improvement,
+    hard_penalty,
+    lipschitz,
+    log_expected_improvement,
+    lower_confidence_bound,
+    soft_penalty,
+)
+
+BEST = -0.7
+SIGMAS = [1e-3, 0.3, 20.0]
+
+# z, log h, Φ/h, φ/h with h = φ(z) + z Φ(z), from mpmath with 80 digits:
+#   z = mpf(z); phi = exp(-z*z/2) / sqrt(2*pi); Phi = erfc(-z/sqrt(mpf(2))) / 2; h = phi + z*Phi
+TAIL = [
+    (-1.0, -2.48512102571264134, 1.90427123332969182, 2.90427123332969182),
+    (-5.0, -16.7443011626609901, 5.36181624128808853, 27.8090812064404426),
+    (-20.0, -206.917838509425098, 20.0992628111012818, 402.985256222025636),
+    (-49.9, -1253.74518366410357, 49.9400320063821132, 2493.00759711846738),
+    (-50.1, -1263.75317410146867, 50.1398725790764642, 2513.00761621173093),
+    (-200.0, -20011.5156482597393, 200.009999250131218, 40002.9998500262435),
+    (-1e4, -50000019.3396193072, 10000.000199999994, 100000002.99999994),
+    (-1e6, -500000000028.54996, 1000000.000002, 1000000000003.0),
+    (-1e9, -500000000000000042.0, 1e9, 1e18),
+]
+
+
+def gaussian(z, sigma):
+    """mu (m,) and var (m,) for which BEST lies z standard deviations above mu."""
+    z = np.atleast_1d(np.asarray(z, dtype=float))
+    return BEST - z * sigma, np.full(z.shape, sigma**2)
+
+
+def difference(f, x, h):
+    """Derivative of f at x from four values, exact for polynomials up to degree four."""
+    return (8.0 * (f(x + h) - f(x - h)) - (f(x + 2.0 * h) - f(x - 2.0 * h))) / (12.0 * h)
+
+
+def posterior(seed, d, lengthscale=(0.4,), noise=1e-4):
+    """Twelve values of a smooth function: its posterior mean has no two peaks of nearly the same slope."""
+    X = np.random.default_rng([seed, d]).random((12, d))
+    y = np.sin(X @ np.array([4.0, -2.0])[:d]) + X[:, -1] ** 2
+    return condition(Matern52(np.array(lengthscale), 1.5), noise, X, y)
+
+
+def grid(d, points, low=0.0, high=1.0):
+    """(points^d, d) with the corners of the box."""
+    low, high = np.broadcast_to(low, (d,)), np.broadcast_to(high, (d,))
+    axes = [np.linspace(a, b, points) for a, b in zip(low, high, strict=True)]
+    return np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, d)
+
+
+# Expected improvement
+
+
+@pytest.mark.parametrize("sigma", SIGMAS)
+@pytest.mark.parametrize("z", [-6.0, -2.5, -1.0, -0.1, 0.0, 0.4, 3.0, 8.0])
+def test_expected_improvement_is_the_integral(z, sigma):
+    mu, var = gaussian(z, sigma)
+    integral, _ = quad(
+        lambda f: (BEST - f) * norm.pdf(f, mu[0], sigma),
+        min(mu[0], BEST) - 12.0 * sigma,
+        BEST,
+        points=[min(mu[0], BEST)],
+        epsabs=0.0,
+        epsrel=1e-10,
+    )
+    assert expected_improvement(mu, var, BEST)[0] == pytest.approx(integral, rel=1e-9)
+
+
+@pytest.mark.parametrize("sigma", SIGMAS)
+def test_expected_improvement_is_equation_3(sigma):
+    z = np.linspace(-8.0, 8.0, 321)
+    mu, var = gaussian(z, sigma)
+    expected = sigma * (z * norm.cdf(z) + norm.pdf(z))
+    np.testing.assert_allclose(expected_improvement(mu, var, BEST), expected, rtol=1e-11)
+
+
+def test_expected_improvement_is_never_negative():
+    z = np.concatenate([np.linspace(-45.0, 45.0, 200_001), [-1e9, 1e9]])
+    assert (expected_improvement(*gaussian(z, 0.3), BEST) >= 0.0).all()
+
+
+def test_without_uncertainty_the_improvement_is_certain():
+    mu = np.array([BEST - 2.0, BEST, BEST + 2.0])
+    np.testing.assert_allclose(expected_improvement(mu, np.zeros(3), BEST), [2.0, 0.0, 0.0], atol=1e-9)
+    value, by_mu, by_var = log_expected_improvement(mu, np.zeros(3), BEST)
+    assert np.isfinite(value).all()
+    assert value[0] == pytest.approx(np.log(2.0))
+    assert by_mu[0] == pytest.approx(-0.5)
+    np.testing.assert_array_equal(by_var, 0.0)
+
+
+# Its logarithm
+
+
+@pytest.mark.parametrize("sigma", SIGMAS)
+def test_log_expected_improvement_is_the_logarithm(sigma):
+    mu, var = gaussian(np.linspace(-30.0, 50.0, 8001), sigma)
+    value = log_expected_improvement(mu, var, BEST)[0]
+    np.testing.assert_allclose(value, np.log(expected_improvement(mu, var, BEST)), rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize("sigma", SIGMAS)
+@pytest.mark.parametrize("row", TAIL, ids=lambda row: f"{row[0]:g}")
+def test_far_tail_has_many_correct_digits(row, sigma):
+    z, log_h, cdf_by_h, density_by_h = row
+    mu, var = np.array([-z * sigma]), np.array([sigma**2])
+    value, by_mu, by_var = log_expected_improvement(mu, var, 0.0)
+    assert value[0] == pytest.approx(np.log(sigma) + log_h, rel=1e-14, abs=3e-11)
+    assert by_mu[0] == pytest.approx(-cdf_by_h / sigma, rel=1e-10)
+    assert by_var[0] == pytest.approx(density_by_h / (2.0 * sigma**2), rel=1e-10)
+
+
+@pytest.mark.parametrize("switch", [-1.0, -50.0])
+def test_no_step_where_the_formula_changes(switch):
+    z = np.array([np.nextafter(switch, -np.inf), switch, np.nextafter(switch, np.inf)])
+    for part in log_expected_improvement(*gaussian(z, 1.0), BEST):
+        np.testing.assert_allclose(np.diff(part), 0.0, atol=1e-10 * np.abs(part).max())
+
+
+@pytest.mark.parametrize("sigma", SIGMAS)
+@pytest.mark.parametrize("z", [30.0, 3.0, 0.0, -0.9, -1.1, -7.0, -30.0, -49.0, -51.0, -300.0, -1e4])
+def test_derivatives_are_differences(z, sigma):
+    (mu,), (var,) = gaussian(z, sigma)
+
+    def log_ei(mu, var):
+        return log_expected_improvement(np.array([mu]), np.array([var]), BEST)[0][0]
+
+    _, by_mu, by_var = log_expected_improvement(np.array([mu]), np.array([var]), BEST)
+    reach = 1e-3 * sigma * max(1.0, abs(z))  # log EI falls like -z²/2: in the tail its scale is z itself
+    assert by_mu[0] == pytest.approx(difference(lambda mu: log_ei(mu, var), mu, reach), rel=1e-7)
+    slope = difference(lambda var: log_ei(mu, var), var, 1e-3 * var)
+    assert by_var[0] == pytest.approx(slope, rel=1e-7, abs=1e-11 / var)
+
+
+# The claim of section 3
+
+
+def test_lower_confidence_bound():
+    mu, var = np.array([1.0, -2.0, 0.5]), np.array([4.0, 0.0, 0.25])
+    np.testing.assert_allclose(lower_confidence_bound(mu, var, 1.5), [-2.0, -2.0, -0.25], rtol=1e-15)
+    np.testing.assert_array_equal(lower_confidence_bound(mu, var, 0.0), mu)
+
+
+@pytest.mark.parametrize(("d", "points"), [(1, 1001), (2, 45)])
+@pytest.mark.parametrize("seed", range(6))
+def test_maximisers_of_improvement_and_of_optimism_are_pareto_optimal(seed, d, points):
+    rng = np.random.default_rng([seed, d])
+    gp = condition(Matern52(np.array([0.2]), 1.5), 1e-4, rng.random((12, d)), rng.standard_normal(12))
+    mu, var = gp.predict(grid(d, points))
+    front = nondominated(np.column_stack([mu, -np.sqrt(var)]))
+    assert 1 < front.sum() < len(mu)
+    assert front[np.argmax(expected_improvement(mu, var, gp.y.min()))]
+    assert front[np.argmax(log_expected_improvement(mu, var, gp.y.min())[0])]
+    for beta in (0.1, 0.5, 1.0, 2.0, 5.0, 100.0):
+        assert front[np.argmin(lower_confidence_bound(mu, var, beta))]
+
+
+# Penalties
+
+P = np.array([[0.2, 0.9, 0.4], [0.25, 0.8, 0.5], [0.9, 0.1, 0.1]])
+RADIUS = np.array([0.3, 0.05, 0.6])
+BLUR = np.array([0.1, 0.02, 0.003])
+
+
+def log_factor(distance, radius, blur, hard):
+    """One log φ_j, as written in the papers."""
+    if hard:
+        return np.log(((distance / (radius + blur)) ** -5.0 + 1.0) ** (-1.0 / 5.0))
+    return norm.logcdf((distance - radius) / blur)
+
+
+@pytest.mark.parametrize("hard", [False, True])
+def test_penalty_is_the_product_of_its_factors(hard):
+    Z = np.vstack([np.random.default_rng(0).random((50, 3)), P + 0.02])
+    value, gradient = Penalty(P, RADIUS, BLUR, hard).log_value_and_gradient(Z)
+    assert value.shape == (53,)
+    assert gradient.shape == (53, 3)
+    each = [log_factor(np.linalg.norm(Z - x, axis=1), r, s, hard) for x, r, s in zip(P, RADIUS, BLUR, strict=True)]
+    np.testing.assert_allclose(value, np.sum(each, axis=0), rtol=1e-10)
+    assert (value <= 0.0).all()
+    assert (np.max(each, axis=1) > np.log(0.9)).all()  # each factor lets some points pass ...
+    assert (np.min(each, axis=1) < np.log(0.5)).all()  # ... and hinders others
+
+
+@pytest.mark.parametrize("hard", [False, True])
+def test_gradient_of_a_penalty_is_its_difference(hard):
+    penalty = Penalty(P, RADIUS, BLUR, hard)
+    Z = np.vstack([np.random.default_rng(1).random((50, 3)), P + 1e-3, P + np.array([0.02, -0.01, 0.0])])
+    gradient = penalty.log_value_and_gradient(Z)[1]
+    for i, axis in enumerate(np.eye(3)):
+        slope = difference(lambda t, axis=axis: penalty.log_value_and_gradient(Z + t * axis)[0], 0.0, 1e-5)
+        np.testing.assert_allclose(gradient[:, i], slope, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("hard", [False, True])
+def test_a_penalty_grows_from_nothing_to_one_with_the_distance(hard):
+    penalty = Penalty(P[:1], RADIUS[:1], BLUR[:1], hard)
+    away = np.linspace(0.0, 20.0, 4001)[:, None] * np.array([0.6, -0.8, 0.0])
+    value, gradient = penalty.log_value_and_gradient(P[0] + away)
+    assert np.isfinite(value).all()
+    assert np.isfinite(gradient).all()
+    share = np.exp(value)
+    assert (np.diff(share) >= 0.0).all()
+    assert share[0] == pytest.approx(0.0, abs=2e-3)
+    assert share[-1] == pytest.approx(1.0, abs=1e-8)
+    assert (gradient @ np.array([0.6, -0.8, 0.0]) >= 0.0).all()
+
+
+@pytest.mark.parametrize("t", [50.0, 1e4, 1e6, 1e8])
+def test_the_logarithm_of_a_soft_penalty_survives_where_the_penalty_vanishes(t):
+    direction, blur = np.array([0.6, 0.8]), 0.5 / t
+    penalty = Penalty(np.zeros((1, 2)), np.array([1.0]), np.array([blur]), hard=False)
+    value, gradient = penalty.log_value_and_gradient(0.5 * direction[None, :])  # t blurs inside the edge
+    assert value[0] == pytest.approx(norm.logcdf(-t), rel=1e-12)
+    hazard = t + 1.0 / t - 2.0 / t**3  # φ/Φ at -t, but for 10 / t⁵
+    np.testing.assert_allclose(gradient[0], hazard / blur * direction, rtol=1e-9)
+
+
+@pytest.mark.parametrize("hard", [False, True])
+def test_nothing_pending_penalises_nothing(hard):
+    value, gradient = Penalty(P[:0], RADIUS[:0], BLUR[:0], hard).log_value_and_gradient(P)
+    np.testing.assert_array_equal(value, 0.0)
+    np.testing.assert_array_equal(gradient, 0.0)
+
+
+def test_penalties_are_frozen():
+    with pytest.raises(FrozenInstanceError):
+        Penalty(P, RADIUS, BLUR, hard=True).hard = False
+
+
+# The slopes behind them
+
+
+def steepest(gp, low, high, points):
+    """The largest slope of the posterior mean on a grid over a box."""
+    return np.linalg.norm(gp.mean_and_gradient(grid(gp.X.shape[1], points, low, high))[1], axis=1).max()
+
+
+@pytest.mark.parametrize(("d", "points"), [(1, 2001), (2, 151)])
+@pytest.mark.parametrize("seed", range(6))
+def test_lipschitz_is_the_steepest_slope_of_the_mean(seed, d, points):
+    gp = posterior(seed, d)
+    found = lipschitz(gp, np.zeros(d), np.ones(d), np.random.default_rng(seed))
+    on_grid = steepest(gp, 0.0, 1.0, points)
+    assert found >= on_grid * (1.0 - 1e-9)
+    assert found == pytest.approx(on_grid, rel=1e-3)
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_lipschitz_of_a_linear_function_is_its_slope(d):
+    X = grid(d, 6)
+    y = X @ np.array([3.0, -4.0])[:d]
+    gp = condition(Matern52(np.array([2.0]), 100.0), 1e-8, X, y)
+    found = lipschitz(gp, np.zeros(d), np.ones(d), np.random.default_rng(0))
+    assert found == pytest.approx([3.0, 5.0][d - 1], rel=0.02)
+
+
+def test_lipschitz_knows_only_its_box():
+    X = np.linspace(0.0, 1.0, 40)[:, None]
+    gp = condition(Matern52(np.array([0.2]), 1.0), 1e-6, X, np.tanh(20.0 * (X[:, 0] - 0.8)) + 0.5 * X[:, 0])
+    found = []
+    for low, high in [(0.1, 0.45), (0.55, 0.7), (0.0, 1.0)]:  # steeper from one to the next
+        found.append(lipschitz(gp, np.array([low]), np.array([high]), np.random.default_rng(0)))
+        assert found[-1] == pytest.approx(steepest(gp, low, high, 2001), rel=1e-3)
+    assert 2.0 * found[0] < found[1] < 0.5 * found[2]
+
+
+def test_lipschitz_climbs_beyond_its_samples(monkeypatch):
+    monkeypatch.setattr(acquisition, "LIPSCHITZ_SAMPLES", 3)
+    gp = posterior(3, 2)
+    found = lipschitz(gp, np.zeros(2), np.ones(2), np.random.default_rng(2))
+    samples = np.random.default_rng(2).random((3, 2))
+    assert found > 1.05 * np.linalg.norm(gp.mean_and_gradient(samples)[1], axis=1).max()
+    assert found == pytest.approx(steepest(gp, 0.0, 1.0, 151), rel=1e-3)
+
+
+def test_a_flat_mean_says_nothing_about_slopes():
+    gp = posterior(0, 2)
+    low, high, rng = np.zeros(2), np.ones(2), np.random.default_rng(0)
+    assert lipschitz(condition(gp.kernel, gp.noise, gp.X, np.zeros(12)), low, high, rng) == 10.0
+    assert lipschitz(condition(gp.kernel, gp.noise, gp.X, 1e-9 * gp.y), low, high, rng) == 10.0
+    assert lipschitz(condition(gp.kernel, gp.noise, gp.X, 1e-6 * gp.y), low, high, rng) < 1e-3
+
+
+def plateau(step, lengthscale):
+    """Steepest inside the cube at (step, 1); outside it falls from the plateau to the prior mean, steeper still."""
+    X = grid(2, 9)
+    y = 8.0 + (1.0 + X[:, 1]) * np.tanh(8.0 * (X[:, 0] - step))
+    return condition(Matern52(np.array(lengthscale), 10.0), 1e-4, X, y)
+
+
+PENDING = np.array([[0.02, 0.5], [0.4, 0.97], [0.99, 0.05], [0.55, 0.45]])
+
+
+def assert_balls(penalty, gp, L):
+    mu, var = gp.predict(PENDING)
+    np.testing.assert_array_equal(penalty.P, PENDING)
+    np.testing.assert_allclose(penalty.radius, np.abs(mu - gp.y.min()) / L, rtol=1e-3)
+    np.testing.assert_allclose(penalty.blur, np.sqrt(var + gp.noise) / L, rtol=1e-3)
+
+
+@pytest.mark.parametrize("step", [0.1, 0.9])
+def test_soft_penalty_has_one_slope_for_the_cube(step):
+    gp = plateau(step, (0.3,))
+    penalty = soft_penalty(gp, PENDING, gp.y.min(), np.random.default_rng(0))
+    assert_balls(penalty, gp, steepest(gp, 0.0, 1.0, 151))
+    assert not penalty.hard
+
+
+@pytest.mark.parametrize("lengthscale", [(0.4, 0.6), (0.4,)])
+def test_hard_penalty_has_a_slope_for_each_pending_point(lengthscale):
+    gp = plateau(0.4, lengthscale)
+    penalty = hard_penalty(gp, PENDING, gp.y.min(), np.random.default_rng(0))
+    half = np.array(lengthscale) / 2.0
+    boxes = [(np.clip(x - half, 0.0, 1.0), np.clip(x + half, 0.0, 1.0)) for x in PENDING]
+    assert_balls(penalty, gp, np.array([steepest(gp, low, high, 151) for low, high in boxes]))
+    assert penalty.hard
+
+
+def test_a_point_without_uncertainty_still_has_a_blur():
+    gp = posterior(4, 2, noise=0.0)
+    penalty = soft_penalty(gp, gp.X[:1], gp.y.min(), np.random.default_rng(0))
+    value, gradient = penalty.log_value_and_gradient(np.random.default_rng(1).random((100, 2)))
+    assert penalty.blur[0] > 0.0
+    assert np.isfinite(value).all()
+    assert np.isfinite(gradient).all()
