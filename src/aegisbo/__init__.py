@@ -1,24 +1,28 @@
-"""Asynchronous Bayesian optimisation that never lets a worker wait."""
+"""Asynchronous Bayesian optimization that never lets a worker wait."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from aegisbo.errors import AegisError
+from aegisbo.errors import AegisError, SpaceExhausted
 
 OPTIONAL = ["AegisSampler", "from_optuna"]  # need an extra, so a star import leaves them out
 
 if TYPE_CHECKING:
     from aegisbo.integrations import AegisSampler as AegisSampler
     from aegisbo.integrations import from_optuna as from_optuna
-    from aegisbo.optimizer import Choice, Int, Optimizer, Real, Result, Trial
+    from aegisbo.optimizer import Optimizer, Result, Trial
     from aegisbo.runners.minimize import minimize
+    from aegisbo.space import Choice, Int, Real, Space
+    from aegisbo.strategies.base import Strategy
     from aegisbo.study import load
 else:
     _HOMES = {
-        **dict.fromkeys(["Choice", "Int", "Optimizer", "Real", "Result", "Trial"], "aegisbo.optimizer"),
+        **dict.fromkeys(["Choice", "Int", "Real", "Space"], "aegisbo.space"),
+        **dict.fromkeys(["Optimizer", "Result", "Trial"], "aegisbo.optimizer"),
         **dict.fromkeys(OPTIONAL, "aegisbo.integrations"),
+        "Strategy": "aegisbo.strategies.base",
         "load": "aegisbo.study",
         "minimize": "aegisbo.runners.minimize",
     }
@@ -30,7 +34,7 @@ else:
         return getattr(import_module(_HOMES[name]), name)
 
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "AegisError",
@@ -39,6 +43,9 @@ __all__ = [
     "Optimizer",
     "Real",
     "Result",
+    "Space",
+    "SpaceExhausted",
+    "Strategy",
     "Trial",
     "__version__",
     "load",

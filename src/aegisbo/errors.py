@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -52,3 +53,9 @@ class MissingExtra(AegisError, ImportError):
 
 class StudyError(AegisError):
     """A study file that cannot be read, written or continued."""
+
+
+def require_posix(feature: str) -> None:
+    """Refuse what only Linux and macOS offer, such as process groups and record locks, in one sentence."""
+    if os.name != "posix":
+        raise AegisError(f"{feature} needs Linux or macOS, and this is {os.name}: use WSL (see README, Platforms).")

@@ -65,7 +65,7 @@ def test_what_was_exported_can_be_taken_up_again(study_file: Path) -> None:
     from aegisbo.integrations.optuna_export import export
 
     optimizer = aegisbo.from_optuna(export(study_file, f"sqlite:///{study_file.parent}/o.db"), seed=0)
-    assert optimizer.maximize
+    assert optimizer.settings.maximize
     assert optimizer.best is not None
     assert optimizer.best.value == aegisbo.load(study_file).fun
     assert len(optimizer.observed) == 15

@@ -14,6 +14,7 @@ from aegisbo.errors import InvalidInput
 from aegisbo.integrations.optuna_history import History, Reader, refuse_constraints, refuse_several_objectives
 from aegisbo.integrations.optuna_space import SearchSpace
 from aegisbo.integrations.optuna_storage import Record, all_trials, publish
+from aegisbo.optimizer.direction import Direction
 
 KINDS: dict[str, BaseDistribution] = {"x": FloatDistribution(-5, 10), "y": FloatDistribution(2, 3)}
 SPACE = SearchSpace(KINDS)
@@ -49,7 +50,7 @@ def trial(
 
 
 def read(trials: list[FrozenTrial], *, maximize: bool = False, stale_after: float | None = None) -> History:
-    return Reader(SPACE, maximize, stale_after).read(trials, asking=99)
+    return Reader(SPACE, Direction(maximize), stale_after).read(trials, asking=99)
 
 
 def roles(*trials: FrozenTrial, stale_after: float | None = None) -> dict[int, str]:
@@ -204,5 +205,5 @@ def test_categories_are_evidence_too() -> None:
     kinds: dict[str, BaseDistribution] = {"c": CategoricalDistribution(["a", None, "b"])}
     study = optuna.create_study()
     study.add_trial(optuna.create_trial(params={"c": None}, distributions=kinds, value=1.0))
-    evidence = Reader(SearchSpace(kinds), False, None).read(all_trials(study), asking=1).evidence
+    evidence = Reader(SearchSpace(kinds), Direction(maximize=False), None).read(all_trials(study), asking=1).evidence
     assert evidence.X.tolist() == [[0, 1, 0]]

@@ -9,7 +9,7 @@ from optuna.trial import TrialState
 
 from aegisbo.errors import InvalidInput
 from aegisbo.integrations import from_optuna
-from aegisbo.optimizer import Choice, Int, Real
+from aegisbo.space import Choice, Int, Real
 
 KINDS: dict[str, BaseDistribution] = {
     "act": CategoricalDistribution(["relu", "tanh"]),

@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from aegisbo.optimizer.choosing import one_blas_thread
-from aegisbo.optimizer.optimizer import SMOOTHED, UNSMOOTHED, Optimizer, Role
+from aegisbo.optimizer.optimizer import SMOOTHED, UNSMOOTHED, Optimizer
+from aegisbo.optimizer.policy import Role, one_blas_thread
 
 BOX = [(-5, 10), (2, 3)]
 
@@ -81,7 +81,7 @@ def test_the_same_data_give_the_same_best_again_and_after_a_restart():
     first, second, after = optimizer.result(), optimizer.result(), again.result()
     assert first.best == second.best == after.best
     assert first.fun == second.fun == after.fun
-    assert again.noisy
+    assert again.settings.noisy
 
 
 def test_looking_at_the_best_changes_no_suggestion():
@@ -97,4 +97,4 @@ def test_looking_at_the_best_changes_no_suggestion():
 def test_a_state_from_before_there_was_noise_means_none():
     state = measured(noisy=False).state()
     assert state.pop("noisy") is False
-    assert not Optimizer.from_state(state).noisy
+    assert not Optimizer.from_state(state).settings.noisy

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from aegisbo.errors import InvalidInput, SpaceExhausted, TrialError, UnknownName
-from aegisbo.optimizer import choosing as module
-from aegisbo.optimizer.optimizer import Optimizer, Role
+from aegisbo.optimizer import settings as module
+from aegisbo.optimizer.optimizer import Optimizer
+from aegisbo.optimizer.policy import Role
 from aegisbo.space.space import Choice, Int, Real, Space
 from aegisbo.strategies.base import Evidence, Suggestion
 
@@ -111,8 +113,8 @@ def test_given_points_come_first_and_exactly():
     trials = [optimizer.ask() for _ in range(5)]
     assert [tuple(trial.x) for trial in trials[:2]] == [(0.1, 2.3), (9.7, 2.9)]
     assert sorted(np.floor([(trial.x[1] - 2) * 3 for trial in trials[2:]])) == [0, 1, 2]
-    assert Optimizer(BOX, strategy=Toy(), initial=points).n_initial == 2
-    assert Optimizer(MIXED, strategy=Toy()).n_initial == 6
+    assert Optimizer(BOX, strategy=Toy(), initial=points).settings.n_initial == 2
+    assert Optimizer(MIXED, strategy=Toy()).settings.n_initial == 6
 
 
 def test_the_first_points_of_a_small_space_differ():
@@ -285,11 +287,11 @@ def test_values_that_are_not_finite_are_invalid(value):
     optimizer = Optimizer(BOX, strategy=Toy(), seed=0)
     trial = optimizer.tell(optimizer.ask(), value)
     assert (trial.state, trial.value) == ("invalid", None)
-    assert trial.reason in ("the value was nan", "the value was inf", "the value was -inf")
+    assert re.fullmatch(r"The function returned (nan|inf|-inf): it must return a finite number\.", trial.reason)
     assert len(optimizer.evidence().failed) == 1
 
 
-@pytest.mark.parametrize("value", ["1.0", None, True, np.array([1.0]), 1j, [1.0]])
+@pytest.mark.parametrize("value", ["1.0", None, True, np.bool_(True), np.array([1.0, 2.0]), 1j, [1.0]])
 def test_values_that_are_no_numbers_are_refused_and_the_trial_stays(value):
     optimizer = Optimizer(BOX, strategy=Toy(), seed=0)
     trial = optimizer.ask()
@@ -303,7 +305,7 @@ def test_values_that_are_no_numbers_are_refused_and_the_trial_stays(value):
     assert optimizer.observed == ()
 
 
-@pytest.mark.parametrize("value", [3, np.int64(3), np.float32(3), np.array(3.0), Fraction(3)])
+@pytest.mark.parametrize("value", [3, np.int64(3), np.float32(3), np.array(3.0), np.array([3.0]), Fraction(3)])
 def test_numbers_of_all_kinds_are_values(value):
     optimizer = Optimizer(BOX, strategy=Toy(), seed=0)
     told = optimizer.tell(optimizer.ask(), value).value
@@ -319,21 +321,21 @@ def test_failures_are_kept_apart(state):
     np.testing.assert_array_equal(optimizer.evidence().failed, [optimizer.space.to_unit(trial.x)])
 
 
-@pytest.mark.parametrize("state", ["fialed", "done", "expired"])
+@pytest.mark.parametrize("state", ["fialed", "done", "lost"])
 def test_a_trial_cannot_fail_in_unknown_ways(state):
     optimizer = Optimizer(BOX, strategy=Toy(), seed=0)
     with pytest.raises(UnknownName, match=f"Unknown way to fail '{state}'"):
         optimizer.fail(optimizer.ask(), "x", state=state)
 
 
-def test_an_expired_trial_is_free_but_its_late_value_counts():
+def test_a_lost_trial_is_free_but_its_late_value_counts():
     optimizer = Optimizer(BOX, strategy=Toy(), seed=0)
     for _ in range(2):
         optimizer.expire(optimizer.ask())
     evidence = optimizer.evidence()
     assert (len(evidence.pending), len(evidence.failed), len(evidence.y)) == (0, 0, 0)
     assert optimizer.trials[0].reason == "lost"
-    with pytest.raises(TrialError, match=r"Trial 0 has already ended \(expired\)"):
+    with pytest.raises(TrialError, match=r"Trial 0 has already ended \(lost\)"):
         optimizer.expire(0)
     told = optimizer.tell(0, 4.0)
     assert (told.state, told.value, told.reason) == ("done", 4.0, None)
@@ -446,7 +448,7 @@ def test_stop_store_and_go_on_equals_never_stopping(space, stop):
     assert again.state() == whole.state()
     assert again.trials == whole.trials
     np.testing.assert_array_equal(again.evidence().X, whole.evidence().X)
-    assert {trial.state for trial in whole.trials} == {"pending", "done", "timed_out", "expired"}
+    assert {trial.state for trial in whole.trials} == {"pending", "done", "timed_out", "lost"}
 
 
 def test_a_named_strategy_is_stored_by_name(monkeypatch):
@@ -463,7 +465,7 @@ def test_a_named_strategy_is_stored_by_name(monkeypatch):
     assert (state["strategy"], state["preset"]) == ("aegis", "plain")
     again = Optimizer.from_state(state)
     Optimizer(BOX, strategy="random", preset="fancy")
-    assert resolved == [("aegis", "plain"), ("aegis", "plain"), ("random", "fancy")]
+    assert list(dict.fromkeys(resolved)) == [("aegis", "plain"), ("random", "fancy")]
     assert [again.ask() for _ in range(3)] == [optimizer.ask() for _ in range(3)]
     with pytest.raises(InvalidInput, match=r"stored with strategy='aegis', got Toy\(\): leave the argument out"):
         Optimizer.from_state(state, strategy=Toy())

@@ -36,7 +36,7 @@ def test_a_result_speaks_as_scipy_does():
         "    nfev: 3",
         " success: True",
         " message: Budget used.",
-        "  trials: 5 (2 done, 1 failed, 1 expired, 1 pending)",
+        "  trials: 5 (2 done, 1 failed, 1 lost, 1 pending)",
     ]
 
 

@@ -19,9 +19,10 @@ import pytest
 from pool_jobs import behave
 
 from aegisbo.errors import InvalidInput, StudyError
-from aegisbo.optimizer import Choice, Int, Real, Result
+from aegisbo.optimizer import Result
 from aegisbo.optimizer.optimizer import SMOOTHED
 from aegisbo.runners.minimize import minimize
+from aegisbo.space import Choice, Int, Real
 from aegisbo.study import load
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.replay import replay

@@ -25,7 +25,7 @@ def value_of(optimizer: Optimizer, number: int) -> float:
 def started(space, strategy: str) -> Optimizer:
     """The initial points have been told; the next ask is the strategy's first."""
     optimizer = Optimizer(space, strategy=strategy, preset="paper", seed=7)
-    for _ in range(optimizer.n_initial):
+    for _ in range(optimizer.settings.n_initial):
         number = optimizer.ask().number
         optimizer.tell(number, value_of(optimizer, number))
     return optimizer

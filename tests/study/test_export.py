@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from aegisbo.errors import StudyError, UnknownName
-from aegisbo.optimizer import Choice, Int, Optimizer, Real
+from aegisbo.optimizer import Optimizer, Settings
+from aegisbo.outcome import Outcome
+from aegisbo.space import Choice, Int, Real
 from aegisbo.space.space import Space
 from aegisbo.study import Study
 from aegisbo.study.export import rows, write
@@ -24,17 +26,17 @@ SPACE = Space({"lr": Real(1e-6, 0.1, log=True), "units": Int(16, 512), "act": Ch
 def study(tmp_path: Path) -> Path:
     """One trial of each kind: done, done late, failed, invalid, timed out, pending."""
     path = tmp_path / "run.db"
-    with Study.open(path, SPACE, {"strategy": "random", "seed": 2}) as study:
+    with Study.open(path, Settings.checked(SPACE, strategy="random", seed=2)) as study:
         for _ in range(6):
             trial = study.optimizer.ask()
-            study.asked(trial.number, trial.params, trial.note, study.optimizer.memory, study.opened)
-        study.told(0, 1 / 3, seconds=0.25)
-        study.failed(1, "timed_out", "too slow", "", seconds=1.0)
-        study.told(1, 5e-324, seconds=7.0)
-        study.failed(2, "failed", 'ValueError: "a, b"\nand more', "Traceback ...", seconds=0.5)
-        study.failed(3, "invalid", "nan", "", seconds=0.125)
-        study.failed(4, "timed_out", "too slow", "", seconds=2.0)
-        study.lost(5, "worker died")
+            study.asked(trial, study.optimizer.memory, study.seen, 0.125)
+        study.ended(0, Outcome("done", 1 / 3), 0.25)
+        study.ended(1, Outcome("timed_out", reason="too slow", traceback=""), 1.0)
+        study.ended(1, Outcome("done", 5e-324), 7.0)
+        study.ended(2, Outcome("failed", reason='ValueError: "a, b"\nand more', traceback="Traceback ..."), 0.5)
+        study.ended(3, Outcome("invalid", reason="nan", traceback=""), 0.125)
+        study.ended(4, Outcome("timed_out", reason="too slow", traceback=""), 2.0)
+        study.ended(5, Outcome("lost", reason="worker died"), 1.0)
     return path
 
 
@@ -45,7 +47,7 @@ def exported(study: Path, form: str) -> str:
 
 
 def reopened(study: Path) -> Optimizer:
-    with Study.open(study, SPACE, {"strategy": "random"}) as file:
+    with Study.open(study, Settings.checked(SPACE, strategy="random")) as file:
         return file.optimizer
 
 
@@ -83,7 +85,7 @@ def test_json_holds_the_whole_optimizer(study: Path) -> None:
 
 
 def test_a_study_without_trials_exports_an_empty_table(tmp_path: Path) -> None:
-    with Study.open(tmp_path / "run.db", SPACE, {"strategy": "random"}):
+    with Study.open(tmp_path / "run.db", Settings.checked(SPACE, strategy="random")):
         pass
     assert exported(tmp_path / "run.db", "csv") == "number\n"
     assert json.loads(exported(tmp_path / "run.db", "json"))["trials"] == []

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aegisbo.optimizer import Choice, Int, Real
 from aegisbo.runners.minimize import minimize
+from aegisbo.space import Choice, Int, Real
 from aegisbo.study.replay import replay
 from aegisbo.study.store import read_events
 

@@ -11,7 +11,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from aegisbo.errors import InvalidInput, StudyError, UnknownName
-from aegisbo.optimizer import Choice, Int, Optimizer, Real
+from aegisbo.optimizer import Optimizer, Settings
+from aegisbo.outcome import Outcome
+from aegisbo.space import Choice, Int, Real
 from aegisbo.space.space import Space
 from aegisbo.study import Study, load
 from aegisbo.study.history import optimizer_after
@@ -26,36 +28,36 @@ class Driver:
     """Asks and tells, and writes every step down as a run does."""
 
     def __init__(self, study: Study) -> None:
-        self.study, self.live, self.seen = study, study.optimizer, study.opened
+        self.study, self.live, self.seen = study, study.optimizer, study.seen
 
     def ask(self) -> int:
         trial = self.live.ask()
-        self.study.asked(trial.number, trial.params, trial.note, self.live.memory, self.seen)
+        self.study.asked(trial, self.live.memory, self.seen, 0.25)
         return trial.number
 
     def tell(self, number: int) -> None:
-        self.seen = self.study.told(number, number / 3, seconds=0.5)
+        self.seen = self.study.ended(number, Outcome("done", number / 3), 0.5)
         self.live.tell(number, number / 3)
 
     def fail(self, number: int, state: Any) -> None:
-        self.seen = self.study.failed(number, state, f"because {number}", "Traceback ...", seconds=0.5)
+        self.seen = self.study.ended(number, Outcome(state, reason=f"because {number}", traceback="Traceback ..."), 0.5)
         self.live.fail(number, f"because {number}", state)
 
     def lose(self, number: int) -> None:
-        self.seen = self.study.lost(number, "worker died")
+        self.seen = self.study.ended(number, Outcome("lost", reason="worker died"), 0.5)
 
     def too_late(self, number: int) -> None:
         """A trial that was given up failed after all: written down, but no news."""
-        self.seen = self.study.failed(number, "failed", "much later", "Traceback ...", seconds=9.0)
+        self.seen = self.study.ended(number, Outcome("failed", reason="much later", traceback="Traceback ..."), 9.0)
 
     def value_while_giving_up(self, number: int) -> None:
         """Its value was written down just before it was declared too slow, and read afterwards."""
-        self.study.told(number, number / 3, seconds=0.5)
+        self.study.ended(number, Outcome("done", number / 3), 0.5)
         self.fail(number, "timed_out")
         self.live.tell(number, number / 3)
 
     def failure_while_giving_up(self, number: int) -> None:
-        self.study.failed(number, "failed", "just now", "Traceback ...", seconds=0.5)
+        self.study.ended(number, Outcome("failed", reason="just now", traceback="Traceback ..."), 0.5)
         self.fail(number, "timed_out")
 
 
@@ -85,17 +87,17 @@ def test_the_fold_is_the_optimizer_that_lived_through_it(
 ) -> None:
     path = tmp_path_factory.mktemp("study") / "run.db"
     given = {**GIVEN, "maximize": maximize}
-    with Study.open(path, space, given) as study:
+    with Study.open(path, Settings.checked(space, **given)) as study:
         driver = Driver(study)
         live(driver, choices, steps=14)
         assert optimizer_after(read_events(path)).state() == driver.live.state()
-    with Study.open(path, space, given) as study:
+    with Study.open(path, Settings.checked(space, **given)) as study:
         again = Driver(study)
         assert again.live.state() == driver.live.state()
         assert again.live.pending == driver.live.pending
         live(again, choices, steps=6)
         state = again.live.state()
-    with Study.open(path, space, given) as study:
+    with Study.open(path, Settings.checked(space, **given)) as study:
         assert study.optimizer.state() == state
         assert study.optimizer.ask() == again.live.ask()
 
@@ -105,18 +107,18 @@ def test_a_model_based_run_continues_as_if_never_stopped(tmp_path: Path) -> None
     never_stopped = Optimizer(BOX, **given)
     for _ in range(9):
         path = tmp_path / "run.db"
-        with Study.open(path, BOX, given) as study:
+        with Study.open(path, Settings.checked(BOX, **given)) as study:
             driver = Driver(study)
             driver.tell(driver.ask())
         number = never_stopped.ask().number
         never_stopped.tell(number, number / 3)
-    with Study.open(path, BOX, given) as study:
+    with Study.open(path, Settings.checked(BOX, **given)) as study:
         assert study.optimizer.state() == never_stopped.state()
         assert study.optimizer.trials[-1].note["move"] != "initial"
 
 
 def test_the_record_says_who_made_it_with_what(tmp_path: Path) -> None:
-    with Study.open(tmp_path / "run.db", BOX, GIVEN):
+    with Study.open(tmp_path / "run.db", Settings.checked(BOX, **GIVEN)):
         pass
     created, opened = read_events(tmp_path / "run.db")
     assert created.kind == "created"
@@ -129,9 +131,9 @@ def test_the_record_says_who_made_it_with_what(tmp_path: Path) -> None:
 
 def test_a_drawn_seed_is_kept(tmp_path: Path) -> None:
     given = {"strategy": "random", "seed": None}
-    with Study.open(tmp_path / "run.db", BOX, given) as study:
+    with Study.open(tmp_path / "run.db", Settings.checked(BOX, **given)) as study:
         seed, first = study.optimizer.seed, study.optimizer.ask().params
-    with Study.open(tmp_path / "run.db", BOX, given) as study:
+    with Study.open(tmp_path / "run.db", Settings.checked(BOX, **given)) as study:
         assert (study.optimizer.seed, study.optimizer.ask().params) == (seed, first)
 
 
@@ -156,11 +158,11 @@ def test_other_settings_are_refused_with_the_difference(
     tmp_path: Path, change: dict[str, Any], difference: str
 ) -> None:
     path = tmp_path / "run.db"
-    with Study.open(path, BOX, FULL):
+    with Study.open(path, Settings.checked(BOX, **FULL)):
         pass
     before = path.read_bytes()
     with pytest.raises(StudyError, match="holds another run") as caught:
-        Study.open(path, BOX, {**FULL, **change})
+        Study.open(path, Settings.checked(BOX, **{**FULL, **change}))
     assert f"{path} holds another run: {difference}" in str(caught.value)
     assert str(caught.value).endswith("Use another file, or the same settings.")
     assert path.read_bytes() == before
@@ -168,11 +170,11 @@ def test_other_settings_are_refused_with_the_difference(
 
 def test_all_differences_are_listed_and_another_space_is_one(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
-    with Study.open(path, BOX, FULL):
+    with Study.open(path, Settings.checked(BOX, **FULL)):
         pass
     wider = Space([(-5, 11), (2, 3)])
     with pytest.raises(StudyError) as caught:
-        Study.open(path, wider, {**FULL, "seed": 8, "maximize": True})
+        Study.open(path, Settings.checked(wider, **{**FULL, "seed": 8, "maximize": True}))
     message = str(caught.value)
     assert message.count(" in this call") == 3
     assert "space is [{'type': 'real', 'low': -5.0, 'high': 10.0" in message
@@ -181,13 +183,15 @@ def test_all_differences_are_listed_and_another_space_is_one(tmp_path: Path) -> 
 
 def test_the_same_settings_in_other_words_are_the_same(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
-    with Study.open(path, BOX, FULL):
+    with Study.open(path, Settings.checked(BOX, **FULL)):
         pass
-    with Study.open(path, Space([Real(-5, 10), (2.0, 3.0)]), {**FULL, "initial": [{"x1": 2.5, "x0": 0.0}]}):
+    with Study.open(
+        path, Settings.checked(Space([Real(-5, 10), (2.0, 3.0)]), **{**FULL, "initial": [{"x1": 2.5, "x0": 0.0}]})
+    ):
         pass
     silent = {**FULL, **dict.fromkeys(["preset", "seed", "n_initial", "initial"])}
-    with Study.open(path, BOX, silent) as study:  # what is not said may be anything
-        assert study.optimizer.n_initial == 6
+    with Study.open(path, Settings.checked(BOX, **silent)) as study:  # what is not said may be anything
+        assert study.optimizer.settings.n_initial == 6
 
 
 def test_a_study_from_before_there_was_noise_means_none(tmp_path: Path) -> None:
@@ -198,28 +202,28 @@ def test_a_study_from_before_there_was_noise_means_none(tmp_path: Path) -> None:
     store.append("created", None, {"optimizer": header, "build": {}})
     store.close()
     assert load(path).message.startswith("The study has not been closed")
-    with Study.open(path, BOX, FULL) as study:
-        assert study.optimizer.noisy is False
+    with Study.open(path, Settings.checked(BOX, **FULL)) as study:
+        assert study.optimizer.settings.noisy is False
     with pytest.raises(StudyError, match="noisy is False in the study and True in this call"):
-        Study.open(path, BOX, {**FULL, "noisy": True})
+        Study.open(path, Settings.checked(BOX, **{**FULL, "noisy": True}))
 
 
 def test_every_kind_of_parameter_continues(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     given = {**GIVEN, "initial": [{"lr": 1e-3, "units": 20, "act": None}]}
     for _ in range(2):
-        with Study.open(path, MIXED, given) as study:
+        with Study.open(path, Settings.checked(MIXED, **given)) as study:
             first = study.optimizer.ask() if not study.optimizer.trials else study.optimizer.trials[0]
             assert first.params == {"lr": 1e-3, "units": 20, "act": None}
     with pytest.raises(StudyError, match="space is"):
-        Study.open(path, Space({**MIXED.parameters, "act": Choice(["relu", "tanh"])}), GIVEN)
+        Study.open(path, Settings.checked(Space({**MIXED.parameters, "act": Choice(["relu", "tanh"])}), **GIVEN))
 
 
 def test_settings_that_make_no_sense_leave_no_file(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="Unknown strategy 'randon': did you mean 'random'"):
-        Study.open(tmp_path / "run.db", BOX, {"strategy": "randon"})
+        Study.open(tmp_path / "run.db", Settings.checked(BOX, strategy="randon"))
     with pytest.raises(InvalidInput, match="seed"):
-        Study.open(tmp_path / "run.db", BOX, {"seed": -1})
+        Study.open(tmp_path / "run.db", Settings.checked(BOX, seed=-1))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -228,7 +232,7 @@ def test_a_study_whose_driver_was_killed_before_the_first_event(tmp_path: Path) 
     Store(path, print).close()
     with pytest.raises(StudyError, match=r"run.db holds nothing yet"):
         load(path)
-    with Study.open(path, BOX, GIVEN) as study:
+    with Study.open(path, Settings.checked(BOX, **GIVEN)) as study:
         assert study.optimizer.ask().number == 0
     assert [event.kind for event in read_events(path)] == ["created", "opened"]
 
@@ -244,18 +248,18 @@ def test_a_record_without_its_beginning_is_damaged(tmp_path: Path) -> None:
 
 def test_load_gives_the_result_and_how_it_ended(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
-    with Study.open(path, BOX, GIVEN) as study:
+    with Study.open(path, Settings.checked(BOX, **GIVEN)) as study:
         driver = Driver(study)
         for number in [driver.ask() for _ in range(3)]:
             driver.tell(number)
         driver.ask()
         running = load(path)
         study.closed("Enough.", [])
-        study.told(3, -1.0, seconds=1.0)  # it ended while the driver was closing
+        study.ended(3, Outcome("done", -1.0), 1.0)  # it ended while the driver was closing
     assert running.message == "The study has not been closed: it is running, or was killed."
     assert (running.nfev, running.fun, len(running.trials)) == (3, 0.0, 4)
     after = load(path)
     assert (after.message, after.nfev, after.fun) == ("Enough.", 4, -1.0)
     assert after.x == pytest.approx(driver.live.trials[3].x)
-    with Study.open(path, BOX, GIVEN):
+    with Study.open(path, Settings.checked(BOX, **GIVEN)):
         assert "not been closed" in load(path).message

@@ -30,9 +30,9 @@ def uneven(**x: float) -> float:
 def demo() -> None:
     """Watch four worker processes of uneven speed minimise a function (half a minute)."""
     from aegisbo.cli.minimize import report
-    from aegisbo.optimizer import Real
     from aegisbo.runners.minimize import minimize
     from aegisbo.simulation.problems import get
+    from aegisbo.space import Real
 
     console = Console(highlight=False, soft_wrap=True)
     console.print(INTRODUCTION)

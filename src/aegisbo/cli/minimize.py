@@ -88,6 +88,9 @@ def minimize(
         int, typer.Option(min=0, metavar="N", help="How often an evaluation is repeated whose worker died.")
     ] = 2,
     target: Annotated[float | None, typer.Option(metavar="Y", help="A value that is good enough to stop.")] = None,
+    give_up_after: Annotated[
+        int, typer.Option(min=0, metavar="N", help="End if so many evaluations gave no value at all; 0: never.")
+    ] = 20,
     maximize: Annotated[bool, typer.Option("--maximize", help="Look for the largest value instead.")] = False,
     noisy: Annotated[
         bool,
@@ -119,6 +122,7 @@ def minimize(
         trial_timeout=trial_timeout,
         retries=retries,
         target=target,
+        give_up_after=give_up_after or None,
         progress=False if quiet else None,
         maximize=maximize,
         noisy=noisy,
@@ -193,5 +197,7 @@ def in_short(params: Mapping[str, Any]) -> str:
 
 
 def _failures(result: Result) -> str:
-    failed = [trial for trial in result.trials if trial.state in ("failed", "invalid", "timed_out")]
+    from aegisbo.outcome import FAILURES
+
+    failed = [trial for trial in result.trials if trial.state in FAILURES]
     return f", {len(failed)} of them without a value (last: {failed[-1].reason})" if failed else ""

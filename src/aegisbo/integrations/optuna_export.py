@@ -15,7 +15,8 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from aegisbo.errors import InvalidInput
-from aegisbo.optimizer import Choice, Int, Trial
+from aegisbo.optimizer import Trial
+from aegisbo.space import Choice, Int
 from aegisbo.space.space import Parameter
 from aegisbo.study.history import ENDINGS, optimizer_after
 from aegisbo.study.store import Event, read_events
@@ -32,7 +33,7 @@ def export(path: str | os.PathLike[str], storage: str, name: str | None = None) 
     events = read_events(Path(path))
     optimizer = optimizer_after(events)
     name = Path(path).stem if name is None else name
-    direction = StudyDirection.MAXIMIZE if optimizer.maximize else StudyDirection.MINIMIZE
+    direction = StudyDirection.MAXIMIZE if optimizer.settings.maximize else StudyDirection.MINIMIZE
     try:
         study = optuna.create_study(storage=_storage(storage), study_name=name, direction=direction)
     except optuna.exceptions.DuplicatedStudyError:

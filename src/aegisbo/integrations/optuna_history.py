@@ -16,6 +16,7 @@ from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
 from aegisbo.integrations.optuna_space import SearchSpace
 from aegisbo.integrations.optuna_storage import enqueued_params, record_of, retried_numbers
+from aegisbo.optimizer.direction import Direction
 from aegisbo.strategies.base import Evidence
 
 LEAST_PATIENCE = 3600.0  # seconds
@@ -69,7 +70,7 @@ class Reader:
     """How trials are read; a trial that lacks a parameter of the space, or has a value out of range, tells nothing."""
 
     space: SearchSpace
-    maximize: bool
+    direction: Direction
     stale_after: float | None  # seconds after which a running trial is dead; None to judge by the others
 
     def read(self, trials: Sequence[FrozenTrial], asking: int) -> History:
@@ -86,7 +87,7 @@ class Reader:
         if role != "done":
             return Known(x, role)
         assert trial.value is not None  # or it would have failed
-        return Known(x, role, -trial.value if self.maximize else trial.value)
+        return Known(x, role, self.direction.turned(trial.value))
 
     def _params(self, trial: FrozenTrial) -> dict[str, Any]:
         """The values that a trial has or will have: enqueued ones replace ours."""

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from enum import IntEnum
 from threading import Lock
 from typing import Any
 from zlib import crc32
 
 import numpy as np
-from numpy.random import Generator, default_rng
 from optuna import Study
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler
@@ -19,26 +17,21 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial
 
 from aegisbo.arrays import as_number
-from aegisbo.errors import InvalidInput
+from aegisbo.errors import InvalidInput, SpaceExhausted
 from aegisbo.integrations.optuna_history import History, Reader, refuse_constraints, refuse_several_objectives
 from aegisbo.integrations.optuna_space import SearchSpace, to_choose
 from aegisbo.integrations.optuna_storage import ATTEMPTS, Record, all_trials, explain, publish, record_of, shared_seed
-from aegisbo.optimizer.choosing import chosen, natural, one_blas_thread
-from aegisbo.search.designs import sobol
+from aegisbo.optimizer.direction import Direction
+from aegisbo.optimizer.policy import Policy, Role, default_initial
+from aegisbo.optimizer.settings import as_recipe, make_strategy, natural
+from aegisbo.space.cube import Cube
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.duplicates import is_taken
+from aegisbo.strategies.registry import DEFAULT_PRESET
 
 # One suggestion at a time in a process: each sees what the one before it published, and the limit of BLAS threads,
 # which holds for the whole process, is not lifted by one while another still computes.
 _ONE_AT_A_TIME = Lock()
-
-
-class Role(IntEnum):
-    """What a random number is for, as in the optimiser. Studies are continued by these numbers: never change one."""
-
-    SEQUENCE = 1
-    STRATEGY = 2
-    INDEPENDENT = 3
 
 
 class AegisSampler(BaseSampler):
@@ -71,8 +64,9 @@ class AegisSampler(BaseSampler):
         stale_after: float | None = None,
         n_initial: int | None = None,
     ) -> None:
-        name, preset, self._strategy = chosen(strategy, preset)
-        self._owner = f"{name}, {preset}" if name else type(strategy).__name__
+        recipe, preset = as_recipe(strategy, preset)
+        self._strategy = make_strategy(recipe, preset)
+        self._owner = f"{recipe}, {preset or DEFAULT_PRESET}" if isinstance(recipe, str) else type(strategy).__name__
         self._seed = None if seed is None else natural(seed, "seed")
         self._search_space = None if search_space is None else to_choose(search_space)
         self._stale_after = None if stale_after is None else _positive(stale_after, "stale_after")
@@ -92,12 +86,13 @@ class AegisSampler(BaseSampler):
         if not search_space:
             explain(study, trial, {"move": "independent"})
             return {}
-        reader = Reader(SearchSpace(search_space), study.direction == StudyDirection.MAXIMIZE, self._stale_after)
+        direction = Direction(study.direction == StudyDirection.MAXIMIZE)
+        reader = Reader(SearchSpace(search_space), direction, self._stale_after)
         with _ONE_AT_A_TIME:
             started = time.perf_counter()
             suggestion = self._settle(study, trial, reader)
             seconds = time.perf_counter() - started
-        explain(study, trial, {**_note(suggestion, reader.maximize), "seconds": seconds})
+        explain(study, trial, {**direction.turned_note(suggestion.note), "seconds": seconds})
         return reader.space.params(suggestion.x)
 
     def sample_independent(
@@ -106,7 +101,7 @@ class AegisSampler(BaseSampler):
         """A uniformly random value for a parameter that not all trials have."""
         refuse_several_objectives(study)
         space = SearchSpace({param_name: param_distribution})
-        rng = self._rng(study, Role.INDEPENDENT, trial.number, crc32(param_name.encode()))
+        rng = self._policy(study, space.cube).rng(Role.INDEPENDENT, trial.number, crc32(param_name.encode()))
         return space.params(space.cube.fill(rng.random((1, 1)))[0])[param_name]
 
     def _settle(self, study: Study, trial: FrozenTrial, reader: Reader) -> Suggestion:
@@ -138,37 +133,24 @@ class AegisSampler(BaseSampler):
         return reader.read(trials, trial.number), {}
 
     def _suggest(self, study: Study, number: int, evidence: Evidence, memory: Memory) -> Suggestion:
-        """What the optimiser would do for a trial of this number, but for an exhausted space, where Optuna goes on."""
-        cube = evidence.cube
-        taken = np.vstack([evidence.X, evidence.failed, evidence.pending])
-        exhausted = cube.exhausted(taken)
-        n_initial = 2 * cube.parameters if self._n_initial is None else self._n_initial
-        if exhausted or number < n_initial or len(evidence.y) < cube.parameters + 1:
-            # By number, so that processes that know nothing of each other fill the space together.
-            x = cube.fill(sobol(1, cube.parameters, self._rng(study, Role.SEQUENCE), skip=number))[0]
-            if exhausted:
-                return Suggestion(x, memory, {"move": "exhausted"})
-            return Suggestion(cube.unused(x, taken), memory, {"move": "initial"})
-        with one_blas_thread():
-            return self._strategy.suggest(evidence, memory, self._rng(study, Role.STRATEGY, number))
+        """What the optimizer would do for a trial of this number, but for an exhausted space, where Optuna goes on."""
+        policy = self._policy(study, evidence.cube)
+        try:
+            return policy.suggest(number, evidence, memory)
+        except SpaceExhausted:
+            return Suggestion(policy.spread(number, evidence.cube), memory, {"move": "exhausted"})
 
     def _elsewhere(self, study: Study, number: int, evidence: Evidence, memory: Memory) -> Suggestion:
         """A random point, for a trial whose every choice somebody else has made at the same moment."""
-        U = self._rng(study, Role.STRATEGY, number).random((1, evidence.cube.parameters))
-        taken = np.vstack([evidence.X, evidence.failed, evidence.pending])
-        return Suggestion(evidence.cube.unused(evidence.cube.fill(U)[0], taken), memory, {"move": "random"})
+        cube = evidence.cube
+        U = self._policy(study, cube).rng(Role.STRATEGY, number).random((1, cube.parameters))
+        return Suggestion(cube.unused(cube.fill(U)[0], evidence.taken), memory, {"move": "random"})
 
-    def _rng(self, study: Study, *address: int) -> Generator:
-        """Random numbers by address: nobody's draws depend on who asked or finished before."""
-        return default_rng([shared_seed(study) if self._seed is None else self._seed, *address])
-
-
-def _note(suggestion: Suggestion, maximize: bool) -> dict[str, Any]:
-    """The reason for a point, in the direction of the study."""
-    note = dict(suggestion.note)
-    if maximize and "mean" in note:
-        note["mean"] = -note["mean"]
-    return note
+    def _policy(self, study: Study, cube: Cube) -> Policy:
+        """How points are chosen. The first ones by number, so that processes which know nothing of each other agree."""
+        seed = shared_seed(study) if self._seed is None else self._seed
+        n_initial = default_initial(cube.parameters) if self._n_initial is None else self._n_initial
+        return Policy(self._strategy, seed, n_initial)
 
 
 def _positive(seconds: object, name: str) -> float:

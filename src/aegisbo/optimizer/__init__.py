@@ -1,10 +1,10 @@
-"""Ask and tell: trials known by number, in the user's own units; no mathematics, thread, file or clock."""
+"""Ask and tell: trials known by number, in the user's own units; no mathematics, no file and no clock."""
 
 from __future__ import annotations
 
 from aegisbo.optimizer.optimizer import Optimizer
 from aegisbo.optimizer.result import Result
+from aegisbo.optimizer.settings import Settings
 from aegisbo.optimizer.trial import Trial
-from aegisbo.space.space import Choice, Int, Real, Space
 
-__all__ = ["Choice", "Int", "Optimizer", "Real", "Result", "Space", "Trial"]
+__all__ = ["Optimizer", "Result", "Settings", "Trial"]

@@ -11,18 +11,16 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from aegisbo.errors import InvalidInput
-from aegisbo.optimizer import Optimizer, Result, Trial
-from aegisbo.optimizer.trial import FAILURES
-from aegisbo.runners.interrupt import Brake
+from aegisbo.optimizer import Optimizer, Result, Settings, Trial
+from aegisbo.outcome import FAILURES
+from aegisbo.runners.interrupt import Interrupt
 from aegisbo.runners.journal import Unrecorded
 from aegisbo.runners.loop import SPENT, Rules, Run, run
 from aegisbo.runners.pools import make_pool
-from aegisbo.runners.recorder import Recorder
 from aegisbo.runners.workers import Finished, StopRun
 from aegisbo.space.space import Space, SpaceLike
+from aegisbo.strategies.base import Strategy
 from aegisbo.study import Study
-
-HOPELESS = 20  # evaluations without a single value, after which a run ends
 
 Show = Callable[[Callable[[], Run]], None]  # after each evaluation; the run so far is computed only if it is shown
 Callback = Callable[[Trial, Result], None]  # a finished trial and the result so far; raises StopIteration to end
@@ -34,7 +32,7 @@ def minimize(
     *,
     budget: int,
     workers: int | None = None,
-    strategy: str = "aegis",
+    strategy: str | Strategy = "aegis",
     preset: str | None = None,
     n_initial: int | None = None,
     seed: int | None = None,
@@ -44,7 +42,9 @@ def minimize(
     trial_timeout: float | None = None,
     retries: int = 2,
     target: float | None = None,
+    give_up_after: int | None = 20,
     initial: Iterable[Any] | None = None,
+    observed: Iterable[tuple[Any, float]] | None = None,
     callbacks: Iterable[Callback] = (),
     progress: bool | None = None,
     maximize: bool = False,
@@ -57,8 +57,8 @@ def minimize(
         space: parameters by name, or a list of parameters or (low, high) pairs.
         budget: evaluations in all, failed ones and those already in the study included.
         workers: how many evaluations run at a time; the number of cores unless the executor says otherwise.
-        strategy: a name that `aegisbo strategies` lists.
-        preset: which surrogate; None for the default.
+        strategy: a name that `aegisbo strategies` lists, or an object such as `aegisbo.strategies.Aegis(gamma=0.2)`.
+        preset: which variant of a named strategy; None for the default.
         n_initial: points spread out at the start; twice the number of parameters unless given.
         seed: decides all random numbers; None draws one.
         study: a file that records the run. The same call with the same file continues it.
@@ -68,46 +68,76 @@ def minimize(
         trial_timeout: seconds for one evaluation, which is then stopped and counts as a bad point.
         retries: how often an evaluation is run again whose worker died.
         target: a value that is good enough to stop.
+        give_up_after: the run ends itself when so many evaluations have ended and none of them gave a value, because
+            then the function is probably broken; None to go on whatever happens.
         initial: points to start with.
+        observed: results from elsewhere, a point and its value each. They teach the model and count as candidates for
+            the best, but not as evaluations. With n_initial=0 they replace the points spread out at the start.
         callbacks: called with each finished trial and the result so far; one that raises StopIteration ends the run.
         progress: whether to show progress; None shows it on a terminal only.
         maximize: look for where the function is largest instead.
         noisy: the function gives another value each time, so that the best one measured is merely lucky: the result is
             then the evaluated point with the best posterior mean, and `fun` that mean.
+
+    Returns:
+        The best point (`x`, `fun`), every trial, why the run ended (`message`) and how idle the workers were (`idle`).
+        If no evaluation gave a value, `success` is False and `x` is None; that is no exception.
+
+    Raises:
+        InvalidInput: an argument cannot be used; nothing has been evaluated.
+        StudyError: the study file holds another run, is in use, or cannot be written.
+        AegisError: the executor is gone. All that had finished is in the study: run the same call again.
     """
-    space = space if isinstance(space, Space) else Space(space)
+    settings = Settings.checked(
+        space,
+        strategy=strategy,
+        preset=preset,
+        seed=seed,
+        n_initial=n_initial,
+        initial=initial,
+        maximize=maximize,
+        noisy=noisy,
+    )
     if budget < 1:
         raise InvalidInput(f"budget is {budget}: ask for at least 1 evaluation.")
-    settings: dict[str, Any] = {
-        "strategy": strategy, "preset": preset, "seed": seed, "n_initial": n_initial,
-        "initial": None if initial is None else list(initial), "maximize": maximize, "noisy": noisy,
-    }  # fmt: skip
+    if give_up_after is not None and give_up_after < 1:
+        raise InvalidInput(f"give_up_after is {give_up_after}: give at least 1, or None to go on whatever happens.")
+    pairs = [] if observed is None else [_pair(entry) for entry in observed]
     with ExitStack() as stack:
-        journal: Recorder | Unrecorded = Unrecorded()
-        if study is None:
-            optimizer = Optimizer(space, **settings)
-        else:
-            file = stack.enter_context(Study.open(study, space, settings, _say))
-            optimizer, journal = file.optimizer, Recorder(file)
+        file = None if study is None else stack.enter_context(Study.open(study, settings, _say))
+        optimizer = Optimizer.from_settings(settings) if file is None else file.optimizer
+        for x, y in pairs if file is None else ():
+            optimizer.observe(x, y)
+        if file is not None:
+            file.observe(pairs)
         remaining = budget - optimizer.result().nfev
         if remaining < 1:
-            if study is not None:
+            if file is not None:
                 file.closed(SPENT, [])
             return optimizer.result(SPENT)
-        pool = stack.enter_context(closing(make_pool(executor, _Call(fun, space.named), workers, journal)))
+        journal = Unrecorded() if file is None else file
+        call = _Call(fun, optimizer.space.named)
+        pool = stack.enter_context(closing(make_pool(executor, call, workers, journal)))
         if trial_timeout is not None and not pool.can_stop:
             _say(f"{pool.name} cannot be stopped: an evaluation that takes longer than {trial_timeout:g} s counts as "
                  "timed out, but keeps its worker until it returns.")  # fmt: skip
         show = stack.enter_context(_display(optimizer, budget, progress))
-        brake = stack.enter_context(Brake(_say))
-        watch = _Watch(optimizer, tuple(callbacks), target, show)
+        interrupt = stack.enter_context(Interrupt(_say))
+        watch = _Watch(optimizer, tuple(callbacks), target, give_up_after, show)
         rules = Rules(timeout, trial_timeout, retries)
-        record = run(
-            optimizer, pool, remaining, rules=rules, journal=journal, watch=watch, more=lambda: not brake.pulled
-        )
-        if study is not None:
+        more = lambda: not interrupt.requested  # noqa: E731
+        record = run(optimizer, pool, remaining, rules=rules, journal=journal, watch=watch, more=more)
+        if file is not None:
             file.closed(record.message, [asdict(idle) for idle in record.idle])
     return replace(optimizer.result(record.message), idle=record.idle_shares)
+
+
+def _pair(entry: Any) -> tuple[Any, float]:
+    try:
+        x, y = entry
+    except (TypeError, ValueError):
+        raise InvalidInput(f"observed must hold pairs of a point and its value, got {entry!r}.") from None
+    return x, y
 
 
 @dataclass(frozen=True)
@@ -129,6 +159,7 @@ class _Watch:
     optimizer: Optimizer
     callbacks: tuple[Callback, ...]
     target: float | None
+    give_up_after: int | None
     show: Show
 
     def __call__(self, job: Finished, record: Callable[[], Run]) -> None:
@@ -147,14 +178,15 @@ class _Watch:
     def _reached(self) -> None:
         if self.target is None:
             return
-        fun = self.optimizer.result().fun  # NaN reaches nothing
-        if fun >= self.target if self.optimizer.maximize else fun <= self.target:
+        if self.optimizer.direction.reaches(self.optimizer.result().fun, self.target):
             raise StopRun(f"The target {self.target:g} is reached.")
 
     def _hopeless(self, trial: Trial) -> None:
+        if self.give_up_after is None:
+            return
         states = Counter(trial.state for trial in self.optimizer.trials)
         failed = sum(states[state] for state in FAILURES)
-        if failed >= HOPELESS and not states["done"]:
+        if failed >= self.give_up_after and not states["done"]:
             raise StopRun(f"None of {failed} evaluations gave a value; the last one: {trial.reason}")
 
 

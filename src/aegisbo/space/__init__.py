@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from aegisbo.space.space import Choice, Int, Real, Space
+from aegisbo.space.space import Choice, Int, Params, Real, Space
 
-__all__ = ["Choice", "Int", "Real", "Space"]
+__all__ = ["Choice", "Int", "Params", "Real", "Space"]

@@ -112,3 +112,16 @@ def _parse(text: str, rest: str, entry: Entry) -> dict[str, Any]:
         except ValueError as error:
             raise InvalidInput(f"{pair!r} in strategy {text!r}: {key} must be {error}.") from error
     return given
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A strategy as text."""
+
+    text: str
+    preset: str | None
+
+
+def recipe_of(strategy: Strategy) -> Recipe | None:
+    """The text that describes a strategy."""
+    return None

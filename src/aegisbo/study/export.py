@@ -1,4 +1,4 @@
-"""A study as a table: one row a trial, in CSV or JSON."""
+"""A study as a table: one row per trial, in CSV or JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from aegisbo.errors import UnknownName
-from aegisbo.study.history import optimizer_after
+from aegisbo.study.history import ENDINGS, optimizer_after
 from aegisbo.study.store import read_events
 
 
@@ -17,7 +17,7 @@ def rows(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     """The trials of a study by number, with when they were asked for and ended."""
     events = read_events(Path(path))
     asked = {event.number: event for event in events if event.kind == "asked"}
-    ended = {event.number: event for event in events if event.kind in ("told", "failed")}
+    ended = {event.number: event for event in events if event.kind in ENDINGS}
     table = []
     for trial in optimizer_after(events).trials:
         end = ended.get(trial.number)

@@ -10,21 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from aegisbo.errors import StudyError
-
-if os.name == "nt":
-    import msvcrt
-
-    def _try_lock(descriptor: int) -> None:
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-
-else:
-    import fcntl
-
-    def _try_lock(descriptor: int) -> None:
-        # A record lock belongs to the process: a child that outlives it does not keep the study locked.
-        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
+from aegisbo.errors import StudyError, require_posix
 
 _held: set[Path] = set()  # record locks do not exclude their own process
 
@@ -38,6 +24,7 @@ class DriverLock:
         self._descriptor = -1
 
     def __enter__(self) -> DriverLock:
+        require_posix("A study file")
         if self._study in _held:
             raise StudyError(
                 f"{self._study} is already being driven by this process: wait for it, or use another file."
@@ -68,8 +55,11 @@ class DriverLock:
             raise StudyError(
                 f"Study file {self._study}: {error.strerror}: a lock file must be made beside it."
             ) from error
+        import fcntl  # here, because Windows has none and must still be able to import this
+
         try:
-            _try_lock(self._descriptor)
+            # A record lock belongs to the process: a child that outlives it does not keep the study locked.
+            fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             holder = os.pread(self._descriptor, 1000, 0).decode(errors="replace")
             os.close(self._descriptor)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from aegisbo.study.history import ENDINGS, History
+from aegisbo.study.history import RESULTS, History
 from aegisbo.study.store import Event, read_events
 from aegisbo.study.study import build
 
@@ -49,15 +49,21 @@ def replay(path: str | os.PathLike[str], tick: Callable[[int, int], None] = lamb
     Args:
         path: the study file.
         tick: is told after each decision how many are done, and of how many.
+
+    Returns:
+        Which decisions came out otherwise, and what has changed in the environment since.
+
+    Raises:
+        StudyError: the file cannot be read, or its strategy was an object that is not part of it.
     """
     created, *events = read_events(Path(path))
     history = History(created)
     asked = [event for event in events if event.kind == "asked"]
-    endings = [event for event in events if event.kind in ENDINGS]
+    results = [event for event in events if event.kind in RESULTS]
     differences = []
     for done, decision in enumerate(asked, start=1):
-        while endings and endings[0].id <= decision.body["seen"]:
-            history.add(endings.pop(0))
+        while results and results[0].id <= decision.body["seen"]:
+            history.add(results.pop(0))
         difference = _compare(history, decision)
         if difference is not None:
             differences.append(difference)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import sys
@@ -14,24 +13,24 @@ from types import TracebackType
 from typing import Any
 
 from aegisbo.errors import StudyError
-from aegisbo.optimizer import Optimizer, Result
-from aegisbo.space.space import Space
+from aegisbo.optimizer import Optimizer, Result, Settings, Trial
+from aegisbo.outcome import Outcome
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.store import Store, read_events
 
-SETTINGS = ("strategy", "preset", "seed", "n_initial", "initial", "maximize", "noisy")
-
 
 class Study:
-    """The file of a run while it is being driven. Open it with `open`; events are on disk when a method returns.
+    """The file of a run while it is being driven, and the journal of its loop. Open it with `open`.
 
-    The optimizer is told by whoever drives it, when it gets there: a result that is on disk may be news to it.
+    Events are on disk when a method returns. The optimizer is told by whoever drives it, when it gets there: a result
+    that is on disk may be news to it.
     """
 
-    def __init__(self, store: Store, optimizer: Optimizer, opened: int, resources: ExitStack) -> None:
+    def __init__(self, path: Path, store: Store, optimizer: Optimizer, seen: int, resources: ExitStack) -> None:
+        self.path = path
         self.optimizer = optimizer
-        self.opened = opened  # the event that says so: the optimizer knows all before it
+        self.seen = seen  # the last event that the optimizer knew of when the run began
         self._store = store
         self._resources = resources
 
@@ -39,31 +38,34 @@ class Study:
     def open(
         cls,
         path: str | os.PathLike[str],
-        space: Space,
-        settings: Mapping[str, Any],
+        settings: Settings,
         say: Callable[[str], None] = lambda text: None,
     ) -> Study:
-        """Begin a study, or continue the one at `path` if it has the same space and settings.
+        """Begin a study, or continue the one at `path` if it was begun with the same settings.
 
         Args:
             path: the file.
-            space: what is searched.
-            settings: the arguments of `Optimizer`, as the user gave them; None leaves the choice to the study.
+            settings: as the user gave them; what they leave open is left to the study.
             say: is told, in a sentence, what the user should know.
+
+        Raises:
+            StudyError: the file holds another run, is being driven by somebody else, or cannot be used.
         """
+        path = Path(path)
         with ExitStack() as resources:
-            resources.enter_context(DriverLock(Path(path)))
-            optimizer = Optimizer(space, **settings)  # before the file is made: refuses settings that make no sense
-            store = Store(Path(path), say)
+            resources.enter_context(DriverLock(path))
+            store = Store(path, say)
             resources.callback(store.close)
             events = store.events()
             if not events:  # new, or killed before the first event
-                store.append("created", None, {"optimizer": _header(optimizer), "build": build()})
+                optimizer = Optimizer.from_settings(settings)
+                store.append("created", None, {"optimizer": optimizer.settings.describe(), "build": build()})
             else:
-                optimizer = optimizer_after(events)
-                _require_same(Path(path), space, settings, _header(optimizer))
-            opened = store.append("opened", None, {"pid": os.getpid(), "host": platform.node()})
-            return cls(store, optimizer, opened, resources.pop_all())
+                foreign = None if isinstance(settings.strategy, str) else settings.strategy
+                optimizer = optimizer_after(events, foreign)
+                _require_same(path, settings, optimizer_after(events[:1]).settings)
+            seen = store.append("opened", None, {"pid": os.getpid(), "host": platform.node()})
+            return cls(path, store, optimizer, seen, resources.pop_all())
 
     def __enter__(self) -> Study:
         return self
@@ -73,31 +75,39 @@ class Study:
     ) -> None:
         self._resources.close()
 
-    def asked(
-        self,
-        number: int,
-        params: Mapping[str, Any],
-        note: Mapping[str, Any],
-        memory: Mapping[str, Any],
-        seen: int,
-        seconds: float = 0.0,
-    ) -> int:
+    def observe(self, pairs: Sequence[tuple[Any, float]]) -> None:
+        """Add data from elsewhere, (x, y) each; those that an earlier call has added are not added again.
+
+        Raises:
+            StudyError: the study has other data than those with which the list begins.
+        """
+        known = self.optimizer.observed
+        fresh = Optimizer.from_settings(self.optimizer.settings)
+        given = [fresh.observe(x, y) for x, y in pairs]
+        for k, (old, new) in enumerate(zip(known, given, strict=False)):
+            if old != new:
+                raise StudyError(
+                    f"{self.path} holds another run: observed point {k} is {_told(old)} in the study and {_told(new)} "
+                    "in this call. Use another file, or give the same points first and new ones after them."
+                )
+        for trial, (x, y) in zip(given[len(known) :], pairs[len(known) :], strict=True):
+            body = {"params": trial.params, "state": trial.state, "value": trial.value, "reason": trial.reason}
+            self.seen = self._store.append("observed", trial.number, body)
+            self.optimizer.observe(x, y)
+
+    def asked(self, trial: Trial, memory: Mapping[str, Any], seen: int, seconds: float) -> int:
         """A point was chosen, knowing all results up to event `seen`, which took `seconds`."""
-        body = {"params": params, "note": note, "memory": memory, "seen": seen, "seconds": seconds}
-        return self._store.append("asked", number, body)
+        body = {"params": trial.params, "note": trial.note, "memory": memory, "seen": seen, "seconds": seconds}
+        return self._store.append("asked", trial.number, body)
 
-    def told(self, number: int, value: float, seconds: float) -> int:
-        """An evaluation gave a value."""
-        return self._store.append("told", number, {"value": value, "seconds": seconds})
-
-    def failed(self, number: int, state: str, reason: str, traceback: str, seconds: float) -> int:
-        """An evaluation gave none."""
-        body = {"state": state, "reason": reason, "traceback": traceback, "seconds": seconds}
+    def ended(self, number: int, outcome: Outcome, seconds: float) -> int:
+        """An evaluation has ended; one that is lost will be run again."""
+        if outcome.state == "done":
+            return self._store.append("told", number, {"value": outcome.value, "seconds": seconds})
+        if outcome.state == "lost":
+            return self._store.append("lost", number, {"reason": outcome.reason})
+        body = {"state": outcome.state, "reason": outcome.reason, "traceback": outcome.traceback, "seconds": seconds}
         return self._store.append("failed", number, body)
-
-    def lost(self, number: int, reason: str) -> int:
-        """The worker of an evaluation died; it will be run again."""
-        return self._store.append("lost", number, {"reason": reason})
 
     def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> int:
         """The driver ended, and how its workers had spent their time."""
@@ -105,7 +115,17 @@ class Study:
 
 
 def load(path: str | os.PathLike[str]) -> Result:
-    """The result of a study so far; it may be running at this moment."""
+    """The result of a study so far; it may be running at this moment.
+
+    Args:
+        path: the study file.
+
+    Returns:
+        The best point, all trials, and how the last driver ended.
+
+    Raises:
+        StudyError: there is no such file, or it is no study.
+    """
     events = read_events(Path(path))
     optimizer = optimizer_after(events)
     *_, last = (event for event in events if event.kind in ("created", "opened", "closed"))
@@ -127,24 +147,12 @@ def _cpu() -> str:
     return platform.processor() or platform.machine()
 
 
-def _header(optimizer: Optimizer) -> dict[str, Any]:
-    state = optimizer.state()
-    return {key: state[key] for key in ("format", "space", *SETTINGS)}
-
-
-def _require_same(path: Path, space: Space, given: Mapping[str, Any], recorded: Mapping[str, Any]) -> None:
-    """Refuse to continue a study with another space or other settings; what was not given may be anything."""
-    wanted: dict[str, Any] = {
-        "space": space.describe(),
-        **{key: given[key] for key in SETTINGS if given.get(key) is not None},
-    }
-    if wanted.get("initial") is not None:
-        wanted["initial"] = [space.check(x) for x in wanted["initial"]]
-    wanted = json.loads(json.dumps(wanted))  # as it was recorded
-    differences = [
-        f"{key} is {recorded[key]!r} in the study and {value!r} in this call"
-        for key, value in wanted.items()
-        if recorded[key] != value
-    ]
+def _require_same(path: Path, given: Settings, recorded: Settings) -> None:
+    """Refuse to continue a study with other settings; what was not given may be anything."""
+    differences = given.differences_from(recorded)
     if differences:
         raise StudyError(f"{path} holds another run: {'; '.join(differences)}. Use another file, or the same settings.")
+
+
+def _told(trial: Trial) -> str:
+    return f"{trial.params} with the value {trial.value}"

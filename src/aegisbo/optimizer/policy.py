@@ -1,0 +1,106 @@
+"""The one ask: who chooses the next point, and from which random numbers.
+
+`Optimizer` and the Optuna sampler both ask here. The first points are spread over the space; once there are results to
+learn from, the strategy chooses.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator, default_rng
+from threadpoolctl import ThreadpoolController
+
+from aegisbo.arrays import Array
+from aegisbo.errors import SpaceExhausted
+from aegisbo.search.designs import maximin_latin_hypercube, sobol
+from aegisbo.space.cube import Cube
+from aegisbo.strategies.base import Evidence, Memory, Smoother, Strategy, Suggestion
+
+
+class Role(IntEnum):
+    """What a random number is for. Stored runs are continued and replayed by these numbers: never change one."""
+
+    DESIGN = 0
+    SEQUENCE = 1
+    STRATEGY = 2
+    SMOOTHING = 3
+    INDEPENDENT = 3  # of the Optuna sampler, which smooths nothing and adds the parameter's name to the address
+
+
+def default_initial(parameters: int) -> int:
+    """How many points are spread out before the strategy takes over: two for each parameter, as in the paper."""
+    return 2 * parameters
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How a run chooses its points."""
+
+    strategy: Strategy
+    seed: int
+    n_initial: int  # the trials with smaller numbers are spread out
+    latin: range = range(0)  # the trials that form one Latin hypercube; later ones continue a Sobol sequence
+
+    def suggest(self, number: int, evidence: Evidence, memory: Memory) -> Suggestion:
+        """The point for the trial with this number.
+
+        Raises:
+            SpaceExhausted: every point of a finite space is evaluated or under evaluation.
+        """
+        require_free_point(evidence)
+        cube = evidence.cube
+        if number < self.n_initial or len(evidence.y) < cube.parameters + 1:
+            return Suggestion(cube.unused(self.spread(number, cube), evidence.taken), memory, {"move": "initial"})
+        with one_blas_thread():
+            return self.strategy.suggest(evidence, memory, self.rng(Role.STRATEGY, number))
+
+    def spread(self, number: int, cube: Cube) -> Array:  # (width,)
+        """The point of the space-filling sequence for the trial with this number, whatever is known."""
+        d = cube.parameters
+        if number in self.latin:
+            U = _latin_hypercube(self.seed, len(self.latin), d)[[number - self.latin.start]]
+        else:
+            U = sobol(1, d, self.rng(Role.SEQUENCE), skip=number - self.latin.stop)
+        return np.asarray(cube.fill(U)[0])
+
+    def smoothed(self, evidence: Evidence, memory: Memory, number: int) -> Array | None:  # (n,)
+        """The values at the finished points without their noise; None if there is no model to smooth them."""
+        if not isinstance(self.strategy, Smoother) or len(evidence.y) <= evidence.cube.parameters:
+            return None
+        with one_blas_thread():
+            return self.strategy.smoothed(evidence, memory, self.rng(Role.SMOOTHING, number))
+
+    def rng(self, role: Role, *address: int) -> Generator:
+        """Random numbers by address, so that no draw depends on who asked or finished before."""
+        return default_rng([self.seed, role, *(address or (0,))])
+
+
+def require_free_point(evidence: Evidence) -> None:
+    """Raise `SpaceExhausted` if every point of a finite space is evaluated or under evaluation."""
+    if evidence.cube.exhausted(evidence.taken):
+        raise SpaceExhausted(
+            f"All {evidence.cube.size} points are evaluated or under evaluation: widen the space or stop."
+        )
+
+
+@lru_cache(maxsize=8)
+def _latin_hypercube(seed: int, n: int, d: int) -> Array:  # (n, d)
+    return maximin_latin_hypercube(n, d, default_rng([seed, Role.DESIGN, 0]))
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """More threads would compete with the workers for cores, and sum in another order on another machine."""
+    limited: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return limited
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Made once per process, at the first suggestion: looking through the loaded libraries takes milliseconds."""
+    return ThreadpoolController()

@@ -1,0 +1,177 @@
+"""Settings: what defines a run, checked and written down in one place, from the caller to the study file."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from numbers import Integral
+from typing import Any
+
+from aegisbo.errors import InvalidInput
+from aegisbo.optimizer.policy import Policy, default_initial
+from aegisbo.space import Params, Space
+from aegisbo.space.space import SpaceLike
+from aegisbo.strategies.base import Strategy
+from aegisbo.strategies.registry import DEFAULT_PRESET, recipe_of, resolve
+
+FORMAT = 1  # of stored settings and states
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What defines a run: equal settings and equal results lead to equal choices.
+
+    None leaves a choice open; `decided` makes it. A strategy object that can be written as text is kept as text.
+    """
+
+    space: Space
+    strategy: str | Strategy = "aegis"
+    preset: str | None = None
+    seed: int | None = None
+    n_initial: int | None = None
+    initial: tuple[Params, ...] | None = None
+    maximize: bool = False
+    noisy: bool = False
+
+    @classmethod
+    def checked(
+        cls,
+        space: Space | SpaceLike,
+        *,
+        strategy: str | Strategy = "aegis",
+        preset: str | None = None,
+        seed: int | None = None,
+        n_initial: int | None = None,
+        initial: Iterable[Any] | None = None,
+        **switches: bool,
+    ) -> Settings:
+        """Settings from what a user gave.
+
+        Raises:
+            InvalidInput: a value cannot be used; the message names it and what to give instead.
+        """
+        space = space if isinstance(space, Space) else Space(space)
+        text, preset = as_recipe(strategy, preset)
+        given = cls(
+            space,
+            text,
+            preset,
+            None if seed is None else natural(seed, "seed"),
+            None if n_initial is None else natural(n_initial, "n_initial"),
+            None if initial is None else tuple(space.check(x) for x in initial),
+            **switches,
+        )
+        given.make_strategy()  # refuses what cannot be made
+        if n_initial is not None and n_initial < len(given.initial or ()):
+            raise InvalidInput(
+                f"n_initial={n_initial} is less than the {len(given.initial or ())} initial points: leave it out."
+            )
+        return given
+
+    def decided(self) -> Settings:
+        """The same with every open choice made."""
+        initial = self.initial or ()
+        default = len(initial) or default_initial(self.space.cube.parameters)
+        return replace(
+            self,
+            preset=DEFAULT_PRESET if self.preset is None and isinstance(self.strategy, str) else self.preset,
+            seed=secrets.randbits(32) if self.seed is None else self.seed,
+            n_initial=default if self.n_initial is None else self.n_initial,
+            initial=initial,
+        )
+
+    def policy(self) -> Policy:
+        """How a run with these settings chooses its points, after those that were given."""
+        settings = self.decided()
+        assert settings.seed is not None  # all is decided
+        assert settings.n_initial is not None
+        assert settings.initial is not None
+        latin = range(len(settings.initial), settings.n_initial)
+        return Policy(settings.make_strategy(), settings.seed, settings.n_initial, latin)
+
+    def make_strategy(self) -> Strategy:
+        """The strategy that chooses the points."""
+        return make_strategy(self.strategy, self.preset)
+
+    def describe(self) -> dict[str, Any]:
+        """The settings in JSON's types; a strategy that cannot be written as text is named only."""
+        described = {field.name: getattr(self, field.name) for field in fields(self)}
+        described["space"] = self.space.describe()
+        if not isinstance(self.strategy, str):
+            described |= {"strategy": None, "strategy_object": repr(self.strategy)}
+        return {"format": FORMAT, **as_stored(described)}
+
+    @classmethod
+    def from_description(cls, description: Mapping[str, Any], strategy: Strategy | None = None) -> Settings:
+        """The settings that `describe` described.
+
+        Args:
+            description: what `describe` returned, also that of version 0.1.
+            strategy: the strategy object, if it could not be written as text.
+
+        Raises:
+            InvalidInput: another version wrote it, or a strategy object is missing or not wanted.
+        """
+        if description.get("format") != FORMAT:
+            raise InvalidInput(
+                f"The state has format {description.get('format')!r}, not {FORMAT}: use the aegisbo that wrote it."
+            )
+        text = description["strategy"]
+        if (text is None) == (strategy is None):
+            remedy = "pass the object that the run had" if strategy is None else "leave the argument out"
+            raise InvalidInput(f"The state was stored with strategy={text!r}, got {strategy!r}: {remedy}.")
+        return cls.checked(
+            Space.from_description(description["space"]),
+            strategy=text if strategy is None else strategy,
+            preset=description["preset"],
+            seed=description["seed"],
+            n_initial=description["n_initial"],
+            initial=description["initial"],
+            maximize=description["maximize"],
+            noisy=description.get("noisy", False),  # the first versions do not say
+        )
+
+    def differences_from(self, recorded: Settings) -> list[str]:
+        """In which words these settings contradict those of a run; what is left open contradicts nothing."""
+        wanted, there = self.describe(), recorded.describe()
+        names = [name for name, value in wanted.items() if value is not None]
+        if replace(self, preset=self.preset or recorded.preset).make_strategy() == recorded.make_strategy():
+            names = [name for name in names if name not in ("strategy", "preset", "strategy_object")]
+        return [
+            f"{name} is {there.get(name)!r} in the study and {wanted[name]!r} in this call"
+            for name in names
+            if wanted[name] != there.get(name)
+        ]
+
+
+def make_strategy(strategy: str | Strategy, preset: str | None) -> Strategy:
+    """The strategy that a text describes with this preset, the default one if None; an object as it is."""
+    if isinstance(strategy, str):
+        return resolve(strategy, DEFAULT_PRESET if preset is None else preset)
+    return strategy
+
+
+def as_recipe(strategy: str | Strategy, preset: str | None) -> tuple[str | Strategy, str | None]:
+    """The strategy as text with its preset; an object that cannot be written as text as it is."""
+    if isinstance(strategy, str):
+        return strategy, preset
+    if not callable(getattr(strategy, "suggest", None)):
+        raise InvalidInput(f"strategy must be a name or an object with a method suggest, got {strategy!r}.")
+    if preset is not None:
+        raise InvalidInput(f"preset={preset!r} goes with the name of a strategy, not with {strategy!r}: leave it out.")
+    recipe = recipe_of(strategy)
+    return (strategy, None) if recipe is None else (recipe.text, recipe.preset)
+
+
+def natural(value: object, name: str) -> int:
+    """The value as an int from 0 upwards."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+        raise InvalidInput(f"{name} must be an integer from 0 upwards, or None, got {value!r}.")
+    return int(value)
+
+
+def as_stored(value: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy that has been through JSON, so that a run goes on alike from memory and from a file."""
+    return dict(json.loads(json.dumps(value)))
