@@ -1,4 +1,4 @@
-"""The command line: one small file a command. Heavy parts load when a command runs, so that --help is quick."""
+"""The command line: one small file per command. Heavy parts load when a command runs, so that --help is quick."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from aegisbo.errors import AegisError
 BAD_INPUT = 2  # the code that typer itself uses for options it cannot read
 
 app = typer.Typer(
-    help="Minimise expensive functions with workers that never wait.",
+    help="Minimize expensive functions with workers that never wait.",
     epilog="Exit codes: 0 all went well; 1 an unexpected error; 2 something in the input cannot be used; "
     "3 no evaluation gave a value; 4 a replay came out differently; 130 interrupted.",
     no_args_is_help=True,

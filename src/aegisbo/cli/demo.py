@@ -14,7 +14,7 @@ WORKERS = 4
 PAUSE = 1.0  # seconds that the slowest evaluations take
 
 INTRODUCTION = f"""\
-A function of six parameters is minimised by {WORKERS} worker processes. It takes between 0.1 and {PAUSE:g} seconds a
+A function of six parameters is minimized by {WORKERS} worker processes. It takes between 0.1 and {PAUSE:g} seconds a
 call, depending on where it is called; whenever a worker is done, it gets its next point at once.
 """
 
@@ -28,7 +28,7 @@ def uneven(**x: float) -> float:
 
 
 def demo() -> None:
-    """Watch four worker processes of uneven speed minimise a function (half a minute)."""
+    """Watch four worker processes of uneven speed minimize a function (half a minute)."""
     from aegisbo.cli.minimize import report
     from aegisbo.runners.minimize import minimize
     from aegisbo.simulation.problems import get

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 NO_VALUE = 3  # exit code: the run ended without a single value
 
 EXAMPLE_SPACE = """\
-# One table a parameter, in the order given.
+# One table per parameter, in the order given.
 [lr]
 type = "real"          # low, high, log = false
 low = 1e-6
@@ -68,7 +68,7 @@ def minimize(
     example_space: Annotated[bool, typer.Option("--example-space", help="Print such a file and leave.")] = False,
     budget: Annotated[int, typer.Option(min=1, metavar="N", help="Evaluations in all.")] = 100,
     workers: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Evaluations at a time; one a core unless given.")
+        int | None, typer.Option(min=1, metavar="N", help="Evaluations at a time; one per core unless given.")
     ] = None,
     study: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Record the run in this file, or continue it.")
@@ -98,7 +98,7 @@ def minimize(
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> None:
-    """Minimise a Python function or any program, with workers that never wait for each other."""
+    """Minimize a Python function or any program, with workers that never wait for each other."""
     if example_space:
         typer.echo(EXAMPLE_SPACE, nl=False)
         return
@@ -145,7 +145,7 @@ def read_space(path: Path) -> Space:
 
 
 def chosen(function: str | None, command: str | None, value_file: str | None, space: Space) -> Callable[..., Any]:
-    """What is to be minimised."""
+    """What is to be minimized."""
     from aegisbo.runners.command import Command
 
     if (function is None) == (command is None):

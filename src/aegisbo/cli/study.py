@@ -54,7 +54,7 @@ def show(
 
 
 def idle_lines(events: Iterable[Event]) -> list[str]:
-    """How the workers of all drivers so far spent their time, a line a cause."""
+    """How the workers of all drivers so far spent their time."""
     workers = [worker for event in events if event.kind == "closed" for worker in event.body["idle"]]
     total = sum(sum(worker.values()) for worker in workers)
     if not total:

@@ -31,7 +31,7 @@ class Known:
 
     x: Array  # (width,)
     role: Role
-    loss: float = math.nan  # to be minimised; only when done
+    loss: float = math.nan  # to be minimized; only when done
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def refuse_several_objectives(study: Study) -> None:
     """Object to a study whose trials are not compared by one value."""
     if len(study.directions) > 1:
         raise InvalidInput(
-            f"aegisbo optimises one objective, and the study has {len(study.directions)}: "
+            f"aegisbo optimizes one objective, and the study has {len(study.directions)}: "
             "combine them into one value, or use another sampler."
         )
 

@@ -1,4 +1,4 @@
-"""Go on with aegisbo's own optimiser where an Optuna study has ended."""
+"""Go on with aegisbo's own optimizer where an Optuna study has ended."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def from_optuna(
     seed: int | None = None,
     n_initial: int = 0,
 ) -> Optimizer:
-    """An optimiser that has observed the finished trials of a study.
+    """An optimizer that has observed the finished trials of a study.
 
     Args:
         study: its space is what its completed trials have in common; parameters with a single value are left out.

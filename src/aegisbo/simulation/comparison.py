@@ -23,7 +23,7 @@ class Quartiles:
 
 
 def quartiles(values: ArrayLike) -> Quartiles:  # (n,)
-    """The three quartiles, linear between neighbours."""
+    """The three quartiles, linear between neighbors."""
     low, median, high = np.quantile(as_vector(values, "values"), [0.25, 0.5, 0.75]).tolist()
     return Quartiles(low, median, high)
 

@@ -1,4 +1,4 @@
-"""What a benchmark problem is: a function to minimise, its box, and what is known about its minimum."""
+"""What a benchmark problem is: a function to minimize, its box, and what is known about its minimum."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Parameter:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A function on a box, to be minimised, with its known answer."""
+    """A function on a box, to be minimized, with its known answer."""
 
     name: str
     function: Callable[[Array], float]  # (d,) -> value
@@ -108,7 +108,7 @@ class Family:
     name: str
     parameters: tuple[Parameter, ...]
     bounds: tuple[tuple[float, float], ...]
-    function: Callable[[int], Callable[[Array], float]]  # instance number -> what to minimise
+    function: Callable[[int], Callable[[Array], float]]  # instance number -> what to minimize
     source: str
     count: int = INSTANCES
 

@@ -16,6 +16,7 @@ import numpy as np
 from aegisbo.arrays import Array
 from aegisbo.errors import AegisError, InvalidInput
 from aegisbo.optimizer import Optimizer
+from aegisbo.optimizer.policy import default_initial
 from aegisbo.runners.loop import run
 from aegisbo.runners.workers import Finished
 from aegisbo.simulation.clock import VirtualWorkers, law_from_text
@@ -50,11 +51,11 @@ class Spec:
     @property
     def n_initial(self) -> int:
         """Points of the initial design, which take no time: two for each coordinate, as in the paper."""
-        return 2 * dimension(self.problem)
+        return default_initial(dimension(self.problem))
 
     @property
     def run_seed(self) -> int:
-        """The seed of the optimiser and of the job times: equal for all strategies, and another for each problem."""
+        """The seed of the optimizer and of the job times: equal for all strategies, and another for each problem."""
         return int(np.random.SeedSequence([self.seed, self.run, crc32(self.problem.encode())]).generate_state(1)[0])
 
     def make_problem(self) -> Problem:

@@ -1,7 +1,7 @@
 """The paper's fifteen synthetic functions, on their own boxes.
 
 Formulae as collected at https://www.sfu.ca/~ssurjano/optimization.html, which the paper refers to. Minima and
-minimisers were polished by Newton's method in 60-digit arithmetic and are rounded to the nearest double.
+minimizers were polished by Newton's method in 60-digit arithmetic and are rounded to the nearest double.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ _HARTMANN6_CENTRES = np.array(  # (4, 6)
 )
 
 
-def _hartmann(x: Array, sharpness: Array, centres: Array) -> float:
-    distances = (sharpness * (x - centres) ** 2).sum(axis=1)  # (4,)
+def _hartmann(x: Array, sharpness: Array, centers: Array) -> float:
+    distances = (sharpness * (x - centers) ** 2).sum(axis=1)  # (4,)
     return float(-_HARTMANN_WEIGHTS @ np.exp(-distances))
 
 
