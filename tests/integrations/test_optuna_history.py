@@ -187,7 +187,7 @@ def test_news_are_the_points_that_were_not_there_before() -> None:
 
 
 def test_several_objectives_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="optimises one objective, and the study has 2"):
+    with pytest.raises(InvalidInput, match="optimizes one objective, and the study has 2"):
         refuse_several_objectives(optuna.create_study(directions=["minimize", "maximize"]))
     refuse_several_objectives(optuna.create_study(direction="maximize"))
 
