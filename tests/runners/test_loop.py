@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
+from aegisbo.outcome import Outcome
 from aegisbo.runners.loop import Rules, Run, StopRun, run
-from aegisbo.runners.workers import Finished, Outcome
+from aegisbo.runners.workers import Finished
 from aegisbo.simulation.clock import Constant, Empirical, Exponential, HalfNormal, Law, Pareto, VirtualWorkers
 
 

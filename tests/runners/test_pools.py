@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pool_jobs import behave, square, wait_for
+from pool_jobs import behave, square, travel_badly, wait_for
 
 from aegisbo.errors import InvalidInput
+from aegisbo.outcome import kept
 from aegisbo.runners.pools import make_pool
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.workers import Finished
@@ -71,6 +73,7 @@ def opened(
     function: Callable[[Any], Any],
     capacity: int = 2,
     book: Book | None = None,
+    **rest: Any,
 ) -> Iterator[Pool]:
     with ExitStack() as stack:
         executor: Any = kind
@@ -81,7 +84,7 @@ def opened(
         elif kind == "dask":
             executor = request.getfixturevalue("client")
         workers = None if kind == "serial" else capacity
-        yield stack.enter_context(closing(make_pool(executor, function, workers, Book() if book is None else book)))
+        yield stack.enter_context(closing(make_pool(executor, function, workers, book, **rest)))
 
 
 def gathered(pool: Pool, count: int) -> list[Finished]:
@@ -144,6 +147,43 @@ def test_whatever_a_job_does_it_has_an_outcome_and_the_next_one_runs(request: py
     assert "in behave" in failure.traceback
     assert "it must return a finite number" in found["nan"].outcome.reason
     assert found["exits"].outcome.reason == "SystemExit: bye"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_pool_carries_any_answer_if_it_is_told_to_keep_it(request: pytest.FixtureRequest, kind: str) -> None:
+    answers = [None, True, math.inf, "text", {"of": [1, 2]}, Answer(3), ValueError("as a value")]
+    with opened(request, kind, answers.__getitem__, 1, judge=kept) as pool:
+        found = []
+        for number in range(len(answers)):
+            pool.submit(number, number)
+            found += gathered(pool, 1)
+        pool.submit(99, "no index")
+        (failed,) = gathered(pool, 1)
+    assert [repr(job.outcome.value) for job in found] == [repr(answer) for answer in answers]
+    assert all(type(job.outcome.value) is type(answer) for job, answer in zip(found, answers, strict=True))
+    assert {job.outcome.state for job in found} == {"done"}
+    assert failed.outcome.state == "failed"
+    assert failed.outcome.reason.startswith("TypeError")
+
+
+@dataclass(frozen=True)
+class Answer:
+    of: int
+
+
+@pytest.mark.parametrize("kind", ["processes", "process executor", "dask"])
+def test_an_answer_that_cannot_travel_fails_and_the_next_one_arrives(request: pytest.FixtureRequest, kind: str) -> None:
+    with opened(request, kind, travel_badly, 1, judge=kept) as pool:
+        reasons = {}
+        for number, way in enumerate(("out", "in", "well")):
+            pool.submit(number, way)
+            (job,) = gathered(pool, 1)
+            reasons[way] = (job.outcome.state, job.outcome.reason)
+    assert reasons == {
+        "out": ("failed", "What the function returned cannot be sent back: TypeError: not without a permit"),
+        "in": ("failed", "What the function returned cannot be read here: ValueError: no entry"),
+        "well": ("done", ""),
+    }
 
 
 @pytest.mark.parametrize("kind", WAITING)

@@ -17,8 +17,8 @@ import pytest
 from pool_jobs import behave, die_with_a_child_at_the_pipe, square, wait_for, wait_with_child
 from processes_of import alive, children_of, parent_of, reported, wait_until_dead
 
-from aegisbo.runners.journal import Unrecorded
-from aegisbo.runners.pools.processes import Processes
+from aegisbo.runners.pools import make_pool
+from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.workers import Finished
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
@@ -27,12 +27,12 @@ PATIENCE = 120.0
 
 
 @contextmanager
-def pool_of(function: Callable[[Any], Any], capacity: int = 1) -> Iterator[Processes]:
-    with closing(Processes(function, capacity, Unrecorded())) as pool:
+def pool_of(function: Callable[[Any], Any], capacity: int = 1) -> Iterator[Pool]:
+    with closing(make_pool("processes", function, capacity)) as pool:
         yield pool
 
 
-def next_end(pool: Processes) -> Finished:
+def next_end(pool: Pool) -> Finished:
     (job,) = pool.collect(PATIENCE)
     return job
 
@@ -215,9 +215,8 @@ DRIVER = """
 import os, sys, time
 sys.path.insert(0, sys.argv[1])
 from pool_jobs import wait_with_child
-from aegisbo.runners.journal import Unrecorded
-from aegisbo.runners.pools.processes import Processes
-pool = Processes(wait_with_child, 2, Unrecorded())
+from aegisbo.runners.pools import make_pool
+pool = make_pool("processes", wait_with_child, 2)
 for number in range(2):
     pool.submit(number, sys.argv[2])
 if sys.argv[3] == "fork" and os.fork() == 0:  # a copy that lives on, with all pipes open

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from statistics import median
 from time import perf_counter
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
+from aegisbo.outcome import Failure, Outcome
 from aegisbo.runners.idle import CAUSES, Idle, Stay, idle_of
 from aegisbo.runners.journal import Asked, Journal, Unrecorded
-from aegisbo.runners.workers import Finished, Outcome, StopRun, Workers
+from aegisbo.runners.workers import Finished, StopRun, Workers
 
 SPENT = "The budget is spent."
 
@@ -30,7 +31,7 @@ class AsksAndTells(Protocol):
 
     def tell(self, number: int, value: float, /) -> object: ...
 
-    def fail(self, number: int, reason: str, /, *, state: Literal["failed", "invalid", "timed_out"]) -> object: ...
+    def fail(self, number: int, reason: str, /, *, state: Failure) -> object: ...
 
 
 @dataclass(frozen=True)

@@ -5,35 +5,15 @@ Real pools and the virtual clock stand behind the same few calls, so that one lo
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from numbers import Real
-from reprlib import repr as brief
-from time import perf_counter
-from traceback import format_exc
-from typing import Any, Literal, Protocol
-
-import numpy as np
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from aegisbo.errors import AegisError
-
-State = Literal["done", "failed", "invalid", "timed_out", "lost"]
+from aegisbo.outcome import Outcome
 
 
 class StopRun(AegisError):
     """Raised by whoever watches a run, to end it now; the message says why."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How an evaluation ended: with a value, or with the reason why there is none."""
-
-    state: State
-    value: float = math.nan  # a number only where the state is "done"
-    reason: str = ""
-    traceback: str = ""
-    seconds: float | None = None  # that the function itself took, measured where it ran; None if nobody knows
 
 
 @dataclass(frozen=True)
@@ -80,39 +60,3 @@ class Workers(Protocol):
 
     def now(self) -> float:
         """Seconds on the clock that `started` and `finished` refer to."""
-
-
-def evaluate(function: Callable[[Any], Any], x: Any) -> Outcome:
-    """Call the function, whatever it does: an exception or a value that is no finite number is an outcome too."""
-    begin = perf_counter()
-    try:
-        outcome = _judge(function(x))
-    except StopRun:  # none of the function's: the run ends around it
-        raise
-    except KeyboardInterrupt:  # Ctrl-C reaches processes that others started, too: no fault of the point
-        outcome = Outcome("lost", reason="Interrupted by Ctrl-C.")
-    except BaseException as error:  # one that exits means its evaluation, not its worker
-        outcome = Outcome("failed", reason=in_words(error), traceback=format_exc())
-    return replace(outcome, seconds=perf_counter() - begin)
-
-
-def in_words(error: BaseException) -> str:
-    """The kind of an exception and what it says, if it can."""
-    try:
-        return f"{type(error).__name__}: {error}"
-    except Exception:
-        return type(error).__name__
-
-
-def _judge(answer: object) -> Outcome:
-    if isinstance(answer, np.ndarray) and answer.size == 1:
-        answer = answer.item()
-    if not isinstance(answer, Real):
-        return Outcome("invalid", reason=f"The function returned {brief(answer)}: it must return one real number.")
-    try:
-        value = float(answer)
-    except OverflowError:  # an integer beyond the range of floats
-        value = math.inf
-    if not math.isfinite(value):
-        return Outcome("invalid", reason=f"The function returned {value}: it must return a finite number.")
-    return Outcome("done", value)

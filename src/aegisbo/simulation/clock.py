@@ -13,7 +13,9 @@ from scipy.special import ndtri
 
 from aegisbo.arrays import as_vector
 from aegisbo.errors import InvalidInput, UnknownName
-from aegisbo.runners.workers import Finished, Outcome, evaluate
+from aegisbo.outcome import Outcome
+from aegisbo.runners.evaluation import evaluate
+from aegisbo.runners.workers import Finished
 
 JOB_TIMES = 7_301  # the role of these draws in a generator's address (seed, role, number); nobody else's
 

@@ -13,8 +13,9 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
+from aegisbo.outcome import Outcome
 from aegisbo.runners.journal import Journal, Unrecorded
-from aegisbo.runners.workers import Finished, Outcome
+from aegisbo.runners.workers import Finished
 
 
 class Pool(ABC):

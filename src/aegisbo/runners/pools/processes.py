@@ -17,10 +17,10 @@ from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any
 
+from aegisbo.outcome import Outcome
+from aegisbo.runners.evaluation import Evaluation, in_words, pack, unpack_outcome
 from aegisbo.runners.journal import Journal
 from aegisbo.runners.pools.base import Pool
-from aegisbo.runners.pools.sending import packed
-from aegisbo.runners.workers import Outcome, in_words
 
 GRACE = 2.0  # seconds for a process to end after it has closed its pipe, or was killed
 
@@ -33,10 +33,10 @@ class Processes(Pool):
     name = "Processes"
     can_stop = True
 
-    def __init__(self, function: Callable[[Any], Any], capacity: int, journal: Journal) -> None:
+    def __init__(self, evaluation: Evaluation, capacity: int, journal: Journal | None) -> None:
         super().__init__(capacity, journal)
-        payload = packed(function)
-        self._workers = [_Worker(payload, self._ended) for _ in range(capacity)]
+        packed = pack(evaluation)
+        self._workers = [_Worker(packed, self._ended) for _ in range(capacity)]
 
     def stop(self, number: int) -> None:
         """Kill the process that evaluates this trial."""
@@ -58,8 +58,8 @@ class Processes(Pool):
 class _Worker:
     """One process after another, and the thread that speaks with it."""
 
-    def __init__(self, payload: bytes, ended: Callable[[int, Outcome], None]) -> None:
-        self._payload = payload
+    def __init__(self, packed: bytes, ended: Callable[[int, Outcome], None]) -> None:
+        self._packed = packed
         self._ended = ended
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._lock = Lock()  # between the thread and those who start, stop or close
@@ -130,8 +130,7 @@ class _Worker:
         if process is None:
             return Outcome("lost", reason="Nobody waits for it any more.")
         try:
-            outcome: Outcome = pickle.load(process.stdout)  # type: ignore[arg-type]
-            return outcome
+            return unpack_outcome(pickle.load(process.stdout))  # type: ignore[arg-type]
         except (EOFError, OSError):
             return Outcome("lost", reason=f"Its process ended {_how(_bury(process))}.")
         except Exception:
@@ -164,7 +163,7 @@ class _Worker:
                 _bury(self._process)
             process = self._process = _spawn()
         with suppress(OSError):  # it is dead already, which the first job will find out and report
-            pickle.dump(self._payload, process.stdin)  # type: ignore[arg-type]
+            pickle.dump(self._packed, process.stdin)  # type: ignore[arg-type]
             process.stdin.flush()  # type: ignore[union-attr]
         return process
 

@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any, BinaryIO
 
-from aegisbo.runners.pools.sending import evaluate_packed
+from aegisbo.runners.evaluation import evaluate_packed
 
 
 def main() -> None:
@@ -24,10 +24,9 @@ def main() -> None:
     sys.stdin = open(os.devnull)  # noqa: SIM115 - for good: the function must not read jobs
     incoming: SimpleQueue[Any] = SimpleQueue()
     Thread(target=_listen, args=(jobs, incoming), daemon=True).start()
-    payload: bytes = incoming.get()
+    packed: bytes = incoming.get()
     while True:
-        outcome = evaluate_packed(payload, incoming.get())
-        pickle.dump(outcome, outcomes)
+        pickle.dump(evaluate_packed(packed, incoming.get()), outcomes)
         outcomes.flush()
 
 
