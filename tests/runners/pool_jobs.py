@@ -97,6 +97,11 @@ def refuse() -> Any:
     raise ValueError("no entry")
 
 
+def loaded(package: str) -> list[str]:
+    """The modules of a package that this process has imported."""
+    return sorted(name for name in sys.modules if name.split(".")[0] == package)
+
+
 def travel_badly(way: str) -> Any:
     return way if way == "well" else Traveler(way)
 

@@ -11,7 +11,7 @@ import pytest
 from pool_jobs import Impolite, Unspeakable, behave
 
 from aegisbo.runners.evaluation import evaluate
-from aegisbo.runners.loop import StopRun
+from aegisbo.runners.protocol import StopRun
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,10 @@ import pytest
 from pool_jobs import behave, square, travel_badly, wait_for
 
 from aegisbo.errors import InvalidInput
-from aegisbo.outcome import kept
+from aegisbo.outcome import Outcome, kept
 from aegisbo.runners.pools import make_pool
 from aegisbo.runners.pools.base import Pool
-from aegisbo.runners.workers import Finished
+from aegisbo.runners.protocol import Finished
 
 PATIENCE = 120.0  # seconds after which a job counts as swallowed by its pool
 
@@ -31,7 +31,7 @@ class Book:
     """A journal in memory."""
 
     known: int = 0
-    rows: list[Finished] = field(default_factory=list)
+    rows: list[tuple[int, Outcome, float]] = field(default_factory=list)
     fails_at: int | None = None  # the trial at which the disk is full
     slow_at: int | None = None  # the trial whose writer is held up after it has its place
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -39,13 +39,13 @@ class Book:
     def asked(self, trial: Any, memory: Any, seen: int, seconds: float) -> None:
         raise AssertionError("the loop writes down what is asked")
 
-    def ended(self, job: Finished) -> int:
-        if job.number == self.fails_at:
+    def ended(self, number: int, outcome: Outcome, seconds: float) -> int:
+        if number == self.fails_at:
             raise OSError("No space left on device")
         with self.lock:
-            self.rows.append(job)
+            self.rows.append((number, outcome, seconds))
             event = 100 + len(self.rows)
-        if job.number == self.slow_at:
+        if number == self.slow_at:
             time.sleep(0.3)
         return event
 
@@ -116,7 +116,7 @@ def test_every_job_ends_exactly_once_and_is_on_record_first(request: pytest.Fixt
         assert pool.collect(None) == []  # returns at once: nothing is running
     assert sorted(job.number for job in jobs) == list(range(12))
     assert all(job.outcome.value == (job.number / 4) ** 2 for job in jobs)
-    assert [(row.number, row.outcome) for row in book.rows] == [(job.number, job.outcome) for job in jobs]
+    assert book.rows == [(job.number, job.outcome, job.seconds) for job in jobs]
     assert [job.event for job in jobs] == list(range(101, 113))
     assert all(job.started <= job.finished <= pool.now() for job in jobs)
     assert all(0 <= job.seconds <= job.finished - job.started for job in jobs)

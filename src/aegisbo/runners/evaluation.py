@@ -16,7 +16,7 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput
 from aegisbo.outcome import Outcome, judged
-from aegisbo.runners.workers import StopRun
+from aegisbo.runners.protocol import StopRun
 
 Judge = Callable[[object], Outcome]  # what an answer of the function means
 Evaluation = Callable[[Any], Outcome]  # a function and its judge: from a point to its outcome

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from aegisbo.optimizer import Optimizer
-from aegisbo.optimizer.trial import FAILURES
+from aegisbo.outcome import FAILURES
 from aegisbo.runners.loop import Run
 
 

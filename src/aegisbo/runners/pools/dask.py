@@ -8,8 +8,8 @@ from uuid import uuid4
 from aegisbo.errors import AegisError, MissingExtra
 from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation, evaluate_packed, in_words, pack, unpack_outcome
-from aegisbo.runners.journal import Journal
 from aegisbo.runners.pools.base import Pool
+from aegisbo.runners.protocol import Journal
 
 Client = Any  # distributed.Client, which has no types and is loaded only when it is used
 
@@ -60,13 +60,18 @@ def _outcome(future: Any) -> Outcome:
         return Outcome("lost", reason=f"Dask reports the task as {future.status}.")
     try:
         return unpack_outcome(future.result())
-    except BaseException as error:  # it could not be sent, or who had it died before it was fetched
+    except BaseException as error:  # x could not be sent, or the worker that held the result died
         failed = future.status == "error" and type(error).__name__ != "KilledWorker"
         return Outcome("failed" if failed else "lost", reason=in_words(error))
 
 
 def connect(address: str) -> Client:
-    """A client of the scheduler at this address."""
+    """A client of the scheduler at this address.
+
+    Raises:
+        MissingExtra: Dask is not installed.
+        AegisError: nothing answers there.
+    """
     try:
         import distributed
     except ImportError:

@@ -9,12 +9,12 @@ from typing import Any
 from aegisbo.errors import AegisError
 from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation, evaluate_packed, in_words, pack, unpack_outcome
-from aegisbo.runners.journal import Journal
 from aegisbo.runners.pools.base import Pool
+from aegisbo.runners.protocol import Journal
 
 
-class Executors(Pool):
-    """Jobs handed to somebody else's executor, which stays open."""
+class Futures(Pool):
+    """Jobs of an executor that belongs to the caller and stays open."""
 
     name = "Jobs of this executor"
 

@@ -6,8 +6,8 @@ from threading import Thread
 from typing import Any
 
 from aegisbo.runners.evaluation import Evaluation
-from aegisbo.runners.journal import Journal
 from aegisbo.runners.pools.base import Pool
+from aegisbo.runners.protocol import Journal
 
 
 class Threads(Pool):
