@@ -55,7 +55,16 @@ class StudyError(AegisError):
     """A study file that cannot be read, written or continued."""
 
 
-def require_posix(feature: str) -> None:
-    """Refuse what only Linux and macOS offer, such as process groups and record locks, in one sentence."""
+def require_posix(feature: str, instead: str = "") -> None:
+    """Refuse a feature that Windows cannot offer.
+
+    Args:
+        feature: what needs Linux or macOS, as the plural subject of a sentence.
+        instead: what to use there, apart from WSL.
+
+    Raises:
+        AegisError: this is another system.
+    """
     if os.name != "posix":
-        raise AegisError(f"{feature} needs Linux or macOS, and this is {os.name}: use WSL (see README, Platforms).")
+        remedy = f"use WSL, or {instead}" if instead else "use WSL"
+        raise AegisError(f"{feature} need Linux or macOS, this is {os.name}: {remedy}.")

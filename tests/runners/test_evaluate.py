@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from pool_jobs import Impolite, Unspeakable, behave
 
-from aegisbo.runners.loop import StopRun
-from aegisbo.runners.workers import evaluate
+from aegisbo.runners.evaluation import evaluate
+from aegisbo.runners.protocol import StopRun
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_every_kind_of_real_number_is_a_value(answer: object, value: float) -> N
     assert type(outcome.value) is float
 
 
-@pytest.mark.parametrize("behaviour", ["nan", "infinite", "huge", "none", "text", "complex", "list"])
+@pytest.mark.parametrize("behaviour", ["nan", "infinite", "huge", "none", "text", "complex", "list", "bool"])
 def test_anything_else_is_invalid(behaviour: str) -> None:
     outcome = evaluate(behave, behaviour)
     assert outcome.state == "invalid"

@@ -14,9 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
-from aegisbo.runners.loop import Rules, Run, StopRun, run
-from aegisbo.runners.workers import Finished, Outcome
-from aegisbo.simulation.clock import Constant, Empirical, Exponential, HalfNormal, Law, Pareto, VirtualWorkers
+from aegisbo.outcome import Outcome
+from aegisbo.runners.loop import Rules, Run, run
+from aegisbo.runners.protocol import Finished, StopRun
+from aegisbo.simulation.clock import VirtualWorkers
+from aegisbo.simulation.laws import Constant, Empirical, Exponential, HalfNormal, Law, Pareto
 
 
 @dataclass(frozen=True)
@@ -359,7 +361,7 @@ def test_every_point_is_journalled_before_it_runs_with_all_results_known_then() 
         def asked(self, trial: Any, memory: Any, seen: int, seconds: float) -> None:
             self.rows.append(("asked", trial.number, seen))
 
-        def ended(self, job: Finished) -> int:
+        def ended(self, number: int, outcome: Outcome, seconds: float) -> int:
             raise AssertionError("the pool writes down what ends")
 
     class Numbered(VirtualWorkers):
@@ -383,11 +385,11 @@ class Unlucky(VirtualWorkers):
     def asked(self, trial: Any, memory: Any, seen: int, seconds: float) -> None:
         self.rows.append((trial.number, seen))
 
-    def ended(self, job: Finished) -> int:
+    def ended(self, number: int, outcome: Outcome, seconds: float) -> int:
         if self.events == 0:
             self.events += 1
-            done = Outcome("done", 7.0)
-            self.news = [Finished(1 - job.number, done, job.started, job.finished, event=self.events)]
+            now = self.now()
+            self.news = [Finished(1 - number, Outcome("done", 7.0), now - seconds, now, event=self.events)]
         self.events += 1
         return self.events
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import sys
 import threading
 import time
 from collections import Counter
@@ -457,7 +456,6 @@ def test_an_error_in_a_callback_is_the_callers_and_the_study_goes_on(tmp_path: P
     assert_recorded(path, result)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for a network file system is of SQLite on Unix")
 def test_the_user_is_told_of_a_file_system_without_a_write_ahead_log(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,7 +48,7 @@ class TestStrategyObjects:
         assert run(strategy="aegis:gamma=0.2", preset="paper", study=path, budget=8).nfev == 8
         assert run(strategy=Aegis(gamma=0.2, preset="paper"), study=path, budget=9).nfev == 9
         assert replay(path).faithful
-        with pytest.raises(StudyError, match="strategy is 'aegis:gamma=0.2' in the study and 'aegis:gamma=0.3'"):
+        with pytest.raises(StudyError, match=r"strategy is 'aegis:gamma=0.2' in the study and 'aegis:gamma=0.3'"):
             run(strategy=Aegis(gamma=0.3, preset="paper"), study=path, budget=10)
 
     def test_a_foreign_one_can_be_looked_at_and_goes_on_with_the_same_object(self, tmp_path: Path) -> None:
@@ -95,9 +95,7 @@ class TestObservedData:
 
     @pytest.mark.parametrize("wrong", [[3.0], [([0, 2.5], 1.0, 2.0)], [[0, 2.5]]])
     def test_what_is_no_pair_is_refused(self, wrong: Any) -> None:
-        with pytest.raises(
-            InvalidInput, match="observed must hold pairs of a point and its value|x must hold 2 values"
-        ):
+        with pytest.raises(InvalidInput, match=r"observed must hold pairs of|x must hold 2 values"):
             run(observed=wrong)
 
 

@@ -13,11 +13,10 @@ from typing import Any
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Optimizer, Result, Settings, Trial
 from aegisbo.outcome import FAILURES
-from aegisbo.runners.interrupt import Interrupt
-from aegisbo.runners.journal import Unrecorded
+from aegisbo.runners.interrupt import CtrlC
 from aegisbo.runners.loop import SPENT, Rules, Run, run
 from aegisbo.runners.pools import make_pool
-from aegisbo.runners.workers import Finished, StopRun
+from aegisbo.runners.protocol import Finished, StopRun, Unrecorded
 from aegisbo.space.space import Space, SpaceLike
 from aegisbo.strategies.base import Strategy
 from aegisbo.study import Study
@@ -122,11 +121,12 @@ def minimize(
             _say(f"{pool.name} cannot be stopped: an evaluation that takes longer than {trial_timeout:g} s counts as "
                  "timed out, but keeps its worker until it returns.")  # fmt: skip
         show = stack.enter_context(_display(optimizer, budget, progress))
-        interrupt = stack.enter_context(Interrupt(_say))
+        ctrl_c = stack.enter_context(CtrlC(_say))
         watch = _Watch(optimizer, tuple(callbacks), target, give_up_after, show)
         rules = Rules(timeout, trial_timeout, retries)
-        more = lambda: not interrupt.requested  # noqa: E731
-        record = run(optimizer, pool, remaining, rules=rules, journal=journal, watch=watch, more=more)
+        record = run(
+            optimizer, pool, remaining, rules=rules, journal=journal, watch=watch, more=lambda: not ctrl_c.pressed
+        )
         if file is not None:
             file.closed(record.message, [asdict(idle) for idle in record.idle])
     return replace(optimizer.result(record.message), idle=record.idle_shares)

@@ -24,7 +24,7 @@ class DriverLock:
         self._descriptor = -1
 
     def __enter__(self) -> DriverLock:
-        require_posix("A study file")
+        require_posix("Study files", "an Optimizer with a loop of your own")
         if self._study in _held:
             raise StudyError(
                 f"{self._study} is already being driven by this process: wait for it, or use another file."

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 from aegisbo.errors import StudyError
 from aegisbo.optimizer import Optimizer, Result, Settings, Trial
@@ -18,6 +18,19 @@ from aegisbo.outcome import Outcome
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.store import Store, read_events
+
+
+class Asked(Protocol):
+    """A point that was chosen, known by its number."""
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def params(self) -> Mapping[str, Any]: ...
+
+    @property
+    def note(self) -> Mapping[str, Any]: ...
 
 
 class Study:
@@ -95,7 +108,7 @@ class Study:
             self.seen = self._store.append("observed", trial.number, body)
             self.optimizer.observe(x, y)
 
-    def asked(self, trial: Trial, memory: Mapping[str, Any], seen: int, seconds: float) -> int:
+    def asked(self, trial: Asked, memory: Mapping[str, Any], seen: int, seconds: float) -> int:
         """A point was chosen, knowing all results up to event `seen`, which took `seconds`."""
         body = {"params": trial.params, "note": trial.note, "memory": memory, "seen": seen, "seconds": seconds}
         return self._store.append("asked", trial.number, body)
