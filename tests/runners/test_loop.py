@@ -355,7 +355,7 @@ def test_a_run_that_may_not_ask_any_more_ends_with_what_is_running() -> None:
 def test_every_point_is_journalled_before_it_runs_with_all_results_known_then() -> None:
     @dataclass
     class Book:
-        known: int = 7
+        seen: int = 7
         rows: list[tuple[Any, ...]] = field(default_factory=list)
 
         def asked(self, trial: Any, memory: Any, seen: int, seconds: float) -> None:
@@ -380,7 +380,7 @@ class Unlucky(VirtualWorkers):
 
     def __init__(self) -> None:
         super().__init__(plus_one, 2, Constant(5.0), seed=0)
-        self.known, self.events, self.news, self.rows = 0, 0, [], []
+        self.seen, self.events, self.news, self.rows = 0, 0, [], []
 
     def asked(self, trial: Any, memory: Any, seen: int, seconds: float) -> None:
         self.rows.append((trial.number, seen))
