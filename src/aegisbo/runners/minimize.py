@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -103,20 +103,15 @@ def minimize(
         raise InvalidInput(f"give_up_after is {give_up_after}: give at least 1, or None to go on whatever happens.")
     pairs = [] if observed is None else [_pair(entry) for entry in observed]
     with ExitStack() as stack:
-        file = None if study is None else stack.enter_context(Study.open(study, settings, _say))
-        optimizer = Optimizer.from_settings(settings) if file is None else file.optimizer
-        for x, y in pairs if file is None else ():
-            optimizer.observe(x, y)
-        if file is not None:
-            file.observe(pairs)
+        book = _Unsaved(settings) if study is None else stack.enter_context(Study.open(study, settings, _say))
+        optimizer = book.optimizer
+        book.observe(pairs)
         remaining = budget - optimizer.result().nfev
         if remaining < 1:
-            if file is not None:
-                file.closed(SPENT, [])
+            book.closed(SPENT, [])
             return optimizer.result(SPENT)
-        journal = Unrecorded() if file is None else file
         call = _Call(fun, optimizer.space.named)
-        pool = stack.enter_context(closing(make_pool(executor, call, workers, journal)))
+        pool = stack.enter_context(closing(make_pool(executor, call, workers, book)))
         if trial_timeout is not None and not pool.can_stop:
             _say(f"{pool.name} cannot be stopped: an evaluation that takes longer than {trial_timeout:g} s counts as "
                  "timed out, but keeps its worker until it returns.")  # fmt: skip
@@ -125,11 +120,25 @@ def minimize(
         watch = _Watch(optimizer, tuple(callbacks), target, give_up_after, show)
         rules = Rules(timeout, trial_timeout, retries)
         record = run(
-            optimizer, pool, remaining, rules=rules, journal=journal, watch=watch, more=lambda: not ctrl_c.pressed
+            optimizer, pool, remaining, rules=rules, journal=book, watch=watch, more=lambda: not ctrl_c.pressed
         )
-        if file is not None:
-            file.closed(record.message, [asdict(idle) for idle in record.idle])
+        book.closed(record.message, [asdict(idle) for idle in record.idle])
     return replace(optimizer.result(record.message), idle=record.idle_shares)
+
+
+class _Unsaved(Unrecorded):
+    """What a study is to a run, for a run without a file."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.optimizer = Optimizer.from_settings(settings)
+
+    def observe(self, pairs: Sequence[tuple[Any, float]]) -> None:
+        """Add data from elsewhere."""
+        for x, y in pairs:
+            self.optimizer.observe(x, y)
+
+    def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
+        """Do nothing."""
 
 
 def _pair(entry: Any) -> tuple[Any, float]:
