@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from aegisbo.errors import InvalidInput, SpaceExhausted, TrialError, UnknownName
 from aegisbo.optimizer import choosing as module
 from aegisbo.optimizer.optimizer import Optimizer, Role
-from aegisbo.space.space import Choice, Int, Real, Space
+from aegisbo.space import Choice, Int, Real, Space
 from aegisbo.strategies.base import Evidence, Suggestion
 
 BOX = [(-5, 10), (2, 3)]

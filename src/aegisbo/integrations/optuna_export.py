@@ -16,7 +16,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Choice, Int, Trial
-from aegisbo.space.space import Parameter
+from aegisbo.space.parameters import Parameter
 from aegisbo.study.history import ENDINGS, optimizer_after
 from aegisbo.study.store import Event, read_events
 

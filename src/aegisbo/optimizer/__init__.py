@@ -5,6 +5,6 @@ from __future__ import annotations
 from aegisbo.optimizer.optimizer import Optimizer
 from aegisbo.optimizer.result import Result
 from aegisbo.optimizer.trial import Trial
-from aegisbo.space.space import Choice, Int, Real, Space
+from aegisbo.space import Choice, Int, Real, Space
 
 __all__ = ["Choice", "Int", "Optimizer", "Real", "Result", "Space", "Trial"]

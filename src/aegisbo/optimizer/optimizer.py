@@ -21,7 +21,8 @@ from aegisbo.optimizer.choosing import chosen, natural, one_blas_thread
 from aegisbo.optimizer.result import Result
 from aegisbo.optimizer.trial import FAILURES, Failure, Trial
 from aegisbo.search.designs import maximin_latin_hypercube, sobol
-from aegisbo.space.space import Params, Space, SpaceLike
+from aegisbo.space import Params, Space
+from aegisbo.space.space import SpaceLike
 from aegisbo.strategies.base import Evidence, Memory, Smoother, Strategy, Suggestion
 
 FORMAT = 1  # of a stored state

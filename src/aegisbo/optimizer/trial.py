@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from aegisbo.space.space import Params
+from aegisbo.space import Params
 from aegisbo.strategies.base import Note
 
 Failure = Literal["failed", "invalid", "timed_out"]  # evaluated without a usable value: still a result
