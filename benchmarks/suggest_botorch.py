@@ -29,7 +29,7 @@ from suggest_data import Data
 from torch import Tensor
 
 from aegisbo.arrays import Array
-from aegisbo.gp import maximum_likelihood
+from aegisbo.gp import isotropic_fit
 from aegisbo.strategies.presets import PAPER, paper_model
 
 STARTS = PAPER.search.starts
@@ -48,7 +48,7 @@ def unfitted(data: Data) -> SingleTaskGP:
     return SingleTaskGP(
         X,
         y,
-        torch.full_like(y, paper.noise.variance),
+        torch.full_like(y, paper.noise),
         covar_module=kernel,
         mean_module=ZeroMean(),
         outcome_transform=None,
@@ -74,7 +74,7 @@ def fit(data: Data, rng: Generator) -> SingleTaskGP:
     model, paper = unfitted(data), paper_model(data.d)
     mll = ExactMarginalLogLikelihood(model.likelihood, model)
     best, best_state = np.inf, model.state_dict()
-    for _ in range(maximum_likelihood.STARTS):
+    for _ in range(isotropic_fit.STARTS):
         set_hyperparameters(model, rng.uniform(*paper.lengthscale), rng.uniform(*paper.outputscale))
         found = fit_gpytorch_mll_scipy(mll.train())
         if found.fval < best:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
-from aegisbo.gp.outputs import standardise
+from aegisbo.gp.output_transform import scale_of
 from aegisbo.simulation import problems
 
 COMPARED = tuple((d, n) for d in (2, 5, 10) for n in (50, 100, 200))  # where all contestants meet
@@ -22,7 +22,7 @@ class Data:
 
     function: str
     X: Array  # (n, d) in the unit cube
-    y: Array  # (n,) standardised
+    y: Array  # (n,) standardized
 
     @property
     def n(self) -> int:
@@ -36,7 +36,7 @@ class Data:
 
     def without_last(self) -> Data:
         """What was known one evaluation earlier."""
-        return Data(self.function, self.X[:-1], standardise(self.y[:-1]))
+        return Data(self.function, self.X[:-1], standardized(self.y[:-1]))
 
 
 def finished(function: str, n: int, concentrated: float, rng: Generator) -> Data:
@@ -52,7 +52,12 @@ def finished(function: str, n: int, concentrated: float, rng: Generator) -> Data
     reach = np.geomspace(0.3, 0.02, n - len(uniform))[:, None]
     near = np.clip(best + reach * rng.standard_normal((len(reach), problem.d)), 0.0, 1.0)
     X = np.vstack([uniform, near])
-    return Data(function, X, standardise(values(X)))
+    return Data(function, X, standardized(values(X)))
+
+
+def standardized(y: Array) -> Array:
+    """Mean 0 and variance 1."""
+    return scale_of(y).standardized(y)
 
 
 def mid_run(d: int, n: int) -> list[Data]:

@@ -7,15 +7,15 @@ from numpy.random import Generator
 from suggest_data import Data
 
 from aegisbo.arrays import Array
-from aegisbo.gp import maximum_likelihood, paths
+from aegisbo.gp import isotropic_fit, paths
 from aegisbo.gp.posterior import GP
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies import moves
 from aegisbo.strategies.presets import PAPER, paper_model
 
 
-def fit(data: Data, rng: Generator, warm: Array | None = None) -> maximum_likelihood.Fit:
-    return maximum_likelihood.fit(data.X, data.y, paper_model(data.d), rng, warm)
+def fit(data: Data, rng: Generator, warm: Array | None = None) -> isotropic_fit.IsotropicFit:
+    return isotropic_fit.fit(data.X, data.y, paper_model(data.d), rng, warm)
 
 
 def exploit(gp: GP, rng: Generator) -> Array:

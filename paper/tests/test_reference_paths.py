@@ -9,18 +9,22 @@ import pytest
 from aegis_paper.reference import paths
 
 from aegisbo.arrays import Array
-from aegisbo.gp import maximum_likelihood
+from aegisbo.gp import isotropic_fit
 from aegisbo.gp.kernels import Matern52
-from aegisbo.gp.outputs import standardise
+from aegisbo.gp.output_transform import scale_of
 from aegisbo.gp.posterior import GP, condition
 from aegisbo.simulation.problems import get
 from aegisbo.strategies.presets import paper_model
 
 
+def standardized(y: Array) -> Array:
+    return scale_of(y).standardized(y)
+
+
 def smooth_gp(seed: int = 0, n: int = 12, noise: float = 1e-4) -> GP:
     rng = np.random.default_rng(seed)
     X = rng.random((n, 3))
-    return condition(Matern52(np.array([0.4]), 7.0), noise, X, standardise(np.sin(5 * X).sum(axis=1)))
+    return condition(Matern52(np.array([0.4]), 7.0), noise, X, standardized(np.sin(5 * X).sum(axis=1)))
 
 
 def fitted(problem: str, n: int) -> GP:
@@ -28,8 +32,8 @@ def fitted(problem: str, n: int) -> GP:
     p, rng = get(problem), np.random.default_rng(1)
     U = rng.random((n, p.d))
     low, high = np.array(p.bounds).T
-    y = standardise(np.array([p(x) for x in low + U * (high - low)]))
-    return maximum_likelihood.fit(U, y, paper_model(p.d), rng).gp
+    y = standardized(np.array([p(x) for x in low + U * (high - low)]))
+    return isotropic_fit.fit(U, y, paper_model(p.d), rng).gp
 
 
 def values_of_paths(gp: GP, Z: Array, count: int, features: int = 2000) -> Array:  # (count, m)

@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import multivariate_normal, norm
 
 from aegisbo.gp import additive_fit, paths
-from aegisbo.gp.additive import AdditiveLikelihood, Together
-from aegisbo.gp.effects import MainEffects, spectrum
+from aegisbo.gp.additive_model import AdditiveLikelihood, HierarchicalPrior
 from aegisbo.gp.kernels import Matern52
+from aegisbo.gp.main_effects import MainEffects, spectrum
 from aegisbo.gp.posterior import condition
 from aegisbo.strategies.presets import modern_model
 
@@ -127,7 +127,7 @@ def test_constant_and_output_scale_are_the_best_ones():
     X, y = data(20, 2)
     model = modern_model(2)
     likelihood, phi = AdditiveLikelihood(X, y, model), some_phi(2)
-    gp = likelihood.prior(phi).given(X, y)
+    gp = likelihood.hyperparameters(phi).given(X, y)
     s = gp.noise / np.exp(phi[-1])
     C = (dense(gp, X, X) + gp.noise * np.eye(20)) / s
 
@@ -139,7 +139,7 @@ def test_constant_and_output_scale_are_the_best_ones():
     for constant, scale in [(0.02, 1.0), (-0.02, 1.0), (0.0, 1.02), (0.0, 0.98), (0.3, 2.0)]:
         assert log_density(gp.constant + constant, s * scale) < best
     other = some_phi(2, seed=1)
-    gp2 = likelihood.prior(other).given(X, y)
+    gp2 = likelihood.hyperparameters(other).given(X, y)
     s2 = gp2.noise / np.exp(other[-1])
     C = (dense(gp2, X, X) + gp2.noise * np.eye(20)) / s2
     difference = log_density(gp2.constant, s2) - best
@@ -148,7 +148,7 @@ def test_constant_and_output_scale_are_the_best_ones():
 
 
 def test_log_normal_prior_of_numbers_that_stay_together():
-    law = Together(centre=1.0, spread=2.0, apart=0.5)
+    law = HierarchicalPrior(center=1.0, spread=2.0, apart=0.5)
     logs = np.array([0.4, 2.0, -1.0])
     value, gradient = law.log_density(logs)
     mean = logs.mean()
@@ -159,7 +159,7 @@ def test_log_normal_prior_of_numbers_that_stay_together():
     np.testing.assert_allclose(gradient, moved, atol=1e-8)
 
 
-def test_a_sum_of_functions_is_recognised_and_learned_with_few_data():
+def test_a_sum_of_functions_is_recognized_and_learned_with_few_data():
     rng = np.random.default_rng(4)
     X, Z = rng.random((60, 6)), rng.random((200, 6))
 
@@ -168,7 +168,7 @@ def test_a_sum_of_functions_is_recognised_and_learned_with_few_data():
 
     y = total(X)
     found = additive_fit.fit(X, (y - y.mean()) / y.std(), modern_model(6), rng)
-    share = 1.0 / (1.0 + np.exp(-found.prior.phi[-2]))
+    share = 1.0 / (1.0 + np.exp(-found.hyperparameters.phi[-2]))
     assert share > 0.5  # the effects explain more than the joint kernel
     left = found.gp.mean(Z) * y.std() + y.mean() - total(Z)
     assert (
@@ -191,8 +191,9 @@ def test_a_warm_start_is_never_worse_than_where_it_began():
     X, y = data(40, 3)
     model = modern_model(3)
     cold = additive_fit.fit(X[:-1], y[:-1], model, np.random.default_rng(0))
-    warm = additive_fit.fit(X, y, model, np.random.default_rng(1), np.array(cold.prior.phi))
-    assert warm.log_posterior >= AdditiveLikelihood(X, y, model).value(np.array(cold.prior.phi))
+    warm = additive_fit.fit(X, y, model, np.random.default_rng(1), np.array(cold.hyperparameters.phi))
+    before, after = (AdditiveLikelihood(X, y, model).value(np.array(fit.hyperparameters.phi)) for fit in (cold, warm))
+    assert after >= before
 
 
 @pytest.mark.parametrize(

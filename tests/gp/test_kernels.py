@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
-from aegisbo.gp.kernels import Matern52, slope
+from aegisbo.gp.kernels import Matern52, matern52, matern52_and_slope, scaled_matern52_and_slope
 
 KERNELS = {
     "isotropic 1": Matern52(np.array([0.3]), 1.0),
@@ -77,7 +77,7 @@ def test_weighted_gradient_is_the_central_difference(name, kernel, weights_of_ea
     Z[2] = X[4]  # where the distance is zero
     rng = np.random.default_rng(3)
     W = rng.standard_normal((5, 12)) if weights_of_each_point else np.tile(rng.standard_normal(12), (5, 1))
-    slopes = slope(kernel.squared_distances(Z, X))
+    slopes = matern52_and_slope(kernel.squared_distances(Z, X))[1]
     gradient = kernel.weighted_gradient(Z, X, slopes, W if weights_of_each_point else W[0])
     for z, w, row in zip(Z, W, gradient, strict=True):
         differences = central_differences(lambda z, w=w: float(witness(kernel, z[None], X)[0] @ w), z)
@@ -91,13 +91,26 @@ def test_weighted_hessian_is_the_central_difference_of_the_gradient(name, kernel
     weights = np.random.default_rng(3).standard_normal(12)
 
     def gradient(z):
-        slopes = slope(kernel.squared_distances(z[None], X))
+        slopes = matern52_and_slope(kernel.squared_distances(z[None], X))[1]
         return kernel.weighted_gradient(z[None], X, slopes, weights)[0]
 
     for z in Z:
         hessian = kernel.weighted_hessian(z, X, weights)
         np.testing.assert_allclose(hessian, central_differences(gradient, z), rtol=1e-6, atol=1e-6)
         np.testing.assert_allclose(hessian, hessian.T, rtol=1e-12, atol=1e-12)
+
+
+def test_all_ways_to_evaluate_it_agree():
+    r = np.append(0.0, np.geomspace(1e-6, 30.0, 200))
+    expected = Matern(1.0, nu=2.5)(r[:, None], np.zeros((1, 1)))[:, 0]
+    slopes_expected = (1.0 + np.sqrt(5.0) * r) * np.exp(-np.sqrt(5.0) * r)
+    correlations, slopes = matern52_and_slope(r**2)
+    covariances, same_slopes = scaled_matern52_and_slope(r**2, 2.5)
+    np.testing.assert_allclose(matern52(r**2), expected, rtol=1e-13)
+    np.testing.assert_allclose(correlations, expected, rtol=1e-13)
+    np.testing.assert_allclose(covariances, 2.5 * expected, rtol=1e-13)
+    np.testing.assert_allclose(slopes, slopes_expected, rtol=1e-13)
+    np.testing.assert_array_equal(slopes, same_slopes)
 
 
 DRAWS = 200_000

@@ -16,7 +16,7 @@ from aegisbo.errors import InvalidInput, SpaceExhausted, TrialError, UnknownName
 from aegisbo.optimizer import settings as module
 from aegisbo.optimizer.optimizer import Optimizer
 from aegisbo.optimizer.policy import Role
-from aegisbo.space.space import Choice, Int, Real, Space
+from aegisbo.space import Choice, Int, Real, Space
 from aegisbo.strategies.base import Evidence, Suggestion
 
 BOX = [(-5, 10), (2, 3)]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from aegisbo.optimizer.optimizer import Optimizer
-from aegisbo.space.space import Int
+from aegisbo.space import Int
 from aegisbo.strategies.base import Suggestion
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -88,25 +86,6 @@ def test_a_front_of_copies_has_two_ends_and_no_room_between():
     np.testing.assert_array_equal(pareto.crowding(F, pareto.ranks(F)), [np.inf, 0.0, 0.0, 0.0, np.inf])
 
 
-@thoroughly
-@given(OBJECTIVES, st.tuples(GRID, GRID))
-def test_hypervolume_is_the_area_of_the_dominated_rectangles(F, reference):
-    # All coordinates cut the plane into rectangles, each of which is dominated as a whole or not at all.
-    below = F[np.less(F, reference).all(axis=1)]
-    across, up = (np.unique(np.append(below[:, j], reference[j])) for j in (0, 1))
-    expected = 0.0
-    for left, right in pairwise(across):
-        for low, high in pairwise(up):
-            if ((below[:, 0] <= left) & (below[:, 1] <= low)).any():
-                expected += (right - left) * (high - low)
-    assert pareto.hypervolume(F, reference) == pytest.approx(expected, rel=1e-9)
-
-
-def test_hypervolume_of_three_known_rectangles():
-    F = [[-5.0, 2.5], [0.0, 2.0], [4.0, 2.25], [9.0, -1.0], [11.0, -50.0], [-60.0, 3.0]]  # the last two reach too far
-    assert pareto.hypervolume(F, [10.0, 3.0]) == pytest.approx(15 * 0.5 + 10 * 0.5 + 1 * 3)
-
-
 @pytest.mark.parametrize(
     "F", [[[1.0, np.nan]], [[np.inf, 0.0]], [1.0, 2.0], [[1.0, 2.0, 3.0]], [["a", "b"]], [[1.0, 2.0], [3.0]]]
 )
@@ -115,16 +94,11 @@ def test_unusable_objectives_are_refused(F):
         pareto.nondominated,
         pareto.ranks,
         lambda F: pareto.crowding(F, np.zeros(1, dtype=np.intp)),
-        lambda F: pareto.hypervolume(F, (1.0, 1.0)),
     ):
         with pytest.raises(InvalidInput, match="F"):
             function(F)
 
 
-def test_unusable_references_and_ranks_are_refused():
-    with pytest.raises(InvalidInput, match="reference"):
-        pareto.hypervolume([[0.0, 0.0]], (1.0, 2.0, 3.0))
-    with pytest.raises(InvalidInput, match="reference"):
-        pareto.hypervolume([[0.0, 0.0]], (1.0, np.nan))
+def test_unusable_ranks_are_refused():
     with pytest.raises(InvalidInput, match="one front per row"):
         pareto.crowding([[0.0, 0.0], [1.0, 1.0]], np.zeros(3, dtype=np.intp))

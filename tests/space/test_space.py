@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegisbo.errors import InvalidInput
-from aegisbo.space.space import Choice, Int, Real, Space
+from aegisbo.space import Choice, Int, Real, Space
 
 NAMED = Space({"lr": Real(1e-6, 0.1, log=True), "units": Int(16, 512, log=True), "act": Choice(["relu", "tanh", None])})
 shares = st.floats(0, 1)

@@ -8,8 +8,8 @@ from contracts.strategy_contract import StrategyContract
 
 from aegisbo import Optimizer
 from aegisbo.gp import additive_fit
-from aegisbo.gp.additive import AdditivePrior
-from aegisbo.gp.outputs import soft_scale_of
+from aegisbo.gp.additive_model import AdditiveHyperparameters
+from aegisbo.gp.output_transform import soft_scale_of
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies import additive_surrogate
 from aegisbo.strategies.additive_surrogate import GROWTH
@@ -86,7 +86,7 @@ def test_of_many_data_only_the_new_ones_are_factored(fits, monkeypatch, failed):
     _, memory = learn(evidence_of(60, failed=failed))
     belief, after = learn(evidence_of(62, failed=failed), memory)
     assert (fits, after) == ([20], memory)
-    prior = AdditivePrior(tuple(memory["phi"]), memory["s"], memory["constant"])
+    prior = AdditiveHyperparameters(tuple(memory["phi"]), memory["s"], memory["constant"])
     whole = prior.given(belief.gp.X, belief.gp.y + belief.gp.constant)
     Z = np.random.default_rng(3).random((50, 2))
     np.testing.assert_allclose(belief.gp.predict(Z), whole.predict(Z), atol=1e-7)

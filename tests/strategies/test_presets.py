@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from aegisbo.errors import UnknownName
-from aegisbo.gp.likelihood import FixedNoise
 from aegisbo.strategies.presets import DEFAULT_PRESET, PAPER, PRESETS, preset_named
 
 
@@ -15,10 +14,8 @@ def test_paper_is_what_the_paper_says():
     assert (PAPER.search.candidates, PAPER.search.starts) == (1000, 10)
     assert not PAPER.guard
     model = PAPER.surrogate.model(7)
-    assert model.noise == FixedNoise(1e-4)
-    assert not model.ard
-    assert model.log_prior is None
-    np.testing.assert_allclose(np.exp(model.bounds(7)), [[1e-4, math.sqrt(7)], [1e-4, 10]])
+    assert model.noise == 1e-4
+    np.testing.assert_allclose(np.exp(model.bounds), [[1e-4, math.sqrt(7)], [1e-4, 10]])
 
 
 def test_presets_are_known_by_name():

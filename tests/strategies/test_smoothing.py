@@ -7,7 +7,7 @@ import pytest
 from foreign_gp import foreign_gp
 
 from aegisbo.arrays import Array
-from aegisbo.gp.outputs import soft_scale_of
+from aegisbo.gp.output_transform import soft_scale_of
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies.base import Evidence, Smoother
 from aegisbo.strategies.presets import MODERN
@@ -39,9 +39,9 @@ def test_the_modern_preset_smooths_by_the_formula_and_comes_back_from_its_soft_s
     means = resolve("aegis", "modern").smoothed(evidence, {}, np.random.default_rng(1))
     scale = soft_scale_of(evidence.y)
     K = gp.kernel(evidence.X, evidence.X) + gp.effects.covariances(evidence.X, evidence.X)
-    surprise = scale.standardised(evidence.y) - gp.constant
+    surprise = scale.standardized(evidence.y) - gp.constant
     expected = gp.constant + K @ np.linalg.solve(K + gp.noise * np.eye(len(K)), surprise)
-    np.testing.assert_allclose(scale.standardised(means), expected, atol=1e-6)
+    np.testing.assert_allclose(scale.standardized(means), expected, atol=1e-6)
 
 
 def test_smoothing_comes_nearer_to_the_truth() -> None:

@@ -7,7 +7,7 @@ import pytest
 from foreign_gp import foreign_gp
 
 from aegisbo import Optimizer
-from aegisbo.gp import maximum_likelihood
+from aegisbo.gp import isotropic_fit
 from aegisbo.space.cube import Continuous, Cube, OneHot
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.presets import PAPER
@@ -30,13 +30,13 @@ def fit(evidence: Evidence, memory=None, seed: int = 0):
 @pytest.fixture
 def fits(monkeypatch):
     """The warm starts of all fits made, None for a cold one."""
-    calls, real = [], maximum_likelihood.fit
+    calls, real = [], isotropic_fit.fit
 
     def spy(X, y, model, rng, warm=None):
         calls.append(warm)
         return real(X, y, model, rng, warm=warm)
 
-    monkeypatch.setattr(maximum_likelihood, "fit", spy)
+    monkeypatch.setattr(isotropic_fit, "fit", spy)
     return calls
 
 

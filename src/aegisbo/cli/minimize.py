@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +16,7 @@ from aegisbo.errors import InvalidInput
 
 if TYPE_CHECKING:
     from aegisbo.optimizer import Result
-    from aegisbo.space.space import Space
+    from aegisbo.space import Space
 
 NO_VALUE = 3  # exit code: the run ended without a single value
 
@@ -103,6 +102,7 @@ def minimize(
         typer.echo(EXAMPLE_SPACE, nl=False)
         return
     from aegisbo.runners.minimize import minimize as run
+    from aegisbo.space import read_space
 
     if space is None:
         raise InvalidInput("--space is missing: name a space file; `aegisbo minimize --example-space` prints one.")
@@ -130,18 +130,6 @@ def minimize(
     report(result, study, Console(highlight=False, soft_wrap=True))
     if not result.success:
         raise typer.Exit(NO_VALUE)
-
-
-def read_space(path: Path) -> Space:
-    """The space that a TOML file describes."""
-    from aegisbo.space.space import Space
-
-    try:
-        return Space.from_description(tomllib.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise InvalidInput(f"The space file {path} cannot be read: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"The space file {path} is not TOML: {error}.") from error
 
 
 def chosen(function: str | None, command: str | None, value_file: str | None, space: Space) -> Callable[..., Any]:

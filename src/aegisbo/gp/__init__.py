@@ -1,6 +1,21 @@
-"""Mathematics on the unit cube: pure float64 functions and frozen dataclasses, random generator passed in.
+"""Gaussian processes on the unit cube: pure float64 functions and frozen dataclasses, random generator passed in.
 
-Nothing here knows a trial, a clock, a file, a unit of the user or maximisation. Everything is minimised.
+Nothing here knows a trial, a clock, a file, a unit of the user or maximization. Everything is minimized.
+
+Where to look:
+
+====================  =====================================================================================
+``kernels``           the Matérn-5/2 kernel and its derivatives
+``main_effects``      one function of each coordinate, beside the joint kernel (modern preset)
+``posterior``         the GP given data: mean, variance, gradients, more data
+``paths``             functions drawn from the posterior (Thompson sampling)
+``isotropic_model``   the model of the paper and its likelihood
+``isotropic_fit``     where its hyper-parameters are learned
+``additive_model``    the model of the modern preset and its likelihood
+``additive_fit``      where its hyper-parameters are learned
+``output_transform``  from measured values to standardized ones and back
+``linalg``            Cholesky factors
+====================  =====================================================================================
 
 Notation, as used in names and comments throughout (the equation numbers are those of the paper):
 
@@ -11,7 +26,7 @@ symbol       shape               meaning
 ``n``                            number of finished evaluations
 ``m``                            number of points asked about at once
 ``X``        (n, d)              where the function was evaluated, in [0, 1]^d
-``y``        (n,)                what was measured there, standardised to mean 0 and variance 1
+``y``        (n,)                what was measured there, standardized to mean 0 and variance 1
 ``Z``        (m, d)              points asked about
 ``P``        (p, d)              points under evaluation (pending)
 ``K``        (n, n)              kernel matrix of ``X`` plus noise on its diagonal
@@ -20,6 +35,6 @@ symbol       shape               meaning
 ``mu``       (m,)                posterior mean at ``Z``, eq. 1
 ``var``      (m,)                posterior variance of the noise-free function at ``Z``, eq. 2
 ``theta``                        hyper-parameters: length scales, output scale, noise variance
-``F``        (m, 2)              objectives of the Pareto search, (mu, -sigma), both minimised
+``F``        (m, 2)              objectives of the Pareto search, (mu, -sigma), both minimized
 ===========  ==================  =====================================================================
 """

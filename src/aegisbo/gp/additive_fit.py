@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
-from aegisbo.gp.additive import AdditiveLikelihood, AdditiveModel, AdditivePrior
+from aegisbo.gp.additive_model import AdditiveHyperparameters, AdditiveLikelihood, AdditiveModel
 from aegisbo.gp.posterior import GP
 from aegisbo.search.descent import descend
 from aegisbo.search.designs import latin_hypercube
@@ -19,6 +19,7 @@ LOUDEST = 0.1  # noise of a start: what ripples too fine for the data are to a s
 SPRINT = 12  # steps of a climb after which the starts are compared
 STEPS = 40  # of the best one after that: priors make one broad hill, whose top need not be found to the last digit
 FLAT = 1e-7  # relative gain below which a climb ends
+UNLIKELY = 1e10  # stands for no likelihood at all: infinity would end a line search
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,7 @@ class AdditiveFit:
     """A posterior at the best hyper-parameters found."""
 
     gp: GP
-    prior: AdditivePrior  # its phi is the warm start of the next fit
-    log_posterior: float
+    hyperparameters: AdditiveHyperparameters  # their phi is the warm start of the next fit
     notes: tuple[str, ...]  # what was out of the ordinary; empty when all went well
 
 
@@ -44,11 +44,11 @@ def fit(X: Array, y: Array, model: AdditiveModel, rng: Generator, warm: Array | 
     if np.isfinite(value) and not goes_on_next_time:
         value, phi = _climb(likelihood, phi, bounds, STEPS)
     notes = [] if np.isfinite(value) else ["no start could be factored: hyper-parameters left at their defaults"]
-    prior = likelihood.prior(phi)
-    gp = prior.given(X, y)
+    found = likelihood.hyperparameters(phi)
+    gp = found.given(X, y)
     if gp.jitter:
         notes.append(f"jitter {gp.jitter:g} added to the diagonal")
-    return AdditiveFit(gp, prior, value, tuple(notes))
+    return AdditiveFit(gp, found, tuple(notes))
 
 
 def _starts(likelihood: AdditiveLikelihood, bounds: Array, rng: Generator) -> list[Array]:
@@ -58,7 +58,7 @@ def _starts(likelihood: AdditiveLikelihood, bounds: Array, rng: Generator) -> li
     joint = np.log(0.1 * d**0.5) + u[:, :1] * np.log(15.0)  # from rough to smooth, in units of the cube's diagonal
     effect = np.log(0.1) + u[:, 1:2] * np.log(10.0)
     share = -2.0 + 4.0 * u[:, 2:3]
-    quiet = np.log(likelihood.model.noise_centre)
+    quiet = np.log(likelihood.model.noise_center)
     noise = quiet + u[:, 3:] * (np.log(LOUDEST) - quiet)
     starts = np.hstack([np.repeat(joint, d, axis=1), np.repeat(effect, d, axis=1), share, noise])
     starts = np.clip(starts, bounds[:, 0], bounds[:, 1])
@@ -74,6 +74,3 @@ def _climb(likelihood: AdditiveLikelihood, start: Array, bounds: Array, steps: i
 
     found = descend(descent, start, bounds, flat=FLAT, steps=steps)
     return (-found.value if found.value < UNLIKELY else -np.inf), found.x
-
-
-UNLIKELY = 1e10  # stands for no likelihood at all: infinity would end a line search

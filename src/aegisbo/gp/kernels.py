@@ -1,4 +1,4 @@
-"""The Matérn-5/2 kernel with one shared length scale or one for each coordinate (ARD).
+"""The Matérn-5/2 kernel with one shared length scale or one for each coordinate: the one place that evaluates it.
 
 With r the distance after division by the length scales, and c = √5 r:
 
@@ -68,7 +68,7 @@ class Matern52:
     def weighted_gradient(self, Z: Array, X: Array, slopes: Array, weights: Array) -> Array:
         """Gradient (m, d) in z of Σ_j weights_j k(z, x_j); weights (n,), or (m, n) where they depend on z.
 
-        `slopes` are `slope(squared_distances(Z, X))`, handed in because every caller already has the distances.
+        `slopes` (m, n) are those of `matern52_and_slope(squared_distances(Z, X))`: every caller already has them.
         """
         W = slopes * weights  # (m, n)
         moved = Z * W.sum(axis=1)[:, None] - W @ X  # Σ_j W_j (z − x_j)
@@ -79,7 +79,8 @@ class Matern52:
         squares = self.squared_distances(z[None, :], X)[0]  # (n,)
         U = (z - X) / self.lengthscale**2  # (n, d)
         decay = weights * np.exp(-SQRT5 * np.sqrt(squares))
-        bent = np.diag(np.broadcast_to((weights @ slope(squares)) / self.lengthscale**2, z.shape))
+        slopes = matern52_and_slope(squares)[1]
+        bent = np.diag(np.broadcast_to((weights @ slopes) / self.lengthscale**2, z.shape))
         return np.asarray((-5.0 / 3.0 * self.outputscale) * (bent - 5.0 * (U.T * decay) @ U))
 
     def spectral_draws(self, count: int, d: int, rng: Generator) -> Array:
@@ -104,18 +105,35 @@ def matern52(squares: Floats) -> Floats:
     return value
 
 
-def slope(squares: Floats) -> Floats:
-    """(1 + c) exp(−c), c = √5 r: what all first derivatives share."""
-    return matern52_and_slope(squares)[1]
-
-
 def matern52_and_slope(squares: Floats) -> tuple[Floats, Floats]:
-    """Both at once: they share the root and the exponential."""
-    c = np.sqrt(5.0 * squares)
-    decay = np.exp(-c)
-    c += 1.0
-    c *= decay
+    """The correlation, and what all first derivatives share: (1 + c) exp(−c)."""
+    decay, slopes = _decay_and_slope(squares)
     decay *= squares
     decay *= 5.0 / 3.0
-    decay += c
+    decay += slopes
+    return decay, slopes
+
+
+def scaled_matern52_and_slope(squares: Array, s: float) -> tuple[Array, Array]:
+    """s times the correlation, and the slope without s.
+
+    The factors are multiplied in another order than above, which changes the last digit: by this order the recorded
+    runs of the paper's model can be repeated exactly.
+    """
+    decay, slopes = _decay_and_slope(squares)
+    covariances = (5.0 / 3.0) * squares
+    covariances *= decay
+    covariances += slopes
+    covariances *= s
+    return covariances, slopes
+
+
+def _decay_and_slope(squares: Floats) -> tuple[Floats, Floats]:
+    """exp(−c) and (1 + c) exp(−c), c = √5 r, in few arrays: they are small enough for the cache."""
+    c = 5.0 * squares
+    np.sqrt(c, out=c)
+    decay = np.negative(c)
+    np.exp(decay, out=decay)
+    c += 1.0
+    c *= decay
     return decay, c

@@ -43,10 +43,6 @@ class Factor:
         inverse[n:, n:] = corner
         return inverse
 
-    @property
-    def log_determinant(self) -> float:
-        return 2.0 * float(np.log(np.diagonal(self.L)).sum())
-
     def whiten(self, B: Array) -> Array:
         """L^-1 B for B of shape (n,) or (n, m)."""
         return _triangular(self.L, B, transposed=False)
@@ -64,7 +60,7 @@ class Factor:
         return _triangular(self.L, V, transposed=True)
 
 
-def factorise(K: Array, scale: float | None = None) -> Factor:
+def factorize(K: Array, scale: float | None = None) -> Factor:
     """Factor a symmetric matrix (n, n), adding the smallest jitter of the ladder that makes it positive definite.
 
     Jitter is measured in `scale`, the mean of the diagonal unless given.
@@ -95,7 +91,7 @@ def extend(factor: Factor, cross: Array, corner: Array) -> Factor:
     below = factor.whiten(cross)  # (n, m)
     schur = corner - below.T @ below
     schur[np.diag_indices(m)] += factor.jitter
-    added = factorise(schur, scale=float(np.diagonal(corner).mean()))  # little may be left of schur's own diagonal
+    added = factorize(schur, scale=float(np.diagonal(corner).mean()))  # little may be left of schur's own diagonal
     L = np.zeros((n + m, n + m), order="F")
     L[:n, :n] = factor.L
     L[n:, :n] = below.T

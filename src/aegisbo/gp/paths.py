@@ -21,8 +21,8 @@ import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array, Floats
-from aegisbo.gp.effects import by_coordinate, waves, waves_and_slopes
 from aegisbo.gp.kernels import matern52_and_slope
+from aegisbo.gp.main_effects import by_coordinate, waves, waves_and_slopes
 from aegisbo.gp.posterior import GP
 from aegisbo.gp.trigonometry import cos_sin
 from aegisbo.search.blocks import by_blocks

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from aegisbo.arrays import Array, Floats
-from aegisbo.gp.effects import FREQUENCIES, MainEffects, by_coordinate, waves, waves_and_slopes
 from aegisbo.gp.kernels import Matern52, matern52, matern52_and_slope
-from aegisbo.gp.linalg import Factor, extend, factorise
+from aegisbo.gp.linalg import Factor, extend, factorize
+from aegisbo.gp.main_effects import FREQUENCIES, MainEffects, by_coordinate, waves, waves_and_slopes
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def condition(
     effects: MainEffects | None = None,
 ) -> GP:
     """The posterior given measurements y (n,) at X (n, d), each with noise variance `noise`."""
-    factor = factorise(_covariance_of_data(kernel, noise, X, effects))
+    factor = factorize(_covariance_of_data(kernel, noise, X, effects))
     y = y - constant if constant else y
     return GP(kernel, noise, X, y, factor, factor.solve(y), constant, effects)
 

@@ -17,7 +17,7 @@ from optuna.trial import FrozenTrial, TrialState
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Trial
 from aegisbo.space import Choice, Int
-from aegisbo.space.space import Parameter
+from aegisbo.space.parameters import Parameter
 from aegisbo.study.history import ENDINGS, optimizer_after
 from aegisbo.study.store import Event, read_events
 

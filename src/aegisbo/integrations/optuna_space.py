@@ -19,8 +19,9 @@ from optuna.distributions import (
 
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
+from aegisbo.space import Choice, Int, Real, Space
 from aegisbo.space.cube import Cube
-from aegisbo.space.space import LARGEST_INT, Choice, Int, Parameter, Real, Space
+from aegisbo.space.parameters import LARGEST_INT, Parameter
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from bisect import bisect_right
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aegisbo.arrays import Array, Index, Mask, as_matrix, as_vector
+from aegisbo.arrays import Array, Index, Mask, as_matrix
 from aegisbo.errors import InvalidInput
 
 
@@ -102,17 +102,3 @@ def crowding(
     result = np.empty(len(F))
     result[order] = sides[:, 0] + sides[:, 1]
     return result
-
-
-def hypervolume(
-    F: ArrayLike,  # (m, 2)
-    reference: ArrayLike,  # (2,)
-) -> float:
-    """The area between the rows of F and a reference point; rows that do not dominate the reference add nothing."""
-    F = as_matrix(F, "F", columns=2)
-    right, top = as_vector(reference, "reference", length=2)
-    rows = F[np.argsort(F[:, 0])]
-    # From left to right every row that lowers the staircase adds the slab between its step and the one before.
-    steps = np.minimum.accumulate(np.append(top, rows[:, 1]))
-    widths = np.maximum(right - rows[:, 0], 0.0)
-    return float(widths @ -np.diff(steps))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
-from aegisbo.space.space import Choice, Int, Params, Real, Space
+from aegisbo.space.parameters import Choice, Int, Params, Real
+from aegisbo.space.space import Space
+from aegisbo.space.space_file import read_space
 
-__all__ = ["Choice", "Int", "Params", "Real", "Space"]
+__all__ = ["Choice", "Int", "Params", "Real", "Space", "read_space"]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import log
 
 from aegisbo.errors import UnknownName
-from aegisbo.gp.additive import AdditiveModel, Together
-from aegisbo.gp.likelihood import FixedNoise, Model
+from aegisbo.gp.additive_model import AdditiveModel, HierarchicalPrior
+from aegisbo.gp.isotropic_model import IsotropicModel
 from aegisbo.gp.paths import FEATURES
 from aegisbo.search.box import best_starts
 from aegisbo.search.everywhere import Search, uniform
@@ -34,9 +34,9 @@ class Preset:
     guard: bool  # whether a point that is finished or pending is replaced
 
 
-def paper_model(d: int) -> Model:
+def paper_model(d: int) -> IsotropicModel:
     """Zero mean, isotropic Matérn-5/2, noise fixed at 1e-4 of the variance of the outputs, uniform hyper-priors."""
-    return Model(lengthscale=(1e-4, d**0.5), outputscale=(1e-4, 10.0), noise=FixedNoise(1e-4))
+    return IsotropicModel(lengthscale=(1e-4, d**0.5), outputscale=(1e-4, 10.0), noise=1e-4)
 
 
 def modern_model(d: int) -> AdditiveModel:
@@ -47,10 +47,10 @@ def modern_model(d: int) -> AdditiveModel:
         outputscale=(1e-6, 1e6),
         noise=(1e-8, 1.0),
         # The centre grows with the diagonal of the cube (Hvarfner et al., 2024).
-        lengthscale_prior=Together(2.0**0.5 + 0.5 * log(d), 3.0**0.5, 0.5),
-        effect_lengthscale_prior=Together(log(0.5), 1.0, 0.5),
+        lengthscale_prior=HierarchicalPrior(2.0**0.5 + 0.5 * log(d), 3.0**0.5, 0.5),
+        effect_lengthscale_prior=HierarchicalPrior(log(0.5), 1.0, 0.5),
         share_spread=1.5,
-        noise_centre=1e-6,
+        noise_center=1e-6,
         noise_spread=3.0,
         constant_precision=0.1,
     )

@@ -1,4 +1,4 @@
-"""From evidence to a model: outputs standardised, failures given the worst value seen, hyper-parameters learned."""
+"""From evidence to a model: outputs standardized, failures given the worst value seen, hyper-parameters learned."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
-from aegisbo.gp import maximum_likelihood
-from aegisbo.gp.likelihood import Model
-from aegisbo.gp.outputs import Scale, SoftScale, scale_of
+from aegisbo.gp import isotropic_fit
+from aegisbo.gp.isotropic_model import IsotropicModel
+from aegisbo.gp.output_transform import Scale, SoftScale, scale_of
 from aegisbo.gp.posterior import GP
 from aegisbo.strategies.base import Evidence, Memory, Note
 
 
 @dataclass(frozen=True)
 class Belief:
-    """What the surrogate holds to be true: a posterior on the standardised scale, and the way back."""
+    """What the surrogate holds to be true: a posterior on the standardized scale, and the way back."""
 
     gp: GP
     scale: Scale | SoftScale
-    best: float  # lowest value measured, standardised
+    best: float  # lowest value measured, standardized
     notes: Sequence[str]  # what was out of the ordinary in the fit
 
     def note(self, x: Array) -> Note:
@@ -61,20 +61,18 @@ def data_of(evidence: Evidence) -> tuple[Array, Array]:
 class MaximumLikelihood:
     """A zero-mean GP with one joint kernel, fitted to every new result; `model` is given the number of coordinates."""
 
-    model: Callable[[int], Model]
+    model: Callable[[int], IsotropicModel]
 
     def fit(self, evidence: Evidence, memory: Memory, rng: Generator) -> tuple[Belief, Memory]:
         """The belief at the most likely hyper-parameters."""
         X, measured = data_of(evidence)
         scale = scale_of(measured)
-        y = scale.standardised(measured)
+        y = scale.standardized(measured)
         model = self.model(evidence.cube.width)
         seen = [len(evidence.X), len(evidence.failed)]
         known = np.array(memory["phi"]) if "phi" in memory else None
         if known is not None and memory["seen"] == seen:
-            return Belief(
-                maximum_likelihood.posterior(X, y, model, known), scale, float(y.min()), memory["fit"]
-            ), memory
-        found = maximum_likelihood.fit(X, y, model, rng, warm=known)
+            return Belief(model.posterior(X, y, known), scale, float(y.min()), memory["fit"]), memory
+        found = isotropic_fit.fit(X, y, model, rng, warm=known)
         memory = {**memory, "seen": seen, "phi": found.phi.tolist(), "fit": list(found.notes)}
         return Belief(found.gp, scale, float(y.min()), found.notes), memory

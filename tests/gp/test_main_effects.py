@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from aegisbo.gp.effects import FREQUENCIES, REACH, WAVES, MainEffects, by_coordinate, spectrum, waves
-from aegisbo.gp.effects import waves_and_slopes as both
+from aegisbo.gp.main_effects import FREQUENCIES, REACH, WAVES, MainEffects, by_coordinate, spectrum, waves
+from aegisbo.gp.main_effects import waves_and_slopes as both
 
 
 def by_definition(Z):

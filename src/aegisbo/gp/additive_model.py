@@ -1,9 +1,9 @@
-"""The likelihood of a GP with a joint kernel, main effects, a constant and learned noise.
+"""The model of the modern preset: a joint kernel, main effects, a constant and learned noise; its likelihood.
 
     y = μ + f(x) + Σ_i g_i(x_i) + noise,    K = s C,    C = (1 − a) M(l) + (a/d) Σ_i M(λ_i) + ρ I,
 
 where M(l) is the joint Matérn-5/2 correlation with a length scale for each coordinate and M(λ_i) that of coordinate i
-alone (numerics/effects.py). What is learned lives in one vector,
+alone (main_effects.py). What is learned lives in one vector,
 
     phi = (log l_1 … log l_d, log λ_1 … log λ_d, logit a, log ρ).
 
@@ -20,44 +20,45 @@ from scipy.linalg import blas, lapack
 from scipy.spatial.distance import pdist, squareform
 
 from aegisbo.arrays import Array
-from aegisbo.gp.effects import MainEffects, spectrum, waves
 from aegisbo.gp.kernels import Matern52, matern52_and_slope
+from aegisbo.gp.main_effects import MainEffects, spectrum, waves
 from aegisbo.gp.posterior import GP, condition
 
 Bounds = tuple[float, float]
+LOGIT_BOUNDS = (-6.0, 6.0)  # of a; beyond, one of the two parts has vanished
 
 
 @dataclass(frozen=True)
-class Together:
-    """A normal law for the logarithms of some numbers: of their mean, and of how far they stray from it.
+class HierarchicalPrior:
+    """A normal law for the logarithms of some numbers: one for their mean, one for their deviations from it.
 
-    Few data in many dimensions cannot tell the coordinates apart; this holds them together until they can.
+    Few data in many dimensions cannot tell the coordinates apart; this keeps them together until they can.
     """
 
-    centre: float
+    center: float
     spread: float  # standard deviation of the mean
     apart: float  # of the deviations from it
 
     def log_density(self, logs: Array) -> tuple[float, Array]:
         """Up to a constant, with its gradient (d,)."""
         mean = logs.mean()
-        away, deviations = (mean - self.centre) / self.spread, (logs - mean) / self.apart
+        away, deviations = (mean - self.center) / self.spread, (logs - mean) / self.apart
         value = -0.5 * (away**2 + deviations @ deviations)
         return float(value), -away / self.spread / len(logs) - deviations / self.apart
 
 
 @dataclass(frozen=True)
 class AdditiveModel:
-    """Bounds in natural units, and what is held to be likely beforehand."""
+    """Bounds of what is learned, in natural units, and what is likely before the data."""
 
     lengthscale: Bounds
     effect_lengthscale: Bounds
     outputscale: Bounds  # s
     noise: Bounds  # ρ, a share of s
-    lengthscale_prior: Together
-    effect_lengthscale_prior: Together
+    lengthscale_prior: HierarchicalPrior
+    effect_lengthscale_prior: HierarchicalPrior
     share_spread: float  # logit a ~ N(0, this²)
-    noise_centre: float  # log ρ ~ N(log of this, noise_spread²)
+    noise_center: float  # log ρ ~ N(log of this, noise_spread²)
     noise_spread: float
     constant_precision: float  # κ
 
@@ -72,24 +73,21 @@ class AdditiveModel:
         d = len(phi) // 2 - 1
         joint, joint_gradient = self.lengthscale_prior.log_density(phi[:d])
         effect, effect_gradient = self.effect_lengthscale_prior.log_density(phi[d : 2 * d])
-        z = np.array([phi[-2] / self.share_spread, (phi[-1] - np.log(self.noise_centre)) / self.noise_spread])
+        z = np.array([phi[-2] / self.share_spread, (phi[-1] - np.log(self.noise_center)) / self.noise_spread])
         last_gradient = -z / np.array([self.share_spread, self.noise_spread])
         return joint + effect - 0.5 * float(z @ z), np.concatenate([joint_gradient, effect_gradient, last_gradient])
 
 
-LOGIT_BOUNDS = (-6.0, 6.0)  # of a; beyond, one of the two parts has vanished
-
-
 @dataclass(frozen=True)
-class AdditivePrior:
-    """What is believed before the data: everything that was learned from some."""
+class AdditiveHyperparameters:
+    """Everything that was learned from data: what decides the posterior given others."""
 
     phi: tuple[float, ...]
     s: float
     constant: float
 
     def given(self, X: Array, y: Array) -> GP:
-        """The posterior after y (n,) at X (n, d)."""
+        """The posterior given y (n,) at X (n, d)."""
         lengthscale, _, a, noise, variances, _ = _natural(np.array(self.phi))
         kernel = Matern52(lengthscale, self.s * (1.0 - a))
         effects = MainEffects(self.s * a / X.shape[1] * variances.ravel())
@@ -97,7 +95,7 @@ class AdditivePrior:
 
 
 class AdditiveLikelihood:
-    """Log likelihood plus log prior of y at X, as a function of phi."""
+    """Log likelihood plus log prior of y (n,) at X (n, d), as a function of phi (2 d + 2,)."""
 
     def __init__(self, X: Array, y: Array, model: AdditiveModel) -> None:
         self.X, self.y, self.model = X, y, model  # (n, d), (n,)
@@ -116,11 +114,11 @@ class AdditiveLikelihood:
         prior, prior_gradient = self.model.log_prior(phi)
         return at.log_likelihood + prior, self._gradient(at) + prior_gradient
 
-    def prior(self, phi: Array) -> AdditivePrior:
+    def hyperparameters(self, phi: Array) -> AdditiveHyperparameters:
         """phi with the output scale and the constant that are best for the data."""
         at = self._at(phi)
         s, constant = (1.0, float(self.y.mean())) if at is None else (at.s, at.constant)
-        return AdditivePrior(tuple(phi.tolist()), s, constant)
+        return AdditiveHyperparameters(tuple(phi.tolist()), s, constant)
 
     def _at(self, phi: Array) -> _Point | None:
         n, d = self.X.shape

@@ -1,4 +1,4 @@
-"""Outputs rescaled to mean 0 and variance 1, whatever their size, and if wanted with a soft upper half."""
+"""Outputs transformed to mean 0 and variance 1, whatever their size, and if wanted with a soft upper half."""
 
 from __future__ import annotations
 
@@ -11,25 +11,21 @@ from aegisbo.arrays import Array
 
 @dataclass(frozen=True)
 class Scale:
-    """The affine map between measured and standardised values.
+    """The affine map between measured and standardized values.
 
-    Values are divided by the largest first, so that squares of 1e200 do not overflow and those of 1e-200 not vanish.
+    Values are divided by the largest first, so that squares of 1e200 do not overflow and squares of 1e-200 do not
+    become 0.
     """
 
     size: float  # largest absolute value
-    centre: float  # mean in units of `size`
+    center: float  # mean in units of `size`
     spread: float  # unbiased standard deviation in units of `size`
 
-    def standardised(self, y: Array) -> Array:
-        return np.asarray((y / self.size - self.centre) / self.spread)
+    def standardized(self, y: Array) -> Array:
+        return np.asarray((y / self.size - self.center) / self.spread)
 
     def measured(self, z: Array) -> Array:
-        return self._sized(z * self.spread + self.centre)
-
-    def _sized(self, relative: Array) -> Array:
-        """In the user's units, at most the largest number that there is."""
-        largest = np.finfo(np.float64).max / max(self.size, 1.0)
-        return np.asarray(np.clip(relative, -largest, largest) * self.size)
+        return _sized(z * self.spread + self.center, self.size)
 
 
 def scale_of(y: Array) -> Scale:
@@ -42,9 +38,9 @@ def scale_of(y: Array) -> Scale:
 
 @dataclass(frozen=True)
 class SoftScale:
-    """Values above the median on a logarithmic tail, then standardised.
+    """Values above the median on a logarithmic tail, then standardized.
 
-    Who looks for the minimum need not know how bad the bad half is, and a few huge values would set the scale for all.
+    A search for the minimum need not know how bad the bad half is, and a few huge values would set the scale for all.
     """
 
     size: float  # largest absolute value
@@ -52,14 +48,13 @@ class SoftScale:
     unit: float  # from the lowest value to the median, in units of `size`
     scale: Scale  # of the softened values
 
-    def standardised(self, y: Array) -> Array:
-        return self.scale.standardised(_softened(y / self.size, self.median, self.unit))
+    def standardized(self, y: Array) -> Array:
+        return self.scale.standardized(_softened(y / self.size, self.median, self.unit))
 
     def measured(self, z: Array) -> Array:
         soft = self.scale.measured(z)
         hard = np.where(soft > 0.0, np.expm1(np.clip(soft, 0.0, 700.0)), soft) * self.unit + self.median
-        largest = np.finfo(np.float64).max / max(self.size, 1.0)
-        return np.asarray(np.clip(hard, -largest, largest) * self.size)
+        return _sized(hard, self.size)
 
 
 def soft_scale_of(y: Array) -> Scale | SoftScale:
@@ -78,6 +73,7 @@ def _softened(scaled: Array, median: float, unit: float) -> Array:
     return np.where(z > 0.0, np.log1p(np.maximum(z, 0.0)), z)
 
 
-def standardise(y: Array) -> Array:
-    """(y − mean) / std with the unbiased standard deviation; zeros where all values are equal."""
-    return scale_of(y).standardised(y)
+def _sized(relative: Array, size: float) -> Array:
+    """In the user's units, at most the largest number that there is."""
+    largest = np.finfo(np.float64).max / max(size, 1.0)
+    return np.asarray(np.clip(relative, -largest, largest) * size)

@@ -1,4 +1,4 @@
-"""Hyper-parameters by maximum marginal likelihood: many starts looked at, few polished.
+"""Hyper-parameters of the paper's model by maximum likelihood: many starts looked at, few polished.
 
 Looking at a start takes a Cholesky factor; polishing takes an inverse at every step. Seen along the length scale the
 likelihood has a few hills (smooth with large scale, rough with small scale) and, where the scale is so short that no
@@ -16,69 +16,55 @@ import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array, Index
-from aegisbo.gp.kernels import Matern52
-from aegisbo.gp.likelihood import LearnedNoise, Likelihood, Model
-from aegisbo.gp.posterior import GP, condition
+from aegisbo.gp.isotropic_model import IsotropicLikelihood, IsotropicModel
+from aegisbo.gp.posterior import GP
 from aegisbo.search.descent import descend
 from aegisbo.search.designs import latin_hypercube
 
 STARTS = 10  # as in the paper
 CLIMBED = 3  # hills at most; with a warm start, that one and one other
-ON_PLATEAU = 1e-3  # difference a datum from the plateau's height
+ON_PLATEAU = 1e-3  # difference per data point from the plateau's height
 WINDOW = 1.4  # a factor of four: longer steps jump over a hill onto the plateau where all is noise
 ROUNDS = 20  # windows at most
-LEVEL = 1e-4  # slope a datum below which a top has been reached
+LEVEL = 1e-4  # slope per data point below which a top has been reached
 SAME_TOP = 0.25  # a climb that comes as close as this to a known top, in logarithms, belongs to it
-GAIN = 1e-8  # improvement a datum below which another window is not worth it
+GAIN = 1e-8  # improvement per data point below which another window is not worth it
 
 Point = tuple[float, Array]  # log likelihood, and phi where it was looked at
 
 
 @dataclass(frozen=True)
-class Fit:
+class IsotropicFit:
     """A posterior at the best hyper-parameters found, and how they were found."""
 
     gp: GP
-    phi: Array  # (k + 1,) what was learned: the warm start of the next fit
-    log_likelihood: float  # with the log prior, if there is one
-    evaluations: int  # of the likelihood
+    phi: Array  # (2,) what was learned: the warm start of the next fit
+    log_likelihood: float
     notes: tuple[str, ...]  # what was out of the ordinary; empty when all went well
 
 
-def fit(X: Array, y: Array, model: Model, rng: Generator, warm: Array | None = None) -> Fit:
-    """Fit the model to standardised y (n,) at X (n, d), starting also from `warm` (an earlier phi) if given."""
-    likelihood = Likelihood(X, y, model)
+def fit(X: Array, y: Array, model: IsotropicModel, rng: Generator, warm: Array | None = None) -> IsotropicFit:
+    """Fit the model to standardized y (n,) at X (n, d), starting also from `warm` (an earlier phi) if given."""
+    likelihood, default = IsotropicLikelihood(X, y, model), _default(model, X.shape[1])
     notes = []
     if np.ptp(y) == 0.0:
         notes.append(f"{len(y)} equal outputs teach nothing: hyper-parameters left at their defaults")
-        phi = _default(model, X.shape[1])
-        value = likelihood.value(phi)
+        value, phi = likelihood.value(default), default
     else:
-        value, phi = _search(likelihood, rng, warm)
+        value, phi = _search(likelihood, default, rng, warm)
         if not np.isfinite(value):
             notes.append("no start could be factored: hyper-parameters left at their defaults")
-    gp = _posterior(likelihood, X, phi)
+    gp = model.posterior(X, y, phi)
     if gp.jitter:
         notes.append(f"jitter {gp.jitter:g} added to the diagonal")
-    return Fit(gp, phi, value, likelihood.evaluations, tuple(notes))
+    return IsotropicFit(gp, phi, value, tuple(notes))
 
 
-def posterior(X: Array, y: Array, model: Model, phi: Array) -> GP:
-    """The posterior at hyper-parameters learned earlier: what `fit` returns when it finds phi."""
-    return _posterior(Likelihood(X, y, model), X, phi)
-
-
-def _posterior(likelihood: Likelihood, X: Array, phi: Array) -> GP:
-    theta = likelihood.theta(phi)
-    return condition(Matern52(theta.lengthscale, theta.outputscale), theta.noise, X, likelihood.y)
-
-
-def _search(likelihood: Likelihood, rng: Generator, warm: Array | None) -> Point:
+def _search(likelihood: IsotropicLikelihood, default: Array, rng: Generator, warm: Array | None) -> Point:
     """The highest top found; the defaults, at minus infinity, if no start could be factored."""
-    n, d = likelihood.X.shape
-    bounds = likelihood.model.bounds(d)
-    plateau = likelihood.rescaled(np.append(bounds[:-1, 0], _default(likelihood.model, d)[-1]))
-    looked = [likelihood.rescaled(phi) for phi in spread_starts(likelihood.model, d, rng)]
+    n, bounds = len(likelihood.y), likelihood.model.bounds
+    plateau = likelihood.rescaled(np.array([bounds[0, 0], default[1]]))
+    looked = [likelihood.rescaled(phi) for phi in spread_starts(likelihood.model, rng)]
     looked = [start for start in looked if np.isfinite(start[0]) and abs(start[0] - plateau[0]) > ON_PLATEAU * n]
     tops = []
     if warm is not None:
@@ -86,27 +72,20 @@ def _search(likelihood: Likelihood, rng: Generator, warm: Array | None) -> Point
     while len(tops) < (CLIMBED if warm is None else 2) and (hill := _next_hill(looked, tops)) is not None:
         tops.append(climb(likelihood, looked.pop(hill)[1], bounds, tops))
     value, phi = max([*tops, (likelihood.value(plateau[1]), plateau[1])], key=lambda top: top[0])
-    return (value, phi) if np.isfinite(value) else (-np.inf, _default(likelihood.model, d))
+    return (value, phi) if np.isfinite(value) else (-np.inf, default)
 
 
 def _next_hill(looked: list[Point], tops: list[Point]) -> int | None:
     """Which start is the highest of those that a valley, along the length scale, separates from all tops reached."""
     points = [*tops, *looked]
-    ranked = hills(np.array([phi[:-1].mean() for _, phi in points]), np.array([value for value, _ in points]))
+    ranked = hills(np.array([phi[0] for _, phi in points]), np.array([value for value, _ in points]))
     return next((int(i) - len(tops) for i in ranked if i >= len(tops)), None)
 
 
-def spread_starts(model: Model, d: int, rng: Generator) -> Array:
-    """Starts (10, k + 1): a Latin hypercube over the box, uniform in natural units except for the noise share."""
-    (short, long), (low, high) = np.exp(model.bounds(d)[-2:])
-    u = latin_hypercube(STARTS, 2, rng)
-    lengthscales = np.log(short + u[:, :1] * (long - short))
-    if isinstance(model.noise, LearnedNoise):
-        last = np.log(low) + u[:, 1:] * (np.log(high) - np.log(low))
-    else:
-        last = np.log(low + u[:, 1:] * (high - low))
-    # ARD starts with equal scales: from there the data pull the coordinates apart.
-    return np.hstack([np.repeat(lengthscales, d if model.ard else 1, axis=1), last])
+def spread_starts(model: IsotropicModel, rng: Generator) -> Array:
+    """Starts (10, 2): a Latin hypercube over the box, uniform in natural units."""
+    low, high = np.exp(model.bounds.T)
+    return np.asarray(np.log(low + latin_hypercube(STARTS, 2, rng) * (high - low)))
 
 
 def hills(positions: Array, heights: Array) -> Index:
@@ -117,7 +96,7 @@ def hills(positions: Array, heights: Array) -> Index:
     return np.asarray(tops[np.argsort(-heights[tops], kind="stable")])
 
 
-def climb(likelihood: Likelihood, phi: Array, bounds: Array, tops: Sequence[Point] = ()) -> Point:
+def climb(likelihood: IsotropicLikelihood, phi: Array, bounds: Array, tops: Sequence[Point] = ()) -> Point:
     """The nearest local maximum: L-BFGS-B inside a window that moves along until the top is level.
 
     A climb that comes up to one of `tops` from below ends there.
@@ -155,9 +134,7 @@ class _Arrived(Exception):
         self.top = top
 
 
-def _default(model: Model, d: int) -> Array:
-    """Length scales at the typical distance of two points in the cube, output scale 1 or the least noise."""
-    bounds = model.bounds(d)
-    phi = np.full(len(bounds), 0.5 * np.log(d / 6.0))
-    phi[-1] = bounds[-1, 0] if isinstance(model.noise, LearnedNoise) else 0.0
-    return np.asarray(np.clip(phi, bounds[:, 0], bounds[:, 1]))
+def _default(model: IsotropicModel, d: int) -> Array:
+    """The length scale at the typical distance of two points in the cube, the output scale at 1."""
+    low, high = model.bounds.T
+    return np.asarray(np.clip([0.5 * np.log(d / 6.0), 0.0], low, high))

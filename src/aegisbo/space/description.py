@@ -1,0 +1,66 @@
+"""Other ways to write down a parameter: a pair of bounds, one of Optuna's distributions, a table of JSON or TOML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, asdict, fields
+from typing import Any
+
+from aegisbo.errors import InvalidInput, UnknownName
+from aegisbo.space.parameters import Choice, Int, Parameter, Real, naming
+
+Pair = Sequence[float]  # (low, high), short for Real(low, high)
+Entry = Parameter | Pair | Any  # Any: one of Optuna's distributions
+KINDS: dict[str, type[Parameter]] = {"real": Real, "int": Int, "choice": Choice}
+
+
+def parameter_from_entry(name: str, entry: Entry) -> Parameter:
+    """The parameter that an entry of a space stands for."""
+    if not isinstance(name, str) or not name:
+        raise InvalidInput(f"A parameter's name must be text, got {name!r}.")
+    if isinstance(entry, Parameter):
+        return entry
+    if type(entry).__module__ == "optuna.distributions":
+        return _from_optuna(name, entry)
+    if isinstance(entry, str) or not isinstance(entry, Iterable) or len(bounds := list(entry)) != 2:
+        raise InvalidInput(f"Parameter {name!r} must be Real, Int, Choice or a pair (low, high), got {entry!r}.")
+    with naming(name):
+        return Real(low=bounds[0], high=bounds[1])
+
+
+def _from_optuna(name: str, distribution: Any) -> Parameter:
+    """The parameter that one of Optuna's distributions means; Optuna itself need not be known here."""
+    with naming(name):
+        match type(distribution).__name__:
+            case "FloatDistribution" if distribution.step is None:
+                return Real(distribution.low, distribution.high, distribution.log)
+            case "IntDistribution":
+                return Int(distribution.low, distribution.high, distribution.log, distribution.step)
+            case "CategoricalDistribution":
+                return Choice(distribution.choices)
+        raise InvalidInput(f"{distribution!r} has no counterpart: use an int, and scale it in the function.")
+
+
+def table_of(parameter: Parameter) -> dict[str, Any]:
+    """The parameter as a table in JSON's types, which `parameter_from_table` reads again."""
+    kind = next(name for name, kind in KINDS.items() if isinstance(parameter, kind))
+    return {"type": kind, **asdict(parameter)}
+
+
+def parameter_from_table(name: str, table: Mapping[str, Any]) -> Parameter:
+    """The parameter that a table describes, such as {"type": "real", "low": 0.0, "high": 1.0}."""
+    if not isinstance(table, Mapping) or "type" not in table:
+        raise InvalidInput(f"Parameter {name!r} must have a type ({', '.join(KINDS)}), got {table!r}.")
+    entries = dict(table)
+    kind = entries.pop("type")
+    with naming(name):
+        if not isinstance(kind, str) or kind not in KINDS:
+            raise UnknownName("parameter type", str(kind), KINDS)
+        known = {field.name: field.default for field in fields(KINDS[kind])}
+        for key in entries:
+            if key not in known:
+                raise UnknownName(f"key of type {kind}", key, known)
+        for key, default in known.items():
+            if default is MISSING and key not in entries:
+                raise InvalidInput(f"{key!r} is missing.")
+        return KINDS[kind](**entries)

@@ -1,0 +1,212 @@
+"""The kinds of parameters, what they accept, and where their values lie on the unit cube."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from aegisbo.arrays import Array, as_number
+from aegisbo.errors import InvalidInput
+from aegisbo.space.cube import Continuous, Grid, OneHot
+
+LARGEST_INT = 2**40  # beyond, neighbors on a logarithmic scale are no longer told apart in float64
+
+Scalar = str | int | float | bool | None  # what JSON and TOML can hold
+Params = dict[str, Any]  # values by name: float, int, or one of the choices
+
+
+@dataclass(frozen=True)
+class Real:
+    """A number from `low` to `high`, both included.
+
+    Args:
+        low: the smallest value; above 0 with `log`.
+        high: the largest value.
+        log: whether equal factors are equal distances, so that 0.01 to 0.1 is as far as 0.1 to 1.
+
+    Raises:
+        InvalidInput: the bounds are not finite numbers, reversed, equal, or have no logarithm.
+    """
+
+    low: float
+    high: float
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "low", _number(self.low, "low"))
+        object.__setattr__(self, "high", _number(self.high, "high"))
+        _check_bounds(self)
+        low, high = self._scale
+        if not 0 < high - low < math.inf:
+            raise InvalidInput(f"{self} is too narrow or too wide for floating point: choose other bounds.")
+
+    @property
+    def axis(self) -> Continuous:
+        return Continuous()
+
+    def check(self, value: object) -> float:
+        """The value as a float, if it lies within the bounds."""
+        return _within(_number(value, "the value"), self)
+
+    def encode(self, value: float) -> list[float]:
+        low, high = self._scale
+        return [((math.log(value) if self.log else value) - low) / (high - low)]
+
+    def decode(self, u: Array) -> float:  # (1,)
+        share = min(max(float(u[0]), 0.0), 1.0)
+        if share in (0.0, 1.0):  # hit the ends exactly, also through a logarithm
+            return self.high if share else self.low
+        low, high = self._scale
+        value = low * (1 - share) + high * share
+        return min(max(math.exp(value) if self.log else value, self.low), self.high)
+
+    @cached_property
+    def _scale(self) -> tuple[float, float]:
+        """What the coordinates 0 and 1 stand for, on the scale that is divided evenly."""
+        return (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
+
+
+@dataclass(frozen=True)
+class Int:
+    """One of the integers low, low + step, ..., high.
+
+    Args:
+        low: the smallest value; above 0 with `log`.
+        high: the largest value, which the steps must reach.
+        log: whether equal factors are equal distances.
+        step: the difference between neighbors.
+
+    Raises:
+        InvalidInput: the bounds are no integers, reversed, equal, too large, or not a number of steps apart.
+    """
+
+    low: int
+    high: int
+    log: bool = False
+    step: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high", "step"):
+            object.__setattr__(self, name, _whole(getattr(self, name), name))
+        _check_bounds(self)
+        if self.step < 1:
+            raise InvalidInput(f"step must be 1 or more, got {self.step}.")
+        if beyond := (self.high - self.low) % self.step:
+            raise InvalidInput(f"{self} never reaches its high: set high={self.high - beyond} or another step.")
+        if max(-self.low, self.high) > LARGEST_INT:
+            raise InvalidInput(f"{self} goes beyond {LARGEST_INT}: use Real, and round inside the function.")
+
+    @cached_property
+    def axis(self) -> Grid:
+        return Grid(self.low, self.high, self.step, self.log)
+
+    def check(self, value: object) -> int:
+        """The integer on the grid that is nearest to a value within the bounds."""
+        return self._at(self._level(_within(_number(value, "the value"), self)))
+
+    def encode(self, value: int) -> list[float]:
+        return [float(self.axis.points(np.array([self._level(value)]))[0, 0])]
+
+    def decode(self, u: Array) -> int:  # (1,)
+        return self._at(int(self.axis.levels(u[None])[0]))
+
+    def _level(self, value: float) -> int:
+        return round((value - self.low) / self.step)
+
+    def _at(self, level: int) -> int:
+        return self.low + level * self.step
+
+
+@dataclass(frozen=True, init=False)
+class Choice:
+    """One of the given values, between which no order is assumed.
+
+    Args:
+        values: two or more different values: text, finite numbers, True, False or None.
+
+    Raises:
+        InvalidInput: a value is something else, appears twice, or there are fewer than two.
+    """
+
+    values: tuple[Scalar, ...]
+
+    def __init__(self, values: Iterable[Scalar]) -> None:
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise InvalidInput(f"Choice needs a list of values, got {values!r}.")
+        object.__setattr__(self, "values", tuple(v.item() if isinstance(v, np.generic) else v for v in values))
+        for value in self.values:
+            if not isinstance(value, Scalar) or (isinstance(value, float) and not math.isfinite(value)):
+                raise InvalidInput(
+                    f"Choice cannot hold {value!r}: use text, finite numbers, True, False or None, "
+                    "and look other objects up inside the function."
+                )
+        if len(set(self.values)) < len(self.values):
+            raise InvalidInput(f"{self} holds equal values: leave out all but one of them.")
+        if len(self.values) < 2:
+            raise InvalidInput(f"{self} leaves nothing to choose: put a constant into the function.")
+
+    @property
+    def axis(self) -> OneHot:
+        return OneHot(len(self.values))
+
+    def check(self, value: object) -> Scalar:
+        """The given choice that equals the value."""
+        try:
+            return self.values[self.values.index(value)]
+        except ValueError:  # not among them, or an array, which has no truth value
+            raise InvalidInput(f"{value!r} is not among the choices: use one of {list(self.values)}.") from None
+
+    def encode(self, value: Scalar) -> list[float]:
+        return [float(choice == value) for choice in self.values]
+
+    def decode(self, u: Array) -> Scalar:  # (count,)
+        return self.values[int(self.axis.levels(u[None])[0])]
+
+
+Parameter = Real | Int | Choice
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Say in an error message which parameter it is about."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(f"Parameter {name!r}: {error}") from None
+
+
+def _number(value: object, what: str) -> float:
+    number = as_number(value)
+    if number is None or not math.isfinite(number):
+        raise InvalidInput(f"{what} must be a finite number, got {value!r}.")
+    return number
+
+
+def _whole(value: object, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise InvalidInput(f"{what} must be an integer, got {value!r}: use Real if it may have decimals.")
+    return int(value)
+
+
+def _check_bounds(parameter: Real | Int) -> None:
+    if not isinstance(parameter.log, bool):
+        raise InvalidInput(f"log must be True or False, got {parameter.log!r}.")
+    if parameter.low > parameter.high:
+        raise InvalidInput(f"{parameter} has its bounds reversed: swap low and high.")
+    if parameter.low == parameter.high:
+        raise InvalidInput(f"{parameter} leaves nothing to choose: put a constant into the function.")
+    if parameter.log and parameter.low <= 0:
+        raise InvalidInput(f"{parameter} has no logarithm at {parameter.low}: raise low above 0 or leave out log.")
+
+
+def _within(value: float, bounds: Real | Int) -> float:
+    if not bounds.low <= value <= bounds.high:
+        raise InvalidInput(f"{value} is not within [{bounds.low}, {bounds.high}]: widen the bounds or leave it out.")
+    return value

@@ -1,0 +1,29 @@
+"""A space written down in a TOML file: one table per parameter, in the order given."""
+
+from __future__ import annotations
+
+import tomllib
+from os import PathLike
+from pathlib import Path
+
+from aegisbo.errors import InvalidInput
+from aegisbo.space.space import Space
+
+
+def read_space(path: str | PathLike[str]) -> Space:
+    """The space that a TOML file describes.
+
+    Args:
+        path: a file with one table per parameter; its `type` is "real", "int" or "choice", its other keys are the
+            arguments of `Real`, `Int` or `Choice`.
+
+    Raises:
+        InvalidInput: the file cannot be read, is not TOML, or a table describes no parameter.
+    """
+    file = Path(path)
+    try:
+        return Space.from_description(tomllib.loads(file.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise InvalidInput(f"The space file {file} cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"The space file {file} is not TOML: {error}.") from error
