@@ -86,7 +86,7 @@ class OptunaStudy:
 
 
 class LogExpectedImprovement:
-    """BoTorch's defaults (ARD, priors scaled with the dimension, standardised values) and its qLogEI, as a strategy."""
+    """BoTorch's defaults (ARD, priors scaled with the dimension, standardized values) and its qLogEI, as a strategy."""
 
     def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion:
         import torch
@@ -98,7 +98,7 @@ class LogExpectedImprovement:
         from gpytorch.mlls import ExactMarginalLogLikelihood
 
         torch.manual_seed(int(rng.integers(2**31)))
-        X, y = torch.from_numpy(evidence.X), -torch.from_numpy(evidence.y)[:, None]  # it maximises
+        X, y = torch.from_numpy(evidence.X), -torch.from_numpy(evidence.y)[:, None]  # it maximizes
         model = SingleTaskGP(X, y)
         fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
         improvement = qLogExpectedImprovement(

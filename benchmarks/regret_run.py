@@ -102,7 +102,7 @@ def _method(job: Job, start: Start) -> Method:
 
 
 class _Measured:
-    """A problem that remembers its true values and tells them with noise, if it has any."""
+    """A problem that remembers its true values and returns them with noise, if it has any."""
 
     def __init__(self, problem: Problem, seed: int) -> None:
         self.values: list[float] = []  # in order of completion

@@ -1,25 +1,16 @@
-"""The modern preset with one of its choices made otherwise: what each choice is worth (docs/modern.md)."""
+"""The modern preset with one of its choices made differently: what each choice is worth (docs/results.md)."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from aegisbo.gp.likelihood import LearnedNoise, Model
 from aegisbo.search.box import best_starts
 from aegisbo.search.everywhere import Search, uniform
 from aegisbo.strategies.presets import MODERN, PAPER
 from aegisbo.strategies.schedules import by_sqrt
-from aegisbo.strategies.surrogates import MaximumLikelihood
-
-
-def plain_model(d: int) -> Model:
-    """A length scale for each coordinate and learned noise: no main effects, no priors, no constant."""
-    return Model((5e-3, 20.0 * d**0.5), (1e-6, 1e6), LearnedNoise((1e-8, 1.0)), ard=True)
-
 
 VARIANTS = {
     "modern-papers-model": replace(MODERN, surrogate=PAPER.surrogate),
-    "modern-plain-model": replace(MODERN, surrogate=MaximumLikelihood(plain_model)),
     "modern-wide-search": replace(MODERN, search=Search(uniform, best_starts)),
     "modern-large-front": replace(MODERN, front=replace(MODERN.front, population=PAPER.front.population)),
     "modern-whole-front": replace(MODERN, front=replace(MODERN.front, hope=None)),
