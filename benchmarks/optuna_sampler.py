@@ -5,7 +5,7 @@
 Needs Optuna, and torch for the GPSampler (without it that one is left out). For each problem and sampler:
 
 - best: the lowest value found, above the known minimum; the median over the seeds, with the worst in parentheses;
-- work: processor seconds a suggestion, the mean over the trials that a model chose; time spent waiting does not count;
+- work: processor seconds per suggestion, the mean over the trials that a model chose; waiting does not count;
 - wait: wall-clock seconds from the request to the answer, likewise, with all threads in each other's way;
 - repeats: trials within a thousandth of the range, in every parameter, of an earlier one; the mean over the seeds.
 

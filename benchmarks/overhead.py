@@ -3,7 +3,7 @@
     python benchmarks/overhead.py [--evaluations N] [-o FILE]
 
 Strategy `random`, a function that returns at once, a study on disk; ours with 4 processes and 4 threads, Optuna with
-its SQLite and its journal file storage and 4 threads (n_jobs=4), one after the other in one run. Prints seconds an
+its SQLite and its journal file storage and 4 threads (n_jobs=4), one after the other in one run. Prints seconds per
 evaluation and the ratio to Optuna's SQLite, which must be at most 1/5.
 """
 
@@ -72,7 +72,7 @@ def main() -> None:
             begin = time.perf_counter()
             run(Path(folder), options.evaluations)
             seconds[name] = (time.perf_counter() - begin) / options.evaluations
-        print(f"{name:24} {seconds[name] * 1e3:8.2f} ms an evaluation", flush=True)
+        print(f"{name:24} {seconds[name] * 1e3:8.2f} ms per evaluation", flush=True)
     for name in ("aegisbo, 4 processes", "aegisbo, 4 threads"):
         print(f"{name} / Optuna, SQLite: {seconds[name] / seconds['Optuna, SQLite']:.3f} (at most 0.200)")
     options.o.write_text(json.dumps(seconds, indent=1) + "\n", encoding="utf-8")

@@ -1,9 +1,14 @@
-"""Regret of our strategies and of whatever peer is installed, on one virtual clock, with equal seeds, starts and times.
+"""Regret of our strategies and of the peers that are installed: one virtual clock, equal seeds, starts and job times.
 
     python benchmarks/regret.py -o regret.csv               run what is not in the file yet, on all cores
     python benchmarks/regret.py -o regret.csv --report      print the table and the tests, and draw regret.png
 
 For example: --strategies aegis aegis:epsilon=0.3 --presets paper --peers optuna-gp --problems own Branin --seeds 100
+
+The comparison of the README has starts and job times of its own, and the peers' results are in the repository:
+
+    python benchmarks/regret.py --paired -o mine.csv            our strategies on the fifteen functions, seeds 0 to 4
+    python benchmarks/regret.py --paired -o mine.csv --report   beside benchmarks/peers.csv and the published medians
 """
 
 from __future__ import annotations
@@ -24,23 +29,34 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS
 from regret_functions import OWN
 from regret_peers import PEERS
 from regret_plot import draw
+from regret_published import PUBLISHED, medians
 from regret_report import print_report, standings
 from regret_run import Job, Outcome, our_methods, perform, problem_named
 
 from aegisbo import AegisError
 from aegisbo.errors import MissingExtra, UnknownName
 from aegisbo.simulation import problems
+from aegisbo.simulation.synthetic import SYNTHETIC
 from aegisbo.strategies.presets import DEFAULT_PRESET, PRESETS
 
+PEERS_FILE = Path(__file__).with_name("peers.csv")  # what others had found under the conditions of --paired
 GROUPS = {
-    "synthetic": list(problems.names()),
-    "instances": [f"{family.name}#3" for family in problems.families()],  # one stands for all: any other may be named
+    "synthetic": [problem.name for problem in SYNTHETIC],
+    # Families come from other packages, such as aegis-paper. One instance stands for all; any other may be named.
+    "instances": [f"{family.name}#3" for family in problems.families()],
     "own": list(OWN),
 }
 
 
+# What is run unless the options say otherwise: by --paired or not.
+DEFAULTS = {
+    False: {"peers": list(PEERS), "problems": list(GROUPS), "seeds": range(100, 103)},
+    True: {"peers": [], "problems": ["synthetic"], "seeds": range(5)},
+}
+
+
 def main() -> None:
-    options = _parser().parse_args()
+    options = _options()
     if options.report:
         _report(options)
         return
@@ -54,7 +70,7 @@ def main() -> None:
 
 
 def planned(options: argparse.Namespace) -> list[Job]:
-    """All runs that the options ask for; what cannot be run here is named and left out."""
+    """All runs that the options ask for. What cannot be run here is named and left out."""
     methods = our_methods(options.strategies, options.presets)
     for name in options.peers:
         if name not in PEERS:
@@ -67,7 +83,7 @@ def planned(options: argparse.Namespace) -> list[Job]:
     names = [name for name in names if _worthwhile(name, options.budget)]
     # Seeds outermost: whenever it is stopped, most methods have met the same ones.
     return [
-        Job(method, name, seed, options.workers, options.budget)
+        Job(method, name, seed, options.workers, options.budget, options.starts)
         for seed in options.seeds
         for name in names
         for method in methods
@@ -101,10 +117,10 @@ def execute(jobs: list[Job], processes: int, output: Path) -> int:
 def append(outcome: Outcome, file: Path) -> None:
     new = not file.exists()
     with file.open("a", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
+        writer = csv.writer(stream, lineterminator="\n")
         if new:
             writer.writerow(field.name for field in fields(Outcome))
-        writer.writerow(astuple(outcome))
+        writer.writerow(f"{value:.6g}" if isinstance(value, float) else value for value in astuple(outcome))
 
 
 def read(file: Path) -> list[Outcome]:
@@ -112,26 +128,34 @@ def read(file: Path) -> list[Outcome]:
         return []
     with file.open(newline="", encoding="utf-8") as stream:
         rows = list(csv.reader(stream))[1:]
-    return [Outcome(*row[:2], *map(int, row[2:5]), *map(float, row[5:])) for row in rows]
+    return [Outcome(*row[:2], *map(int, row[2:5]), row[5], *map(float, row[6:])) for row in rows]
 
 
 def _report(options: argparse.Namespace) -> None:
-    chosen = [
-        outcome
-        for outcome in read(options.output)
-        if (outcome.workers, outcome.budget) == (options.workers, options.budget)
-    ]
-    if not chosen:
-        sys.exit(f"{options.output} has no run with {options.workers} workers and a budget of {options.budget}.")
-    methods = sorted({outcome.method for outcome in chosen}, key=lambda method: (method in PEERS, method))
+    measured = _under(options, read(options.output))
+    if not measured:
+        sys.exit(
+            f"{options.output} has no run with {options.workers} workers, a budget of {options.budget} and the starts "
+            f"called {options.starts!r}."
+        )
+    known = _under(options, read(PEERS_FILE)) if options.paired else []
+    published = medians(options.workers) if options.paired and options.budget == 200 else {}
+    runs = [*known, *measured]  # a run of one's own replaces one of the file
+    methods = sorted({outcome.method for outcome in runs}, key=lambda method: (method in PEERS, method))
     if options.method is not None and options.method not in methods:
         raise UnknownName("method", options.method, methods)
     usual = f"aegis/{DEFAULT_PRESET}"
     method = options.method or (usual if usual in methods else methods[0])
     order = [name for group in GROUPS.values() for name in group]
-    table = standings(chosen, order)
-    print_report(table, methods, method, chosen)
-    draw(table, methods, method, options.output.with_suffix(".png"))
+    table = standings(runs, order, published)
+    print_report(table, methods, method, measured)
+    draw(table, [*methods, PUBLISHED] if published else methods, method, options.output.with_suffix(".png"))
+
+
+def _under(options: argparse.Namespace, outcomes: list[Outcome]) -> list[Outcome]:
+    """Those that were made under the conditions of the options."""
+    conditions = (options.workers, options.budget, options.starts)
+    return [each for each in outcomes if (each.workers, each.budget, each.starts) == conditions]
 
 
 def _runnable(names: Iterable[str]) -> list[str]:
@@ -158,22 +182,28 @@ def _seeds(text: str) -> list[int]:
     return list(range(int(first), int(last or first) + 1))
 
 
-def _parser() -> argparse.ArgumentParser:
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--strategies", nargs="*", default=["aegis"], help="of ours, with parameters if wanted")
     parser.add_argument(
         "--presets", nargs="+", default=list(PRESETS), help="of our strategies (all), or names of VARIANTS"
     )
-    parser.add_argument("--peers", nargs="*", default=list(PEERS), help="to compare with (all that are installed)")
-    parser.add_argument("--problems", nargs="+", default=list(GROUPS), help="names, synthetic, instances or own (all)")
+    parser.add_argument("--paired", action="store_true", help="with the starts and job times of peers.csv")
+    parser.add_argument("--peers", nargs="*", help="to run (all that are installed; none with --paired)")
+    parser.add_argument("--problems", nargs="+", help="names, synthetic, instances or own (all; --paired: synthetic)")
     parser.add_argument("--workers", type=int, default=8)
-    parser.add_argument("--seeds", type=_seeds, default="100-102", help="the first and the last (100-102)")
+    parser.add_argument("--seeds", type=_seeds, help="the first and the last (100-102; 0-4 with --paired)")
     parser.add_argument("--budget", type=int, default=200, help="evaluations, the initial 2d included (200)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (as many as there are cores)")
     parser.add_argument("-o", "--output", type=Path, default=Path("regret.csv"), help="where the numbers are kept")
     parser.add_argument("--report", action="store_true", help="only evaluate what is there")
     parser.add_argument("--method", help="of the report: the one that is tested against the others")
-    return parser
+    options = parser.parse_args()
+    options.starts = "peers" if options.paired else "own"
+    for name, default in DEFAULTS[options.paired].items():
+        if getattr(options, name) is None:
+            setattr(options, name, default)
+    return options
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     python benchmarks/regret_functions.py     checks that a search from many starts finds nothing lower
 
 Rotations and shifts are drawn from the numbers given with the functions, so they never change. Most minima are 0 by
-construction: a sum of squares, or of terms that are never negative, which all vanish at the minimiser. Where many
+construction: a sum of squares, or of terms that are never negative, which all vanish at the minimizer. Where many
 points reach the minimum, as on a terrace, one of them is given.
 """
 
@@ -65,14 +65,14 @@ def dixon_price(x: Array) -> float:
 
 
 _SHEKEL_HEIGHTS = np.array([1, 2, 2, 4, 4, 6, 3, 7, 5, 5]) / 10  # (10,)
-_SHEKEL_CENTRES = np.array(  # (10, 2), repeated for the other two coordinates
+_SHEKEL_CENTERS = np.array(  # (10, 2), repeated for the other two coordinates
     [[4, 4], [1, 1], [8, 8], [6, 6], [3, 7], [2, 9], [5, 3], [8, 1], [6, 2], [7, 3.6]]
 )
 
 
 def shekel(x: Array) -> float:
     """Ten narrow funnels on a plain."""
-    squares = ((x - np.tile(_SHEKEL_CENTRES, 2)) ** 2).sum(axis=1)  # (10,)
+    squares = ((x - np.tile(_SHEKEL_CENTERS, 2)) ** 2).sum(axis=1)  # (10,)
     return float(-np.sum(1 / (_SHEKEL_HEIGHTS + squares)))
 
 
@@ -170,7 +170,7 @@ NOISE = {"NoisyHartmann6": 0.1}  # standard deviation of what is added to each v
 
 
 def lowest_found(problem: Problem, starts: int = 64) -> float:
-    """The lowest value that searches reach from a Sobol sequence and from the minimisers themselves, shaken."""
+    """The lowest value that searches reach from a Sobol sequence and from the minimizers themselves, shaken."""
     low, high = np.array(problem.bounds).T
     rng = np.random.default_rng(0)
     shaken = problem.minimizers + 0.01 * (high - low) * rng.normal(size=(starts, problem.d))
@@ -181,7 +181,7 @@ def lowest_found(problem: Problem, starts: int = 64) -> float:
 
 
 def main() -> None:
-    print(f"{'function':20}{'d':>3}{'minimum':>12}{'at minimiser':>14}{'lowest found':>14}")
+    print(f"{'function':20}{'d':>3}{'minimum':>12}{'at minimizer':>14}{'lowest found':>14}")
     for problem in OWN.values():
         value, lowest = problem(problem.minimizers[0]) - problem.minimum, lowest_found(problem) - problem.minimum
         print(f"{problem.name:20}{problem.d:3}{problem.minimum:12.5g}{value:14.2g}{lowest:14.2g}", flush=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from regret_report import FAR, NEAR, Standing
 
-COLOURS = ("tab:blue", "tab:orange", "tab:green", "tab:purple", "tab:brown", "tab:gray", "tab:olive", "tab:cyan")
+COLORS = ("tab:blue", "tab:orange", "tab:green", "tab:purple", "tab:brown", "tab:gray", "tab:olive", "tab:cyan")
 MARKERS = "os^vPX*p"  # the diamond is for the chosen method
 
 
@@ -25,7 +25,7 @@ def draw(table: list[Standing], methods: list[str], chosen: str, file: Path) -> 
     axis.axvline(1 / FAR, color="0.4", linewidth=0.8, linestyle=":")
     others = [method for method in methods if method != chosen]
     for k, method in enumerate(others):
-        style = {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)], "s": 26, "alpha": 0.8}
+        style = {"color": COLORS[k % len(COLORS)], "marker": MARKERS[k % len(MARKERS)], "s": 26, "alpha": 0.8}
         axis.scatter(*_places(table, method, chosen), label=method, zorder=2, **style)
     axis.scatter(*_places(table, chosen, chosen), label=chosen, zorder=3, color="crimson", marker="D", s=48)
     for row in range(1, len(table)):
@@ -47,5 +47,5 @@ def draw(table: list[Standing], methods: list[str], chosen: str, file: Path) -> 
 
 
 def _places(table: list[Standing], method: str, chosen: str) -> tuple[list[float], list[int]]:
-    rows = [row for row, standing in enumerate(table) if method in standing.regrets]
+    rows = [row for row, standing in enumerate(table) if method in standing.medians]
     return [table[row].ratio(method, chosen) for row in rows], rows

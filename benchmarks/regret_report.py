@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
 from regret_functions import OWN
+from regret_published import PUBLISHED
 from regret_run import Outcome
 from scipy.stats import binomtest, wilcoxon
 
@@ -18,11 +19,11 @@ NEAR, FAR = 1.5, 10.0  # as good as the lowest; lower by an order of magnitude
 
 @dataclass(frozen=True)
 class Standing:
-    """The regrets on one problem, for the seeds that all of its methods have run."""
+    """The regrets on one problem."""
 
     problem: str
-    seeds: tuple[int, ...]
-    regrets: dict[str, list[float]]  # by method, in the order of the seeds
+    regrets: dict[str, dict[int, float]]  # by method and seed
+    published: float | None = None  # the median of the paper's AEGiS
 
     @property
     def group(self) -> str:
@@ -32,51 +33,58 @@ class Standing:
 
     @property
     def medians(self) -> dict[str, float]:
-        return {method: median(regrets) for method, regrets in self.regrets.items()}
+        """By method, over all of its runs."""
+        medians = {method: median(by_seed.values()) for method, by_seed in self.regrets.items()}
+        return medians if self.published is None else {**medians, PUBLISHED: self.published}
+
+    @property
+    def runs(self) -> str:
+        """How many runs the methods have made: one number, or the least and the most."""
+        counts = {len(by_seed) for by_seed in self.regrets.values()}
+        return "-".join(map(str, sorted({min(counts), max(counts)})))
 
     def ratio(self, method: str, reference: str) -> float:
         """The method's median regret over the lowest of all methods but the `reference`."""
         others = [value for other, value in self.medians.items() if other != reference]
         return self.medians[method] / min(others, default=self.medians[method])
 
+    def pairs(self, method: str, other: str) -> list[tuple[float, float]]:
+        """The regrets of both methods with each seed that both have run."""
+        mine, theirs = self.regrets.get(method, {}), self.regrets.get(other, {})
+        return [(mine[seed], theirs[seed]) for seed in mine if seed in theirs]
 
-def standings(outcomes: Iterable[Outcome], order: Sequence[str]) -> list[Standing]:
-    """A standing for each problem, in this order and then by name."""
+
+def standings(outcomes: Iterable[Outcome], order: Sequence[str], published: Mapping[str, float]) -> list[Standing]:
+    """A standing for each problem, in this order and then by name; of two outcomes of one job the last one counts."""
     regrets: dict[str, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     for outcome in outcomes:
         regrets[outcome.problem][outcome.method][outcome.seed] = max(outcome.regret, FLOOR)
     known = [*(name for name in order if name in regrets), *sorted(regrets.keys() - set(order))]
-    found = []
-    for problem in known:
-        seeds = tuple(sorted(set.intersection(*(set(by_seed) for by_seed in regrets[problem].values()))))
-        if seeds:
-            by_method = {m: [by_seed[seed] for seed in seeds] for m, by_seed in regrets[problem].items()}
-            found.append(Standing(problem, seeds, by_method))
-    return found
+    return [Standing(problem, dict(regrets[problem]), published.get(problem)) for problem in known]
 
 
-def print_report(table: list[Standing], methods: list[str], chosen: str, outcomes: list[Outcome]) -> None:
-    print(f"Median regret after {outcomes[0].budget} evaluations with {outcomes[0].workers} workers; * is the lowest.")
-    print(
-        "Of each problem only the seeds that all its methods have run. Instances: the value, their minima are unknown."
-    )
+def print_report(table: list[Standing], methods: list[str], chosen: str, measured: list[Outcome]) -> None:
+    """The medians of all methods; the times of those that were measured here; tests of the chosen one."""
+    print(f"Median regret after {measured[0].budget} evaluations with {measured[0].workers} workers; * is the lowest.")
+    print("Instances: the lowest value, because their minima are unknown.")
+    columns = [*methods, PUBLISHED] if any(s.published is not None for s in table) else methods
     for group in dict.fromkeys(standing.group for standing in table):
-        print_group(group, [standing for standing in table if standing.group == group], methods)
-    seconds = [median(o.median_seconds for o in outcomes if o.method == method) for method in methods]
+        print_group(group, [standing for standing in table if standing.group == group], columns)
+    seconds = {m: [o.median_seconds for o in measured if o.method == m] for m in columns}
     print()
-    print_row("CPU s a suggestion", "", [f"{value:.3f}" for value in seconds], methods)
+    print_row("CPU s per suggestion", "", [f"{median(s):.3f}" if (s := seconds[m]) else "-" for m in columns], columns)
     if len(methods) > 1:
         print_tests(table, methods, chosen)
 
 
 def print_group(group: str, table: list[Standing], methods: list[str]) -> None:
     print()
-    print_row(group, "seeds", methods, methods)
+    print_row(group, "runs", methods, methods)
     for standing in table:
-        print_row(standing.problem, str(len(standing.seeds)), [_cell(standing, m) for m in methods], methods)
-    compared = [standing for standing in table if len(standing.regrets) > 1]
+        print_row(standing.problem, standing.runs, [_cell(standing, m) for m in methods], methods)
+    compared = [standing for standing in table if len(standing.medians) > 1]
     for name, limit in (("lowest", 1.0), (f"within {NEAR}x", NEAR), (f"{FAR:g}x lower", 1 / FAR)):
-        counts = [sum(s.ratio(m, m) <= limit for s in compared if m in s.regrets) for m in methods]
+        counts = [sum(s.ratio(m, m) <= limit for s in compared if m in s.medians) for m in methods]
         print_row(f"  {name}, of {len(compared)}", "", list(map(str, counts)), methods)
 
 
@@ -84,10 +92,10 @@ def print_tests(table: list[Standing], methods: list[str], chosen: str) -> None:
     """Better and worse runs with the sign test; problems with Wilcoxon's test on the logarithms of median ratios."""
     print(f"\n{chosen} against    runs: better  worse  equal  p (sign)    problems  median ratio  p (Wilcoxon)")
     for other in methods:
-        shared = [standing for standing in table if {chosen, other} <= standing.regrets.keys()]
+        shared = [standing for standing in table if standing.pairs(chosen, other)]
         if other == chosen or not shared:
             continue
-        mine, theirs = (np.concatenate([s.regrets[m] for s in shared]) for m in (chosen, other))
+        mine, theirs = np.array([pair for standing in shared for pair in standing.pairs(chosen, other)]).T
         better, worse = int((mine < theirs).sum()), int((mine > theirs).sum())
         sign = binomtest(better, better + worse).pvalue if better + worse else 1.0
         logs = np.log([s.medians[chosen] / s.medians[other] for s in shared])
@@ -98,13 +106,13 @@ def print_tests(table: list[Standing], methods: list[str], chosen: str) -> None:
         )
 
 
-def print_row(name: str, seeds: str, cells: list[str], methods: list[str]) -> None:
+def print_row(name: str, runs: str, cells: list[str], methods: list[str]) -> None:
     widths = [max(len(method), 9) + 3 for method in methods]
-    print(f"{name:22}{seeds:>5}" + "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True)))
+    print(f"{name:22}{runs:>5}" + "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True)))
 
 
 def _cell(standing: Standing, method: str) -> str:
-    if method not in standing.regrets:
+    if method not in standing.medians:
         return "-"
     value = standing.medians[method]
     return ("*" if value == min(standing.medians.values()) else "") + f"{value:.3g}"

@@ -1,31 +1,29 @@
 """One run of one method on the virtual clock.
 
-Runs are paired: the initial design, the job times and the noise follow from the problem and the seed alone, so every
-method starts from the same 2d points, and its k-th evaluation ends at the same time and is off by the same error.
+Runs are paired: the initial design, the job times and the noise follow from the problem and the seed alone
+(`regret_starts.py`). Every method starts from the same 2d points, and its k-th evaluation takes the same time.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from statistics import median
 from time import process_time
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 from regret_functions import NOISE, OWN
 from regret_peers import PEERS, Method
+from regret_starts import STARTS, Start
 from regret_variants import VARIANTS
 
 from aegisbo.arrays import Array
 from aegisbo.optimizer import Optimizer
+from aegisbo.runners.journal import Asked
 from aegisbo.runners.loop import run
-from aegisbo.runners.protocol import Asked
 from aegisbo.simulation import problems
-from aegisbo.simulation.clock import VirtualWorkers
-from aegisbo.simulation.laws import HalfNormal
 from aegisbo.simulation.problems import Problem
 from aegisbo.strategies.presets import DEFAULT_PRESET
 from aegisbo.strategies.registry import STRATEGIES, resolve
@@ -43,25 +41,27 @@ class Job:
     seed: int
     workers: int
     budget: int  # evaluations, the initial ones included
+    starts: str  # which initial points and job times: one of STARTS
 
 
 @dataclass(frozen=True)
 class Outcome(Job):
-    """How far the best point was from the minimum after each quarter of the budget, and what its search cost.
+    """How far the best point was from the minimum after each quarter of the budget, and what the search cost.
 
-    Regret is measured without noise, and from 0 where nobody knows the minimum.
+    Regret is measured without noise. Where nobody knows the minimum it is measured from 0.
     """
 
     regret_quarter: float
     regret_half: float
     regret_three_quarters: float
     regret: float
-    median_seconds: float  # processor time of a suggestion
-    total_seconds: float  # and of all of them
+    median_seconds: float  # processor time of one suggestion
+    total_seconds: float  # processor time of all suggestions
+    makespan: float  # when the last evaluation ended, on the virtual clock
 
     @property
     def job(self) -> Job:
-        return Job(self.method, self.problem, self.seed, self.workers, self.budget)
+        return Job(*astuple(self)[: len(fields(Job))])
 
 
 def problem_named(name: str) -> Problem:
@@ -80,27 +80,29 @@ def our_methods(strategies: Iterable[str], presets: Iterable[str]) -> list[str]:
 
 def perform(job: Job) -> Outcome:
     warnings.simplefilter("ignore")  # of the other libraries, about their own inner workings
-    problem = problem_named(job.problem)
-    seed = int(np.random.SeedSequence([job.seed, crc32(job.problem.encode())]).generate_state(1)[0])
-    function = _Measured(problem, seed)
-    method = _Timed(_method(job, problem, seed))
-    run(method, VirtualWorkers(function, job.workers, HalfNormal(), seed, free=2 * problem.d), job.budget)
-    regrets = np.minimum.accumulate(function.values) - (problem.minimum or 0.0)
+    start = STARTS[job.starts](problem_named(job.problem), job.seed, job.budget)
+    function = _Measured(start.problem, start.seed)
+    method = _Timed(_method(job, start))
+    for x in start.known:
+        method.observe(x, function(x))
+    record = run(method, start.workers(function, job.workers), job.budget - len(start.known))
+    regrets = np.minimum.accumulate(function.values) - (start.problem.minimum or 0.0)
     marks = [float(regrets[int(share * job.budget) - 1]) for share in MARKS]
-    seconds = method.seconds[2 * problem.d :]
-    return Outcome(*astuple(job), *marks, median(seconds), sum(seconds))
+    seconds = method.seconds[start.n_initial :]
+    return Outcome(*astuple(job), *marks, median(seconds), sum(seconds), record.makespan)
 
 
-def _method(job: Job, problem: Problem, seed: int) -> Method:
+def _method(job: Job, start: Start) -> Method:
     if job.method in PEERS:
-        return PEERS[job.method].start(problem.bounds, seed, problem.name in NOISE)
+        noisy = start.problem.name in NOISE
+        return PEERS[job.method].start(start.problem.bounds, start.seed, start.n_initial, noisy)
     text, _, preset = job.method.partition("/")
     strategy = resolve(text, VARIANTS.get(preset, preset or DEFAULT_PRESET))
-    return Optimizer(problem.bounds, strategy=strategy, seed=seed)
+    return Optimizer(start.problem.bounds, strategy=strategy, seed=start.seed, n_initial=start.n_initial)
 
 
 class _Measured:
-    """A problem that remembers its true values and tells them with noise, if it has any."""
+    """A problem that remembers its true values and returns them with noise, if it has any."""
 
     def __init__(self, problem: Problem, seed: int) -> None:
         self.values: list[float] = []  # in order of completion
@@ -122,6 +124,7 @@ class _Timed:
     def __init__(self, method: Method) -> None:
         self.seconds: list[float] = []
         self.tell = method.tell
+        self.observe = method.observe
         self._ask = method.ask
 
     def ask(self) -> Asked:

@@ -1,4 +1,4 @@
-"""The modern preset with one of its choices made otherwise: what each choice is worth (docs/modern.md)."""
+"""The modern preset with one of its choices made differently: what each choice is worth (docs/results.md)."""
 
 from __future__ import annotations
 

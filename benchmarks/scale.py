@@ -4,7 +4,7 @@
     python benchmarks/scale.py --sizes 10x500 10x1000 --workers 16 64
 
 Data: n results are observed, then ten points are asked for and told. The first suggestion learns the hyper-parameters,
-the others mostly do not. Times are processor seconds, and in Cholesky factorisations (`dpotrf`) of that n, timed in the
+the others mostly do not. Times are processor seconds, and in Cholesky factorizations (`dpotrf`) of that n, timed in the
 same process; memory is the peak of a process that does nothing else.
 
 Workers: q of them on the virtual clock, three evaluations for each, five parameters. No point may come twice.
@@ -68,7 +68,7 @@ class Cost:
 
     suggestions: list[float]  # processor seconds of each
     megabytes: float  # at the peak
-    cholesky: float  # processor seconds of one factorisation of that size
+    cholesky: float  # processor seconds of one factorization of that size
 
 
 def with_data(d: int, n: int) -> Cost:
@@ -114,7 +114,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=size, nargs="*", default=[size(text) for text in SIZES], metavar="DxN")
     parser.add_argument("--workers", type=int, nargs="*", default=WORKERS, metavar="Q")
     options = parser.parse_args()
-    print("  d     n   Cholesky     first: s  factorisations    median: s  factorisations    peak MB")
+    print("  d     n   Cholesky     first: s  factorizations    median: s  factorizations    peak MB")
     for d, n in options.sizes:
         # A process for each size, so that its peak of memory is its own.
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:

@@ -41,9 +41,9 @@ def main() -> None:
 def _times(quick: bool) -> dict[str, object]:
     cells = suggest_times.measure(quick)
     suggest_times.print_tables(cells)
-    lines = suggest_times.must_show(cells)
-    print_lines("Must show", lines)
-    return {"cells": [vars(cell) for cell in cells], "must show": [vars(line) for line in lines]}
+    lines = suggest_times.targets(cells)
+    print_lines("Targets", lines)
+    return {"cells": [vars(cell) for cell in cells], "targets": [vars(line) for line in lines]}
 
 
 def _quality(quick: bool) -> dict[str, object]:

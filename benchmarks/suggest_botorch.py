@@ -105,7 +105,7 @@ def minimum_of_path(path: Callable[[Tensor], Tensor], d: int) -> Array:
         _cube(d),
         raw_samples=CANDIDATES * d,
         num_restarts=STARTS,
-        sample_transform=torch.neg,  # it maximises
+        sample_transform=torch.neg,  # it maximizes
         return_transformed=True,
     )
     return x.reshape(-1).detach().numpy()

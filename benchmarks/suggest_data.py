@@ -18,7 +18,7 @@ FUNCTIONS = {2: ("Branin", "Eggholder"), 5: ("StyblinskiTang5", "Ackley5"), 10: 
 
 @dataclass(frozen=True)
 class Data:
-    """What an optimiser knows when it is asked for a point."""
+    """What an optimizer knows when it is asked for a point."""
 
     function: str
     X: Array  # (n, d) in the unit cube

@@ -24,7 +24,7 @@ def exploit(gp: GP, rng: Generator) -> Array:
 
 
 def path(gp: GP, rng: Generator) -> paths.SamplePaths:
-    """The path that `thompson` minimises when it is given a generator in the same state."""
+    """The path that `thompson` minimizes when it is given a generator in the same state."""
     return paths.draw(gp, rng, features=PAPER.features)
 
 
@@ -39,7 +39,7 @@ def pareto(gp: GP, rng: Generator) -> Array:
 
 
 def mean_and_spread(gp: GP, Z: Array) -> Array:
-    """The two objectives (m, 2) of the Pareto search, both minimised."""
+    """The two objectives (m, 2) of the Pareto search, both minimized."""
     mu, var = gp.predict(Z)
     return np.column_stack([mu, -np.sqrt(var)])
 

@@ -119,7 +119,7 @@ class _TorchPath:
 
 
 def _summary(differences: dict[tuple[int, int, str, int], float]) -> list[Line]:
-    """Which of several valleys a search ends in is luck, so only the mean over many can be held against a target."""
+    """Which of several valleys a search ends in is luck, so only the mean over many can be compared with a target."""
     values = np.array(list(differences.values()))
     error = values.std(ddof=1) / np.sqrt(len(values))
     lines = [

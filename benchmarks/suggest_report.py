@@ -23,7 +23,7 @@ def print_lines(title: str, lines: Iterable[Line]) -> None:
 
 
 def print_table(title: str, rows: Iterable[tuple[int, int, Mapping[str, float]]]) -> None:
-    """One row (d, n, numbers by column) a line."""
+    """Each row is (d, n, numbers by column)."""
     print(f"\n{title}")
     header = ""
     for d, n, numbers in rows:

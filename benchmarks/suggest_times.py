@@ -1,6 +1,6 @@
 """How long one suggestion takes: ours, the same work done by others, and the floor under both.
 
-Times are processor time of the one thread, not time on the clock: a neighbour who is busy does not count.
+Times are processor time of the one thread, not time on the clock: other programs on the machine do not count.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _ratios(cell: Cell) -> dict[str, float]:
     return ratios | {"optuna": times["optuna ask"] / cell.suggestion("fit warm")}
 
 
-def must_show(cells: list[Cell]) -> list[Line]:
+def targets(cells: list[Cell]) -> list[Line]:
     """The ratios that have a target."""
     lines = []
     for fit in ("fit cold", "fit warm"):

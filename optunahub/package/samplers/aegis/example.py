@@ -1,4 +1,4 @@
-"""Minimise a bowl with four trials at a time.
+"""Minimize a bowl with four trials at a time.
 
 python example.py
 """

@@ -1,0 +1,108 @@
+"""How a run begins, and how long its jobs take. Both follow from the seed, so all methods meet the same conditions.
+
+There are two sets of conditions:
+
+- `own`: the methods ask for the 2d points of our design themselves; seeds and job times differ between problems.
+- `peers`: the conditions of `peers.csv`. All problems are moved to the unit cube, 2d points are known before the clock
+  starts, and the k-th job takes the k-th time of one sequence. A run under these conditions is paired by its seed with
+  the rows of that file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import pi, sqrt
+from zlib import crc32
+
+import numpy as np
+from scipy.spatial.distance import pdist
+
+from aegisbo.arrays import Array
+from aegisbo.simulation.clock import HalfNormal, VirtualWorkers
+from aegisbo.simulation.problems import Problem
+
+DESIGNS = 50  # Latin hypercubes, of which the one with the most distant points is taken
+DESIGN_SEEDS = 1000  # times the dimension, plus the seed
+JOB_TIME_SEEDS = 7000  # plus the seed
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a run begins with."""
+
+    problem: Problem  # on the box that the method sees
+    seed: int  # of the method
+    known: Array  # (k, d) points that are evaluated and told before the clock starts
+    workers: Callable[[Callable[[Array], float], int], VirtualWorkers]  # from the function and their number
+
+    @property
+    def n_initial(self) -> int:
+        """How many points of our design the method asks for itself."""
+        return 2 * self.problem.d - len(self.known)
+
+
+class GivenTimes(VirtualWorkers):
+    """Workers on the virtual clock whose k-th job takes the k-th of the given times."""
+
+    def __init__(self, function: Callable[[Array], float], workers: int, times: Array) -> None:
+        super().__init__(function, workers, HalfNormal(), seed=0)
+        self._times = times  # (n,)
+
+    def seconds(self, number: int) -> float:
+        """How long trial `number` takes."""
+        return float(self._times[number])
+
+
+def own(problem: Problem, seed: int, budget: int) -> Start:
+    seed = int(np.random.SeedSequence([seed, crc32(problem.name.encode())]).generate_state(1)[0])
+    return Start(
+        problem,
+        seed,
+        np.empty((0, problem.d)),
+        lambda function, workers: VirtualWorkers(function, workers, HalfNormal(), seed, free=2 * problem.d),
+    )
+
+
+def peers(problem: Problem, seed: int, budget: int) -> Start:
+    times = job_times(seed, budget - 2 * problem.d)
+    return Start(
+        in_unit_cube(problem),
+        seed,
+        design(problem.d, seed),
+        lambda function, workers: GivenTimes(function, workers, times),
+    )
+
+
+STARTS: dict[str, Callable[[Problem, int, int], Start]] = {"own": own, "peers": peers}  # problem, seed, budget
+
+
+def design(d: int, seed: int) -> Array:  # (2d, d)
+    """The Latin hypercube, out of fifty, whose two closest points are farthest apart."""
+    rng = np.random.default_rng(DESIGN_SEEDS * d + seed)
+    candidates = [_latin_hypercube(2 * d, d, rng) for _ in range(DESIGNS)]
+    return max(candidates, key=lambda X: float(pdist(X).min()))
+
+
+def _latin_hypercube(n: int, d: int, rng: np.random.Generator) -> Array:  # (n, d)
+    # Not the one of aegisbo.search.designs, which makes its draws in another order.
+    slices = np.column_stack([rng.permutation(n) for _ in range(d)])
+    return (slices + rng.random((n, d))) / n
+
+
+def job_times(seed: int, n: int) -> Array:  # (n,)
+    """Half-normal times of mean 1."""
+    return np.abs(np.random.default_rng(JOB_TIME_SEEDS + seed).normal(size=n)) * sqrt(pi / 2)
+
+
+def in_unit_cube(problem: Problem) -> Problem:
+    """The same function with its box stretched to [0, 1]^d."""
+    low, high = np.array(problem.bounds).T
+    return replace(
+        problem,
+        # The function itself, because rounding may leave the box by a last digit, which the problem would refuse.
+        function=lambda u: problem.function(low + u * (high - low)),
+        bounds=((0.0, 1.0),) * problem.d,
+        minimizers=(problem.minimizers - low) / (high - low),
+        parameters=(),
+    )
