@@ -21,8 +21,8 @@ from regret_variants import VARIANTS
 
 from aegisbo.arrays import Array
 from aegisbo.optimizer import Optimizer
-from aegisbo.runners.journal import Asked
 from aegisbo.runners.loop import run
+from aegisbo.runners.protocol import Asked
 from aegisbo.simulation import problems
 from aegisbo.simulation.problems import Problem
 from aegisbo.strategies.presets import DEFAULT_PRESET
