@@ -23,7 +23,7 @@ import numpy as np
 
 from aegisbo import Optimizer, Trial
 from aegisbo.arrays import Array
-from aegisbo.optimizer.trial import FAILURES
+from aegisbo.outcome import FAILURES
 from aegisbo.runners.loop import run
 from aegisbo.simulation import problems
 from aegisbo.simulation.clock import VirtualWorkers

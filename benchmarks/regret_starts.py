@@ -19,7 +19,8 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from aegisbo.arrays import Array
-from aegisbo.simulation.clock import HalfNormal, VirtualWorkers
+from aegisbo.simulation.clock import VirtualWorkers
+from aegisbo.simulation.laws import HalfNormal
 from aegisbo.simulation.problems import Problem
 
 DESIGNS = 50  # Latin hypercubes, of which the one with the most distant points is taken
