@@ -50,7 +50,7 @@ def square(x: float) -> float:
     return x * x
 
 
-BEHAVIOURS: dict[str, Callable[[], Any]] = {
+BEHAVIORS: dict[str, Callable[[], Any]] = {
     "value": lambda: 2.5,
     "raises": lambda: _throw(ValueError("diverged")),
     "raises without words": lambda: _throw(Unspeakable()),
@@ -78,7 +78,7 @@ BEHAVIOURS: dict[str, Callable[[], Any]] = {
 
 
 def behave(name: str) -> Any:
-    return BEHAVIOURS[name]()
+    return BEHAVIORS[name]()
 
 
 class Traveler:

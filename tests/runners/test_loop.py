@@ -242,7 +242,7 @@ def test_a_lost_trial_is_run_again_in_an_exhausted_space() -> None:
     assert record.message == "no point left"
 
 
-def test_pending_trials_of_an_earlier_life_come_first() -> None:
+def test_pending_trials_of_an_earlier_run_come_first() -> None:
     optimizer = Recorder(issued=2, pending=(Trial(0, 0.0), Trial(1, 10.0)))
     run(optimizer, VirtualWorkers(plus_one, 1, Constant(), seed=0), budget=3)
     assert [event[:2] for event in optimizer.events] == [("tell", 0), ("tell", 1), ("ask", 2), ("tell", 2)]
@@ -352,7 +352,7 @@ def test_a_run_that_may_not_ask_any_more_ends_with_what_is_running() -> None:
     assert record.message == "Stopped on request."
 
 
-def test_every_point_is_journalled_before_it_runs_with_all_results_known_then() -> None:
+def test_every_point_is_recorded_before_it_runs_with_all_results_known_then() -> None:
     @dataclass
     class Book:
         seen: int = 7

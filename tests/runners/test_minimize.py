@@ -196,11 +196,11 @@ class TestStops:
 
     def test_when_nothing_works(self, tmp_path: Path) -> None:
         def broken(x: np.ndarray) -> float:
-            raise ValueError("no licence")
+            raise ValueError("no license")
 
         path = tmp_path / "run.db"
         result = search(broken, budget=300, executor="serial", study=path)
-        assert result.message == "None of 20 evaluations gave a value; the last one: ValueError: no licence"
+        assert result.message == "None of 20 evaluations gave a value; the last one: ValueError: no license"
         assert (result.nfev, result.success) == (20, False)
         assert np.isnan(result.fun)
         self.finish(Counted(), path, 25)

@@ -134,13 +134,13 @@ OUTCOMES = {
 def test_whatever_a_job_does_it_has_an_outcome_and_the_next_one_runs(request: pytest.FixtureRequest, kind: str) -> None:
     with opened(request, kind, behave, 1) as pool:
         found = {}
-        for number, behaviour in enumerate(OUTCOMES):
-            pool.submit(number, behaviour)
-            (found[behaviour],) = gathered(pool, 1)
-            assert found[behaviour].number == number
+        for number, behavior in enumerate(OUTCOMES):
+            pool.submit(number, behavior)
+            (found[behavior],) = gathered(pool, 1)
+            assert found[behavior].number == number
         pool.submit(99, "value")
         assert gathered(pool, 1)[0].outcome.value == 2.5
-    assert {behaviour: job.outcome.state for behaviour, job in found.items()} == OUTCOMES
+    assert {behavior: job.outcome.state for behavior, job in found.items()} == OUTCOMES
     failure = found["raises"].outcome
     assert failure.reason == "ValueError: diverged"
     assert "Traceback (most recent call last)" in failure.traceback

@@ -50,7 +50,7 @@ def next_end(pool: Pool) -> Finished:
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "reason"),
+    ("behavior", "reason"),
     [
         ("dies with 0", "Its process ended with exit code 0."),
         ("dies with 3", "Its process ended with exit code 3."),
@@ -59,9 +59,9 @@ def next_end(pool: Pool) -> Finished:
         ("closes all files", "Its process ended "),
     ],
 )
-def test_a_worker_that_dies_loses_its_job_only(behaviour: str, reason: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_worker_that_dies_loses_its_job_only(behavior: str, reason: str, capfd: pytest.CaptureFixture[str]) -> None:
     with pool_of(behave, 2) as pool:
-        pool.submit(0, behaviour)
+        pool.submit(0, behavior)
         outcome = next_end(pool).outcome
         assert outcome.state == "lost"
         assert outcome.reason.startswith(reason)

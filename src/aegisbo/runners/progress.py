@@ -38,7 +38,7 @@ class Display:
         self._progress.stop()
 
     def show(self, record: Callable[[], Run]) -> None:
-        """Redraw with what is known now; idle is what better suggestions or a better pool would have saved."""
+        """Redraw with what is known now; idle counts only waiting for a suggestion or for the pool."""
         shares = record().idle_shares
         result = self._optimizer.result()
         failed = sum(trial.state in FAILURES for trial in result.trials)

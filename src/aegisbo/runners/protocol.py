@@ -56,7 +56,7 @@ class Finished:
     number: int
     outcome: Outcome
     started: float  # handed to the workers
-    finished: float  # handed back
+    finished: float  # collected from them
     event: int = 0  # its number in the journal, if there is one
 
     @property
