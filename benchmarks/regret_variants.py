@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from aegisbo.search.box import best_starts
-from aegisbo.search.everywhere import Search, uniform
+from aegisbo.search.everywhere import EverywhereSearch
 from aegisbo.strategies.presets import MODERN, PAPER
 from aegisbo.strategies.schedules import by_sqrt
 
 VARIANTS = {
     "modern-papers-model": replace(MODERN, surrogate=PAPER.surrogate),
-    "modern-wide-search": replace(MODERN, search=Search(uniform, best_starts)),
+    "modern-wide-search": replace(MODERN, search=EverywhereSearch()),
     "modern-large-front": replace(MODERN, front=replace(MODERN.front, population=PAPER.front.population)),
     "modern-whole-front": replace(MODERN, front=replace(MODERN.front, hope=None)),
     "modern-exploits-always": replace(MODERN, least_promise=None),

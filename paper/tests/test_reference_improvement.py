@@ -9,8 +9,8 @@ from scipy.stats import norm
 
 from aegisbo.gp.kernels import Matern52
 from aegisbo.gp.posterior import GP, condition
-from aegisbo.search.box import best_starts
-from aegisbo.search.everywhere import Search, uniform
+from aegisbo.search.everywhere import EverywhereSearch
+from aegisbo.search.inner_search import best_starts
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies.acquisition import soft_penalty
 from aegisbo.strategies.expected_improvement import Improvement
@@ -57,17 +57,18 @@ def test_the_search_stops_at_once_where_the_improvement_is_tiny(gp: GP) -> None:
     hopeless = Improvement(gp, -9.0)
     Z = np.random.default_rng(4).random((2000, 2))
     assert np.exp(-hopeless.screen(Z)).max() < 1e-7
+    search = EverywhereSearch(spread=lambda n, d, rng: Z)
     plain, logarithm = (
-        kind(lambda n, d, rng: Z, best_starts)(hopeless, PLANE, np.random.default_rng(5), NO_HINT)
-        for kind in (WithoutLogarithm, Search)
+        each(hopeless, PLANE, np.random.default_rng(5), NO_HINT) for each in (WithoutLogarithm(search), search)
     )
     np.testing.assert_array_equal(np.sort(plain, axis=0), np.sort(Z[best_starts(hopeless.screen(Z), 10, None)], axis=0))
     assert hopeless.screen(logarithm[:1])[0] < hopeless.screen(plain[:1])[0] - 1e-6
 
 
 def test_where_there_is_much_to_gain_both_find_the_same_point(gp: GP) -> None:
+    search = EverywhereSearch()
     plain, logarithm = (
-        kind(uniform, best_starts)(Improvement(gp, 0.5), PLANE, np.random.default_rng(6), NO_HINT)[0]
-        for kind in (WithoutLogarithm, Search)
+        each(Improvement(gp, 0.5), PLANE, np.random.default_rng(6), NO_HINT)[0]
+        for each in (WithoutLogarithm(search), search)
     )
     np.testing.assert_allclose(plain, logarithm, atol=1e-3)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from aegis_paper.reference.search import OF_PATHS, SeparateRuns, drawn_starts, improving_starts
-from scipy.stats import chisquare
+from aegis_paper.reference.search import OF_PATHS, SeparateRuns, boltzmann_starts, drawn_starts, improving_starts
+from scipy.stats import chi2, chisquare
 
 from aegisbo.arrays import Array
 from aegisbo.space.cube import Continuous, Cube
@@ -37,7 +37,53 @@ class Bowls:
 # Starts
 
 
-def test_starts_of_a_path_are_drawn_by_their_standardised_value_and_may_miss_the_best() -> None:
+@pytest.mark.parametrize("count", [1, 2, 10, 60, 80])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_boltzmann_starts_are_distinct_and_hold_the_lowest(count, dtype):
+    values = (1e3 * np.random.default_rng(8).standard_normal(60) + 1e5).astype(dtype)
+    for seed in range(50):
+        chosen = boltzmann_starts(values, count, np.random.default_rng(seed))
+        assert len(chosen) == len(set(chosen.tolist())) == min(count, 60)
+        assert values.argmin() in chosen
+        assert set(chosen.tolist()) <= set(range(60))
+
+
+@pytest.mark.parametrize("values", [[-30.0, 20.5, 22.0, -29.0, 19.0, 20.0], [7.0] * 6])
+def test_boltzmann_starts_follow_their_weights(values):
+    values = np.array(values)
+    lowest, draws = values.argmin(), 6000
+    rng = np.random.default_rng(9)
+    companions = [set(boltzmann_starts(values, 2, rng).tolist()) - {lowest} for _ in range(draws)]
+    observed = np.bincount([companion.pop() for companion in companions], minlength=6)
+
+    p = np.exp(-(values - values.mean()) / values.std()) if np.ptp(values) else np.ones(6)
+    p /= p.sum()
+    # Beside the lowest stands b: drawn first, whoever came second, or drawn second after the lowest.
+    expected = draws * (p + p[lowest] * p / (1.0 - p[lowest]))
+    others = np.arange(6) != lowest
+    assert observed[lowest] == 0
+    assert expected[others].sum() == pytest.approx(draws)
+    statistic = np.sum((observed - expected)[others] ** 2 / expected[others])
+    assert statistic < chi2.isf(1e-3, df=4)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_boltzmann_starts_beside_one_point_far_below_all_others(dtype):
+    values = np.zeros(20_000, dtype=dtype)  # as far in standard deviations as N points can be: √N
+    values[1234] = -1.0
+    chosen = boltzmann_starts(values, 10, np.random.default_rng(0))
+    assert len(set(chosen.tolist())) == 10
+    assert 1234 in chosen
+
+
+def test_boltzmann_starts_follow_only_their_generator():
+    values = np.random.default_rng(10).standard_normal(500)
+    first, again, other = (boltzmann_starts(values, 10, np.random.default_rng(seed)) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first, again)
+    assert set(first.tolist()) != set(other.tolist())
+
+
+def test_starts_of_a_path_are_drawn_by_their_standardized_value_and_may_miss_the_best() -> None:
     values = np.array([3.0, 1.0, 2.0, 7.0, -1.0])
     rng = np.random.default_rng(0)
     drawn = np.bincount([drawn_starts(values, 1, rng)[0] for _ in range(4000)], minlength=5)

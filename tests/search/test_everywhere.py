@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from aegisbo.search.box import best_starts
-from aegisbo.search.everywhere import Search, uniform
+from aegisbo.search.everywhere import EverywhereSearch
+from aegisbo.search.inner_search import best_starts, uniform
 from aegisbo.space.cube import Continuous, Cube, Grid, OneHot
 from aegisbo.strategies.presets import PAPER
 
@@ -57,7 +57,7 @@ def test_other_minima_follow_by_their_height():
     def any_starts(values, count, rng):
         return rng.choice(len(values), count)
 
-    choices = Search(uniform, any_starts)(Wells(), Cube((Continuous(),)), np.random.default_rng(0), NO_HINT)
+    choices = EverywhereSearch(uniform, any_starts)(Wells(), Cube((Continuous(),)), np.random.default_rng(0), NO_HINT)
     heights = Wells().value_and_gradient(choices)[0]
     assert len(np.unique(np.round(heights, 3))) >= 3
     assert (np.diff(heights) >= 0).all()
@@ -74,7 +74,7 @@ def test_the_start_points_and_their_spread_can_be_chosen():
         return np.full((n, d), 0.9)
 
     bowl = Bowl()
-    search = Search(one_corner, best_starts, candidates=7, starts=2)
+    search = EverywhereSearch(one_corner, best_starts, candidates=7, starts=2)
     assert search(bowl, Cube((Continuous(),) * 2), np.random.default_rng(0), NO_HINT).shape == (2, 2)
     np.testing.assert_array_equal(np.vstack(bowl.screened), np.full((14, 2), 0.9))
 

@@ -8,14 +8,13 @@ import pytest
 from aegisbo.gp import paths
 from aegisbo.gp.kernels import Matern52
 from aegisbo.gp.posterior import GP, condition
-from aegisbo.search.box import best_starts
-from aegisbo.search.everywhere import Search, uniform
-from aegisbo.search.mixed import MixedSearch, descend, neighbours
-from aegisbo.search.near_best import NearSearch
+from aegisbo.search.everywhere import EverywhereSearch
+from aegisbo.search.mixed import MixedSearch, local_minima, neighbors
+from aegisbo.search.near_best import NearBestSearch
 from aegisbo.space.cube import Continuous, Cube, Grid, OneHot
 from aegisbo.strategies.moves import exploit, thompson
 
-FEW = MixedSearch(uniform, best_starts, candidates=20, listed=20)  # so that these cubes are not looked at in full
+FEW = MixedSearch(NearBestSearch(candidates=20), listed=20)  # so that these cubes are not looked at in full
 CORNER = np.zeros((1, 2))  # a hint that is none
 DISCRETE = {
     "levels and a choice": Cube((Grid(0, 11), Grid(1, 64, 7, log=True), OneHot(3), Grid(-4, 20, 3))),
@@ -44,9 +43,9 @@ def finely(cube: Cube, steps: int = 21) -> np.ndarray:
 
 
 def searched(cube: Cube, kind: str, seed: int):
-    """A function (m, width) -> (m,), and the choices of the search among neighbours and of the plain one."""
+    """A function (m, width) -> (m,), and the choices of the search among neighbors and of the plain one."""
     gp = posterior_on(cube, seed)
-    both = [FEW, Search(uniform, best_starts, candidates=20)]
+    both = [FEW, EverywhereSearch(candidates=20)]
     if kind == "mean":
         return lambda Z: gp.predict(Z)[0], *(exploit(gp, cube, search, np.random.default_rng(seed)) for search in both)
     path = paths.draw(gp, np.random.default_rng(seed), features=300)  # the one that `thompson` draws
@@ -68,10 +67,10 @@ class Recorded:
         return (u**2 - 0.1 * np.cos(20 * u)).sum(axis=1), 2 * u + 2 * np.sin(20 * u)
 
 
-# What a neighbour is
+# What a neighbor is
 
 
-def test_neighbours_differ_in_one_parameter_by_one_level_or_by_any_choice():
+def test_neighbors_differ_in_one_parameter_by_one_level_or_by_any_choice():
     cube = Cube((Grid(1, 4, log=True), OneHot(4), Continuous(), Grid(5, 9, 2)))
     sizes = (4, 4, 3)
     columns = (slice(0, 1), slice(1, 5), slice(6, 7))
@@ -80,7 +79,7 @@ def test_neighbours_differ_in_one_parameter_by_one_level_or_by_any_choice():
         return np.stack([cube.axes[k].levels(points[:, c]) for k, c in zip((0, 1, 3), columns, strict=True)], axis=1)
 
     points = cube.fill(np.random.default_rng(0).random((50, 4)))
-    found = neighbours(cube, points)
+    found = neighbors(cube, points)
     np.testing.assert_array_equal(found[:, :, 5], np.broadcast_to(points[:, 5:6], found.shape[:2]))
     np.testing.assert_array_equal(cube.round(found.reshape(-1, 7)), found.reshape(-1, 7))
     for here, around in zip(levels(points), found, strict=True):
@@ -94,9 +93,9 @@ def test_neighbours_differ_in_one_parameter_by_one_level_or_by_any_choice():
 
 def test_long_grids_are_crossed_by_longer_and_longer_moves():
     grid = Grid(0, 999)
-    around = neighbours(Cube((grid,)), grid.points(np.array([500])))
+    around = neighbors(Cube((grid,)), grid.points(np.array([500])))
     assert sorted(grid.levels(around[0])) == [244, 436, 484, 496, 499, 501, 504, 516, 564, 756]
-    at_the_end = neighbours(Cube((grid,)), grid.points(np.array([998])))
+    at_the_end = neighbors(Cube((grid,)), grid.points(np.array([998])))
     assert set(grid.levels(at_the_end[0])) == {742, 934, 982, 994, 997, 999}
 
 
@@ -129,7 +128,7 @@ def test_with_continuous_coordinates_hardly_any_fine_grid_point_is_lower(name, k
 
 @pytest.mark.parametrize("kind", ["mean", "path"])
 @pytest.mark.parametrize("name", [*DISCRETE, *MIXED])
-def test_no_neighbour_is_lower_and_rounding_alone_never_is(name, kind):
+def test_no_neighbor_is_lower_and_rounding_alone_never_is(name, kind):
     cube = {**DISCRETE, **MIXED}[name]
     for seed in range(5):
         function, choices, plain = searched(cube, kind, seed)
@@ -137,14 +136,14 @@ def test_no_neighbour_is_lower_and_rounding_alone_never_is(name, kind):
         np.testing.assert_array_equal(cube.round(choices), choices)
         assert len(np.unique(choices, axis=0)) == len(choices) > 10
         assert (np.diff(heights) >= -1e-9).all()
-        assert function(neighbours(cube, choices[:1])[0]).min() >= heights[0] - 1e-9
+        assert function(neighbors(cube, choices[:1])[0]).min() >= heights[0] - 1e-9
         assert function(plain).min() >= heights[0] - 1e-9
 
 
 def test_a_small_cube_is_ranked_in_full():
     cube = Cube((Grid(0, 6), OneHot(3), Grid(1, 50, 7, log=True)))
     gp = posterior_on(cube, seed=0)
-    choices = exploit(gp, cube, MixedSearch(uniform, best_starts), np.random.default_rng(0))
+    choices = exploit(gp, cube, MixedSearch(), np.random.default_rng(0))
     everything = np.array([cube.point(key) for key in range(7 * 3 * 8)])
     np.testing.assert_array_equal(choices, everything[np.argsort(gp.predict(everything)[0])])
 
@@ -152,8 +151,7 @@ def test_a_small_cube_is_ranked_in_full():
 def test_where_all_is_continuous_the_search_is_the_plain_one():
     cube = Cube((Continuous(),) * 2)
     choices, plain = (
-        search(uniform, best_starts)(Recorded(), cube, np.random.default_rng(3), CORNER)
-        for search in (MixedSearch, NearSearch)
+        search(Recorded(), cube, np.random.default_rng(3), CORNER) for search in (MixedSearch(), NearBestSearch())
     )
     np.testing.assert_array_equal(choices, plain)
 
@@ -179,7 +177,7 @@ def test_long_diagonal_valleys_are_followed_by_descent_between_the_levels():
 def test_the_descent_compares_only_points_that_can_be_evaluated(cube):
     bowl = Recorded()
     starts = cube.fill(np.random.default_rng(1).random((5, cube.parameters)))
-    minima = descend(bowl, cube, starts)
+    minima = local_minima(bowl, cube, starts)
     seen = np.vstack(bowl.seen)
     np.testing.assert_array_equal(cube.round(seen), seen)
     assert bowl.screen(minima).min() == pytest.approx(bowl.screen(seen).min(), abs=1e-12)
@@ -189,8 +187,8 @@ def test_a_sweep_is_one_evaluation_for_all_points():
     cube = DISCRETE["levels and a choice"]
     ends = np.vstack([cube.point(0), cube.point(int(cube.size) - 1)])
     bowl = Recorded()
-    descend(bowl, cube, ends)
-    moves = neighbours(cube, ends).shape[1]
+    local_minima(bowl, cube, ends)
+    moves = neighbors(cube, ends).shape[1]
     sizes = [len(Z) for Z in bowl.seen]
     assert sizes[:2] == [2, 2 * moves]
     assert set(sizes[2:]) <= {moves, 2 * moves}
@@ -210,5 +208,5 @@ def test_rounding_errors_cannot_keep_the_descent_going():
             return 1.0 - 1e-15 * np.arange(len(Z)), np.zeros_like(Z)
 
     cube = Cube((Continuous(), Grid(0, 9), OneHot(2)))
-    minima = descend(Flat(), cube, cube.fill(np.full((1, 3), 0.5)))
+    minima = local_minima(Flat(), cube, cube.fill(np.full((1, 3), 0.5)))
     np.testing.assert_array_equal(cube.round(minima), minima)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aegisbo.search.box import best_starts
-from aegisbo.search.everywhere import uniform
-from aegisbo.search.near_best import NearSearch, children
+from aegisbo.search.near_best import NearBestSearch, children, race
 from aegisbo.space.cube import Continuous, Cube, Grid, OneHot
 
-SEARCH = NearSearch(uniform, best_starts)
+SEARCH = NearBestSearch()
 MIXED = Cube((Continuous(), Grid(0, 9), OneHot(3)))
 
 
@@ -77,3 +75,43 @@ def test_children_can_be_evaluated(cube):
     born = children(good, cube, 200, np.random.default_rng(1))
     np.testing.assert_array_equal(cube.round(born), born)
     assert len(np.unique(born, axis=0)) > 5
+
+
+class Branin:
+    """On [-5, 10] x [0, 15], with three minima of equal depth; keeps how many points each call had."""
+
+    lowest = 0.39788735772973816
+
+    def __init__(self):
+        self.sizes = []
+
+    def screen(self, Z):
+        return self.value_and_gradient(Z)[0]
+
+    def value_and_gradient(self, Z):
+        self.sizes.append(len(Z))
+        u, v = 15.0 * Z[:, 0] - 5.0, 15.0 * Z[:, 1]
+        bend, tilt, ripple = 5.1 / (4.0 * np.pi**2), 5.0 / np.pi, 10.0 * (1.0 - 1.0 / (8.0 * np.pi))
+        valley = v - bend * u**2 + tilt * u - 6.0
+        by_u = 2.0 * valley * (tilt - 2.0 * bend * u) - ripple * np.sin(u)
+        return valley**2 + ripple * np.cos(u) + 10.0, 15.0 * np.column_stack([by_u, 2.0 * valley])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_race_ends_where_complete_descents_end(seed):
+    """On Branin any start leads to one of three minima of equal depth."""
+    starts = np.random.default_rng(seed).random((8, 2))
+    ends = race(Branin(), starts)
+    assert ends.shape == (8, 2)
+    heights = Branin().value_and_gradient(ends)[0]
+    np.testing.assert_allclose(heights[:2], Branin.lowest, rtol=1e-9)
+    assert (np.diff(heights) >= -1e-9).all()
+
+
+def test_only_the_finalists_of_a_race_go_all_the_way():
+    branin = Branin()
+    race(branin, np.random.default_rng(0).random((8, 2)))
+    sprint = branin.sizes.index(2)
+    assert set(branin.sizes[:sprint]) == {8}
+    assert set(branin.sizes[sprint:]) == {2}
+    assert sprint <= 2 * 12  # steps, some of which look twice

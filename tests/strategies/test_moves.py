@@ -9,8 +9,7 @@ from scipy.stats import chisquare, ks_2samp, kstest
 
 from aegisbo import Optimizer
 from aegisbo.search import nsga2
-from aegisbo.search.box import best_starts
-from aegisbo.search.everywhere import Search, uniform
+from aegisbo.search.everywhere import EverywhereSearch
 from aegisbo.space.cube import Continuous, Cube, Grid, OneHot
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.moves import Front, anywhere, exploit, pareto, thompson
@@ -80,7 +79,7 @@ def test_thompson_choices_are_distributed_like_minimisers_of_exact_samples():
     gp, foreign = belief_in(evidence_on(line, 4, seed=7))
     grid = np.linspace(0, 1, 501)
     minimisers = grid[foreign.gp.sample_y(grid[:, None], 4000, random_state=0).argmin(axis=0)]
-    search = Search(uniform, best_starts, candidates=60, starts=2)
+    search = EverywhereSearch(candidates=60, starts=2)
     chosen = [thompson(gp, line, search, 8000, np.random.default_rng(seed))[0, 0] for seed in range(400)]
     assert np.std(minimisers) > 0.1  # they are spread, so there is something to compare
     assert ks_2samp(np.round(chosen, 2), np.round(minimisers, 2)).pvalue > 0.01

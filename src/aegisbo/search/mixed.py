@@ -1,4 +1,4 @@
-"""The inner search where parameters have levels or choices: go from neighbour to neighbour.
+"""The inner search where parameters have levels or choices: go from neighbor to neighbor.
 
 The lowest point of a relaxed function, rounded, is rarely the lowest that can be evaluated. So the search goes on where
 rounding ends: one parameter at a time moves to another level or choice, in turn with the continuous coordinates, until
@@ -7,45 +7,46 @@ no such move leads down. A cube of few points is looked at in full instead.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array, Floats, Index
 from aegisbo.search.blocks import by_blocks
-from aegisbo.search.box import Objective, polish
-from aegisbo.search.near_best import NearSearch
+from aegisbo.search.inner_search import Objective, polish
+from aegisbo.search.near_best import NearBestSearch
 from aegisbo.space.cube import Axis, Continuous, Cube, Grid, OneHot
 
 STRIDE = 4  # moves along a grid are 1, 4, 16, ... levels long, so that long grids are crossed in few of them
-ROUNDS = 10  # of descent in turn; three are many, but rounding errors can make two equal points take turns for ever
+ROUNDS = 10  # of descent in turn; three are many, but rounding errors can make two equal points take turns forever
 
 
 @dataclass(frozen=True)
-class MixedSearch(NearSearch):
-    """A search that compares only what can be evaluated; the same as `NearSearch` where everything is continuous."""
+class MixedSearch:
+    """A search that compares only what can be evaluated; the same as `near_best` where everything is continuous."""
 
+    near_best: NearBestSearch = field(default_factory=NearBestSearch)  # finds the starts
     listed: int = 1000  # points for each parameter: a cube of no more is looked at in full
 
     def __call__(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
-        """The lowest first (k, width): all points of a small cube, else local minima, their neighbours and starts."""
+        """The lowest first (k, width): all points of a small cube, else local minima, their neighbors and starts."""
         if cube.continuous:
-            return super().__call__(objective, cube, rng, good)
+            return self.near_best(objective, cube, rng, good)
         if cube.size <= self.listed * cube.parameters:
             return _lowest_first(objective, cube.every_point())
-        starts = self.promising(objective, cube, rng, good)
-        relaxed = polish(_Partly(objective, _coordinates(cube, Continuous, Grid)), starts).polished
+        starts = self.near_best.promising(objective, cube, rng, good)
+        relaxed = polish(_Partly(objective, _coordinates(cube, Continuous, Grid)), starts)
         points = _lowest_first(objective, np.vstack([starts, cube.round(relaxed)]))
-        minima = descend(objective, cube, points[: len(starts)])
-        around = neighbours(cube, minima).reshape(-1, cube.width)
+        minima = local_minima(objective, cube, points[: len(starts)])
+        around = neighbors(cube, minima).reshape(-1, cube.width)
         return _lowest_first(objective, np.vstack([minima, around, points]))
 
 
-def neighbours(cube: Cube, points: Array) -> Array:  # (k, width) -> (k, moves, width)
+def neighbors(cube: Cube, points: Array) -> Array:  # (k, width) -> (k, moves, width)
     """All points that differ in the level or choice of one parameter, on long grids only some of them.
 
-    Moves beyond the end of a grid stop there, so a neighbour may come twice, or be the point itself.
+    Moves beyond the end of a grid stop there, so a neighbor may come twice, or be the point itself.
     """
     moved = []
     for axis, columns in zip(cube.axes, cube.columns, strict=True):
@@ -58,13 +59,13 @@ def neighbours(cube: Cube, points: Array) -> Array:  # (k, width) -> (k, moves, 
     return np.concatenate(moved, axis=1)
 
 
-def descend(objective: Objective, cube: Cube, points: Array) -> Array:
+def local_minima(objective: Objective, cube: Cube, points: Array) -> Array:
     """The local minima (at most k, width) below points (k, width) that can be evaluated."""
     if cube.size < np.inf:
         return np.unique(_walk(objective, cube, points), axis=0)
     at_fixed_levels = _Partly(objective, _coordinates(cube, Continuous))
     for _ in range(ROUNDS):
-        settled = cube.round(polish(at_fixed_levels, points).polished)
+        settled = cube.round(polish(at_fixed_levels, points))
         points = _walk(objective, cube, settled)
         if np.array_equal(points, settled):
             break
@@ -72,11 +73,11 @@ def descend(objective: Objective, cube: Cube, points: Array) -> Array:
 
 
 def _walk(objective: Objective, cube: Cube, points: Array) -> Array:
-    """Move each point to its lowest neighbour as long as that is lower; continuous coordinates stay as they are."""
+    """Move each point to its lowest neighbor as long as that is lower; continuous coordinates stay as they are."""
     points, values = points.copy(), _values(objective, points)
     walking = np.arange(len(points))
     while len(walking):
-        around = neighbours(cube, points[walking])  # (w, moves, width)
+        around = neighbors(cube, points[walking])  # (w, moves, width)
         heights = _values(objective, around.reshape(-1, cube.width)).reshape(len(walking), -1)  # (w, moves)
         lowest = heights.min(axis=1)
         down = np.flatnonzero(lowest < values[walking])

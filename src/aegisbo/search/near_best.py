@@ -14,16 +14,17 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.search.blocks import by_blocks
-from aegisbo.search.box import Objective, race
-from aegisbo.search.everywhere import Search
+from aegisbo.search.inner_search import Objective, best_starts, polish, uniform
 from aegisbo.space.cube import Cube
 
+SPRINT = 12  # steps that all starts of a race make
+FINALISTS = 2
 MIXED = 0.7  # of the children have two parents, the others are copies of one, before they move
 STEPS = (1e-4, 0.3)  # standard deviations of the moves, in sides of the cube; any order of magnitude is as likely
 
 
 @dataclass(frozen=True)
-class NearSearch(Search):
+class NearBestSearch:
     """A search that also looks around the good points it is told of."""
 
     candidates: int = 200  # for each parameter, anywhere
@@ -38,13 +39,22 @@ class NearSearch(Search):
     def promising(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
         """The best candidates of either kind (starts + near_starts, width), points that can be evaluated."""
         d = cube.parameters
-        anywhere = cube.fill(self.spread(self.candidates * d, d, rng))
+        anywhere = cube.fill(uniform(self.candidates * d, d, rng))
         near = np.vstack([good, children(good, cube, self.near * d, rng)])
         values = by_blocks(objective.screen, np.vstack([anywhere, near]))
         of_anywhere, of_near = values[: len(anywhere)], values[len(anywhere) :]
         return np.vstack(
-            [anywhere[self.choose(of_anywhere, self.starts, rng)], near[self.choose(of_near, self.near_starts, rng)]]
+            [anywhere[best_starts(of_anywhere, self.starts, rng)], near[best_starts(of_near, self.near_starts, rng)]]
         )
+
+
+def race(objective: Objective, starts: Array) -> Array:
+    """Where descents from all starts (k, d) got: a little way, the best of them to the end. Lowest first (k, d).
+
+    Which start wins shows early; the long way to the last digit is for the winners.
+    """
+    ahead = polish(objective, starts, steps=SPRINT)
+    return np.vstack([polish(objective, ahead[:FINALISTS]), ahead[FINALISTS:]])
 
 
 def children(good: Array, cube: Cube, count: int, rng: Generator) -> Array:

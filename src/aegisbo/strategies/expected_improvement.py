@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.gp.posterior import GP
-from aegisbo.search.everywhere import Search
+from aegisbo.search.inner_search import InnerSearch
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.acquisition import Penalty, log_expected_improvement
 from aegisbo.strategies.base import Evidence, Memory
@@ -41,7 +41,7 @@ class Improvement:
         return -value, -gradient
 
 
-def improve(improvement: Improvement, cube: Cube, search: Search, rng: Generator) -> Array:
+def improve(improvement: Improvement, cube: Cube, search: InnerSearch, rng: Generator) -> Array:
     """Maximise an improvement: choices (k, width), the best first."""
     return search(improvement, cube, rng, best_points(improvement.gp))
 

@@ -16,8 +16,7 @@ from aegisbo.gp import paths
 from aegisbo.gp.posterior import GP
 from aegisbo.search import nsga2
 from aegisbo.search.blocks import by_blocks
-from aegisbo.search.box import Objective
-from aegisbo.search.everywhere import Search
+from aegisbo.search.inner_search import InnerSearch, Objective
 from aegisbo.space.cube import Cube
 
 GOOD = 10  # points that a search is told of
@@ -46,12 +45,12 @@ class _Path:
         return values[0], gradients[0]
 
 
-def exploit(gp: GP, cube: Cube, search: Search, rng: Generator) -> Array:
+def exploit(gp: GP, cube: Cube, search: InnerSearch, rng: Generator) -> Array:
     """Minimise the posterior mean (Algorithm 1, line 6)."""
     return search(_Mean(gp), cube, rng, best_points(gp))
 
 
-def thompson(gp: GP, cube: Cube, search: Search, features: int, rng: Generator) -> Array:
+def thompson(gp: GP, cube: Cube, search: InnerSearch, features: int, rng: Generator) -> Array:
     """Minimise a function drawn from the posterior (lines 8 and 9)."""
     return search(posterior_path(gp, features, rng), cube, rng, best_points(gp))
 

@@ -9,8 +9,8 @@ from aegisbo.errors import UnknownName
 from aegisbo.gp.additive_model import AdditiveModel, HierarchicalPrior
 from aegisbo.gp.isotropic_model import IsotropicModel
 from aegisbo.gp.paths import FEATURES
-from aegisbo.search.box import best_starts
-from aegisbo.search.everywhere import Search, uniform
+from aegisbo.search.everywhere import EverywhereSearch
+from aegisbo.search.inner_search import InnerSearch
 from aegisbo.search.mixed import MixedSearch
 from aegisbo.strategies.additive_surrogate import Additive
 from aegisbo.strategies.moves import Front
@@ -24,7 +24,7 @@ class Preset:
 
     name: str
     surrogate: Surrogate
-    search: Search
+    search: InnerSearch
     features: int  # of a sample path
     front: Front  # of the Pareto moves
     epsilon: Schedule  # how much AEGiS explores, unless it is told otherwise
@@ -59,7 +59,7 @@ def modern_model(d: int) -> AdditiveModel:
 PAPER = Preset(
     "paper",
     MaximumLikelihood(paper_model),
-    Search(uniform, best_starts),
+    EverywhereSearch(),
     FEATURES,
     Front(),
     epsilon=by_sqrt,
@@ -69,7 +69,7 @@ PAPER = Preset(
 MODERN = Preset(
     "modern",
     Additive(modern_model),
-    MixedSearch(uniform, best_starts),
+    MixedSearch(),
     FEATURES,
     Front(population=40, hope=2.0),
     epsilon=halved,

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array, Floats
-from aegisbo.search.box import Objective
-from aegisbo.search.everywhere import Search
+from aegisbo.search.inner_search import InnerSearch, Objective
 from aegisbo.space.cube import Cube
 
 
@@ -38,9 +37,11 @@ class Exponential:
 
 
 @dataclass(frozen=True)
-class WithoutLogarithm(Search):
+class WithoutLogarithm:
     """The same search, on the acquisition whose logarithm it is given."""
+
+    search: InnerSearch
 
     def __call__(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
         """Local maxima of the acquisition (k, width), the highest first."""
-        return super().__call__(Exponential(objective), cube, rng, good)
+        return self.search(Exponential(objective), cube, rng, good)

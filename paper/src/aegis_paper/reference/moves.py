@@ -9,8 +9,7 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.gp.posterior import GP
-from aegisbo.search.box import Objective
-from aegisbo.search.everywhere import Search
+from aegisbo.search.inner_search import InnerSearch, Objective
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.aegis import Aegis
 from aegisbo.strategies.base import Evidence, Memory
@@ -28,7 +27,7 @@ class PathMove:
 
     draw: Callable[[GP, int, Generator], Objective]
     features: int
-    search: Search
+    search: InnerSearch
 
     def __call__(self, gp: GP, cube: Cube, rng: Generator) -> Array:
         return self.search(self.draw(gp, self.features, rng), cube, rng, best_points(gp))

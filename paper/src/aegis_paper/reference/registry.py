@@ -22,7 +22,7 @@ from aegis_paper.reference.pareto import noisy_pareto
 from aegis_paper.reference.pending import FirstBatchOnly
 from aegis_paper.reference.search import OF_ACQUISITIONS, OF_IMPROVEMENT, OF_PATHS
 from aegisbo.errors import InvalidInput, UnknownName
-from aegisbo.search.everywhere import Search
+from aegisbo.search.inner_search import InnerSearch
 from aegisbo.strategies import registry
 from aegisbo.strategies.aegis import Aegis
 from aegisbo.strategies.base import Strategy
@@ -92,12 +92,12 @@ def _aegis(strategy: Aegis, workers: int, deviations: Deviations) -> Aegis:
 
 
 def _expected_improvement(strategy: ExpectedImprovement, deviations: Deviations) -> Strategy:
-    search: Search = strategy.preset.search
+    search: InnerSearch = strategy.preset.search
     if "search" in deviations:
         # Only expected improvement itself was known to be non-negative: neither its products nor its logarithm.
         pure = "improvement" in deviations and not isinstance(strategy, LocalPenalization | Playbook)
         search = OF_IMPROVEMENT if pure else OF_ACQUISITIONS
     if "improvement" in deviations:
-        search = WithoutLogarithm(search.spread, search.choose, search.candidates, search.starts)
+        search = WithoutLogarithm(search)
     changed = replace(strategy, preset=replace(strategy.preset, search=search))
     return FirstBatchOnly(changed) if "pending" in deviations else changed

@@ -25,12 +25,24 @@ from scipy.optimize import minimize
 
 from aegisbo.arrays import Array, Floats, Index
 from aegisbo.search.blocks import by_blocks
-from aegisbo.search.box import Objective, boltzmann_starts
 from aegisbo.search.designs import sobol
-from aegisbo.search.everywhere import Search
+from aegisbo.search.everywhere import EverywhereSearch
+from aegisbo.search.inner_search import Choose, Objective, Spread
 from aegisbo.space.cube import Cube
 
 WORTHWHILE = 1e-4  # of the largest improvement
+
+
+def boltzmann_starts(values: Floats, count: int, rng: Generator) -> Index:
+    """Points drawn without replacement with weights exp(−standardized value), the lowest among them for certain."""
+    spread = values.std()
+    scaled = (values - values.mean()) / spread if spread > 0.0 else np.zeros_like(values)
+    weights = np.maximum(np.exp(-(scaled - scaled.min()).astype(np.float64)), 1e-300)  # all can be drawn
+    chosen = rng.choice(len(values), size=min(count, len(values)), replace=False, p=weights / weights.sum())
+    lowest = int(np.argmin(values))
+    if lowest not in chosen:
+        chosen[-1] = lowest
+    return chosen
 
 
 def drawn_starts(values: Floats, count: int, rng: Generator) -> Index:
@@ -63,8 +75,13 @@ def _drawn(weights: Floats, count: int, rng: Generator) -> Index:
 
 
 @dataclass(frozen=True)
-class SeparateRuns(Search):
+class SeparateRuns:
     """Starts that descend one after the other, each until its own run stops."""
+
+    spread: Spread
+    choose: Choose
+    candidates: int = 1000  # for each parameter
+    starts: int = 10
 
     def __call__(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
         """Where the runs ended (k, width), rounded to what can be evaluated, the lowest first."""
@@ -81,6 +98,6 @@ class SeparateRuns(Search):
         return cube.round(np.array([end.x for end in sorted(ends, key=lambda end: float(end.fun))]))
 
 
-OF_ACQUISITIONS = Search(sobol, boltzmann_starts)
-OF_IMPROVEMENT = Search(sobol, improving_starts)
+OF_ACQUISITIONS = EverywhereSearch(sobol, boltzmann_starts)
+OF_IMPROVEMENT = EverywhereSearch(sobol, improving_starts)
 OF_PATHS = SeparateRuns(sobol, drawn_starts)

@@ -1,0 +1,77 @@
+"""What an inner search is, and what all of them share: look at many points, polish the promising ones.
+
+An inner search finds the minimum of a cheap smooth function over the cube. There are three: `everywhere` (the paper's),
+`near_best` (the modern preset's) and `mixed` (the same where parameters have levels or choices).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numpy.random import Generator
+
+from aegisbo.arrays import Array, Floats, Index
+from aegisbo.search.blocks import by_blocks
+from aegisbo.search.descent import STEPS, descend
+from aegisbo.space.cube import Cube
+
+Spread = Callable[[int, int, Generator], Array]  # (n, d, rng) -> candidates (n, d)
+Choose = Callable[[Floats, int, Generator], Index]  # (screened values, how many, rng) -> indices of the starts
+
+
+class Objective(Protocol):
+    """A function on the cube, for many points at once."""
+
+    def screen(self, Z: Array) -> Floats:
+        """Values (m,) at Z (m, d), good enough to rank points by; single precision will do."""
+
+    def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+        """Values (m,) and gradients (m, d) at Z (m, d)."""
+
+
+class InnerSearch(Protocol):
+    """How cheap functions are minimized over the cube."""
+
+    def __call__(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
+        """Low points (k, width), rounded to what can be evaluated, the lowest first.
+
+        `good` (m, width) are the best points known, the best first: a hint where to look.
+        """
+
+
+def uniform(n: int, d: int, rng: Generator) -> Array:
+    """Independent uniform points."""
+    return rng.random((n, d))
+
+
+def best_starts(values: Floats, count: int, rng: Generator) -> Index:
+    """The lowest `count` points."""
+    return np.argpartition(values, min(count, len(values)) - 1)[:count]
+
+
+def minimize(objective: Objective, candidates: Array, rng: Generator, *, starts: int, choose: Choose) -> Array:
+    """Screen the candidates (N, d) and polish the chosen starts together; where they ended (k, d), lowest first."""
+    values = by_blocks(objective.screen, candidates)
+    return polish(objective, candidates[choose(values, starts, rng)])
+
+
+def polish(objective: Objective, starts: Array, *, steps: int = STEPS) -> Array:
+    """The lowest point that each descent from the starts (k, d) has seen, (k, d), the lowest of them first.
+
+    One L-BFGS-B run on the sum of their values: each point moves only by its own gradient, and a step is one batched
+    evaluation instead of k.
+    """
+    k, d = starts.shape
+    best_x, best_value = starts.copy(), np.full(k, np.inf)
+
+    def total(flat: Array) -> tuple[float, Array]:
+        Z = flat.reshape(k, d)
+        values, gradients = objective.value_and_gradient(Z)
+        better = values < best_value
+        best_x[better], best_value[better] = Z[better], values[better]
+        return float(values.sum()), gradients.ravel()
+
+    descend(total, starts.ravel(), np.tile([0.0, 1.0], (k * d, 1)), steps=steps)
+    return best_x[np.argsort(best_value, kind="stable")]
