@@ -80,7 +80,7 @@ class Outcome:
 def perform(scenario: Scenario, method: str, seed: int, budget: int) -> Outcome:
     strategy, _, preset = method.partition("/")
     optimizer = Optimizer(scenario.problem.bounds, strategy=strategy, preset=preset or None, seed=seed)
-    run(optimizer, VirtualWorkers(scenario, WORKERS, HalfNormal(), seed, free=optimizer.n_initial), budget)
+    run(optimizer, VirtualWorkers(scenario, WORKERS, HalfNormal(), seed, free=2 * scenario.problem.d), budget)
     third = budget // 3
     return Outcome(
         regret=optimizer.result().fun - scenario.minimum,

@@ -36,12 +36,13 @@ class Uniform:
     def __init__(self, bounds: Bounds, seed: int, n_initial: int) -> None:
         self._low, self._high = np.array(bounds).T
         self._initial = Optimizer(bounds, seed=seed, n_initial=n_initial)  # the start that all share
+        self._n_initial = n_initial
         self._rng = default_rng(seed)
         self._asked = 0
 
     def ask(self) -> Trial:
         number, self._asked = self._asked, self._asked + 1
-        if number < self._initial.n_initial:
+        if number < self._n_initial:
             return self._initial.ask()
         x = self._low + self._rng.random(len(self._low)) * (self._high - self._low)
         return Trial(number, x, {f"x{i}": value for i, value in enumerate(x.tolist())})
@@ -64,11 +65,12 @@ class OptunaStudy:
         self._kinds = {f"x{i}": optuna.distributions.FloatDistribution(*side) for i, side in enumerate(bounds)}
         space = dict(zip(self._kinds, bounds, strict=True))
         self._initial = Optimizer(space, seed=seed, n_initial=n_initial)  # the start that all share
+        self._n_initial = n_initial
         self._live: list[Any] = []
 
     def ask(self) -> Trial:
         number = len(self._live)
-        if number < self._initial.n_initial:
+        if number < self._n_initial:
             # A queued trial does not reach the sampler, which otherwise would fit a model to choose it.
             self._study.enqueue_trial(self._initial.ask().params)
         trial = self._study.ask(self._kinds)

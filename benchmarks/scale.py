@@ -98,7 +98,7 @@ def cholesky_seconds(n: int) -> float:
 def with_workers(q: int) -> tuple[list[float], int]:
     """Processor seconds of each suggestion, and how many points came again."""
     optimizer = Timed(PARAMETERS)
-    workers = VirtualWorkers(valley, q, HalfNormal(), seed=0, free=optimizer.n_initial)
+    workers = VirtualWorkers(valley, q, HalfNormal(), seed=0, free=2 * PARAMETERS)
     run(optimizer, workers, max(EVALUATIONS * q, LEAST))
     return optimizer.seconds, len(optimizer.trials) - len({tuple(trial.x) for trial in optimizer.trials})
 

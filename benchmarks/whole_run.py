@@ -43,7 +43,7 @@ class OptunaGP:
         self._live: list[optuna.Trial] = []
 
     def ask(self) -> Trial:
-        if len(self._live) < self._initial.n_initial:
+        if len(self._live) < 2 * len(self._kinds):
             self._study.enqueue_trial(dict(self._initial.ask().params))
         trial = self._study.ask(self._kinds)
         self._live.append(trial)
