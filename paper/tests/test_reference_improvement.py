@@ -12,8 +12,8 @@ from aegisbo.gp.posterior import GP, condition
 from aegisbo.search.everywhere import EverywhereSearch
 from aegisbo.search.inner_search import best_starts
 from aegisbo.space.cube import Continuous, Cube
-from aegisbo.strategies.acquisition import soft_penalty
 from aegisbo.strategies.expected_improvement import Improvement
+from aegisbo.strategies.penalization import soft_penalty
 
 PLANE = Cube((Continuous(), Continuous()))
 NO_HINT = np.empty((0, 2))  # good points that a search may be told of
@@ -35,7 +35,7 @@ def test_the_objective_is_the_improvement_itself_with_its_sign_turned(gp: GP) ->
     np.testing.assert_allclose(objective.value_and_gradient(Z)[0], -improvement, rtol=1e-8, atol=1e-15)
 
 
-def test_a_penalised_improvement_is_a_product(gp: GP) -> None:
+def test_a_penalized_improvement_is_a_product(gp: GP) -> None:
     Z, P = np.random.default_rng(2).random((10, 2)), np.array([[0.4, 0.6], [0.9, 0.2]])
     penalty = soft_penalty(gp, P, -0.8, np.random.default_rng(3))
     distances = np.linalg.norm(Z[:, None] - P, axis=2)

@@ -12,7 +12,7 @@ from aegisbo.errors import SpaceExhausted
 from aegisbo.space.cube import Continuous, Cube, Grid
 from aegisbo.strategies import aegis, model_based
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.duplicates import guard, is_taken
+from aegisbo.strategies.duplicates import avoid_duplicates, is_taken
 from aegisbo.strategies.registry import resolve
 
 PLANE = Cube((Continuous(), Continuous()))
@@ -65,7 +65,7 @@ def test_nothing_is_taken_where_nothing_is_known():
 
 def test_a_free_choice_is_kept_and_nothing_else_is_computed():
     others, used = fallbacks(("pareto", CORNERS))
-    x, instead = guard(CORNERS, others, evidence_of([[0.5, 0.5]]), LENGTHSCALE, np.random.default_rng(0))
+    x, instead = avoid_duplicates(CORNERS, others, evidence_of([[0.5, 0.5]]), LENGTHSCALE, np.random.default_rng(0))
     np.testing.assert_array_equal(x, CORNERS[0])
     assert (instead, used) == (None, [])
 
@@ -74,7 +74,7 @@ def test_a_free_choice_is_kept_and_nothing_else_is_computed():
 def test_the_next_choice_of_the_same_move_comes_first(where):
     evidence = evidence_of(**{"X": [[0.5, 0.5]], where: CORNERS[:2] + np.array([0, 1e-7])})
     others, used = fallbacks(("pareto", CORNERS))
-    x, instead = guard(CORNERS, others, evidence, LENGTHSCALE, np.random.default_rng(0))
+    x, instead = avoid_duplicates(CORNERS, others, evidence, LENGTHSCALE, np.random.default_rng(0))
     np.testing.assert_array_equal(x, CORNERS[2])
     assert (instead, used) == ("next", [])
 
@@ -82,7 +82,7 @@ def test_the_next_choice_of_the_same_move_comes_first(where):
 def test_the_next_choice_may_come_late():
     choices = np.random.default_rng(0).random((1000, 2))
     evidence = evidence_of(np.delete(choices, [700, 900], axis=0))
-    x, instead = guard(choices, fallbacks()[0], evidence, LENGTHSCALE, np.random.default_rng(0))
+    x, instead = avoid_duplicates(choices, fallbacks()[0], evidence, LENGTHSCALE, np.random.default_rng(0))
     np.testing.assert_array_equal(x, choices[700])
     assert instead == "next"
 
@@ -90,14 +90,14 @@ def test_the_next_choice_may_come_late():
 def test_then_the_other_moves_in_their_order():
     evidence = evidence_of(CORNERS[:2], failed=CORNERS[2])
     others, used = fallbacks(("pareto", CORNERS[[2, 0]]), ("thompson", CORNERS[[1, 3, 2]]), ("never", CORNERS))
-    x, instead = guard(CORNERS[:2], others, evidence, LENGTHSCALE, np.random.default_rng(0))
+    x, instead = avoid_duplicates(CORNERS[:2], others, evidence, LENGTHSCALE, np.random.default_rng(0))
     np.testing.assert_array_equal(x, CORNERS[3])
     assert (instead, used) == ("thompson", ["pareto", "thompson"])
 
 
 def test_then_random_points():
     others, used = fallbacks(("pareto", CORNERS[:1]))
-    x, instead = guard(CORNERS, others, evidence_of(CORNERS), LENGTHSCALE, np.random.default_rng(0))
+    x, instead = avoid_duplicates(CORNERS, others, evidence_of(CORNERS), LENGTHSCALE, np.random.default_rng(0))
     assert (instead, used) == ("random", ["pareto"])
     assert not is_taken(x, CORNERS, LENGTHSCALE)
 
@@ -106,7 +106,7 @@ def test_the_last_point_of_a_large_grid_is_found_though_no_random_draw_hits_it()
     cube = Cube((Grid(1, 100), Grid(1, 100)))
     everything = np.array([cube.point(key) for key in range(10000)])
     last = everything[7123]
-    x, instead = guard(
+    x, instead = avoid_duplicates(
         everything[:1],
         fallbacks()[0],
         evidence_of(np.delete(everything, 7123, axis=0), cube=cube),

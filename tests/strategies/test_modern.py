@@ -11,11 +11,11 @@ from aegisbo.gp import additive_fit
 from aegisbo.gp.additive_model import AdditiveHyperparameters
 from aegisbo.gp.output_transform import soft_scale_of
 from aegisbo.space.cube import Continuous, Cube
-from aegisbo.strategies import additive_surrogate
-from aegisbo.strategies.additive_surrogate import GROWTH
+from aegisbo.strategies import surrogates
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.presets import MODERN
 from aegisbo.strategies.registry import resolve
+from aegisbo.strategies.surrogates import GROWTH
 
 BOX = [(-5, 10), (2, 3)]
 
@@ -71,7 +71,7 @@ def test_between_two_fits_the_belief_has_all_data():
 
 
 def test_many_data_are_thinned_for_learning_only(fits, monkeypatch):
-    monkeypatch.setattr(additive_surrogate, "LEARNED_FROM", 20)
+    monkeypatch.setattr(surrogates, "LEARNED_FROM", 20)
     belief, memory = learn(evidence_of(50))
     assert fits == [20]
     assert memory["learned_at"] == len(belief.gp.X) == 50
@@ -82,7 +82,7 @@ def test_many_data_are_thinned_for_learning_only(fits, monkeypatch):
 @pytest.mark.parametrize("failed", [0, 3])
 def test_of_many_data_only_the_new_ones_are_factored(fits, monkeypatch, failed):
     """The belief is the one of all data at once, to the digits that a factor keeps."""
-    monkeypatch.setattr(additive_surrogate, "LEARNED_FROM", 20)
+    monkeypatch.setattr(surrogates, "LEARNED_FROM", 20)
     _, memory = learn(evidence_of(60, failed=failed))
     belief, after = learn(evidence_of(62, failed=failed), memory)
     assert (fits, after) == ([20], memory)
@@ -94,11 +94,11 @@ def test_of_many_data_only_the_new_ones_are_factored(fits, monkeypatch, failed):
 
 
 def test_what_was_asked_before_changes_no_digit(monkeypatch):
-    monkeypatch.setattr(additive_surrogate, "LEARNED_FROM", 20)
+    monkeypatch.setattr(surrogates, "LEARNED_FROM", 20)
     _, memory = learn(evidence_of(60))
     for n in (61, 62):
         belief, _ = learn(evidence_of(n), memory)
-    additive_surrogate._base.cache_clear()  # as in a run that is continued
+    surrogates._base.cache_clear()  # as in a run that is continued
     again, _ = learn(evidence_of(62), memory)
     Z = np.random.default_rng(3).random((50, 2))
     np.testing.assert_array_equal(again.gp.predict(Z), belief.gp.predict(Z))

@@ -22,11 +22,11 @@ DRAWS = 1000
 Fallback = tuple[str, Callable[[], Array]]  # name of a move, and its choices (k, width) made on demand
 
 
-def guard(
+def avoid_duplicates(
     choices: Array, fallbacks: Iterator[Fallback], evidence: Evidence, lengthscale: Array, rng: Generator
 ) -> tuple[Array, str | None]:
     """The first choice that is not taken (width,), and the move it came from if that is not the first one."""
-    taken = np.vstack([evidence.X, evidence.failed, evidence.pending])
+    taken = evidence.taken
     first = _first_free(choices, taken, lengthscale)
     if first is not None:
         return choices[first], None if first == 0 else "next"

@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.strategies.base import Evidence, Memory, Note, Suggestion
-from aegisbo.strategies.duplicates import Fallback, guard
+from aegisbo.strategies.duplicates import Fallback, avoid_duplicates
 from aegisbo.strategies.moves import anywhere, pareto, thompson
 from aegisbo.strategies.presets import PAPER, Preset
 from aegisbo.strategies.surrogates import Belief
@@ -46,7 +46,9 @@ class ModelBased(ABC):
         x, note = decision.choices[0], dict(decision.note)
         if self.preset.guard:
             fallbacks = self._fallbacks(str(note["move"]), belief, evidence, replacing)
-            x, instead = guard(decision.choices, fallbacks, evidence, belief.gp.kernel.lengthscale, replacing)
+            x, instead = avoid_duplicates(
+                decision.choices, fallbacks, evidence, belief.gp.kernel.lengthscale, replacing
+            )
             note |= {} if instead is None else {"guard": instead}
         return Suggestion(x, decision.memory, {**note, **belief.note(x)})
 

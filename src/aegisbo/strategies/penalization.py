@@ -1,15 +1,24 @@
-"""Local penalisation (Gonzalez et al., 2016) and PLAyBOOK (Alvi et al., 2019): keep away from pending points."""
+"""Local penalization (Gonzalez et al., 2016) and PLAyBOOK (Alvi et al., 2019): keep away from pending points."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 from numpy.random import Generator
+from scipy.optimize import minimize
+from scipy.special import erfcx, log_ndtr
 
 from aegisbo.arrays import Array
-from aegisbo.strategies.acquisition import hard_penalty, soft_penalty
+from aegisbo.gp.posterior import GP
+from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.expected_improvement import ExpectedImprovement, Improvement
 from aegisbo.strategies.surrogates import Belief
+
+LIPSCHITZ_SAMPLES = 500  # as in the authors' code, like the two below
+FLAT = 1e-7  # a slope below this says nothing about the function ...
+FLAT_LIPSCHITZ = 10.0  # ... and is replaced by this
+HARDNESS = -5.0  # power p of PLAyBOOK's cone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +28,7 @@ class LocalPenalization(ExpectedImprovement):
     move = "local-penalization"
 
     def improvement(self, belief: Belief, pending: Array, rng: Generator) -> Improvement:
-        """Penalised wherever something is pending."""
+        """Penalized wherever something is pending."""
         penalty = soft_penalty(belief.gp, pending, belief.best, rng) if len(pending) else None
         return Improvement(belief.gp, belief.best, penalty)
 
@@ -31,6 +40,74 @@ class Playbook(ExpectedImprovement):
     move = "playbook"
 
     def improvement(self, belief: Belief, pending: Array, rng: Generator) -> Improvement:
-        """Penalised wherever something is pending."""
+        """Penalized wherever something is pending."""
         penalty = hard_penalty(belief.gp, pending, belief.best, rng) if len(pending) else None
         return Improvement(belief.gp, belief.best, penalty)
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """A ball around each pending point within which the minimum cannot lie if slopes are at most L.
+
+    At a pending point x_j the function is about μ_j ± σ_j, so it cannot reach `best` closer than
+    r_j = |μ_j − best| / L, give or take s_j = σ_j / L.
+    """
+
+    P: Array  # (p, d)
+    radius: Array  # (p,) r_j
+    blur: Array  # (p,) s_j
+    hard: bool  # PLAyBOOK's cone, else local penalization's soft edge
+
+    def log_value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+        """Σ_j log φ_j (m,), never above 0, and its gradient (m, d)."""
+        offsets = Z[:, None, :] - self.P  # (m, p, d)
+        distance = np.maximum(np.sqrt(np.einsum("mpd,mpd->mp", offsets, offsets)), 1e-150)
+        value, by_distance = self._cone(distance) if self.hard else self._soft_edge(distance)
+        return value.sum(axis=1), np.einsum("mp,mpd->md", by_distance / distance, offsets)
+
+    def _soft_edge(self, distance: Array) -> tuple[Array, Array]:
+        """log Φ((‖x − x_j‖ − r_j) / s_j), of Gonzalez et al. (2016), and its derivative in the distance."""
+        z = (distance - self.radius) / self.blur
+        return log_ndtr(z), np.sqrt(2.0 / np.pi) / erfcx(-z / np.sqrt(2.0)) / self.blur  # φ/Φ, also where both vanish
+
+    def _cone(self, distance: Array) -> tuple[Array, Array]:
+        """log of ((‖x − x_j‖ / (r_j + s_j))^p + 1)^(1/p), p = −5, of Alvi et al. (2019), and its derivative."""
+        log_ratio = np.log(distance / (self.radius + self.blur))
+        value = np.logaddexp(HARDNESS * log_ratio, 0.0) / HARDNESS
+        return value, 1.0 / (distance * (1.0 + np.exp(-HARDNESS * log_ratio)))
+
+
+def soft_penalty(gp: GP, P: Array, best: float, rng: Generator) -> Penalty:
+    """Local penalization: one Lipschitz constant for the whole cube."""
+    low, high = np.zeros(P.shape[1]), np.ones(P.shape[1])
+    return _penalty(gp, P, best, np.full(len(P), lipschitz(gp, low, high, rng)), hard=False)
+
+
+def hard_penalty(gp: GP, P: Array, best: float, rng: Generator) -> Penalty:
+    """PLAyBOOK: a Lipschitz constant for the box of one length scale around each pending point."""
+    half = 0.5 * gp.kernel.lengthscale
+    constants = [lipschitz(gp, np.maximum(x - half, 0.0), np.minimum(x + half, 1.0), rng) for x in P]
+    return _penalty(gp, P, best, np.array(constants), hard=True)
+
+
+def _penalty(gp: GP, P: Array, best: float, L: Array, *, hard: bool) -> Penalty:
+    mu, var = gp.predict(P)
+    sigma = np.sqrt(np.maximum(var + gp.noise, 1e-16))
+    return Penalty(P, np.abs(mu - best) / L, sigma / L, hard)
+
+
+def lipschitz(gp: GP, low: Array, high: Array, rng: Generator) -> float:
+    """The steepest slope of the posterior mean in a box: sampled, then climbed with exact second derivatives."""
+    samples = low + rng.random((LIPSCHITZ_SAMPLES, len(low))) * (high - low)
+    slopes = by_blocks(lambda Z: np.linalg.norm(gp.mean_and_gradient(Z)[1], axis=1), samples)
+
+    def descent(x: Array) -> tuple[float, Array]:
+        gradient = gp.mean_and_gradient(x[None, :])[1][0]
+        norm = float(np.linalg.norm(gradient))
+        return -norm, -gp.mean_hessian(x) @ gradient / max(norm, 1e-300)
+
+    climbed = minimize(
+        descent, samples[slopes.argmax()], jac=True, method="L-BFGS-B", bounds=list(zip(low, high, strict=True))
+    )
+    steepest = -float(climbed.fun)
+    return steepest if steepest > FLAT else FLAT_LIPSCHITZ

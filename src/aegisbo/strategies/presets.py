@@ -12,10 +12,9 @@ from aegisbo.gp.paths import FEATURES
 from aegisbo.search.everywhere import EverywhereSearch
 from aegisbo.search.inner_search import InnerSearch
 from aegisbo.search.mixed import MixedSearch
-from aegisbo.strategies.additive_surrogate import Additive
 from aegisbo.strategies.moves import Front
 from aegisbo.strategies.schedules import Schedule, by_sqrt, halved
-from aegisbo.strategies.surrogates import MaximumLikelihood, Surrogate
+from aegisbo.strategies.surrogates import AdditiveSurrogate, IsotropicSurrogate, Surrogate
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def modern_model(d: int) -> AdditiveModel:
 
 PAPER = Preset(
     "paper",
-    MaximumLikelihood(paper_model),
+    IsotropicSurrogate(paper_model),
     EverywhereSearch(),
     FEATURES,
     Front(),
@@ -68,7 +67,7 @@ PAPER = Preset(
 )
 MODERN = Preset(
     "modern",
-    Additive(modern_model),
+    AdditiveSurrogate(modern_model),
     MixedSearch(),
     FEATURES,
     Front(population=40, hope=2.0),
