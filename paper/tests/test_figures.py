@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from aegis_paper.rankings import Ranking
 from aegis_paper.standings import Standings
 from matplotlib.figure import Figure
 
-from aegisbo.errors import InvalidInput, MissingExtra
+from aegisbo.errors import InvalidInput
 from aegisbo.simulation.problems import names
 
 
@@ -155,9 +154,3 @@ def test_files_are_written_and_no_setting_is_changed(tmp_path: Path, ending: str
 def test_an_unknown_ending_is_refused() -> None:
     with pytest.raises(InvalidInput, match=r"'a.gif' has an ending .* choose one of .pdf, .png, .svg"):
         figures.draw_epsilon_decay(Path("a.gif"))
-
-
-def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtra, match=r"aegisbo\[paper\]"):
-        figures.draw_epsilon_decay(Path("a.png"))

@@ -39,7 +39,8 @@ def made_up(run: int = 0, moves: tuple[str, ...] = MOVES, **changes: Any) -> Rec
         )
         for number, end in zip(rng.permutation(spec.budget), finish, strict=True)
     )
-    return Record(spec, problem.minimum, evaluations, float(finish[-1]), float(rng.random()))
+    scores = problem.scores(np.array([each.value for each in evaluations]))
+    return Record(spec, problem.minimum, scores, evaluations, float(finish[-1]), float(rng.random()))
 
 
 def rounded(record: Record) -> Record:

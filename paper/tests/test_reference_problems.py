@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from aegis_paper.reference.problems import MINIMA, as_published, folded_regret
+from aegis_paper.reference.problems import MINIMA, as_published
 from scipy.optimize import minimize
 
 from aegisbo.simulation.problems import get, names
@@ -53,5 +55,6 @@ def test_all_other_problems_are_left_alone(name: str) -> None:
 def test_regret_never_rises_although_values_fall_below_the_minimum() -> None:
     values = [3.0, 1.5, 0.9, 0.5, 1.05, 2.0]
     definition = [min(abs(value - 1.0) for value in values[: k + 1]) for k in range(6)]
-    assert folded_regret(values, 1.0).tolist() == definition
+    problem = replace(as_published(get("Branin")), minimum=1.0)
+    assert problem.scores(np.array(values)).tolist() == definition
     assert definition[2:] == pytest.approx([0.1, 0.1, 0.05, 0.05])

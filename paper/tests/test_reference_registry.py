@@ -154,11 +154,11 @@ def test_equal_specs_give_equal_runs_and_start_from_the_points_of_the_paper() ->
 
 
 def test_regret_folds_only_if_the_problem_is_the_published_one() -> None:
-    run = record(preset="reference:choice", budget=8)
-    below = replace(run, evaluations=tuple(replace(each, value=run.minimum - 1) for each in run.evaluations))
-    assert below.scores[-1] == pytest.approx(-1.0)
-    published = replace(below, spec=replace(run.spec, preset="reference"))
-    assert published.scores[-1] == pytest.approx(1.0)
+    spec = record(preset="reference:choice", budget=8).spec
+    plain, published = (replace(spec, preset=preset).make_problem() for preset in ("reference:choice", "reference"))
+    for problem, expected in ((plain, -1.0), (published, 1.0)):
+        below = np.array([problem.minimum + 5, problem.minimum - 1])
+        assert problem.scores(below)[-1] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

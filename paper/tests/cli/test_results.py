@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from aegis_paper.claims import CLAIMS
+from aegis_paper.cli import app, main
 from aegis_paper.cli.claims import as_markdown
 from aegis_paper.judgement import Check, Finding, Judgement
 from aegis_paper.records import Cell, Records
 from typer.testing import CliRunner
 
-from aegisbo.cli import app, main
 from aegisbo.simulation.problems import get
 from aegisbo.simulation.runs import Evaluation, Record
 
@@ -38,7 +38,7 @@ def write(records: Records, cell: Cell, level: float, runs: int) -> None:
         regrets = level * 1.05**run * np.linspace(30, 1, BUDGET)
         values = ((problem.minimum or 0.0) + regrets).tolist()
         evaluations = tuple(Evaluation(i, middle, value, "exploit", 0.0, 1.0, 0.01) for i, value in enumerate(values))
-        records.add(Record(cell.spec(run), problem.minimum, evaluations, 20.0, 0.9))
+        records.add(Record(cell.spec(run), problem.minimum, problem.scores(np.array(values)), evaluations, 20.0, 0.9))
 
 
 @pytest.fixture(scope="module")
@@ -61,13 +61,13 @@ def small_plan(tmp_path: Path) -> str:
 
 
 def call(*arguments: str | Path) -> str:
-    outcome = CliRunner().invoke(app, ["paper", *map(str, arguments)], catch_exceptions=False)
+    outcome = CliRunner().invoke(app, [*map(str, arguments)], catch_exceptions=False)
     assert outcome.exit_code == 0, outcome.output
     return outcome.stdout
 
 
 def refuse(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> str:
-    monkeypatch.setattr("sys.argv", ["aegisbo", "paper", *map(str, arguments)])
+    monkeypatch.setattr("sys.argv", ["aegis-paper", *map(str, arguments)])
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code == 2

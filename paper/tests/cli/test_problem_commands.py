@@ -1,40 +1,46 @@
-"""The command line of the benchmark problems: the table, values, pictures, training, and how bad input is refused."""
+"""The paper's problems on the command lines: in those of aegisbo, and `aegis-paper picture` and `build-profet`."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
+from aegis_paper.cli import app as aegis_paper
+from aegis_paper.cli import main as aegis_paper_main
+from aegis_paper.problems import profet_build, push
 from aegis_paper.problems.profet import family_in
 from aegis_paper.problems.profet_bayes_net import Chain
 from aegis_paper.problems.profet_network import Network
+from typer import Typer
 from typer.testing import CliRunner
 
-from aegisbo.cli import app, main
-from aegisbo.cli.instances import with_instances
-from aegisbo.errors import InvalidInput, MissingExtra
-from aegisbo.simulation.problems import families, get, names, profet_build, push
+from aegisbo.cli import app as aegisbo
+from aegisbo.cli import main as aegisbo_main
+from aegisbo.simulation.problems import families, get, names
 
 needs_box2d = pytest.mark.skipif(
     find_spec("Box2D") is None,
-    reason="needs the extra: pip install 'aegisbo[push]'",
+    reason="needs the extra: pip install 'aegis-paper[push]'",
 )
 
 
-def call(*arguments: str) -> str:
+def call(app: Typer, *arguments: str) -> str:
     """What the command prints to standard output."""
     outcome = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert outcome.exit_code == 0, outcome.output
     return outcome.stdout
 
 
-def refuse(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str) -> str:
+def refuse(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, main: Callable[[], None], *arguments: str
+) -> str:
     """What the command prints to standard error when it ends with code 2."""
-    monkeypatch.setattr("sys.argv", ["aegisbo", *arguments])
+    monkeypatch.setattr("sys.argv", ["program", *arguments])
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code == 2
@@ -46,7 +52,7 @@ def refuse(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, 
 
 @needs_box2d
 def test_the_table_lists_fifteen_functions_and_five_families() -> None:
-    lines = [line.split() for line in call("problems").splitlines() if line[:1].isalpha()]
+    lines = [line.split() for line in call(aegisbo, "problems").splitlines() if line[:1].isalpha()]
     rows = {name: cells for name, *cells in lines if cells[0].isdigit()}
     assert list(rows) == [*names(), *(family.name for family in families())]
     assert rows["Branin"][:3] == ["2", "1", "0.397887"]
@@ -55,42 +61,38 @@ def test_the_table_lists_fifteen_functions_and_five_families() -> None:
 
 
 def test_the_table_names_the_command_for_a_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing() -> None:
-        raise MissingExtra("Robot pushing", "push")
-
-    monkeypatch.setattr(push, "_box2d", missing)
-    table = call("problems")
-    assert table.count("pip install 'aegisbo[push]'") == 2
+    push._box2d.cache_clear()
+    monkeypatch.setitem(sys.modules, "Box2D", None)
+    lines = call(aegisbo, "problems").splitlines()
+    assert "push4, push8: Robot pushing needs an optional package: pip install 'aegis-paper[push]'" in lines
+    assert sum("pip install" in line for line in lines) == 1
 
 
 @pytest.mark.parametrize("x", ["0.25,0.5", "C=0.006737946999085467,gamma=1"])
 def test_a_value_is_that_of_the_problem(x: str) -> None:
-    printed = call("problems", "eval", "SVM", "--instance", "7", "--x", x)
+    printed = call(aegisbo, "problems", "eval", "SVM", "--instance", "7", "--x", x)
     assert float(printed) == pytest.approx(get("SVM#7")([0.25, 0.5]), rel=1e-12)
 
 
 def test_the_meaning_of_a_point_goes_to_standard_error() -> None:
-    outcome = CliRunner().invoke(app, ["problems", "eval", "XGBoost#2", "--x", ",".join(["0.5"] * 8)])
+    outcome = CliRunner().invoke(aegisbo, ["problems", "eval", "XGBoost#2", "--x", ",".join(["0.5"] * 8)])
     assert "XGBoost#2 at gamma = 1, learning_rate = 0.000316228, max_depth = 8" in outcome.stderr
 
 
 @needs_box2d
 @pytest.mark.parametrize(("ending", "magic"), [("png", b"\x89PNG"), ("gif", b"GIF89a")])
 def test_a_push_can_be_drawn(tmp_path: Path, ending: str, magic: bytes) -> None:
-    pytest.importorskip("matplotlib")
     file = tmp_path / f"push.{ending}"
-    call("problems", "show", "push8", "--instance", "3", "--x", "-4,2,5,5,4,0,4,2", "-o", str(file))
+    call(aegis_paper, "picture", "push8", "--instance", "3", "--x", "-4,2,5,5,4,0,4,2", "-o", str(file))
     assert file.read_bytes().startswith(magic)
 
 
 def test_landscapes_can_be_drawn(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     file = tmp_path / "svm.png"
-    call("problems", "show", "SVM", "--instances", "1-2", "-o", str(file))
+    call(aegis_paper, "picture", "SVM", "--instances", "1-2", "-o", str(file))
     assert file.read_bytes().startswith(b"\x89PNG")
 
 
-@needs_box2d
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -102,39 +104,23 @@ def test_landscapes_can_be_drawn(tmp_path: Path) -> None:
         (["eval", "push4#1"], "push4#1 needs a point: add --x with values for rx, ry, steps, angle."),
         (["eval", "SVM#1", "--x", "C=1"], "gamma of SVM#1 is missing"),
         (["eval", "pusch4#1", "--x", "1"], "Unknown problem 'pusch4': did you mean 'push4'?"),
-        (["show", "XGBoost#1", "-o", "x.png"], "XGBoost#1 has 8 coordinates: only two can be drawn as a map."),
-        (["show", "push4", "--instances", "1-2", "-o", "x.png"], "2 pushes do not fit into one picture"),
-        (["show", "SVM#1", "-o", "/no/such/folder/x.png"], "cannot be written: give a file in a folder that exists"),
-        (["show", "SVM#1", "-o", "x.txt"], "'x.txt' has an ending that cannot be drawn"),
+        (["picture", "XGBoost#1", "-o", "x.png"], "XGBoost#1 has 8 coordinates: only two can be drawn as a map."),
+        (["picture", "push4", "--instances", "1-2", "-o", "x.png"], "2 pushes do not fit into one picture"),
+        (["picture", "SVM#1", "-o", "/no/such/folder/x.png"], "cannot be written: give a file in a folder that exists"),
+        (["picture", "SVM#1", "-o", "x.txt"], "'x.txt' has an ending that cannot be drawn"),
     ],
 )
 def test_bad_input_is_answered_in_a_sentence(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert message in refuse(capsys, monkeypatch, "problems", *arguments)
-
-
-def test_instances_are_added_to_the_names() -> None:
-    assert with_instances(["Branin"], None, None) == ["Branin"]
-    assert with_instances(["push4", "SVM"], 3, None) == ["push4#3", "SVM#3"]
-    assert with_instances(["push4"], None, "1,4,7-9") == ["push4#1", "push4#4", "push4#7", "push4#8", "push4#9"]
-
-
-@pytest.mark.parametrize("text", ["9-3", "a", "1-", "", "1,,2"])
-def test_unreadable_instances_are_refused(text: str) -> None:
-    with pytest.raises(InvalidInput, match=r"cannot be read at .* write it like 1-51"):
-        with_instances(["push4"], None, text)
-
-
-def test_one_instance_and_several_exclude_each_other() -> None:
-    with pytest.raises(InvalidInput, match="--instance 3 and --instances 1-2 exclude each other"):
-        with_instances(["push4"], 3, "1-2")
+    main, words = (aegisbo_main, ["problems"]) if arguments[0] == "eval" else (aegis_paper_main, [])
+    assert message in refuse(capsys, monkeypatch, main, *words, *arguments)
 
 
 def test_simulations_run_on_several_instances(tmp_path: Path) -> None:
     file = tmp_path / "runs.json"
     few = ["--strategy", "random", "--runs", "2", "--workers", "2", "--budget", "8", "--json", str(file)]
-    printed = call("simulate", "--problem", "SVM", "--instances", "4-6", *few)
+    printed = call(aegisbo, "simulate", "--problem", "SVM", "--instances", "4-6", *few)
     assert printed.startswith("SVM, 3 instances: best value")
     assert "medians over 6 runs" in printed
     runs = json.loads(file.read_text("utf-8"))["runs"]
@@ -159,7 +145,7 @@ def test_training_writes_a_file_of_families(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(profet_build, "BUILDERS", {"SVM": quick(2), "FC-NET": quick(6), "XGBoost": quick(8)})
     file = tmp_path / "own.npz"
-    call("problems", "build-profet", "--data", str(tmp_path), "-o", str(file), "--units", "3", "--seed", "5")
+    call(aegis_paper, "build-profet", "--data", str(tmp_path), "-o", str(file), "--units", "3", "--seed", "5")
     rng = np.random.default_rng([5, 1])
     expected = rng.random((3, 6))
     network = family_in(file, "FC-NET").function(1)
@@ -171,4 +157,4 @@ def test_training_without_data_names_the_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arguments = ["build-profet", "--data", str(tmp_path), "-o", str(tmp_path / "own.npz")]
-    assert "svm_data.npz is missing" in refuse(capsys, monkeypatch, "problems", *arguments).replace("\n", "")
+    assert "svm_data.npz is missing" in refuse(capsys, monkeypatch, aegis_paper_main, *arguments).replace("\n", "")
