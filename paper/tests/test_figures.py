@@ -11,7 +11,7 @@ import pytest
 from aegis_paper import figures
 from aegis_paper.published import published_table
 from aegis_paper.rankings import Ranking
-from aegis_paper.standings import Standings
+from aegis_paper.scores import ScoreTable, by_run
 from matplotlib.figure import Figure
 
 from aegisbo.errors import InvalidInput
@@ -74,7 +74,7 @@ def test_a_number_of_workers_that_one_problem_lacks_leaves_a_gap(drawn: list[Fig
     }
 
 
-def made(study: str, strategies: tuple[str, ...], workers: int = 8) -> Standings:
+def made(study: str, strategies: tuple[str, ...], workers: int = 8) -> ScoreTable:
     """The first method wins every run on all functions but Ackley5, which the last has not run."""
     scores = {
         (strategy, problem): {run: (1.0 + place) * 1.5**run for run in range(11)}
@@ -82,7 +82,7 @@ def made(study: str, strategies: tuple[str, ...], workers: int = 8) -> Standings
         for problem in names()
     }
     scores[strategies[-1], "Ackley5"] = {}
-    return Standings(study, workers, "paper", 200, strategies, names(), scores)
+    return ScoreTable(study, workers, "paper", 200, by_run(scores))
 
 
 def test_bars_are_shares_of_what_can_be_counted_beside_those_of_the_paper(drawn: list[Figure]) -> None:
