@@ -240,7 +240,7 @@ SLOWER = TINY.replace("budget = 7", "budget = 24").replace('"random"', '"thompso
 # Who starts the tests in the background may have had Ctrl-C ignored for all that comes after.
 COMMAND = """
 import signal
-from aegisbo.cli import main
+from aegis_paper.cli import main
 signal.signal(signal.SIGINT, signal.default_int_handler)
 main()
 """
@@ -254,7 +254,7 @@ def driven(tmp_path: Path) -> Iterator[Any]:
     started: list[subprocess.Popen[bytes]] = []
 
     def start() -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-c", COMMAND, "paper", "run", str(file)]
+        command = [sys.executable, "-c", COMMAND, "run", str(file)]
         with said.open("w") as errors:
             options = ["--jobs", "2", "--out", str(tmp_path / "records")]
             started.append(subprocess.Popen([*command, *options], stderr=errors))

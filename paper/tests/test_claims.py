@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
-from aegis_paper.claims import CLAIMS
-from aegis_paper.judgement import Check, Claim, Evidence, Finding, Judgement, judge
-from aegis_paper.plan import load_plan, plan_names
+from aegis_paper.claim_rules import Check, Evidence
+from aegis_paper.claims import CLAIMS, Claim, Finding, Judgement, judge
+from aegis_paper.plans import load_plan, plan_names
 from aegis_paper.published import published_counts, published_table
 from aegis_paper.rankings import Ranking
-from aegis_paper.records import Cell
-from aegis_paper.results import Curves, Results
+from aegis_paper.runs import Cell
+from aegis_paper.scores import Curves, Results
 
 from aegisbo.simulation.problems import names
 
@@ -44,7 +46,7 @@ class Published:
             strategies=tuple(counts),
             problems=names(),
             counts={each: self.replaced.get(each, count) for each, count in counts.items()},
-            scores={key: {run: cell.median * 1.1**run for run in range(11)} for key, cell in cells.items()},
+            on=partial(on, cells),
         )
 
     def ranking(self, study: str, family: str, workers: int) -> Ranking | None:
@@ -54,6 +56,12 @@ class Published:
         by_instance = np.repeat(ranks[None], len(self.shift), axis=0)  # (instances, methods, 200)
         by_instance[:, METHODS.index("aegis")] += self.shift[:, None]
         return Ranking(family, workers, "paper", METHODS, by_instance, (20, 20))
+
+
+def on(cells: dict[tuple[str, str], Any], problem: str) -> pd.DataFrame:
+    """Eleven made-up runs around each published median."""
+    medians = {strategy: cell.median for (strategy, other), cell in cells.items() if other == problem}
+    return pd.DataFrame({strategy: median * 1.1 ** np.arange(11) for strategy, median in medians.items()})
 
 
 def judged(words: str, evidence: Any) -> Judgement:
@@ -194,8 +202,8 @@ def test_evidence_needs_all_problems_and_enough_runs() -> None:
 
 def test_every_claim_names_a_command_of_an_existing_plan() -> None:
     for claim in CLAIMS:
-        program, paper, what, *rest = claim.command.split()
-        assert (program, paper) == ("aegisbo", "paper")
+        program, what, *rest = claim.command.split()
+        assert program == "aegis-paper"
         assert what in ("table", "figure")
         named = [word for word in rest if word in plan_names()]
         assert named, claim.command

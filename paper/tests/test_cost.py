@@ -11,7 +11,7 @@ from aegis_paper.records import Records
 from aegis_paper.runs import Spec
 
 from aegisbo.errors import InvalidInput
-from aegisbo.simulation.runs import Record, simulate
+from aegisbo.simulation.runs import simulate
 
 
 def spec(**changes: object) -> Spec:
@@ -31,9 +31,7 @@ def test_costs_are_collected_by_strategy_and_dimension(tmp_path: Path) -> None:
         (spec(strategy="ei", preset="reference"), 9.0),
         (spec(strategy="aegis"), None),
     ):
-        records.add(
-            Record(of_run, None, simulate(replace(of_run, strategy="random")).evaluations, 1.0, 1.0), None, seconds
-        )
+        records.add(replace(simulate(replace(of_run, problem="Branin", strategy="random")), spec=of_run), None, seconds)
     measured = measured_seconds(records, "paper")
     assert {kind: sorted(seconds) for kind, seconds in measured.items()} == {
         ("random", 2): [0.25, 0.5, 0.75],

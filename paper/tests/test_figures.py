@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,10 @@ import pytest
 from aegis_paper import figures
 from aegis_paper.published import published_table
 from aegis_paper.rankings import Ranking
-from aegis_paper.standings import Standings
+from aegis_paper.scores import ScoreTable, by_run
 from matplotlib.figure import Figure
 
-from aegisbo.errors import InvalidInput, MissingExtra
+from aegisbo.errors import InvalidInput
 from aegisbo.simulation.problems import names
 
 
@@ -75,7 +74,7 @@ def test_a_number_of_workers_that_one_problem_lacks_leaves_a_gap(drawn: list[Fig
     }
 
 
-def made(study: str, strategies: tuple[str, ...], workers: int = 8) -> Standings:
+def made(study: str, strategies: tuple[str, ...], workers: int = 8) -> ScoreTable:
     """The first method wins every run on all functions but Ackley5, which the last has not run."""
     scores = {
         (strategy, problem): {run: (1.0 + place) * 1.5**run for run in range(11)}
@@ -83,7 +82,7 @@ def made(study: str, strategies: tuple[str, ...], workers: int = 8) -> Standings
         for problem in names()
     }
     scores[strategies[-1], "Ackley5"] = {}
-    return Standings(study, workers, "paper", 200, strategies, names(), scores)
+    return ScoreTable(study, workers, "paper", 200, by_run(scores))
 
 
 def test_bars_are_shares_of_what_can_be_counted_beside_those_of_the_paper(drawn: list[Figure]) -> None:
@@ -155,9 +154,3 @@ def test_files_are_written_and_no_setting_is_changed(tmp_path: Path, ending: str
 def test_an_unknown_ending_is_refused() -> None:
     with pytest.raises(InvalidInput, match=r"'a.gif' has an ending .* choose one of .pdf, .png, .svg"):
         figures.draw_epsilon_decay(Path("a.gif"))
-
-
-def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtra, match=r"aegisbo\[paper\]"):
-        figures.draw_epsilon_decay(Path("a.png"))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from aegis_paper.analysis import Mark
 from aegis_paper.published import RUNS, STRATEGIES, paper_name, published, published_counts, published_table
+from aegis_paper.statistics import Mark
 
 from aegisbo.simulation.problems import names
 from aegisbo.strategies.registry import resolve

@@ -52,6 +52,8 @@ def test_every_disagreement_has_a_reason(results: Results) -> None:
 @pytest.mark.parametrize("problem", ["Branin", "Rosenbrock10", "push4#3"])
 def test_a_run_done_again_is_the_same(problem: str) -> None:
     """Of random search, which no other processor or library rounds differently."""
+    if problem.startswith("push"):
+        pytest.importorskip("Box2D", reason="needs the extra: pip install 'aegis-paper[push]'", exc_type=ImportError)
     (shipped, *_) = RECORDS.load(Cell(problem, "random", "paper", 8))
     again = simulate(shipped.spec)
     assert [each.value for each in again.evaluations] == [each.value for each in shipped.evaluations]

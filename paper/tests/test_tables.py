@@ -8,7 +8,7 @@ from io import StringIO
 
 import numpy as np
 import pytest
-from aegis_paper.standings import Standings
+from aegis_paper.scores import ScoreTable, by_run
 from aegis_paper.tables import number, render
 
 from aegisbo.simulation.problems import names
@@ -16,7 +16,7 @@ from aegisbo.simulation.problems import names
 METHODS = ("random", "kriging-believer", "aegis")
 
 
-def made(**changes: object) -> Standings:
+def made(**changes: object) -> ScoreTable:
     """KB clearly worst, AEGiS and Random alike; one cell not run, one with fewer runs."""
     rng = np.random.default_rng(0)
     scores = {}
@@ -28,7 +28,7 @@ def made(**changes: object) -> Standings:
     scores["random", "Ackley5"] = {}
     scores["aegis", "Branin"] = {run: scores["aegis", "Branin"][run] for run in range(7)}
     fields = {"study": "synthetic", "workers": 8, "preset": "paper", "budget": 200}
-    return Standings(**{**fields, "strategies": METHODS, "problems": names(), "scores": scores, **changes})
+    return ScoreTable(**{**fields, "scores": by_run(scores), **changes})
 
 
 def test_numbers_look_as_in_the_paper() -> None:
@@ -42,10 +42,10 @@ def test_numbers_look_as_in_the_paper() -> None:
 
 def test_csv_holds_every_median_with_its_runs() -> None:
     table = made()
-    rows = list(csv.DictReader(StringIO(render([table, table], "csv"))))
+    rows = list(csv.DictReader(StringIO(render([table, table], [], "csv"))))
     assert len(rows) == 2 * (3 * 15 - 1)
     for row in rows:
-        values = np.array([*table.scores[row["strategy"], row["problem"]].values()])
+        values = table.scores[row["strategy"], row["problem"]].dropna()
         assert int(row["n"]) == len(values)
         assert float(row["median"]) == np.median(values)
         assert float(row["mad"]) == pytest.approx(1.4826 * np.median(np.abs(values - np.median(values))), rel=1e-4)
@@ -70,7 +70,7 @@ def text_cells(text: str) -> dict[tuple[str, str], str]:
 
 def test_the_text_holds_what_the_csv_holds() -> None:
     table = made()
-    text = render([table], "text")
+    text = render([table], [], "text")
     cells = text_cells(text)
     names_of = {"Random": "random", "KB": "kriging-believer", "AEGiS": "aegis"}
     signs = {"best": "*", "similar": "~", "": ""}
@@ -80,12 +80,12 @@ def test_the_text_holds_what_the_csv_holds() -> None:
         if key == ("random", "Ackley5"):
             assert cell == "–"
         else:
-            summary = table.summaries[key]
-            assert cell == f"{signs[table.marks[key]]}{number(summary.median)} {number(summary.mad)}"
+            summary = table.summary.loc[key]
+            assert cell == f"{signs[table.marks[key]]}{number(summary['median'])} {number(summary['mad'])}"
 
 
 def test_the_text_fits_eighty_columns_and_says_how_many_runs() -> None:
-    text = render([made()], "text")
+    text = render([made()], [], "text")
     assert max(map(len, text.splitlines())) <= 80
     flat = " ".join(text.split())
     assert "Plan synthetic, 8 workers, preset paper: regret after 200 evaluations." in flat
@@ -101,13 +101,13 @@ def test_the_text_fits_eighty_columns_and_says_how_many_runs() -> None:
 
 
 def test_the_reference_is_said_to_be_tested_two_sided() -> None:
-    assert "two-sided" in render([made(preset="reference")], "text")
-    assert ", 1 worker," in render([made(workers=1)], "text")
+    assert "two-sided" in render([made(preset="reference")], [], "text")
+    assert ", 1 worker," in render([made(workers=1)], [], "text")
 
 
 def test_latex_has_five_problems_a_block_and_marks_by_colour() -> None:
     table = made()
-    text = render([table], "latex")
+    text = render([table], [], "latex")
     assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 1
     rows = [line for line in text.splitlines() if r" \\" in line]
     headings = [row for row in rows if "multicolumn" in row]
@@ -118,13 +118,13 @@ def test_latex_has_five_problems_a_block_and_marks_by_colour() -> None:
     assert text.count(r"\similar ") == 2 * marks.count("similar")
     assert text.count("-- & --") == 1
     assert text.count("{") == text.count("}")
-    median = number(table.summaries["aegis", "Hartmann6"].median)
+    median = number(table.summary.loc[("aegis", "Hartmann6"), "median"])
     assert any(row.startswith("AEGiS") and median in row for row in rows)
 
 
 def test_gamma_is_a_symbol_in_latex() -> None:
-    table = made(study="gamma", strategies=("aegis",))
-    assert "γ" not in render([table], "latex")
+    table = made(study="gamma", scores=made().scores[["aegis"]])
+    assert "γ" not in render([table], [], "latex")
     scores = {("aegis:gamma=0.1", problem): {0: 1.0} for problem in names()}
-    text = render([made(study="gamma", strategies=("aegis:gamma=0.1",), scores=scores)], "latex")
+    text = render([made(study="gamma", scores=by_run(scores))], [], "latex")
     assert r"$\gamma$ = 0.1 &" in text

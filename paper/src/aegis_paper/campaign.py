@@ -8,15 +8,15 @@ from statistics import fmean
 from time import monotonic
 
 from aegis_paper.execution import Done, Jobs, perform_all
-from aegis_paper.plan import Plan
-from aegis_paper.records import Cell, Records
-from aegis_paper.runs import Spec
+from aegis_paper.plans import Plan
+from aegis_paper.records import Records
+from aegis_paper.runs import Cell, Spec
 
 
 def unfinished(plan: Plan, records: Records) -> list[Spec]:
     """The runs of the plan that are not on record, in the plan's order; raises if one of them is impossible."""
-    on_record = {cell: records.runs(cell) for cell in plan.cells()}
-    return [spec for spec in plan.specs() if spec.run not in on_record[Cell.of(spec)]]
+    on_record = records.runs()
+    return [spec for spec in plan.specs() if spec.run not in on_record.get(Cell.of(spec), ())]
 
 
 def carry_out(specs: Iterable[Spec], records: Records, jobs: Jobs) -> Iterator[Done]:

@@ -1,206 +1,56 @@
-"""The claims of the paper, each with the rule by which our records are asked.
-
-Counts are of the fifteen functions on which a method is best or equivalent to the best, within its study.
-"""
+"""The claims of the paper: each with the command that shows it and the rule that judges it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from statistics import mean
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 
-import numpy as np
-
-from aegis_paper.analysis import LEVEL, chance, span
-from aegis_paper.judgement import Check, Claim, Evidence
-from aegis_paper.published import paper_name, published_counts
-from aegis_paper.rankings import Ranking
-from aegis_paper.standings import Standings
-from aegisbo.simulation.comparison import compare
-
-Answer = tuple[bool | None, str]  # whether a claim holds in a case, None if that cannot be told, and the numbers
-
-SEVERAL = (4, 8, 16)  # the paper's numbers of workers, apart from one
-IMPROVING = ("kriging-believer", "local-penalization", "playbook")  # the methods that use expected improvement
-CLOSE = 2  # counts that differ by no more are called about equal
+from aegis_paper import claim_rules as rules
+from aegis_paper.claim_rules import SEVERAL, Check, Evidence, on_families, with_workers
 
 
-def with_workers(
-    study: str, numbers: Sequence[int], rule: Callable[[Standings], Answer]
-) -> Callable[[Evidence], Iterator[Check]]:
-    """Ask a rule about the table for each number of workers."""
+class Finding(StrEnum):
+    """What became of a claim."""
 
-    def checks(evidence: Evidence) -> Iterator[Check]:
-        for workers in numbers:
-            table = evidence.table(study, workers)
-            yield Check(f"q = {workers}", *(rule(table) if table else ()))
-
-    return checks
+    HOLDS = "holds"
+    PARTLY = "holds in part"
+    FAILS = "does not hold"
+    UNDECIDED = "cannot be told"
+    OPEN = "not yet run"
 
 
-def on_families(
-    study: str, families: Sequence[str], rule: Callable[[Ranking], Answer]
-) -> Callable[[Evidence], Iterator[Check]]:
-    """Ask a rule about the average ranks on each family of problems, for each number of workers."""
+@dataclass(frozen=True)
+class Claim:
+    """What the paper says, the command that shows it, and how it is judged."""
 
-    def checks(evidence: Evidence) -> Iterator[Check]:
-        for family in families:
-            for workers in SEVERAL:
-                ranking = evidence.ranking(study, family, workers)
-                yield Check(f"{family}, q = {workers}", *(rule(ranking) if ranking else ()))
-
-    return checks
+    text: str
+    command: str
+    checks: Callable[[Evidence], Iterable[Check]]
 
 
-def best_on_ten(table: Standings) -> Answer:
-    """AEGiS reaches the count that the paper names."""
-    return table.counts["aegis"] >= 10, _counts(table, table.strategies)
+@dataclass(frozen=True)
+class Judgement:
+    """A claim and what became of it."""
+
+    claim: Claim
+    finding: Finding
+    checks: tuple[Check, ...]
 
 
-def not_behind_uniform_choice(table: Standings) -> Answer:
-    """AEGiS has no lower count than AEGiS-RS, and is not clearly worse on more functions than clearly better."""
-    won, lost = _clear_wins(table, "aegis", "aegis-rs"), _clear_wins(table, "aegis-rs", "aegis")
-    numbers = f"{_counts(table, ('aegis', 'aegis-rs'))}; {_against(table, ['aegis-rs'])}"
-    return won >= lost and table.counts["aegis"] >= table.counts["aegis-rs"], numbers
+def judge(claim: Claim, evidence: Evidence) -> Judgement:
+    """Compare a claim with the records."""
+    checks = tuple(claim.checks(evidence))
+    answers = [check.holds for check in checks if check.numbers]
+    return Judgement(claim, _finding(answers), checks)
 
 
-def losses_with_more_workers(evidence: Evidence) -> Iterator[Check]:
-    """From 4 to 16 workers the methods with expected improvement lose more than AEGiS and TS."""
-    few, many = evidence.table("synthetic", 4), evidence.table("synthetic", 16)
-    case = "q = 4 to 16"
-    if few is None or many is None:
-        yield Check(case)
-        return
-    lost = {strategy: few.counts[strategy] - many.counts[strategy] for strategy in few.strategies}
-    holds = mean(lost[each] for each in IMPROVING) > max(lost["aegis"], lost["thompson"])
-    numbers = (f"with {table.workers} {_counts(table, table.strategies)}" for table in (few, many))
-    yield Check(case, holds, "; ".join(numbers))
-
-
-def best_of_study(table: Standings) -> Answer:
-    """AEGiS has a higher count than every variant of it."""
-    variants = [strategy for strategy in table.strategies if strategy != "aegis"]
-    leads = _above(table.counts["aegis"], max(table.counts[each] for each in variants))
-    return leads, f"{_counts(table, table.strategies)}; {_against(table, variants)}"
-
-
-def little_difference(table: Standings) -> Answer:
-    """The counts of all methods are about equal."""
-    counts = table.counts.values()
-    return max(counts) - min(counts) <= CLOSE, _counts(table, table.strategies)
-
-
-def less_thompson_is_better(evidence: Evidence) -> Iterator[Check]:
-    """On average over the numbers of workers: γ from 0.2 to 0.4 is no worse than 0.5, and γ above it is worse."""
-    tables = {workers: evidence.table("gamma", workers) for workers in SEVERAL}
-    run = [table for table in tables.values() if table]
-    yield from (Check(f"q = {workers}") for workers, table in tables.items() if not table)
-    if run:
-        below, above = (
-            mean(table.counts[f"aegis:gamma=0.{tenths}"] for table in run for tenths in part)
-            for part in ((2, 3, 4), (6, 7, 8, 9))
-        )
-        half = mean(table.counts["aegis"] for table in run)
-        case = f"q = {', '.join(str(table.workers) for table in run)}"
-        runs = span(n for table in run for n in table.runs)
-        numbers = f"mean counts: γ 0.2 to 0.4 {below:.1f}, 0.5 {half:.1f}, 0.6 to 0.9 {above:.1f}; n = {runs}"
-        yield Check(case, below >= half > above, numbers)
-
-
-def as_good_as_improvement(table: Standings) -> Answer:
-    """AEGiS and EI are about equal, and both above TS and AEGiS-RS."""
-    counts = table.counts
-    close = abs(counts["aegis"] - counts["ei"]) <= CLOSE
-    above = min(counts["aegis"], counts["ei"]) > max(counts["thompson"], counts["aegis-rs"])
-    return close and above, _counts(table, table.strategies)
-
-
-def pareto_set_matters_most(table: Standings) -> Answer:
-    """Without the Pareto set AEGiS has the lowest count."""
-    others = [count for strategy, count in table.counts.items() if strategy != "aegis-no-pf"]
-    return _above(min(others), table.counts["aegis-no-pf"]), _counts(table, table.strategies)
-
-
-def ahead_after_fifty(ranking: Ranking) -> Answer:
-    """From 50 evaluations on AEGiS has a lower average rank than each method with expected improvement."""
-    return _all(_ahead(ranking, "aegis", each, LATER) for each in IMPROVING), _ranks(ranking, 50)
-
-
-def thompson_is_better(ranking: Ranking) -> Answer:
-    """From 50 evaluations on TS has a lower average rank than AEGiS."""
-    return _ahead(ranking, "thompson", "aegis", LATER), _ranks(ranking, 50)
-
-
-def improvement_is_best(ranking: Ranking) -> Answer:
-    """From 50 evaluations on each method with expected improvement has a lower average rank than any other."""
-    others = [strategy for strategy in ranking.strategies if strategy not in IMPROVING]
-    pairs = (_ahead(ranking, each, other, LATER) for each in IMPROVING for other in others)
-    return _all(pairs), _ranks(ranking, 50)
-
-
-def ahead_of_thompson(ranking: Ranking) -> Answer:
-    """From 50 evaluations on AEGiS has a lower average rank than TS."""
-    return _ahead(ranking, "aegis", "thompson", LATER), _ranks(ranking, 50)
-
-
-def overtakes(ranking: Ranking) -> Answer:
-    """Up to 50 evaluations a method with expected improvement is ahead of AEGiS, from 100 on none."""
-    early = _all(_ahead(ranking, "aegis", each, slice(15, 50)) for each in IMPROVING)
-    behind = None if early is None else not early
-    ahead = _all(_ahead(ranking, "aegis", each, slice(99, None)) for each in IMPROVING)
-    best = np.min([ranking.of(each) for each in IMPROVING], axis=0)
-    times = np.flatnonzero(ranking.of("aegis") > best) + 1  # numbers of evaluations
-    last = f"behind for the last time after {times[-1]} evaluations" if len(times) else "never behind"
-    return _all([behind, ahead]), f"{last}; {_ranks(ranking, 100)}"
-
-
-LATER = slice(49, None)  # from 50 evaluations on
-
-
-def _ahead(ranking: Ranking, one: str, other: str, when: slice) -> bool | None:
-    """Whether the one has the lower average rank; None if luck with the instances could do as much."""
-    difference = compare(ranking.on_instances(one, when), ranking.on_instances(other, when))
-    if difference.p_better is None or difference.p_worse is None:
-        return None  # too few
-    return True if difference.p_better < LEVEL else False if difference.p_worse < LEVEL else None
-
-
-def _all(answers: Iterable[bool | None]) -> bool | None:
-    """Whether all hold; one that does not decides, one that cannot be told leaves it open."""
-    given = [*answers]
-    return False if False in given else None if None in given else True
-
-
-def _above(count: int, other: int) -> bool | None:
-    """Equal counts do not tell."""
-    return count > other if count != other else None
-
-
-def _counts(table: Standings, strategies: Sequence[str]) -> str:
-    theirs = published_counts(table.study, table.workers)
-    ours = (f"{paper_name(each, table.study)} {table.counts[each]} [{theirs[each]}]" for each in strategies)
-    return f"{', '.join(ours)}; n = {span(table.runs)}"
-
-
-def _against(table: Standings, others: Sequence[str]) -> str:
-    listed = (
-        f"than {paper_name(each, table.study)} on {_clear_wins(table, 'aegis', each)}, worse on "
-        f"{_clear_wins(table, each, 'aegis')}"
-        for each in others
-    )
-    return f"AEGiS clearly better {'; '.join(listed)}"
-
-
-def _clear_wins(table: Standings, winner: str, loser: str) -> int:
-    """On how many problems the one is better by the test, without correction: it is one pair."""
-    return sum(chance(table.scores[winner, p], table.scores[loser, p]) < LEVEL for p in table.problems)
-
-
-def _ranks(ranking: Ranking, first: int) -> str:
-    means = {each: float(ranking.of(each)[first - 1 :].mean()) for each in ranking.strategies}
-    ordered = sorted(means.items(), key=lambda item: item[1])
-    listed = ", ".join(f"{paper_name(strategy, 'synthetic')} {rank:.2f}" for strategy, rank in ordered)
-    runs = f"{ranking.instances} instances x {span(ranking.repeats)}"
-    return f"mean ranks from {first} on: {listed}; n = {runs}"
+def _finding(answers: Sequence[bool | None]) -> Finding:
+    if not answers:
+        return Finding.OPEN
+    if True in answers:
+        return Finding.HOLDS if all(answers) else Finding.PARTLY
+    return Finding.FAILS if False in answers else Finding.UNDECIDED
 
 
 _SUMMARY = "aegis-paper figure summary {} -o bars.png"
@@ -210,71 +60,71 @@ CLAIMS = (
     Claim(
         "AEGiS is the best or equivalent to the best on 10 of the 15 functions",
         "aegis-paper table synthetic",
-        with_workers("synthetic", SEVERAL, best_on_ten),
+        with_workers("synthetic", SEVERAL, rules.best_on_ten),
     ),
     Claim(
         "AEGiS is at least as good as AEGiS-RS, and mostly better",
         _SUMMARY.format("synthetic"),
-        with_workers("synthetic", SEVERAL, not_behind_uniform_choice),
+        with_workers("synthetic", SEVERAL, rules.not_behind_uniform_choice),
     ),
     Claim(
         "AEGiS and TS lose little from 4 to 16 workers, the methods with EI much",
         _SUMMARY.format("synthetic"),
-        losses_with_more_workers,
+        rules.losses_with_more_workers,
     ),
     Claim(
         "All three components are needed: AEGiS is above No Exploit, No TS and No PF",
         _SUMMARY.format("ablation"),
-        with_workers("ablation", SEVERAL, best_of_study),
+        with_workers("ablation", SEVERAL, rules.best_of_study),
     ),
     Claim(
         "With 4 and 8 workers ε = 2/√d is better than a faster and a slower decay",
         _SUMMARY.format("epsilon"),
-        with_workers("epsilon", (4, 8), best_of_study),
+        with_workers("epsilon", (4, 8), rules.best_of_study),
     ),
     Claim(
         "With 16 workers there is little between the three rates of decay",
         _SUMMARY.format("epsilon"),
-        with_workers("epsilon", (16,), little_difference),
+        with_workers("epsilon", (16,), rules.little_difference),
     ),
     Claim(
         "γ a little below one half is slightly better, above it worse",
         "aegis-paper figure gamma -o gamma.png",
-        less_thompson_is_better,
+        rules.less_thompson_is_better,
     ),
     Claim(
         "With one worker AEGiS and EI are about equal, and both above TS and AEGiS-RS",
         _SUMMARY.format("sequential"),
-        with_workers("sequential", (1,), as_good_as_improvement),
+        with_workers("sequential", (1,), rules.as_good_as_improvement),
     ),
     Claim(
         "With one worker AEGiS suffers most without the Pareto set",
         f"{_SUMMARY.format('ablation')} --workers 1",
-        with_workers("ablation", (1,), pareto_set_matters_most),
+        with_workers("ablation", (1,), rules.pareto_set_matters_most),
     ),
     Claim(
         "Tuning: AEGiS is above KB, LP and PLAyBOOK after about 50 evaluations",
         _RANKS.format("profet"),
-        on_families("profet", ("SVM", "FC-NET", "XGBoost"), ahead_after_fifty),
+        on_families("profet", ("SVM", "FC-NET", "XGBoost"), rules.ahead_after_fifty),
     ),
     Claim(
         "Tuning: TS is better than AEGiS on XGBoost",
         _RANKS.format("profet"),
-        on_families("profet", ("XGBoost",), thompson_is_better),
+        on_families("profet", ("XGBoost",), rules.thompson_is_better),
     ),
     Claim(
         "push4: the methods with EI are the best",
         _RANKS.format("push"),
-        on_families("push", ("push4",), improvement_is_best),
+        on_families("push", ("push4",), rules.improvement_is_best),
     ),
     Claim(
         "push4: AEGiS is above TS",
         _RANKS.format("push"),
-        on_families("push", ("push4",), ahead_of_thompson),
+        on_families("push", ("push4",), rules.ahead_of_thompson),
     ),
     Claim(
         "push8: AEGiS overtakes the methods with EI after about 75 evaluations",
         _RANKS.format("push"),
-        on_families("push", ("push8",), overtakes),
+        on_families("push", ("push8",), rules.overtakes),
     ),
 )

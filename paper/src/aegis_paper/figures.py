@@ -9,19 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from aegis_paper.analysis import span
-from aegis_paper.canvas import DIAMONDS, FAINT, PAPER, WORKERS, canvas, finish, gamma_of, grid, log_scale, style
+from aegis_paper.figure_style import DIAMONDS, FAINT, PAPER, WORKERS, canvas, finish, gamma_of, grid, log_scale, style
 from aegis_paper.published import FUNCTIONS, paper_name, published_counts
 from aegis_paper.rankings import Ranking
-from aegis_paper.results import Curves
-from aegis_paper.standings import Standings
+from aegis_paper.scores import Curves, ScoreTable
+from aegis_paper.statistics import span
 from aegisbo.arrays import Array
-from aegisbo.simulation.problems import get
+from aegisbo.simulation.problems import dimension
 from aegisbo.strategies.schedules import by_sqrt, faster, slower
 
 
 def draw_convergence(panels: Mapping[tuple[str, int], Mapping[str, Curves]], study: str, file: Path) -> None:
-    """The regret after each evaluation: a panel a problem and number of workers, with the runs of each method."""
+    """The regret after each evaluation: one panel per problem and number of workers, with the runs of each method."""
     figure, axes = grid(file, [*panels], size=(3.1, 2.3))
     for axis, ((problem, workers), methods) in zip(axes, panels.items(), strict=True):
         for strategy, runs in methods.items():
@@ -35,7 +34,7 @@ def draw_convergence(panels: Mapping[tuple[str, int], Mapping[str, Curves]], stu
 
 
 def draw_ranks(rankings: Sequence[Ranking], file: Path) -> None:
-    """The average rank of each method after each evaluation: a panel a family and number of workers."""
+    """The average rank of each method after each evaluation: one panel per family and number of workers."""
     figure, axes = grid(file, [(ranking.family, ranking.workers) for ranking in rankings], size=(3.1, 2.5))
     for axis, ranking in zip(axes, rankings, strict=True):
         for strategy, ranks in zip(ranking.strategies, ranking.ranks, strict=True):
@@ -47,14 +46,14 @@ def draw_ranks(rankings: Sequence[Ranking], file: Path) -> None:
     finish(figure, axes, "evaluations", "average rank, 1 is best", file)
 
 
-def draw_summary(tables: Sequence[Standings], file: Path) -> None:
+def draw_summary(tables: Sequence[ScoreTable], file: Path) -> None:
     """Bars: the share of the problems on which each method is best or equivalent; the paper's shares as diamonds."""
     strategies = list(dict.fromkeys(strategy for table in tables for strategy in table.strategies))
     figure, (axis,) = canvas(file, 1, 1, size=(6.4, 0.8 + len(strategies) * (0.15 + 0.13 * len(tables))))
     height = 0.8 / len(tables)
     for row, table in enumerate(tables):
         places = np.arange(len(strategies)) + (row - (len(tables) - 1) / 2) * height
-        bars = axis.barh(places, _ours(table, strategies), 0.9 * height, color=_colour(table), label=_describe(table))
+        bars = axis.barh(places, _ours(table, strategies), 0.9 * height, color=_color(table), label=_describe(table))
         axis.bar_label(bars, [f"{table.counts.get(each, '')}" for each in strategies], padding=7, fontsize=7)
         axis.plot(_published(table, strategies), places, clip_on=False, zorder=4, **DIAMONDS)
     axis.plot([], [], label=PAPER, **DIAMONDS)
@@ -65,14 +64,14 @@ def draw_summary(tables: Sequence[Standings], file: Path) -> None:
     finish(figure, [axis], "share of problems where best or equivalent to the best", "", file)
 
 
-def draw_gamma(tables: Sequence[Standings], file: Path) -> None:
+def draw_gamma(tables: Sequence[ScoreTable], file: Path) -> None:
     """How often each share γ of Thompson sampling is best or equivalent; the paper's numbers dashed."""
     figure, (axis,) = canvas(file, 1, 1, size=(6.0, 3.2))
     for table in tables:
         strategies = sorted(table.strategies, key=gamma_of)
         gammas = [gamma_of(each) for each in strategies]
-        axis.plot(gammas, _ours(table, strategies), "o-", color=_colour(table), lw=1.8, label=_describe(table))
-        axis.plot(gammas, _published(table, strategies), "--", color=_colour(table))
+        axis.plot(gammas, _ours(table, strategies), "o-", color=_color(table), lw=1.8, label=_describe(table))
+        axis.plot(gammas, _published(table, strategies), "--", color=_color(table))
     axis.plot([], [], "--", color=FAINT, label=PAPER)
     axis.set(ylim=(0, 1.03), xticks=np.linspace(0, 1, 11))
     up = "share of problems where best or equivalent"
@@ -104,27 +103,27 @@ def _draw_median(axis: Any, scores: Array, problem: str, look: Mapping[str, Any]
 
 def _after_start(problem: str, curves: Array) -> tuple[Array, Array]:  # (..., budget)
     """Numbers of evaluations and the curves, from the last initial point on."""
-    start = 2 * get(problem).d
+    start = 2 * dimension(problem)
     return np.arange(start, curves.shape[-1] + 1.0), curves[..., start - 1 :]
 
 
 def _mark_start(axis: Any, problem: str) -> None:
-    axis.axvline(2 * get(problem).d, color=FAINT, linestyle="--", linewidth=1)
+    axis.axvline(2 * dimension(problem), color=FAINT, linestyle="--", linewidth=1)
     axis.set_xlim(left=0)
 
 
-def _ours(table: Standings, strategies: Sequence[str]) -> list[float]:
+def _ours(table: ScoreTable, strategies: Sequence[str]) -> list[float]:
     return [table.counts.get(strategy, math.nan) / len(table.complete) for strategy in strategies]
 
 
-def _published(table: Standings, strategies: Sequence[str]) -> list[float]:
+def _published(table: ScoreTable, strategies: Sequence[str]) -> list[float]:
     counts = published_counts(table.study, table.workers)
     return [counts.get(strategy, math.nan) / FUNCTIONS for strategy in strategies]
 
 
-def _colour(table: Standings) -> str:
+def _color(table: ScoreTable) -> str:
     return WORKERS.get(table.workers, "tab:purple")
 
 
-def _describe(table: Standings) -> str:
+def _describe(table: ScoreTable) -> str:
     return f"q = {table.workers}: {len(table.complete)} problems, n = {span(table.runs)}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from aegis_paper.analysis import Mark
+from aegis_paper.statistics import Mark
 
 RUNS = 51  # behind each median of the paper
 FUNCTIONS = 15  # in each table

@@ -1,17 +1,20 @@
-"""Average ranks on a family of problems from the records: SVM, push4 and so on, each with many instances."""
+"""Average ranks on a family of problems, such as SVM or push4, from the records (section 5.2 of the paper)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import permutations
 
 import numpy as np
+from numpy.random import Generator
 
-from aegis_paper.plan import Plan
-from aegis_paper.ranks import ranks_of
-from aegis_paper.results import Results
+from aegis_paper.plans import Plan
+from aegis_paper.scores import Results
 from aegisbo.arrays import Array
+
+DRAWS = 1000  # of each instance: one draw picks one run of each method
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,29 @@ def read_ranking(results: Results, plan: Plan, family: str, workers: int, preset
         return None
     repeats = [len(runs) for methods in complete for runs in methods]
     return Ranking(family, workers, preset, strategies, ranks_of(complete), (min(repeats), max(repeats)))
+
+
+def ranks_of(instances: Sequence[Sequence[Array]], seed: int = 0) -> Array:  # (instances, methods, budget)
+    """On each instance the mean rank of each method after each evaluation, 1 for the best; equal scores share theirs.
+
+    `instances` holds for each instance one array of scores per method, (its runs, budget). As in the paper, runs are
+    drawn for each method on its own, so the numbers of runs may differ.
+    """
+    rng = np.random.default_rng(seed)
+    return np.array([_ranks_on_instance(scores, rng) for scores in instances])
+
+
+def _ranks_on_instance(scores: Sequence[Array], rng: Generator) -> Array:  # [(runs, budget)] -> (methods, budget)
+    picks = [rng.integers(len(runs), size=DRAWS) for runs in scores]
+    ranks = np.ones((len(scores), scores[0].shape[1]))
+    # A rank is one more than the number of methods that are ahead, and half a place for each that is level.
+    for i, j in permutations(range(len(scores)), 2):
+        mine, theirs = scores[i][:, None, :], scores[j][None, :, :]
+        ahead = (theirs < mine) + 0.5 * (theirs == mine)  # (runs of i, runs of j, budget)
+        drawn = np.zeros(ahead.shape[:2])
+        np.add.at(drawn, (picks[i], picks[j]), 1 / DRAWS)
+        ranks[i] += np.tensordot(drawn, ahead, axes=2)
+    return ranks
 
 
 def _families(problems: Iterable[str]) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from aegis_paper.agreement import Verdict
-from aegisbo.simulation.problems import names
+from aegis_paper.statistics import Verdict
+from aegisbo.simulation.synthetic import SYNTHETIC
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,8 @@ class Reason:
     verdict: Verdict
     problems: Mapping[str, Collection[str]]  # by the name of the strategy, whatever its parameters
 
+
+FUNCTIONS = tuple(problem.name for problem in SYNTHETIC)
 
 # After the first batch the published code ran these three as one and the same, so what is shown for one holds for all.
 IMPROVING = ("kriging-believer", "local-penalization", "playbook")
@@ -37,7 +39,9 @@ REASONS = (
         Verdict.LOWER,
         dict.fromkeys(IMPROVING, ("Branin", "Ackley5", "Eggholder", "GoldsteinPrice", "StyblinskiTang7")),
     ),
-    Reason(f"probably {FORGOTTEN}, as where this was tried", "paper", Verdict.LOWER, dict.fromkeys(IMPROVING, names())),
+    Reason(
+        f"probably {FORGOTTEN}, as where this was tried", "paper", Verdict.LOWER, dict.fromkeys(IMPROVING, FUNCTIONS)
+    ),
     # With up to four coordinates the published code never exploited: there its AEGiS without exploitation is AEGiS, and
     # without the Pareto set it is Thompson sampling.
     Reason(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import cache
 
 from aegis_paper import reference
 from aegisbo.simulation import runs
 from aegisbo.simulation.problem import Problem
+from aegisbo.simulation.problems import dimension
+from aegisbo.strategies.aegis import Aegis
 from aegisbo.strategies.base import Strategy
 
 
@@ -30,3 +33,42 @@ class Spec(runs.Spec):
     @property
     def _deviations(self) -> reference.Deviations:
         return reference.deviations_of(self.preset)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What repeated runs have in common: they differ in their number only."""
+
+    problem: str
+    strategy: str
+    preset: str
+    workers: int
+    budget: int = 200
+    law: str = "half-normal"
+    seed: int = 0
+
+    @classmethod
+    def of(cls, spec: runs.Spec) -> Cell:
+        """The cell that a run belongs to."""
+        return cls(**{name: value for name, value in asdict(spec).items() if name != "run"})
+
+    def spec(self, run: int) -> Spec:
+        """The run with this number."""
+        return Spec(**asdict(self), run=run)
+
+
+@cache
+def same_algorithm(cell: Cell) -> Cell:
+    """The cell whose runs serve for this one too.
+
+    Schedules of ε that give the same share for the problem's number of coordinates are one algorithm. With the paper's
+    presets all of them explore always on up to four coordinates, so the plans run AEGiS only once there.
+    """
+    plain = replace(cell, strategy=cell.strategy.partition(":epsilon=")[0])
+    d = dimension(cell.problem)
+    return plain if plain != cell and _exploration(plain, d) == _exploration(cell, d) else cell
+
+
+def _exploration(cell: Cell, d: int) -> float | None:
+    strategy = cell.spec(0).make_strategy()
+    return strategy.exploration(d) if isinstance(strategy, Aegis) else None

@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
+from aegis_paper.cli import app, campaign
 from aegis_paper.execution import Done, perform
 from aegis_paper.plan import load_plan, plan_names
 from aegis_paper.records import Records
@@ -16,7 +17,6 @@ from aegis_paper.runs import Spec
 from rich.console import Console
 from typer.testing import CliRunner
 
-from aegisbo.cli import app, campaign
 from aegisbo.cli.tables import short
 from aegisbo.errors import InvalidInput, MissingExtra, StudyError, UnknownName
 
@@ -73,7 +73,7 @@ def records(tmp_path: Path) -> Records:
 
 
 def call(*arguments: str, code: int = 0) -> str:
-    outcome = CliRunner().invoke(app, ["paper", *arguments], catch_exceptions=False)
+    outcome = CliRunner().invoke(app, [*arguments], catch_exceptions=False)
     assert outcome.exit_code == code, outcome.output
     return outcome.output
 

@@ -82,7 +82,7 @@ def test_parameters_are_those_of_the_supplement(family: Family) -> None:
 
 
 def test_the_files_fit_into_eight_megabytes() -> None:
-    data = files("aegisbo.simulation.problems") / "data"
+    data = files("aegis_paper.problems") / "data"
     assert 0 < sum(len(file.read_bytes()) for file in data.iterdir()) <= 8_000_000
 
 
@@ -217,7 +217,7 @@ def test_impossible_points_are_refused(x: list[float], message: str) -> None:
 
 
 def test_a_file_of_ones_own_can_be_used() -> None:
-    own = family_in(Path(str(files("aegisbo.simulation.problems") / "data" / "profet.npz")), "SVM")
+    own = family_in(Path(str(files("aegis_paper.problems") / "data" / "profet.npz")), "SVM")
     assert own.instance(5)([0.2, 0.7]) == SVM.instance(5)([0.2, 0.7])
     with pytest.raises(UnknownName, match="'svm': did you mean 'SVM'"):
         family_in(Path("any"), "svm")

@@ -61,14 +61,21 @@ def test_every_datum_is_seen_once_a_round() -> None:
 
 @pytest.mark.parametrize("output", ["sigmoid", "exp"])
 def test_draws_explain_the_data_and_differ(output: Output) -> None:
+    """Twelve draws together follow the bend in the data, which no plane does.
+
+    The chain is chaotic: the last digits of a processor decide where it is after some thousand steps, and a single draw
+    may stray far. So no single draw is judged. The mean of twelve draws leaves at most 0.18 of what the best plane
+    leaves (ten seeds, both outputs); a network that has learnt only the slope leaves all of it.
+    """
     rng = np.random.default_rng(12)
     X = rng.normal(size=(400, 2))
     y = 0.5 + 0.4 * np.tanh(X[:, 0] - 0.5 * X[:, 1])
-    draws = list(islice(draw_layers(X, y, output, Chain(units=150, burn_in=2000, spacing=300), rng), 2))
-    values = [predict(layers, X, output) for layers in draws]
-    for prediction in values:
-        assert np.mean((prediction - y) ** 2) < 0.1 * y.var()
-    assert np.abs(values[0] - values[1]).max() > 1e-3
+    draws = islice(draw_layers(X, y, output, Chain(units=150, burn_in=3000, spacing=200), rng), 12)
+    values = np.array([predict(layers, X, output) for layers in draws])  # (12, 400)
+    plane = np.column_stack([X, np.ones(len(X))])
+    by_plane = plane @ np.linalg.lstsq(plane, y, rcond=None)[0]
+    assert np.mean((values.mean(axis=0) - y) ** 2) < 0.4 * np.mean((by_plane - y) ** 2)
+    assert np.ptp(values, axis=0).max() > 1e-3
 
 
 def predict(layers: Layers, X: Array, output: Output) -> Array:

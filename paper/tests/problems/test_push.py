@@ -13,15 +13,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from aegis_paper.problems import push as pushing
 from aegis_paper.problems.push import PUSH4, PUSH8, Push
 from aegis_paper.problems.push_targets import APART, paired_targets, single_targets
 
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput, MissingExtra
 from aegisbo.simulation import problems
-from aegisbo.simulation.problems import push as pushing
 
-pytest.importorskip("Box2D", reason="needs the extra: pip install 'aegisbo[push]'", exc_type=ImportError)
+pytest.importorskip("Box2D", reason="needs the extra: pip install 'aegis-paper[push]'", exc_type=ImportError)
 
 # Box2D computes in float32, so another build of it may differ; the tolerance of an untried machine is that of a build
 # from years ago, measured over 1,224 stored values.
@@ -217,8 +217,8 @@ def test_a_missing_extra_is_answered_with_the_command(monkeypatch: pytest.Monkey
     real_import = builtins.__import__
     pushing._box2d.cache_clear()
     monkeypatch.setattr(builtins, "__import__", no_box2d)
-    with pytest.raises(MissingExtra, match=r"^Robot pushing needs .*pip install 'aegisbo\[push\]'$"):
-        PUSH4.instance(1)
+    with pytest.raises(MissingExtra, match=r"^Robot pushing needs .*pip install 'aegis-paper\[push\]'$"):
+        PUSH4.instance(1)([0, 0, 150, 0])
 
 
 @pytest.mark.parametrize("name", ["push4", "push8"])

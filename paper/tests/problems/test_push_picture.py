@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +9,9 @@ import pytest
 from aegis_paper.problems.push import PUSH8, Push
 from aegis_paper.problems.push_picture import draw_push, trace
 
-from aegisbo.errors import InvalidInput, MissingExtra
+from aegisbo.errors import InvalidInput
 
-pytest.importorskip("Box2D", reason="needs the extra: pip install 'aegisbo[push]'", exc_type=ImportError)
-pytest.importorskip("matplotlib", reason="needs the extra: pip install 'aegisbo[paper]'", exc_type=ImportError)
+pytest.importorskip("Box2D", reason="needs the extra: pip install 'aegis-paper[push]'", exc_type=ImportError)
 
 X = np.array([-4.2, 1.8, 84, 5.3, 4, 0.2, 118, 2.2])
 PUSH = PUSH8.function(3)
@@ -51,17 +49,3 @@ def test_pictures_are_of_the_kind_that_was_asked_for(push: Push, tmp_path: Path,
 def test_other_endings_are_refused(push: Push, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"'push\.txt' .* choose one of \.gif, \.pdf, \.png, \.svg"):
         draw_push(push, X, "push8#3", tmp_path / "push.txt")
-
-
-def test_missing_matplotlib_is_answered_with_the_command(
-    push: Push, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def no_matplotlib(name: str, *args: object) -> object:
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return real_import(name, *args)
-
-    real_import = builtins.__import__
-    monkeypatch.setattr(builtins, "__import__", no_matplotlib)
-    with pytest.raises(MissingExtra, match=r"pip install 'aegisbo\[paper\]'"):
-        draw_push(push, X, "push8#3", tmp_path / "push.png")

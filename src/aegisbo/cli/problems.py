@@ -44,14 +44,18 @@ def problems(context: typer.Context) -> None:
     table.add_column("box", overflow="fold")
     for problem in map(get, names()):
         table.add_row(problem.name, str(problem.d), "1", f"{problem.minimum:.6g}", cost(problem), box(problem.bounds))
+    unavailable: dict[str, list[str]] = {}  # names of families, by what their evaluation needs
     for family in families():
         try:
             seconds = cost(family.instance(1))
         except MissingExtra as error:
-            seconds = f"{error}"[f"{error}".index("pip") :]
-        table.add_row(family.name, str(family.d), str(family.count), "unknown", escape(seconds), box(family.bounds))
+            seconds = "–"
+            unavailable.setdefault(str(error), []).append(family.name)
+        table.add_row(family.name, str(family.d), str(family.count), "unknown", seconds, box(family.bounds))
     console = Console(highlight=False)
     console.print(table)
+    for reason, affected in unavailable.items():
+        console.print(f"\n{', '.join(affected)}: {reason}", markup=False, soft_wrap=True)
     console.print(
         "\nCosts are of one evaluation, measured now. Unknown minima are not below 0, which the paper takes for them."
     )

@@ -1,10 +1,10 @@
-"""The command line `aegis-paper`: one small file a command. Heavy parts load when a command runs."""
+"""The command line `aegis-paper`: `commands` has the options, and a small file per command what it does."""
 
 from __future__ import annotations
 
 import typer
 
-from aegis_paper.cli import cost, problems, results, run
+from aegis_paper.cli import commands, problems
 from aegisbo.cli import run_app
 
 app = typer.Typer(
@@ -14,13 +14,13 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-app.command(epilog=run.EXAMPLES)(run.run)
-app.command()(run.plans)
-app.command()(cost.cost)
-app.command(epilog=results.TABLE_EXAMPLES)(results.table)
-app.command(epilog=results.FIGURE_EXAMPLES)(results.figure)
-app.command()(results.compare)
-app.command()(results.claims)
+app.command(epilog=commands.RUN_EXAMPLES)(commands.run)
+app.command()(commands.plans)
+app.command()(commands.cost)
+app.command(epilog=commands.TABLE_EXAMPLES)(commands.table)
+app.command(epilog=commands.FIGURE_EXAMPLES)(commands.figure)
+app.command()(commands.compare)
+app.command()(commands.claims)
 app.command()(problems.picture)
 app.command("build-profet")(problems.build_profet)
 

@@ -1,4 +1,4 @@
-"""Judgements on the paper's claims, for the terminal and as a table for a README."""
+"""What `aegis-paper claims` prints: judgements on the paper's claims, for the terminal and as a table for a README."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.markup import escape
 
-from aegis_paper.judgement import Check, Finding, Judgement
+from aegis_paper.claim_rules import Check
+from aegis_paper.claims import Finding, Judgement
 from aegis_paper.published import RUNS
 
-COLOURS = {
+COLORS = {
     Finding.HOLDS: "green",
     Finding.PARTLY: "yellow",
     Finding.FAILS: "red",
@@ -26,10 +27,10 @@ NOTE = (
 
 
 def print_claims(judgements: Sequence[Judgement], console: Console) -> None:
-    """One paragraph a claim."""
+    """One paragraph per claim."""
     for judgement in judgements:
-        colour = COLOURS[judgement.finding]
-        console.print(f"[bold]{escape(judgement.claim.text)}[/bold]: [{colour}]{_verdict(judgement)}[/{colour}]")
+        color = COLORS[judgement.finding]
+        console.print(f"[bold]{escape(judgement.claim.text)}[/bold]: [{color}]{_verdict(judgement)}[/{color}]")
         for check in judgement.checks:
             if check.numbers:
                 console.print(f"  {_answer(check)}", markup=False)

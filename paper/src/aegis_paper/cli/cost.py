@@ -1,32 +1,28 @@
-"""`aegis-paper cost`: what a simulated run costs, and what the whole paper would."""
+"""What `aegis-paper cost` prints: what a simulated run costs, and what the whole paper would."""
 
 from __future__ import annotations
 
 import os
-from statistics import fmean
 
 from rich.console import Console
 from rich.markup import escape
 
-from aegis_paper.cli.results import Preset, RecordsFolder
+from aegis_paper.cli.run import time_in_words
+from aegis_paper.cost import measured_seconds, projected, runs_of_the_paper
+from aegis_paper.records import Records
+from aegisbo.cli.tables import plain_table, short
 
 CLUSTER = 256  # cores
 
 
-def cost(records: RecordsFolder = None, preset: Preset = "paper") -> None:
-    """Show the seconds of one core that a run takes, by method and dimension, and project them to the whole paper."""
-    from aegis_paper.cli.campaign import time_in_words
-    from aegis_paper.cli.records import results_in
-    from aegis_paper.cost import measured_seconds, projected, runs_of_the_paper
-    from aegisbo.cli.tables import plain_table, short
-
-    measured = measured_seconds(results_in(records).records, preset)
+def print_cost(records: Records, preset: str) -> None:
+    """The table of costs, and the projection."""
+    measured = measured_seconds(records, preset)
     paper = projected(runs_of_the_paper(), measured)
-    dimensions = sorted({d for _, d in measured})
-    table = plain_table(["method"], [f"d = {d}" for d in dimensions])
-    for method in dict.fromkeys(method for method, _ in sorted(measured)):
-        runs = (measured.get((method, d)) for d in dimensions)
-        table.add_row(escape(method), *(short(fmean(each)) if each else "" for each in runs))
+    by_dimension = measured.unstack("d")
+    table = plain_table(["method"], [f"d = {d}" for d in by_dimension])
+    for method, seconds in by_dimension.iterrows():
+        table.add_row(escape(method), *("" if each != each else short(each) for each in seconds))
     console = Console(highlight=False)
     console.print("[bold]Core-seconds a run of 200 evaluations, mean over the runs on record[/bold]", table, sep="\n")
     cores = os.cpu_count() or 1

@@ -1,84 +1,81 @@
-"""`aegis-paper run` and `aegis-paper plans`: the runs that the paper's tables and figures are made of."""
+"""What `aegis-paper run` does: carry out a campaign, and say how far it is."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from time import monotonic
 
-import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn
 
-INTERRUPTED = 130
-FAILED = 1
-SEVERAL = "Only these; separate them with blanks, or repeat the option."
+from aegis_paper.campaign import Outlook, carry_out, unfinished
+from aegis_paper.execution import Done
+from aegis_paper.job_cluster import JobCluster
+from aegis_paper.job_processes import JobProcesses
+from aegis_paper.plans import Plan
+from aegis_paper.records import Records
 
-EXAMPLES = """Examples:
-
-- `aegis-paper run synthetic --runs 11 --workers 8 --jobs 8 --out records`
-- `aegis-paper run ablation --problems "Branin Hartmann6" --methods aegis-no-ts --jobs 2 --out records`
-- `aegis-paper run push --problems push4#1-11 --runs 1 --dask tcp://10.0.0.1:8786 --out records`
-- `aegis-paper run my_plan.toml --out records`
-"""
+LOG_EVERY = 60.0  # seconds between two lines where nobody watches a bar
 
 
-def plans() -> None:
-    """List the plans, their runs, and which tables and figures of the paper they make."""
-    from aegis_paper.plan import load_plan, plan_names
-    from aegisbo.cli.tables import plain_table
-
-    table = plain_table(["plan", "what it makes"], ["cells", "runs"])
-    for plan in map(load_plan, plan_names()):
-        cells = plan.cells()
-        makes = "\n".join((plan.purpose, *(f"[dim]- {escape(each)}[/dim]" for each in plan.makes)))
-        table.add_row(plan.name, makes, f"{len(cells):,}", f"{sum(cells.values()):,}")
-    console = Console(highlight=False)
-    console.print(table)
-    console.print("\nA cell is a problem, a method and a number of workers. Plans share runs: none is done twice.")
-
-
-def run(
-    plan: Annotated[str, typer.Argument(metavar="PLAN", help="A name from `aegis-paper plans`, or a .toml file.")],
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", file_okay=False, help="Keeps the records; what is there is not done again.")
-    ],
-    runs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Runs of each cell, instead of the plan's number.")
-    ] = None,
-    problems: Annotated[list[str] | None, typer.Option(metavar="NAMES", help=SEVERAL)] = None,
-    methods: Annotated[list[str] | None, typer.Option(metavar="NAMES", help=SEVERAL)] = None,
-    workers: Annotated[
-        list[int] | None, typer.Option(min=1, metavar="Q", help="Only this many simulated workers; may be repeated.")
-    ] = None,
-    preset: Annotated[
-        str | None, typer.Option(metavar="NAME", help="paper, reference or modern, instead of the plan's.")
-    ] = None,
-    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Runs at a time; changes no result.")] = 1,
-    dask: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler to run on, instead of local processes.")
-    ] = None,
-) -> None:
-    """Do the runs of a plan that are not in DIR yet.
-
-    Stop it as you like, with Ctrl-C or worse: every finished run is on disk, and the same command goes on from there.
-    """
-    from aegis_paper.cli.campaign import conduct
-    from aegis_paper.plan import load_plan
-
-    chosen = load_plan(plan).only({"problems": _words(problems), "methods": _words(methods), "workers": workers or []})
-    if runs is not None:
-        chosen = chosen.with_all(runs=runs)
-    if preset is not None:
-        chosen = chosen.with_all(preset=preset)
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    try:
-        failures = conduct(chosen, out, jobs, dask, console)
-    except KeyboardInterrupt:
-        console.print(f"Interrupted. Finished runs are in {escape(str(out))}: the same command goes on from there.")
-        raise typer.Exit(INTERRUPTED) from None
+def conduct(plan: Plan, file: Path, jobs: int, dask: str | None, console: Console) -> list[Done]:
+    """Do what the file lacks, and return the runs that failed."""
+    records, failures = Records(file), []
+    with records.lock():
+        specs = unfinished(plan, records)
+        total = sum(plan.cells().values())
+        console.print(f"Plan {escape(plan.name)}: {total - len(specs):,} of {total:,} runs are in {escape(str(file))}.")
+        if not specs:
+            return []
+        outlook = Outlook(specs)
+        with JobProcesses(jobs) if dask is None else JobCluster(dask) as places, _progress(console, len(specs)) as tell:
+            for count, done in enumerate(carry_out(specs, records, places), start=1):
+                outlook.note(done)
+                if done.record is None:
+                    failures.append(done)
+                    console.print(f"Failed: {escape(_named(done))}: {escape(done.failure)}", style="red")
+                tell(count, outlook.seconds_left())
+    console.print(f"Did {len(specs) - len(failures):,} runs.")
     if failures:
-        raise typer.Exit(FAILED)
+        console.print(f"{len(failures):,} runs failed; the same command tries them again.", style="red")
+    return failures
 
 
-def _words(texts: list[str] | None) -> list[str]:
-    return [word for text in texts or [] for word in text.split()]
+@contextmanager
+def _progress(console: Console, total: int) -> Iterator[Callable[[int, float], None]]:
+    """A bar for those who watch, a line now and then for those who read a log later."""
+    if console.is_terminal:
+        columns = TextColumn("{task.completed} of {task.total} runs"), BarColumn(), TextColumn("{task.description}")
+        with Progress(*columns, console=console, transient=True) as bar:
+            task = bar.add_task("", total=total)
+            yield lambda count, left: bar.update(task, completed=count, description=f"{time_in_words(left)} left")
+        return
+    last = monotonic()
+
+    def log(count: int, left: float) -> None:
+        nonlocal last
+        if monotonic() - last > LOG_EVERY:
+            last = monotonic()
+            console.print(f"{count:,} of {total:,} runs, about {time_in_words(left)} left")
+
+    yield log
+
+
+def time_in_words(seconds: float) -> str:
+    """A length of time, to two digits or so: 40 s, 12 min, 3 h 20 min, 4.6 days."""
+    if seconds == float("inf"):
+        return "an unknown time"
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    if hours == 0:
+        return f"{minutes} min"
+    return f"{hours} h {minutes} min" if hours < 24 else f"{seconds / 86_400:.1f} days"
+
+
+def _named(done: Done) -> str:
+    spec = done.spec
+    return f"{spec.strategy} on {spec.problem}, q = {spec.workers}, preset {spec.preset}, run {spec.run}"

@@ -1,0 +1,58 @@
+"""The paper's published medians beside ours: which agree, and why the others do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from aegis_paper.published import Published, published_table
+from aegis_paper.reasons import reason_for
+from aegis_paper.runs import Cell
+from aegis_paper.scores import Results
+from aegis_paper.statistics import Verdict, verdict
+
+
+@dataclass(frozen=True)
+class Ours:
+    """What our runs of one cell came to."""
+
+    n: int
+    median: float
+    verdict: Verdict
+    reason: str | None  # why it differs from what was published, where that is known
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A published cell and ours, by preset; nothing where it has not been run."""
+
+    published: Published
+    ours: Mapping[str, Ours]
+
+
+def compare(results: Results, study: str, workers: int, presets: Sequence[str]) -> list[Pair]:
+    """The cells of a published table of which at least one preset has been run, method by method."""
+    pairs = []
+    for cell in published_table(study, workers).values():
+        found = {preset: _ours(results, cell, preset) for preset in presets}
+        ours = {preset: each for preset, each in found.items() if each}
+        if ours:
+            pairs.append(Pair(cell, ours))
+    order = list(dict.fromkeys(pair.published.strategy for pair in pairs))
+    return sorted(pairs, key=lambda pair: order.index(pair.published.strategy))
+
+
+def agreement(pairs: Sequence[Pair], preset: str) -> tuple[int, list[Ours]]:
+    """How many published medians a preset agrees with, and the cells that had enough runs to tell."""
+    found = (pair.ours[preset] for pair in pairs if preset in pair.ours)
+    judged = [ours for ours in found if ours.verdict is not Verdict.OPEN]
+    return sum(ours.verdict is Verdict.AGREES for ours in judged), judged
+
+
+def _ours(results: Results, cell: Published, preset: str) -> Ours | None:
+    scores = [*results.finals(Cell(cell.problem, cell.strategy, preset, cell.workers)).values()]
+    if not scores:
+        return None
+    found = verdict(scores, cell.median)
+    return Ours(len(scores), median(scores), found, reason_for(cell.strategy, cell.problem, preset, found))
