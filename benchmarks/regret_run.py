@@ -21,6 +21,7 @@ from regret_variants import VARIANTS
 
 from aegisbo.arrays import Array
 from aegisbo.optimizer import Optimizer
+from aegisbo.outcome import Outcome as Ended
 from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Asked
 from aegisbo.simulation import problems
@@ -123,7 +124,7 @@ class _Timed:
 
     def __init__(self, method: Method) -> None:
         self.seconds: list[float] = []
-        self.tell = method.tell
+        self._tell = method.tell
         self.observe = method.observe
         self._ask = method.ask
 
@@ -133,5 +134,7 @@ class _Timed:
         self.seconds.append(process_time() - begin)
         return trial
 
-    def fail(self, number: int, reason: str, *, state: str) -> None:
-        raise RuntimeError(f"Trial {number} {state}: {reason}. Every problem of this benchmark has a value everywhere.")
+    def end(self, number: int, outcome: Ended) -> None:
+        if outcome.state != "done":
+            raise RuntimeError(f"Trial {number} {outcome.state}: {outcome.reason}. Every problem here has a value.")
+        self._tell(number, outcome.value)

@@ -20,8 +20,9 @@ from threadpoolctl import threadpool_limits
 
 from aegisbo import Optimizer
 from aegisbo.optimizer import Trial
+from aegisbo.outcome import Outcome
 from aegisbo.runners.loop import run
-from aegisbo.runners.protocol import AsksAndTells
+from aegisbo.runners.protocol import Asks
 from aegisbo.simulation import problems
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import HalfNormal
@@ -49,14 +50,14 @@ class OptunaGP:
         self._live.append(trial)
         return Trial(len(self._live) - 1, [trial.params[name] for name in self._kinds], trial.params)
 
-    def tell(self, number: int, value: float) -> None:
-        self._study.tell(self._live[number], value)
+    def end(self, number: int, outcome: Outcome) -> None:
+        if outcome.state == "done":
+            self._study.tell(self._live[number], outcome.value)
+        else:
+            self._study.tell(self._live[number], state=optuna.trial.TrialState.FAIL)
 
-    def fail(self, number: int, reason: str, *, state: str) -> None:
-        self._study.tell(self._live[number], state=optuna.trial.TrialState.FAIL)
 
-
-def measured(optimizer: AsksAndTells, problem: problems.Problem, budget: int) -> tuple[float, float]:
+def measured(optimizer: Asks, problem: problems.Problem, budget: int) -> tuple[float, float]:
     workers = VirtualWorkers(problem, WORKERS, HalfNormal(), SEED, free=2 * problem.d)
     begin = time.process_time()
     record = run(optimizer, workers, budget)

@@ -46,11 +46,11 @@ class Recorder:
         self.occupied += 1
         return Trial(self.issued - 1, 10.0 * (self.issued - 1))
 
-    def tell(self, number: int, value: float) -> None:
-        self.events.append(("tell", number, value))
-
-    def fail(self, number: int, reason: str, state: str = "failed") -> None:
-        self.events.append(("fail", number, state, reason))
+    def end(self, number: int, outcome: Outcome) -> None:
+        if outcome.state == "done":
+            self.events.append(("tell", number, outcome.value))
+        else:
+            self.events.append(("fail", number, outcome.state, outcome.reason))
 
     def expire(self, number: int) -> None:
         self.events.append(("expire", number))

@@ -151,7 +151,7 @@ class Optimizer:
             TrialError: the trial was never asked for, or has ended already.
             InvalidInput: the value is not a number.
         """
-        return self._end(trial, _outcome_of(value))
+        return self.end(trial, _outcome_of(value))
 
     def fail(self, trial: Trial | int, reason: str, state: Failure = "failed") -> Trial:
         """End a trial that gave no usable value; its point counts as a bad one.
@@ -165,7 +165,7 @@ class Optimizer:
         """
         if state not in FAILURES:
             raise UnknownName("way to fail", state, FAILURES)
-        return self._end(trial, Outcome(state, reason=str(reason)))
+        return self.end(trial, Outcome(state, reason=str(reason)))
 
     def expire(self, trial: Trial | int) -> Trial:
         """Give up waiting for a trial: it is lost, its point is free again, but a late `tell` or `fail` still counts.
@@ -176,7 +176,30 @@ class Optimizer:
         Raises:
             TrialError: the trial was never asked for, or has ended already.
         """
-        return self._end(trial, Outcome("lost", reason="lost"))
+        return self.end(trial, Outcome("lost", reason="lost"))
+
+    def end(self, trial: Trial | int, outcome: Outcome) -> Trial:
+        """End a trial with an outcome that has been judged already, as pools report it; `tell` and `fail` come here.
+
+        Returns:
+            The trial as it is now.
+
+        Raises:
+            TrialError: the trial was never asked for, or has ended already.
+        """
+        number = trial.number if isinstance(trial, Trial) else trial
+        if isinstance(number, bool) or not isinstance(number, Integral):
+            raise InvalidInput(f"Expected a trial or its number, got {trial!r}.")
+        if not 0 <= number < len(self._trials):
+            raise TrialError(f"Trial {number} was never asked for: {len(self._trials)} trials are known.")
+        current = self._trials[number]
+        # A value may come after all from a trial that was given up: lost, or too slow in a pool that cannot stop it.
+        late = current.state == "lost" or (current.state == "timed_out" and outcome.state == "done")
+        late = late and outcome.state != "lost"
+        if current.state != "pending" and not late:
+            raise TrialError(f"Trial {number} has already ended ({current.state}): to add data, use observe.")
+        self._trials[number] = current.ended(outcome)
+        return self._trials[number]
 
     def observe(self, x: Any, y: float) -> Trial:
         """Take in a value that was measured elsewhere; `x` in the form that the function receives, or by name.
@@ -268,21 +291,6 @@ class Optimizer:
         self._points[number] = self.space.to_unit(params)
         (self._trials if number >= 0 else self._observed).append(trial)
         return trial
-
-    def _end(self, trial: Trial | int, outcome: Outcome) -> Trial:
-        number = trial.number if isinstance(trial, Trial) else trial
-        if isinstance(number, bool) or not isinstance(number, Integral):
-            raise InvalidInput(f"Expected a trial or its number, got {trial!r}.")
-        if not 0 <= number < len(self._trials):
-            raise TrialError(f"Trial {number} was never asked for: {len(self._trials)} trials are known.")
-        current = self._trials[number]
-        # A value may come after all from a trial that was given up: lost, or too slow in a pool that cannot stop it.
-        late = current.state == "lost" or (current.state == "timed_out" and outcome.state == "done")
-        late = late and outcome.state != "lost"
-        if current.state != "pending" and not late:
-            raise TrialError(f"Trial {number} has already ended ({current.state}): to add data, use observe.")
-        self._trials[number] = current.ended(outcome)
-        return self._trials[number]
 
     def _with_value(self) -> list[Trial]:
         return [trial for trial in (*self._observed, *self._trials) if trial.state == "done"]

@@ -84,12 +84,9 @@ class Settings:
 
     def policy(self) -> Policy:
         """How a run with these settings chooses its points, after those that were given."""
-        settings = self.decided()
-        assert settings.seed is not None  # all is decided
-        assert settings.n_initial is not None
-        assert settings.initial is not None
-        latin = range(len(settings.initial), settings.n_initial)
-        return Policy(settings.make_strategy(), settings.seed, settings.n_initial, latin)
+        if self.seed is None or self.n_initial is None or self.initial is None:
+            return self.decided().policy()
+        return Policy(self.make_strategy(), self.seed, self.n_initial, latin=range(len(self.initial), self.n_initial))
 
     def make_strategy(self) -> Strategy:
         """The strategy that chooses the points."""

@@ -11,7 +11,7 @@ from time import perf_counter
 from aegisbo.errors import InvalidInput, SpaceExhausted
 from aegisbo.outcome import Outcome
 from aegisbo.runners.idle import CAUSES, Idle, JobTimes, idle_of
-from aegisbo.runners.protocol import Asked, AsksAndTells, Finished, Journal, StopRun, Unrecorded, Workers
+from aegisbo.runners.protocol import Asked, Asks, Finished, Journal, StopRun, Unrecorded, Workers
 
 SPENT = "The budget is spent."
 
@@ -62,7 +62,7 @@ Watch = Callable[[Finished, Callable[[], Run]], None]  # gets a job that has end
 
 
 def run(
-    optimizer: AsksAndTells,
+    optimizer: Asks,
     workers: Workers,
     budget: int,
     *,
@@ -119,7 +119,7 @@ class _Running:
 
 @dataclass
 class _Loop:
-    optimizer: AsksAndTells
+    optimizer: Asks
     workers: Workers
     left: int  # evaluations still to be finished
     rules: Rules
@@ -223,10 +223,8 @@ class _Loop:
         self.seen = max(self.seen, job.event)
         if job.outcome.state == "lost":
             self._lost(ended, job)
-        elif job.outcome.state == "done":
-            self.optimizer.tell(job.number, job.outcome.value)
-        elif not ended.given_up:
-            self.optimizer.fail(job.number, job.outcome.reason, state=job.outcome.state)
+        elif job.outcome.state == "done" or not ended.given_up:
+            self.optimizer.end(job.number, job.outcome)
         if job.outcome.state != "lost" and not ended.given_up:
             self.left -= 1
         self.watch(job, self.record)
@@ -244,9 +242,7 @@ class _Loop:
     def _fail(self, job: Finished) -> None:
         """Record and tell a failure that no worker reports."""
         event = self.journal.ended(job.number, job.outcome, job.seconds)
-        self.optimizer.fail(
-            job.number, job.outcome.reason, state="timed_out" if job.outcome.state == "timed_out" else "failed"
-        )
+        self.optimizer.end(job.number, job.outcome)
         self.left -= 1
         self._collect(0.0)  # events that were recorded before this one must be known before it
         self.seen = max(self.seen, event)

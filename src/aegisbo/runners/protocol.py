@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from aegisbo.errors import AegisError
-from aegisbo.outcome import Failure, Outcome
+from aegisbo.outcome import Outcome
 
 
 class StopRun(AegisError):
@@ -33,7 +33,7 @@ class Asked(Protocol):
     def note(self) -> Mapping[str, Any]: ...
 
 
-class AsksAndTells(Protocol):
+class Asks(Protocol):
     """All that the loop needs from an optimizer."""
 
     @property
@@ -44,9 +44,8 @@ class AsksAndTells(Protocol):
 
     def ask(self) -> Asked: ...
 
-    def tell(self, number: int, value: float, /) -> object: ...
-
-    def fail(self, number: int, reason: str, /, *, state: Failure) -> object: ...
+    def end(self, number: int, outcome: Outcome, /) -> object:
+        """Take in how the evaluation of trial `number` ended."""
 
 
 @dataclass(frozen=True)
