@@ -26,7 +26,8 @@ from aegisbo.arrays import Array
 from aegisbo.optimizer.trial import FAILURES
 from aegisbo.runners.loop import run
 from aegisbo.simulation import problems
-from aegisbo.simulation.clock import HalfNormal, VirtualWorkers
+from aegisbo.simulation.clock import VirtualWorkers
+from aegisbo.simulation.laws import HalfNormal
 
 WORKERS = 8
 METHODS = ("aegis/modern", "aegis/paper", "random")

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from numpy.random import Generator
 
 from aegisbo.optimizer import Optimizer, Trial
-from aegisbo.runners.journal import Asked
+from aegisbo.runners.protocol import Asked
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
 
 Bounds = tuple[tuple[float, float], ...]

@@ -21,10 +21,11 @@ from regret_variants import VARIANTS
 
 from aegisbo.arrays import Array
 from aegisbo.optimizer import Optimizer
-from aegisbo.runners.journal import Asked
 from aegisbo.runners.loop import run
+from aegisbo.runners.protocol import Asked
 from aegisbo.simulation import problems
-from aegisbo.simulation.clock import HalfNormal, VirtualWorkers
+from aegisbo.simulation.clock import VirtualWorkers
+from aegisbo.simulation.laws import HalfNormal
 from aegisbo.simulation.problems import Problem
 from aegisbo.strategies.presets import DEFAULT_PRESET
 from aegisbo.strategies.registry import STRATEGIES, resolve

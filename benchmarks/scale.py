@@ -31,7 +31,8 @@ from scipy.linalg import lapack
 from aegisbo import Optimizer, Trial
 from aegisbo.arrays import Array
 from aegisbo.runners.loop import run
-from aegisbo.simulation.clock import HalfNormal, VirtualWorkers
+from aegisbo.simulation.clock import VirtualWorkers
+from aegisbo.simulation.laws import HalfNormal
 
 SIZES = ("10x500", "10x1000", "10x2000", "10x5000", "50x200")
 WORKERS = (1, 16, 64, 256)

@@ -20,9 +20,11 @@ from threadpoolctl import threadpool_limits
 
 from aegisbo import Optimizer
 from aegisbo.optimizer import Trial
-from aegisbo.runners.loop import AsksAndTells, run
+from aegisbo.runners.loop import run
+from aegisbo.runners.protocol import AsksAndTells
 from aegisbo.simulation import problems
-from aegisbo.simulation.clock import HalfNormal, VirtualWorkers
+from aegisbo.simulation.clock import VirtualWorkers
+from aegisbo.simulation.laws import HalfNormal
 
 WORKERS, SEED = 8, 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -52,3 +53,18 @@ class MissingExtra(AegisError, ImportError):
 
 class StudyError(AegisError):
     """A study file that cannot be read, written or continued."""
+
+
+def require_posix(feature: str, instead: str = "") -> None:
+    """Refuse a feature that Windows cannot offer.
+
+    Args:
+        feature: what needs Linux or macOS, as the plural subject of a sentence.
+        instead: what to use there, apart from WSL.
+
+    Raises:
+        AegisError: this is another system.
+    """
+    if os.name != "posix":
+        remedy = f"use WSL, or {instead}" if instead else "use WSL"
+        raise AegisError(f"{feature} need Linux or macOS, this is {os.name}: {remedy}.")

@@ -10,7 +10,8 @@ from typing import Any, Literal, get_args
 from aegisbo.arrays import as_number
 
 Failure = Literal["failed", "invalid", "timed_out"]  # ended without a usable value: still a result
-State = Literal["pending", "done", Failure, "lost"]  # lost: the worker died, or nobody waits any more
+Ended = Literal["done", Failure, "lost"]  # lost: the worker died before there was a result
+State = Literal["pending", Ended]
 FAILURES: tuple[Failure, ...] = get_args(Failure)
 
 
@@ -18,7 +19,7 @@ FAILURES: tuple[Failure, ...] = get_args(Failure)
 class Outcome:
     """The end of an evaluation: a value, or the reason why there is none."""
 
-    state: State  # never "pending"
+    state: Ended
     value: Any = math.nan  # a finite float where the state is "done", unless another judge decided
     reason: str = ""
     traceback: str = ""
@@ -33,3 +34,8 @@ def judged(answer: object) -> Outcome:
     if not math.isfinite(value):
         return Outcome("invalid", reason=f"The function returned {value}: it must return a finite number.")
     return Outcome("done", value)
+
+
+def kept(answer: object) -> Outcome:
+    """Done, whatever the answer is: for functions that return something else than a number."""
+    return Outcome("done", answer)

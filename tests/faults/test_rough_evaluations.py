@@ -33,7 +33,7 @@ BUDGET = 70
 KILLS = 25  # of worker processes; then the run may end in peace
 
 # What a point does, by the first decimals of its second coordinate, and how its trial must end.
-BEHAVIOURS = {
+BEHAVIORS = {
     "hangs": "timed_out",
     "raises": "failed",
     "returns garbage": "invalid",
@@ -46,8 +46,8 @@ BEHAVIOURS = {
 }
 
 
-def behaviour_of(x: Any) -> str:
-    names = list(BEHAVIOURS)
+def behavior_of(x: Any) -> str:
+    names = list(BEHAVIORS)
     k = int((x[1] % 1) * 3 * len(names))
     return names[k] if k < len(names) else "behaves"
 
@@ -60,14 +60,14 @@ class Rough(Diary):
         self.note(x, "begins", "")
         first = self.counts("begins")[tuple(x)] == 1
         time.sleep(self.seconds * (abs(x[0]) % 1))
-        behaviour = behaviour_of(x)
-        if not behaviour.endswith("once") or first:
-            return misbehave(behaviour, value_of(x))
+        behavior = behavior_of(x)
+        if not behavior.endswith("once") or first:
+            return misbehave(behavior, value_of(x))
         return value_of(x)
 
 
-def misbehave(behaviour: str, value: float) -> Any:
-    match behaviour:
+def misbehave(behavior: str, value: float) -> Any:
+    match behavior:
         case "hangs":
             time.sleep(3600)
         case "raises":
@@ -105,7 +105,7 @@ def exhaust_memory() -> None:
 
 
 class Killer(threading.Thread):
-    """Kills a worker process, or the process that guards it, every now and then."""
+    """Kills a worker process, or its watchdog, every now and then."""
 
     def __init__(self, diary: Diary) -> None:
         super().__init__(daemon=True)
@@ -114,18 +114,18 @@ class Killer(threading.Thread):
 
     def run(self) -> None:
         while self.kills < KILLS and not self.done.wait(self.rng.uniform(0.2, 1.0)):
-            pairs = sorted(self.guards_and_workers())
+            pairs = sorted(self.watchdogs_and_workers())
             if not pairs:
                 continue
-            guard, worker = pairs[self.rng.integers(len(pairs))]
+            watchdog, worker = pairs[self.rng.integers(len(pairs))]
             with suppress(ProcessLookupError):  # it has ended by itself meanwhile
-                os.kill(guard if self.rng.random() < 0.3 else worker, signal.SIGKILL)
+                os.kill(watchdog if self.rng.random() < 0.3 else worker, signal.SIGKILL)
                 self.kills += 1
 
-    def guards_and_workers(self) -> set[tuple[int, int]]:
+    def watchdogs_and_workers(self) -> set[tuple[int, int]]:
         """Children of ours with a child that has noted a call: nobody else's process is touched."""
         noted = self.diary.pids()
-        return {(guard, worker) for guard in children_of(os.getpid()) for worker in children_of(guard) & noted}
+        return {(watchdog, worker) for watchdog in children_of(os.getpid()) for worker in children_of(watchdog) & noted}
 
 
 def test_everything_at_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -140,7 +140,7 @@ def test_everything_at_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
         killer.done.set()
         killer.join()
     _, printed = capfd.readouterr()
-    expected = {trial.number: BEHAVIOURS.get(behaviour_of(trial.x), "done") for trial in result.trials}
+    expected = {trial.number: BEHAVIORS.get(behavior_of(trial.x), "done") for trial in result.trials}
     assert {trial.number: trial.state for trial in result.trials} == expected
     assert result.message == "The budget is spent."
     assert [trial.value for trial in result.trials if trial.state == "done"] == [
@@ -149,13 +149,13 @@ def test_everything_at_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
     check_record(path, result)
     assert wait_until_dead(rough.pids()) == set()
     assert "x" * 100_000 in printed
-    behaviours = Counter(behaviour_of(trial.x) for trial in result.trials)
-    assert set(behaviours) == {*BEHAVIOURS, "behaves"}
+    behaviors = Counter(behavior_of(trial.x) for trial in result.trials)
+    assert set(behaviors) == {*BEHAVIORS, "behaves"}
     lost = sum(event.kind == "lost" for event in read_events(path))
     assert killer.kills == KILLS
     with capfd.disabled():
         print(  # noqa: T201
-            f"\nrough evaluations: {BUDGET} evaluations checked ({dict(behaviours)}), {killer.kills} worker processes "
+            f"\nrough evaluations: {BUDGET} evaluations checked ({dict(behaviors)}), {killer.kills} worker processes "
             f"killed, {lost} jobs lost with their worker and run again: lost 0, doubled 0, orphans 0"
         )
 

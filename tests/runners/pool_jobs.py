@@ -50,7 +50,7 @@ def square(x: float) -> float:
     return x * x
 
 
-BEHAVIOURS: dict[str, Callable[[], Any]] = {
+BEHAVIORS: dict[str, Callable[[], Any]] = {
     "value": lambda: 2.5,
     "raises": lambda: _throw(ValueError("diverged")),
     "raises without words": lambda: _throw(Unspeakable()),
@@ -61,6 +61,7 @@ BEHAVIOURS: dict[str, Callable[[], Any]] = {
     "text": lambda: "3.5",
     "complex": lambda: 1j,
     "list": lambda: [1.0, 2.0],
+    "bool": lambda: True,
     "bad number": lambda: NoNumber(1.0),
     "exits": lambda: sys.exit("bye"),
     "exits with 0": lambda: sys.exit(0),
@@ -77,7 +78,32 @@ BEHAVIOURS: dict[str, Callable[[], Any]] = {
 
 
 def behave(name: str) -> Any:
-    return BEHAVIOURS[name]()
+    return BEHAVIORS[name]()
+
+
+class Traveler:
+    """Fails on its way out of the process, or into the next one."""
+
+    def __init__(self, way: str) -> None:
+        self.way = way
+
+    def __reduce__(self) -> Any:
+        if self.way == "out":
+            raise TypeError("not without a permit")
+        return refuse, ()
+
+
+def refuse() -> Any:
+    raise ValueError("no entry")
+
+
+def loaded(package: str) -> list[str]:
+    """The modules of a package that this process has imported."""
+    return sorted(name for name in sys.modules if name.split(".")[0] == package)
+
+
+def travel_badly(way: str) -> Any:
+    return way if way == "well" else Traveler(way)
 
 
 def wait_for(gate: str) -> float:

@@ -6,10 +6,12 @@ import json
 import pickle
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from aegisbo.errors import InvalidInput
+from aegisbo import errors
+from aegisbo.errors import AegisError, InvalidInput
 from aegisbo.runners.command import Command, ProgramFailed
 
 NAMES = ("lr", "act")
@@ -70,6 +72,12 @@ def test_the_folder_is_there_during_an_evaluation_and_gone_afterwards(tmp_path: 
     code = 'import os, sys; open(sys.argv[2], "w").write(sys.argv[1]); print(int(os.path.isdir(sys.argv[1])))'
     assert program(code, "{folder}", str(tmp_path / "where"))(lr=1.0, act="") == 1.0
     assert not Path((tmp_path / "where").read_text()).exists()
+
+
+def test_on_windows_programs_are_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(errors, "os", SimpleNamespace(name="nt"))
+    with pytest.raises(AegisError, match=r"^External programs need Linux or macOS, this is nt: use WSL\.$"):
+        Command.parse("./run {lr}", NAMES)
 
 
 @pytest.mark.parametrize(

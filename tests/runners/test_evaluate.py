@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from pool_jobs import Impolite, Unspeakable, behave
 
-from aegisbo.runners.loop import StopRun
-from aegisbo.runners.workers import evaluate
+from aegisbo.runners.evaluation import evaluate
+from aegisbo.runners.protocol import StopRun
 
 
 @pytest.mark.parametrize(
@@ -31,9 +31,9 @@ def test_every_kind_of_real_number_is_a_value(answer: object, value: float) -> N
     assert type(outcome.value) is float
 
 
-@pytest.mark.parametrize("behaviour", ["nan", "infinite", "huge", "none", "text", "complex", "list"])
-def test_anything_else_is_invalid(behaviour: str) -> None:
-    outcome = evaluate(behave, behaviour)
+@pytest.mark.parametrize("behavior", ["nan", "infinite", "huge", "none", "text", "complex", "list", "bool"])
+def test_anything_else_is_invalid(behavior: str) -> None:
+    outcome = evaluate(behave, behavior)
     assert outcome.state == "invalid"
     assert math.isnan(outcome.value)
     assert "it must return" in outcome.reason
@@ -44,7 +44,7 @@ def test_a_large_answer_is_shortened() -> None:
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "reason"),
+    ("behavior", "reason"),
     [
         ("raises", "ValueError: diverged"),
         ("exits", "SystemExit: bye"),
@@ -54,8 +54,8 @@ def test_a_large_answer_is_shortened() -> None:
         ("bad number", "RuntimeError: not today"),
     ],
 )
-def test_an_exception_of_any_kind_is_a_failure(behaviour: str, reason: str) -> None:
-    outcome = evaluate(behave, behaviour)
+def test_an_exception_of_any_kind_is_a_failure(behavior: str, reason: str) -> None:
+    outcome = evaluate(behave, behavior)
     assert outcome.state == "failed"
     assert reason in outcome.reason
     assert "Traceback" in outcome.traceback
@@ -75,11 +75,11 @@ def test_the_end_of_the_run_is_no_failure_of_the_evaluation_in_progress() -> Non
         evaluate(stopped, 0.0)
 
 
-@pytest.mark.parametrize("behaviour", ["value", "raises", "none"])
-def test_the_seconds_are_those_of_the_function(behaviour: str) -> None:
+@pytest.mark.parametrize("behavior", ["value", "raises", "none"])
+def test_the_seconds_are_those_of_the_function(behavior: str) -> None:
     def slow(x: float) -> object:
         time.sleep(0.05)
-        return behave(behaviour)
+        return behave(behavior)
 
     begin = time.perf_counter()
     seconds = evaluate(slow, 0.0).seconds

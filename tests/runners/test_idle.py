@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from aegisbo.runners.idle import Idle, Stay, idle_of
+from aegisbo.runners.idle import Idle, JobTimes, idle_of
 
 
 def test_gaps_before_a_job_are_waiting_for_a_suggestion_and_the_last_gap_is_having_nothing_to_do() -> None:
-    stays = [Stay(0, 11.0, 14.0, 2.5), Stay(0, 15.0, 18.0, 3.0), Stay(1, 12.0, 19.0, 6.0)]
-    first, second, third = idle_of(stays, workers=3, started=10.0, ended=20.0)
+    jobs = [JobTimes(0, 11.0, 14.0, 2.5), JobTimes(0, 15.0, 18.0, 3.0), JobTimes(1, 12.0, 19.0, 6.0)]
+    first, second, third = idle_of(jobs, workers=3, started=10.0, ended=20.0)
     assert first == Idle(busy=5.5, suggestion=2.0, pool=0.5, nothing=2.0)
     assert second == Idle(busy=6.0, suggestion=2.0, pool=1.0, nothing=1.0)
     assert third == Idle(busy=0.0, suggestion=0.0, pool=0.0, nothing=10.0)
@@ -17,5 +17,5 @@ def test_gaps_before_a_job_are_waiting_for_a_suggestion_and_the_last_gap_is_havi
 
 
 def test_the_order_in_which_jobs_are_reported_does_not_matter() -> None:
-    stays = [Stay(0, 3.0, 4.0, 1.0), Stay(0, 1.0, 2.0, 1.0)]
-    assert idle_of(stays, 1, 0.0, 4.0) == (Idle(2.0, 2.0, 0.0, 0.0),)
+    jobs = [JobTimes(0, 3.0, 4.0, 1.0), JobTimes(0, 1.0, 2.0, 1.0)]
+    assert idle_of(jobs, 1, 0.0, 4.0) == (Idle(2.0, 2.0, 0.0, 0.0),)

@@ -14,9 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
-from aegisbo.runners.loop import Rules, Run, StopRun, run
-from aegisbo.runners.workers import Finished, Outcome
-from aegisbo.simulation.clock import Constant, Empirical, Exponential, HalfNormal, Law, Pareto, VirtualWorkers
+from aegisbo.outcome import Outcome
+from aegisbo.runners.loop import Rules, Run, run
+from aegisbo.runners.protocol import Finished, StopRun
+from aegisbo.simulation.clock import VirtualWorkers
+from aegisbo.simulation.laws import Constant, Empirical, Exponential, HalfNormal, Law, Pareto
 
 
 @dataclass(frozen=True)
@@ -240,7 +242,7 @@ def test_a_lost_trial_is_run_again_in_an_exhausted_space() -> None:
     assert record.message == "no point left"
 
 
-def test_pending_trials_of_an_earlier_life_come_first() -> None:
+def test_pending_trials_of_an_earlier_run_come_first() -> None:
     optimizer = Recorder(issued=2, pending=(Trial(0, 0.0), Trial(1, 10.0)))
     run(optimizer, VirtualWorkers(plus_one, 1, Constant(), seed=0), budget=3)
     assert [event[:2] for event in optimizer.events] == [("tell", 0), ("tell", 1), ("ask", 2), ("tell", 2)]
@@ -350,7 +352,7 @@ def test_a_run_that_may_not_ask_any_more_ends_with_what_is_running() -> None:
     assert record.message == "Stopped on request."
 
 
-def test_every_point_is_journalled_before_it_runs_with_all_results_known_then() -> None:
+def test_every_point_is_recorded_before_it_runs_with_all_results_known_then() -> None:
     @dataclass
     class Book:
         known: int = 7
@@ -359,7 +361,7 @@ def test_every_point_is_journalled_before_it_runs_with_all_results_known_then() 
         def asked(self, trial: Any, memory: Any, seen: int, seconds: float) -> None:
             self.rows.append(("asked", trial.number, seen))
 
-        def ended(self, job: Finished) -> int:
+        def ended(self, number: int, outcome: Outcome, seconds: float) -> int:
             raise AssertionError("the pool writes down what ends")
 
     class Numbered(VirtualWorkers):
@@ -383,11 +385,11 @@ class Unlucky(VirtualWorkers):
     def asked(self, trial: Any, memory: Any, seen: int, seconds: float) -> None:
         self.rows.append((trial.number, seen))
 
-    def ended(self, job: Finished) -> int:
+    def ended(self, number: int, outcome: Outcome, seconds: float) -> int:
         if self.events == 0:
             self.events += 1
-            done = Outcome("done", 7.0)
-            self.news = [Finished(1 - job.number, done, job.started, job.finished, event=self.events)]
+            now = self.now()
+            self.news = [Finished(1 - number, Outcome("done", 7.0), now - seconds, now, event=self.events)]
         self.events += 1
         return self.events
 

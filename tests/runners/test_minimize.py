@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import sys
 import threading
 import time
 from collections import Counter
@@ -196,11 +195,11 @@ class TestStops:
 
     def test_when_nothing_works(self, tmp_path: Path) -> None:
         def broken(x: np.ndarray) -> float:
-            raise ValueError("no licence")
+            raise ValueError("no license")
 
         path = tmp_path / "run.db"
         result = search(broken, budget=300, executor="serial", study=path)
-        assert result.message == "None of 20 evaluations gave a value; the last one: ValueError: no licence"
+        assert result.message == "None of 20 evaluations gave a value; the last one: ValueError: no license"
         assert (result.nfev, result.success) == (20, False)
         assert np.isnan(result.fun)
         self.finish(Counted(), path, 25)
@@ -456,7 +455,6 @@ def test_an_error_in_a_callback_is_the_callers_and_the_study_goes_on(tmp_path: P
     assert_recorded(path, result)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for a network file system is of SQLite on Unix")
 def test_the_user_is_told_of_a_file_system_without_a_write_ahead_log(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

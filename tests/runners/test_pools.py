@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pool_jobs import behave, square, wait_for
+from pool_jobs import behave, square, travel_badly, wait_for
 
 from aegisbo.errors import InvalidInput
+from aegisbo.outcome import Outcome, kept
 from aegisbo.runners.pools import make_pool
 from aegisbo.runners.pools.base import Pool
-from aegisbo.runners.workers import Finished
+from aegisbo.runners.protocol import Finished
 
 PATIENCE = 120.0  # seconds after which a job counts as swallowed by its pool
 
@@ -29,7 +31,7 @@ class Book:
     """A journal in memory."""
 
     known: int = 0
-    rows: list[Finished] = field(default_factory=list)
+    rows: list[tuple[int, Outcome, float]] = field(default_factory=list)
     fails_at: int | None = None  # the trial at which the disk is full
     slow_at: int | None = None  # the trial whose writer is held up after it has its place
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -37,13 +39,13 @@ class Book:
     def asked(self, trial: Any, memory: Any, seen: int, seconds: float) -> None:
         raise AssertionError("the loop writes down what is asked")
 
-    def ended(self, job: Finished) -> int:
-        if job.number == self.fails_at:
+    def ended(self, number: int, outcome: Outcome, seconds: float) -> int:
+        if number == self.fails_at:
             raise OSError("No space left on device")
         with self.lock:
-            self.rows.append(job)
+            self.rows.append((number, outcome, seconds))
             event = 100 + len(self.rows)
-        if job.number == self.slow_at:
+        if number == self.slow_at:
             time.sleep(0.3)
         return event
 
@@ -71,6 +73,7 @@ def opened(
     function: Callable[[Any], Any],
     capacity: int = 2,
     book: Book | None = None,
+    **rest: Any,
 ) -> Iterator[Pool]:
     with ExitStack() as stack:
         executor: Any = kind
@@ -81,7 +84,7 @@ def opened(
         elif kind == "dask":
             executor = request.getfixturevalue("client")
         workers = None if kind == "serial" else capacity
-        yield stack.enter_context(closing(make_pool(executor, function, workers, Book() if book is None else book)))
+        yield stack.enter_context(closing(make_pool(executor, function, workers, book, **rest)))
 
 
 def gathered(pool: Pool, count: int) -> list[Finished]:
@@ -113,7 +116,7 @@ def test_every_job_ends_exactly_once_and_is_on_record_first(request: pytest.Fixt
         assert pool.collect(None) == []  # returns at once: nothing is running
     assert sorted(job.number for job in jobs) == list(range(12))
     assert all(job.outcome.value == (job.number / 4) ** 2 for job in jobs)
-    assert [(row.number, row.outcome) for row in book.rows] == [(job.number, job.outcome) for job in jobs]
+    assert book.rows == [(job.number, job.outcome, job.seconds) for job in jobs]
     assert [job.event for job in jobs] == list(range(101, 113))
     assert all(job.started <= job.finished <= pool.now() for job in jobs)
     assert all(0 <= job.seconds <= job.finished - job.started for job in jobs)
@@ -131,19 +134,56 @@ OUTCOMES = {
 def test_whatever_a_job_does_it_has_an_outcome_and_the_next_one_runs(request: pytest.FixtureRequest, kind: str) -> None:
     with opened(request, kind, behave, 1) as pool:
         found = {}
-        for number, behaviour in enumerate(OUTCOMES):
-            pool.submit(number, behaviour)
-            (found[behaviour],) = gathered(pool, 1)
-            assert found[behaviour].number == number
+        for number, behavior in enumerate(OUTCOMES):
+            pool.submit(number, behavior)
+            (found[behavior],) = gathered(pool, 1)
+            assert found[behavior].number == number
         pool.submit(99, "value")
         assert gathered(pool, 1)[0].outcome.value == 2.5
-    assert {behaviour: job.outcome.state for behaviour, job in found.items()} == OUTCOMES
+    assert {behavior: job.outcome.state for behavior, job in found.items()} == OUTCOMES
     failure = found["raises"].outcome
     assert failure.reason == "ValueError: diverged"
     assert "Traceback (most recent call last)" in failure.traceback
     assert "in behave" in failure.traceback
     assert "it must return a finite number" in found["nan"].outcome.reason
     assert found["exits"].outcome.reason == "SystemExit: bye"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_pool_carries_any_answer_if_it_is_told_to_keep_it(request: pytest.FixtureRequest, kind: str) -> None:
+    answers = [None, True, math.inf, "text", {"of": [1, 2]}, Answer(3), ValueError("as a value")]
+    with opened(request, kind, answers.__getitem__, 1, judge=kept) as pool:
+        found = []
+        for number in range(len(answers)):
+            pool.submit(number, number)
+            found += gathered(pool, 1)
+        pool.submit(99, "no index")
+        (failed,) = gathered(pool, 1)
+    assert [repr(job.outcome.value) for job in found] == [repr(answer) for answer in answers]
+    assert all(type(job.outcome.value) is type(answer) for job, answer in zip(found, answers, strict=True))
+    assert {job.outcome.state for job in found} == {"done"}
+    assert failed.outcome.state == "failed"
+    assert failed.outcome.reason.startswith("TypeError")
+
+
+@dataclass(frozen=True)
+class Answer:
+    of: int
+
+
+@pytest.mark.parametrize("kind", ["processes", "process executor", "dask"])
+def test_an_answer_that_cannot_travel_fails_and_the_next_one_arrives(request: pytest.FixtureRequest, kind: str) -> None:
+    with opened(request, kind, travel_badly, 1, judge=kept) as pool:
+        reasons = {}
+        for number, way in enumerate(("out", "in", "well")):
+            pool.submit(number, way)
+            (job,) = gathered(pool, 1)
+            reasons[way] = (job.outcome.state, job.outcome.reason)
+    assert reasons == {
+        "out": ("failed", "What the function returned cannot be sent back: TypeError: not without a permit"),
+        "in": ("failed", "What the function returned cannot be read here: ValueError: no entry"),
+        "well": ("done", ""),
+    }
 
 
 @pytest.mark.parametrize("kind", WAITING)

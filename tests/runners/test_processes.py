@@ -11,15 +11,27 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pool_jobs import behave, die_with_a_child_at_the_pipe, square, wait_for, wait_with_child
+from pool_jobs import (
+    Traveler,
+    behave,
+    die_with_a_child_at_the_pipe,
+    loaded,
+    square,
+    wait_for,
+    wait_with_child,
+)
 from processes_of import alive, children_of, parent_of, reported, wait_until_dead
 
-from aegisbo.runners.journal import Unrecorded
-from aegisbo.runners.pools.processes import Processes
-from aegisbo.runners.workers import Finished
+from aegisbo import errors
+from aegisbo.errors import AegisError
+from aegisbo.outcome import kept
+from aegisbo.runners.pools import make_pool
+from aegisbo.runners.pools.base import Pool
+from aegisbo.runners.protocol import Finished
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
 
@@ -27,18 +39,18 @@ PATIENCE = 120.0
 
 
 @contextmanager
-def pool_of(function: Callable[[Any], Any], capacity: int = 1) -> Iterator[Processes]:
-    with closing(Processes(function, capacity, Unrecorded())) as pool:
+def pool_of(function: Callable[[Any], Any], capacity: int = 1) -> Iterator[Pool]:
+    with closing(make_pool("processes", function, capacity)) as pool:
         yield pool
 
 
-def next_end(pool: Processes) -> Finished:
+def next_end(pool: Pool) -> Finished:
     (job,) = pool.collect(PATIENCE)
     return job
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "reason"),
+    ("behavior", "reason"),
     [
         ("dies with 0", "Its process ended with exit code 0."),
         ("dies with 3", "Its process ended with exit code 3."),
@@ -47,9 +59,9 @@ def next_end(pool: Processes) -> Finished:
         ("closes all files", "Its process ended "),
     ],
 )
-def test_a_worker_that_dies_loses_its_job_only(behaviour: str, reason: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_worker_that_dies_loses_its_job_only(behavior: str, reason: str, capfd: pytest.CaptureFixture[str]) -> None:
     with pool_of(behave, 2) as pool:
-        pool.submit(0, behaviour)
+        pool.submit(0, behavior)
         outcome = next_end(pool).outcome
         assert outcome.state == "lost"
         assert outcome.reason.startswith(reason)
@@ -133,7 +145,7 @@ def test_close_leaves_no_process_and_no_thread_behind(tmp_path: Path) -> None:
     assert threading.active_count() == before[1]
 
 
-@pytest.mark.parametrize("who", ["worker", "guard"])
+@pytest.mark.parametrize("who", ["worker", "watchdog"])
 def test_an_idle_worker_that_is_killed_is_replaced_without_losing_a_job(tmp_path: Path, who: str) -> None:
     (tmp_path / "gate").touch()
     with pool_of(wait_for) as pool:
@@ -167,7 +179,7 @@ def test_a_death_that_nobody_has_reported_yet_costs_no_job(tmp_path: Path) -> No
         assert next_end(pool).outcome.state == "done"
 
 
-@pytest.mark.parametrize("who", ["worker", "guard"])
+@pytest.mark.parametrize("who", ["worker", "watchdog"])
 def test_a_busy_worker_that_is_killed_is_noticed(tmp_path: Path, who: str) -> None:
     with pool_of(wait_with_child) as pool:
         pool.submit(0, str(tmp_path / "gate"))
@@ -211,13 +223,47 @@ def test_what_the_function_prints_goes_to_standard_error_and_it_reads_no_jobs(
     assert err.count("straight to the descriptor") == 2
 
 
+def test_a_worker_imports_no_more_of_aegisbo_than_it_needs() -> None:
+    with closing(make_pool("processes", loaded, 1, judge=kept)) as pool:
+        pool.submit(0, "aegisbo")
+        modules = next_end(pool).outcome.value
+    assert modules == [
+        "aegisbo", "aegisbo.arrays", "aegisbo.errors", "aegisbo.outcome", "aegisbo.runners",
+        "aegisbo.runners.evaluation", "aegisbo.runners.pools", "aegisbo.runners.pools.worker",
+        "aegisbo.runners.protocol",
+    ]  # fmt: skip
+
+
+def test_a_point_that_cannot_travel_fails_and_the_next_one_arrives() -> None:
+    with pool_of(square) as pool:
+        reasons = {}
+        for number, way in enumerate(("out", "in")):
+            pool.submit(number, Traveler(way))
+            outcome = next_end(pool).outcome
+            reasons[way] = (outcome.state, outcome.reason)
+        pool.submit(9, 3.0)
+        assert next_end(pool).outcome.value == 9.0
+    assert reasons == {
+        "out": ("failed", "The point cannot be sent to another process: TypeError: not without a permit"),
+        "in": ("failed", "The point cannot be read by the worker: ValueError: no entry"),
+    }
+
+
+def test_on_windows_worker_processes_are_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(errors, "os", SimpleNamespace(name="nt"))
+    message = 'Worker processes need Linux or macOS, this is nt: use WSL, or executor="threads".'
+    with pytest.raises(AegisError) as caught:
+        make_pool("processes", square, 1)
+    assert str(caught.value) == message
+    make_pool("threads", square, 1).close()
+
+
 DRIVER = """
 import os, sys, time
 sys.path.insert(0, sys.argv[1])
 from pool_jobs import wait_with_child
-from aegisbo.runners.journal import Unrecorded
-from aegisbo.runners.pools.processes import Processes
-pool = Processes(wait_with_child, 2, Unrecorded())
+from aegisbo.runners.pools import make_pool
+pool = make_pool("processes", wait_with_child, 2)
 for number in range(2):
     pool.submit(number, sys.argv[2])
 if sys.argv[3] == "fork" and os.fork() == 0:  # a copy that lives on, with all pipes open

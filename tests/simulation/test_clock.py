@@ -1,41 +1,19 @@
-"""The virtual clock: job times follow their laws, depend on the trial alone, and pass in the right order."""
+"""The virtual clock: job times depend on the trial alone, and pass in the right order."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
-from scipy.integrate import quad
 
-from aegisbo.errors import InvalidInput, UnknownName
-from aegisbo.simulation.clock import (
-    LAWS,
-    Constant,
-    Empirical,
-    Exponential,
-    HalfNormal,
-    Law,
-    Pareto,
-    VirtualWorkers,
-    law_from_text,
-)
-
-MEASURED = (4.0, 0.5, 2.0, 2.0)
-WITNESSES = [
-    (HalfNormal(), stats.halfnorm(scale=math.sqrt(math.pi / 2))),
-    (HalfNormal(3.0), stats.halfnorm(scale=3.0)),
-    (Pareto(), stats.pareto(5, scale=0.8)),
-    (Pareto(power=2.5, offset=7.0), stats.pareto(2.5, scale=7.0)),
-    (Exponential(), stats.expon()),
-    (Exponential(rate=0.2), stats.expon(scale=5.0)),
-]
+from aegisbo.errors import InvalidInput
+from aegisbo.simulation.clock import VirtualWorkers
+from aegisbo.simulation.laws import Constant, HalfNormal
 
 
 def double(x: float) -> float:
@@ -52,31 +30,6 @@ def workers_taking(*seconds: float, count: int) -> VirtualWorkers:
     return Scripted(double, count, Constant(), seed=0)
 
 
-@pytest.mark.parametrize(("law", "witness"), WITNESSES)
-def test_quantiles_agree_with_scipy(law: Law, witness: Any) -> None:
-    shares = np.array([0.0, 1e-12, 0.01, 0.25, 0.5, 0.9, 0.999, 1 - 1e-9])
-    np.testing.assert_allclose([law.quantile(u) for u in shares], witness.ppf(shares), rtol=1e-7)
-
-
-@pytest.mark.parametrize("name", LAWS)
-def test_named_laws_have_mean_one(name: str) -> None:
-    mean, _ = quad(law_from_text(name).quantile, 0, 1)  # the mean is the area under the quantile function
-    assert mean == pytest.approx(1, rel=1e-6)
-
-
-def test_empirical_law_draws_each_measured_time_equally_often() -> None:
-    law = Empirical(MEASURED)
-    assert [law.quantile(u) for u in (0.0, 0.2, 0.3, 0.6, 0.7, 0.8, 0.99)] == [0.5, 0.5, 2, 2, 2, 4, 4]
-
-
-@pytest.mark.parametrize(("law", "witness"), WITNESSES)
-def test_drawn_times_follow_the_law(law: Law, witness: Any) -> None:
-    workers = VirtualWorkers(double, 1, law, seed=11)
-    times = [workers.seconds(number) for number in range(2000)]
-    assert stats.kstest(times, witness.cdf).pvalue > 1e-3
-    assert abs(np.mean(times) - witness.mean()) < 4 * witness.std() / math.sqrt(len(times))
-
-
 def test_times_depend_on_the_trial_and_the_seed_alone() -> None:
     first, same, other = (VirtualWorkers(double, q, HalfNormal(), seed=s) for q, s in ((1, 3), (9, 3), (1, 4)))
     forward = [first.seconds(number) for number in range(50)]
@@ -84,39 +37,6 @@ def test_times_depend_on_the_trial_and_the_seed_alone() -> None:
     assert forward == backward[::-1]
     assert not set(forward) & {other.seconds(number) for number in range(50)}
     assert len(set(forward)) == 50
-
-
-@pytest.mark.parametrize("text", LAWS)
-def test_a_law_is_found_by_name(text: str) -> None:
-    assert law_from_text(text) is LAWS[text]
-
-
-def test_a_law_can_be_a_file_of_measured_seconds(tmp_path: Path) -> None:
-    file = tmp_path / "seconds.txt"
-    file.write_text("4.0\n0.5 2\n2e0\n")
-    assert law_from_text(str(file)) == Empirical(MEASURED)
-
-
-@pytest.mark.parametrize(("content", "complaint"), [("1 two", "'two'"), ("", "at least one"), ("1 -2", "-2.0")])
-def test_a_file_without_seconds_is_refused(tmp_path: Path, content: str, complaint: str) -> None:
-    file = tmp_path / "seconds.txt"
-    file.write_text(content)
-    with pytest.raises(InvalidInput, match=f"seconds.txt must list seconds only.*{complaint}"):
-        law_from_text(str(file))
-
-
-def test_an_unknown_law_is_answered_with_the_nearest() -> None:
-    with pytest.raises(UnknownName, match="did you mean 'half-normal'"):
-        law_from_text("halfnormal")
-
-
-@pytest.mark.parametrize(
-    ("make", "value"),
-    [(HalfNormal, 0), (Pareto, -1.0), (lambda v: Pareto(offset=v), 0), (Exponential, math.inf), (Constant, math.nan)],
-)
-def test_impossible_laws_are_refused(make: Any, value: float) -> None:
-    with pytest.raises(InvalidInput, match=f"is {value}: give a positive"):
-        make(value)
 
 
 @pytest.mark.parametrize(("workers", "seed", "complaint"), [(0, 1, "workers is 0"), (1, -1, "seed is -1")])

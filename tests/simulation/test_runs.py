@@ -14,7 +14,8 @@ import pytest
 from aegisbo.errors import AegisError, InvalidInput, UnknownName
 from aegisbo.optimizer import Optimizer
 from aegisbo.simulation import runs as simulation
-from aegisbo.simulation.clock import LAWS, VirtualWorkers
+from aegisbo.simulation.clock import VirtualWorkers
+from aegisbo.simulation.laws import LAWS
 from aegisbo.simulation.many import simulate_all
 from aegisbo.simulation.problems import get
 from aegisbo.simulation.runs import Record, Spec, simulate

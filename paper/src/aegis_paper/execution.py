@@ -8,7 +8,7 @@ from time import perf_counter, thread_time
 from typing import Protocol
 
 from aegis_paper.runs import Spec
-from aegisbo.runners.workers import in_words
+from aegisbo.runners.evaluation import in_words
 from aegisbo.simulation.runs import Record, simulate
 from aegisbo.study.study import build
 

@@ -9,8 +9,8 @@ from typing import Any
 from aegis_paper.execution import Done, perform
 from aegis_paper.runs import Spec
 from aegisbo.errors import AegisError
+from aegisbo.runners.evaluation import in_words
 from aegisbo.runners.pools.dask import connect
-from aegisbo.runners.workers import in_words
 
 AHEAD = 2  # runs for each thread of the cluster, so that none waits for the next
 

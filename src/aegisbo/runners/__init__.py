@@ -1,1 +1,8 @@
-"""Everything that waits: the loop between an optimizer and its workers, and the kinds of workers."""
+"""Everything that waits: a loop hands points to workers, and results to the optimizer and the journal.
+
+- `minimize` puts a run together: the optimizer, a pool, a study, `progress` on the terminal, Ctrl-C (`interrupt`).
+- `loop` asks for a point, writes it to the journal and submits it to the workers; `idle` explains unused worker time.
+- `protocol` says what the loop needs from an optimizer, from workers and from a journal.
+- `pools` are the workers: `make_pool` chooses one, `processes` sends the point through a pipe to its `worker` process.
+- `evaluation` calls the function there, which may be an external program (`command`), and packs what travels.
+"""

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aegisbo.errors import InvalidInput
-from aegisbo.runners.pools.orphans import die_with_parent
+from aegisbo.errors import InvalidInput, require_posix
+from aegisbo.runners.pools.worker import die_with_parent
 
-FOLDER = "folder"  # {folder} is an empty folder for each evaluation, deleted after it
+FOLDER = "folder"  # {folder} is an empty folder for each evaluation, deleted afterwards
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 TAIL = 4096  # bytes of a program's output that are looked at
 
@@ -32,14 +32,33 @@ class ProgramFailed(Exception):
 
 @dataclass(frozen=True)
 class Command:
-    """Calls a program with the values of the parameters; picklable, so that workers can have it."""
+    """A function that calls a program with the values of its parameters; it can be sent to worker processes.
+
+    `parse` makes one from a command line.
+    """
 
     arguments: tuple[str, ...]
     value_file: str | None = None  # where the value is found, instead of in the last line printed
 
+    def __post_init__(self) -> None:
+        require_posix("External programs")
+
     @classmethod
     def parse(cls, text: str, names: Iterable[str], value_file: str | None = None) -> Command:
-        """Split a command line such as "./simulate --lr {lr}" and check that every {name} is a parameter."""
+        """Make a command from a command line such as "./simulate --lr {lr}".
+
+        Args:
+            text: the program and its arguments; {name} stands for the value of a parameter, {folder} for an empty
+                folder of each evaluation's own.
+            names: of the parameters.
+            value_file: the file in which the program leaves its value, such as "{folder}/value".
+
+        Returns:
+            The command, to be minimized over a space with these names.
+
+        Raises:
+            InvalidInput: the text is no command line, or a {name} in it is not a parameter.
+        """
         try:
             arguments = tuple(shlex.split(text))
         except ValueError as error:
@@ -57,7 +76,17 @@ class Command:
         return cls(arguments, value_file)
 
     def __call__(self, **params: Any) -> float:
-        """Run the program and read its value; raises ProgramFailed with the end of what it said."""
+        """Run the program and read its value.
+
+        Args:
+            params: the values of the parameters, by name.
+
+        Returns:
+            The number in the last line that it printed, or in the value file.
+
+        Raises:
+            ProgramFailed: it gave no value; the message holds the end of what it said.
+        """
         with tempfile.TemporaryDirectory(prefix="aegisbo-") as folder:
             values = {**{name: str(value) for name, value in params.items()}, FOLDER: folder}
             output, errors = Path(folder, ".stdout"), Path(folder, ".stderr")

@@ -1,4 +1,4 @@
-"""Why workers stood idle: waiting for a suggestion, waiting for the pool, or with nothing left to do."""
+"""Why workers were idle: waiting for a suggestion, waiting for the pool, or with nothing left to do."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ CAUSES = ("suggestion", "pool", "nothing")
 
 
 @dataclass(frozen=True)
-class Stay:
-    """One job at one worker."""
+class JobTimes:
+    """When one job was at one worker."""
 
     slot: int  # which worker
     submitted: float
     collected: float
-    evaluating: float  # seconds of the time between that the function itself took
+    evaluating: float  # seconds in between that the function itself took
 
 
 @dataclass(frozen=True)
@@ -24,28 +24,28 @@ class Idle:
 
     busy: float
     suggestion: float  # free, while the next point was being chosen
-    pool: float  # handed a job, but not evaluating: starting processes, sending data
-    nothing: float  # free, with nothing left to hand out
+    pool: float  # has a job, but is not evaluating: starting processes, sending data
+    nothing: float  # free, with no points left to evaluate
 
     @property
     def total(self) -> float:
         return self.busy + self.suggestion + self.pool + self.nothing
 
 
-def idle_of(stays: Iterable[Stay], workers: int, started: float, ended: float) -> tuple[Idle, ...]:
+def idle_of(jobs: Iterable[JobTimes], workers: int, started: float, ended: float) -> tuple[Idle, ...]:
     """How each worker spent the time from `started` to `ended`."""
-    by_slot: list[list[Stay]] = [[] for _ in range(workers)]
-    for stay in stays:
-        by_slot[stay.slot].append(stay)
-    return tuple(_account(sorted(slot, key=lambda stay: stay.submitted), started, ended) for slot in by_slot)
+    by_slot: list[list[JobTimes]] = [[] for _ in range(workers)]
+    for job in jobs:
+        by_slot[job.slot].append(job)
+    return tuple(_account(sorted(slot, key=lambda job: job.submitted), started, ended) for slot in by_slot)
 
 
-def _account(stays: list[Stay], started: float, ended: float) -> Idle:
+def _account(jobs: list[JobTimes], started: float, ended: float) -> Idle:
     busy = suggestion = pool = 0.0
     free_since = started
-    for stay in stays:
-        suggestion += stay.submitted - free_since
-        busy += stay.evaluating
-        pool += max(stay.collected - stay.submitted - stay.evaluating, 0.0)
-        free_since = stay.collected
+    for job in jobs:
+        suggestion += job.submitted - free_since
+        busy += job.evaluating
+        pool += max(job.collected - job.submitted - job.evaluating, 0.0)
+        free_since = job.collected
     return Idle(busy, suggestion, pool, max(ended - free_since, 0.0))

@@ -1,4 +1,4 @@
-"""Ctrl-C, once and twice: the first lets running evaluations finish, the second ends the run now."""
+"""Ctrl-C during a run: the first one lets running evaluations finish, the second one ends the run now."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any
 
-from aegisbo.runners.workers import StopRun
+from aegisbo.runners.protocol import StopRun
 
 
-class Brake:
-    """Takes over Ctrl-C while a run lasts. Elsewhere than in the main thread, where Python forbids it, does nothing."""
+class CtrlC:
+    """A context that handles Ctrl-C; does nothing outside the main thread, where Python allows no signal handler."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
-        self.pulled = False
+        self.pressed = False
         self._say = say
-        self._before: Any = None
+        self._before: Any = None  # the handler to restore
 
-    def __enter__(self) -> Brake:
+    def __enter__(self) -> CtrlC:
         if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._pull)
+            self._before = signal.signal(signal.SIGINT, self._press)
         return self
 
     def __exit__(
@@ -30,8 +30,8 @@ class Brake:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
 
-    def _pull(self, number: int, frame: FrameType | None) -> None:
-        if self.pulled:
+    def _press(self, number: int, frame: FrameType | None) -> None:
+        if self.pressed:
             raise StopRun("Stopped at once by Ctrl-C.")
-        self.pulled = True
+        self.pressed = True
         self._say("Stopping: what is running may finish. Ctrl-C again to stop now.")

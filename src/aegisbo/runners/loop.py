@@ -1,41 +1,24 @@
-"""The one loop between an optimizer and its workers: a worker that becomes free has its next point at once."""
+"""The one loop between an optimizer and its workers: a worker that becomes free gets its next point at once."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from statistics import median
 from time import perf_counter
-from typing import Any, Literal, Protocol
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
-from aegisbo.runners.idle import CAUSES, Idle, Stay, idle_of
-from aegisbo.runners.journal import Asked, Journal, Unrecorded
-from aegisbo.runners.workers import Finished, Outcome, StopRun, Workers
+from aegisbo.outcome import Outcome
+from aegisbo.runners.idle import CAUSES, Idle, JobTimes, idle_of
+from aegisbo.runners.protocol import Asked, AsksAndTells, Finished, Journal, StopRun, Unrecorded, Workers
 
 SPENT = "The budget is spent."
 
 
-class AsksAndTells(Protocol):
-    """All that the loop needs from an optimizer."""
-
-    @property
-    def pending(self) -> Iterable[Asked]: ...
-
-    @property
-    def memory(self) -> Mapping[str, Any]: ...
-
-    def ask(self) -> Asked: ...
-
-    def tell(self, number: int, value: float, /) -> object: ...
-
-    def fail(self, number: int, reason: str, /, *, state: Literal["failed", "invalid", "timed_out"]) -> object: ...
-
-
 @dataclass(frozen=True)
 class Rules:
-    """How patient a run is."""
+    """Time limits and retries of a run."""
 
     timeout: float | None = None  # seconds for the whole run
     trial_timeout: float | None = None  # seconds for one evaluation
@@ -49,7 +32,7 @@ class Run:
     capacity: int  # workers
     started: float  # on the workers' clock
     finished: tuple[Finished, ...]  # in order of completion, lost jobs included
-    suggestion_seconds: Mapping[int, float]  # by trial number, in order of asking; real seconds, whatever the clock
+    suggestion_seconds: Mapping[int, float]  # by trial number, in order of asking; real seconds, on any clock
     idle: tuple[Idle, ...] = ()  # of each worker
     message: str = ""  # why it ended
 
@@ -75,7 +58,7 @@ class Run:
         return {cause: sum(getattr(worker, cause) for worker in self.idle) / total for cause in CAUSES}
 
 
-Watch = Callable[[Finished, Callable[[], Run]], None]  # a job that has ended, and the run so far if wanted
+Watch = Callable[[Finished, Callable[[], Run]], None]  # gets a job that has ended, and a call for the run so far
 
 
 def run(
@@ -91,17 +74,23 @@ def run(
     """Evaluate `budget` suggestions, or as many as the space holds; a failed one counts, a lost one does not.
 
     Trials that are pending already are evaluated first. Results that arrive while a suggestion is being made are told
-    before the next one is asked for, so that every suggestion knows all there is to know. At the end the workers are
-    closed, and whatever had ended by then is told too, so that the optimizer knows all that the journal holds.
+    before the next one is asked for, so that every suggestion knows all results so far. At the end the workers are
+    closed, and jobs that ended meanwhile are told too, so that the optimizer knows all that the journal holds.
 
     Args:
-        optimizer: hands out points and takes in what became of them.
+        optimizer: suggests points and is told how their evaluations ended.
         workers: evaluate the points.
         budget: evaluations to finish from now on.
         rules: time limits and retries.
-        journal: is told of every event before anybody acts on it.
-        watch: is shown each finished job after the optimizer knows of it; raises StopRun to end the run now.
-        more: whether further points may be asked for; False lets the run end with what is running.
+        journal: records every event before anybody acts on it.
+        watch: is called with each finished job after the optimizer knows of it; raises StopRun to end the run now.
+        more: whether further points may be asked for; after False the run ends with the jobs that are running.
+
+    Returns:
+        What happened. The results themselves are in the optimizer.
+
+    Raises:
+        InvalidInput: the budget is less than 1.
     """
     if budget < 1:
         raise InvalidInput(f"budget is {budget}: ask for at least 1 evaluation.")
@@ -142,38 +131,39 @@ class _Loop:
     running: dict[int, _Running] = field(default_factory=dict)  # by trial number
     news: deque[Finished] = field(default_factory=deque)  # ended, not yet told
     finished: list[Finished] = field(default_factory=list)
-    stays: list[Stay] = field(default_factory=list)
-    seconds: dict[int, float] = field(default_factory=dict)
+    job_times: list[JobTimes] = field(default_factory=list)
+    suggestion_seconds: dict[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.started = self.workers.now()
         self.seen = self.journal.known  # the last event that the optimizer knows of
-        self.waiting = list(self.optimizer.pending)  # asked for in an earlier life, or lost: to be run again
+        self.waiting = list(self.optimizer.pending)  # asked for in an earlier run, or lost: to be run (again)
         self.attempts = dict.fromkeys((trial.number for trial in self.waiting), 0)
 
     def step(self) -> bool:
-        """Hand out a point, or wait for news; False when neither makes sense any more."""
+        """Submit a point, or wait for results; False when there is nothing left to do."""
         trial = self._next() if self._may_start() else None
         if trial is not None:
             self._submit(trial)
         elif not self._worth_waiting():
             self.message = self.message if self.left > 0 else SPENT
             return False
-        self._hear(self._patience(handed_out=trial is not None))
+        self._collect(0.0 if trial is not None else self._until_next_deadline())
         self._stop_overdue()
         return True
 
     def settle(self) -> None:
-        """Tell what ended while the run was being stopped; nobody watches any more."""
+        """Tell the optimizer what ended while the run was being stopped; `watch` is not called for it."""
         self.watch = lambda job, record: None
-        self._hear(0.0)
+        self._collect(0.0)
 
     def record(self) -> Run:
         """What has happened so far."""
         now = self.workers.now()
-        still = [Stay(job.slot, job.submitted, now, now - job.submitted) for job in self.running.values()]
-        idle = idle_of([*self.stays, *still], self.workers.capacity, self.started, now)
-        return Run(self.workers.capacity, self.started, tuple(self.finished), self.seconds, idle, self.message)
+        running = [JobTimes(job.slot, job.submitted, now, now - job.submitted) for job in self.running.values()]
+        capacity = self.workers.capacity
+        idle = idle_of([*self.job_times, *running], capacity, self.started, now)
+        return Run(capacity, self.started, tuple(self.finished), self.suggestion_seconds, idle, self.message)
 
     def _may_start(self) -> bool:
         if len(self.running) >= self.workers.capacity or self._active() >= self.left:
@@ -197,8 +187,8 @@ class _Loop:
         except SpaceExhausted as error:
             self.exhausted, self.message = True, str(error)
             return None
-        self.seconds[trial.number] = perf_counter() - begin
-        self.journal.asked(trial, self.optimizer.memory, self.seen, self.seconds[trial.number])
+        seconds = self.suggestion_seconds[trial.number] = perf_counter() - begin
+        self.journal.asked(trial, self.optimizer.memory, self.seen, seconds)
         return trial
 
     def _submit(self, trial: Asked) -> None:
@@ -212,25 +202,23 @@ class _Loop:
         another = self.left > 0 and self.more() and (bool(self.waiting) or not self.exhausted)
         return self._active() > 0 or (bool(self.running) and another)
 
-    def _patience(self, *, handed_out: bool) -> float | None:
-        """Seconds to wait for news: none while points can be handed out, else until the next deadline."""
-        if handed_out:
-            return 0.0
+    def _until_next_deadline(self) -> float | None:
+        """Seconds until a job or the whole run must be stopped; None if there is no limit."""
         deadlines = [job.submitted + limit for job in self.running.values() if (limit := self._limit(job))]
         if self.rules.timeout is not None:
             deadlines.append(self.started + self.rules.timeout)
         return max(min(deadlines) - self.workers.now(), 0.0) if deadlines else None
 
-    def _hear(self, timeout: float | None) -> None:
-        """Take in what has ended, waiting for the first up to `timeout` seconds."""
+    def _collect(self, timeout: float | None) -> None:
+        """Tell the optimizer what has ended, waiting for the first job up to `timeout` seconds."""
         self.news.extend(self.workers.collect(timeout))
-        while self.news:  # one at a time: a watcher that ends the run leaves the others to be settled
+        while self.news:  # one at a time: if `watch` ends the run, `settle` takes the others
             self._end(self.news.popleft())
 
     def _end(self, job: Finished) -> None:
-        """Tell the optimizer what became of a job."""
+        """Tell the optimizer how a job ended."""
         ended = self.running.pop(job.number)
-        self.stays.append(Stay(ended.slot, job.started, job.finished, job.seconds))
+        self.job_times.append(JobTimes(ended.slot, job.started, job.finished, job.seconds))
         self.finished.append(job)
         self.seen = max(self.seen, job.event)
         if job.outcome.state == "lost":
@@ -254,13 +242,13 @@ class _Loop:
         self._fail(replace(job, outcome=Outcome("failed", reason=reason)))
 
     def _fail(self, job: Finished) -> None:
-        """Write down and tell a failure that no worker reports."""
-        event = self.journal.ended(job)
+        """Record and tell a failure that no worker reports."""
+        event = self.journal.ended(job.number, job.outcome, job.seconds)
         self.optimizer.fail(
             job.number, job.outcome.reason, state="timed_out" if job.outcome.state == "timed_out" else "failed"
         )
         self.left -= 1
-        self._hear(0.0)  # whatever was written down before it must be known before it
+        self._collect(0.0)  # events that were recorded before this one must be known before it
         self.seen = max(self.seen, event)
 
     def _stop_overdue(self) -> None:

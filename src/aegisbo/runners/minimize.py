@@ -13,12 +13,11 @@ from typing import Any
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Optimizer, Result, Trial
 from aegisbo.optimizer.trial import FAILURES
-from aegisbo.runners.interrupt import Brake
-from aegisbo.runners.journal import Unrecorded
+from aegisbo.runners.interrupt import CtrlC
 from aegisbo.runners.loop import SPENT, Rules, Run, run
 from aegisbo.runners.pools import make_pool
+from aegisbo.runners.protocol import Finished, StopRun, Unrecorded
 from aegisbo.runners.recorder import Recorder
-from aegisbo.runners.workers import Finished, StopRun
 from aegisbo.space.space import Space, SpaceLike
 from aegisbo.study import Study
 
@@ -99,11 +98,11 @@ def minimize(
             _say(f"{pool.name} cannot be stopped: an evaluation that takes longer than {trial_timeout:g} s counts as "
                  "timed out, but keeps its worker until it returns.")  # fmt: skip
         show = stack.enter_context(_display(optimizer, budget, progress))
-        brake = stack.enter_context(Brake(_say))
+        ctrl_c = stack.enter_context(CtrlC(_say))
         watch = _Watch(optimizer, tuple(callbacks), target, show)
         rules = Rules(timeout, trial_timeout, retries)
         record = run(
-            optimizer, pool, remaining, rules=rules, journal=journal, watch=watch, more=lambda: not brake.pulled
+            optimizer, pool, remaining, rules=rules, journal=journal, watch=watch, more=lambda: not ctrl_c.pressed
         )
         if study is not None:
             file.closed(record.message, [asdict(idle) for idle in record.idle])

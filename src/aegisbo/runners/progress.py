@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from aegisbo.optimizer import Optimizer
-from aegisbo.optimizer.trial import FAILURES
+from aegisbo.outcome import FAILURES
 from aegisbo.runners.loop import Run
 
 
@@ -38,7 +38,7 @@ class Display:
         self._progress.stop()
 
     def show(self, record: Callable[[], Run]) -> None:
-        """Redraw with what is known now; idle is what better suggestions or a better pool would have saved."""
+        """Redraw with what is known now; idle counts only waiting for a suggestion or for the pool."""
         shares = record().idle_shares
         result = self._optimizer.result()
         failed = sum(trial.state in FAILURES for trial in result.trials)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from aegisbo.runners.journal import Asked
-from aegisbo.runners.workers import Finished
+from aegisbo.outcome import Outcome
+from aegisbo.runners.protocol import Asked
 from aegisbo.study import Study
 
 
@@ -22,15 +22,14 @@ class Recorder:
         """The study was read up to the event that says it was opened."""
         return self.study.opened
 
-    def asked(self, trial: Asked, memory: Mapping[str, Any], seen: int, seconds: float) -> None:
+    def asked(self, trial: Asked, memory: Mapping[str, Any], seen: int, seconds: float) -> int:
         """Write a point down before it is submitted."""
-        self.study.asked(trial.number, trial.params, trial.note, memory, seen, seconds)
+        return self.study.asked(trial.number, trial.params, trial.note, memory, seen, seconds)
 
-    def ended(self, job: Finished) -> int:
+    def ended(self, number: int, outcome: Outcome, seconds: float) -> int:
         """Write down what became of a job."""
-        outcome = job.outcome
         if outcome.state == "done":
-            return self.study.told(job.number, outcome.value, job.seconds)
+            return self.study.told(number, outcome.value, seconds)
         if outcome.state == "lost":
-            return self.study.lost(job.number, outcome.reason)
-        return self.study.failed(job.number, outcome.state, outcome.reason, outcome.traceback, job.seconds)
+            return self.study.lost(number, outcome.reason)
+        return self.study.failed(number, outcome.state, outcome.reason, outcome.traceback, seconds)

@@ -5,118 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
-from aegisbo.arrays import as_vector
-from aegisbo.errors import InvalidInput, UnknownName
-from aegisbo.runners.workers import Finished, Outcome, evaluate
+from aegisbo.errors import InvalidInput
+from aegisbo.outcome import Outcome
+from aegisbo.runners.evaluation import evaluate
+from aegisbo.runners.protocol import Finished
+from aegisbo.simulation.laws import Law
 
-JOB_TIMES = 7_301  # the role of these draws in a generator's address (seed, role, number); nobody else's
-
-
-class Law(Protocol):
-    """How long jobs take, as a quantile function: the same luck gives comparable times under every law."""
-
-    def quantile(self, u: float) -> float:
-        """The seconds that a share `u` of all jobs stays below, for `u` in [0, 1)."""
-
-
-def _require_positive(value: float, name: str) -> None:
-    if not 0 < value < math.inf:
-        raise InvalidInput(f"{name} is {value}: give a positive, finite number.")
-
-
-@dataclass(frozen=True)
-class HalfNormal:
-    """The absolute value of a centred normal variable: the paper's law, of mean 1 unless rescaled."""
-
-    scale: float = math.sqrt(math.pi / 2)
-
-    def __post_init__(self) -> None:
-        _require_positive(self.scale, "scale")
-
-    def quantile(self, u: float) -> float:
-        return float(self.scale * ndtri((1 + u) / 2))
-
-
-@dataclass(frozen=True)
-class Pareto:
-    """A heavy tail: a job longer than t has probability (offset / t)^power; of mean 1 unless changed."""
-
-    power: float = 5.0
-    offset: float = 0.8
-
-    def __post_init__(self) -> None:
-        _require_positive(self.power, "power")
-        _require_positive(self.offset, "offset")
-
-    def quantile(self, u: float) -> float:
-        return float(self.offset * (1 - u) ** (-1 / self.power))
-
-
-@dataclass(frozen=True)
-class Exponential:
-    """Jobs that end at a constant rate, however long they have been running."""
-
-    rate: float = 1.0
-
-    def __post_init__(self) -> None:
-        _require_positive(self.rate, "rate")
-
-    def quantile(self, u: float) -> float:
-        return -math.log1p(-u) / self.rate
-
-
-@dataclass(frozen=True)
-class Constant:
-    """Jobs that all take the same time: asynchronous work falls back into batches."""
-
-    seconds: float = 1.0
-
-    def __post_init__(self) -> None:
-        _require_positive(self.seconds, "seconds")
-
-    def quantile(self, u: float) -> float:
-        return self.seconds
-
-
-@dataclass(frozen=True)
-class Empirical:
-    """One of the measured times, each as likely as the others."""
-
-    seconds: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        shortest = min(as_vector(self.seconds, "seconds"), default=None)
-        if shortest is None or shortest < 0:
-            raise InvalidInput(f"The shortest of the seconds is {shortest}: give at least one, and none below 0.")
-
-    def quantile(self, u: float) -> float:
-        return float(np.quantile(self.seconds, u, method="inverted_cdf"))
-
-
-LAWS: dict[str, Law] = {
-    "half-normal": HalfNormal(),
-    "pareto": Pareto(),
-    "exponential": Exponential(),
-    "constant": Constant(),
-}
-
-
-def law_from_text(text: str) -> Law:
-    """The law of that name, of mean 1; or, if it names a file, the law of the seconds that the file lists."""
-    if text in LAWS:
-        return LAWS[text]
-    if not Path(text).is_file():
-        raise UnknownName("law of job times", text, LAWS)
-    try:
-        return Empirical(tuple(float(word) for word in Path(text).read_text(encoding="utf-8").split()))
-    except ValueError as error:
-        raise InvalidInput(f"{text} must list seconds only, separated by white space: {error}") from error
+JOB_TIMES = 7_301  # the role of these draws in a generator's address (seed, role, number); no other draws use it
 
 
 @dataclass(frozen=True)
@@ -130,8 +29,18 @@ class _Job:
 class VirtualWorkers:
     """`workers` simulated workers whose clock jumps from one completion to the next.
 
-    How long a trial takes depends on the seed and its number alone, so every strategy meets the same times in
-    whatever order it works. The first `free` trials take no time, as the initial design in the paper's experiments.
+    How long a trial takes depends only on the seed and its number, so every strategy meets the same times, in whatever
+    order it works.
+
+    Args:
+        function: is called with the `x` of each job when the clock reaches its end.
+        workers: how many jobs run at a time.
+        law: of the job times.
+        seed: decides the job times.
+        free: how many trials at the beginning take no time, as the initial design in the paper's experiments.
+
+    Raises:
+        InvalidInput: there is no worker, or the seed is negative.
     """
 
     can_stop = True

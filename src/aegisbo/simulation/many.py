@@ -2,25 +2,65 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
+from itertools import islice
+from traceback import format_exc
 
+from aegisbo.errors import AegisError
+from aegisbo.outcome import Outcome, kept
+from aegisbo.runners.pools import make_pool
+from aegisbo.runners.pools.base import Pool
 from aegisbo.simulation.runs import Record, Spec, simulate
 
 
 def simulate_all(specs: Sequence[Spec], jobs: int = 1) -> Iterator[Record]:
-    """The records in the order of their specs, each as soon as it is there; `jobs` processes change nothing else."""
+    """The records of all specs, in their order, each as soon as it is there.
+
+    Args:
+        specs: the runs.
+        jobs: how many worker processes to use; changes no record. With 1 the runs are simulated in this process.
+
+    Raises:
+        AegisError: a worker process died. Exceptions of a simulation are raised here as they are, and end the others.
+    """
     processes = min(jobs, len(specs))
     if processes <= 1:
         yield from map(simulate, specs)
         return
-    context = multiprocessing.get_context("spawn")  # threads of the parent (BLAS, a progress bar) make a fork unsafe
-    with ProcessPoolExecutor(processes, mp_context=context, initializer=_end_when_interrupted) as pool:
-        yield from pool.map(simulate, specs)
+    with closing(make_pool("processes", _simulate, processes, judge=kept)) as pool:
+        for spec, outcome in zip(specs, _outcomes(specs, pool), strict=True):
+            yield _record(spec, outcome)
 
 
-def _end_when_interrupted() -> None:
-    """Let Ctrl-C end the process at once: the parent is interrupted too and speaks for all."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def _outcomes(specs: Sequence[Spec], pool: Pool) -> Iterator[Outcome]:
+    """How each simulation ended, in the order of the specs; no process waits for the slowest."""
+    waiting = iter(enumerate(specs))
+    for number, spec in islice(waiting, pool.capacity):
+        pool.submit(number, spec)
+    ended: dict[int, Outcome] = {}
+    for wanted in range(len(specs)):
+        while wanted not in ended:
+            for job in pool.collect():
+                ended[job.number] = job.outcome
+                if following := next(waiting, None):
+                    pool.submit(*following)
+        yield ended.pop(wanted)
+
+
+def _simulate(spec: Spec) -> Record | Exception:
+    """In a worker process: an exception is returned, because an outcome holds only its text."""
+    try:
+        return simulate(spec)
+    except Exception as error:
+        error.add_note(format_exc())  # where it happened
+        return error
+
+
+def _record(spec: Spec, outcome: Outcome) -> Record:
+    if outcome.state != "done":
+        raise AegisError(f"The simulation of {spec} gave no record: {outcome.reason}")
+    if isinstance(outcome.value, Exception):
+        raise outcome.value
+    record: Record = outcome.value
+    return record

@@ -17,8 +17,9 @@ from aegisbo.arrays import Array
 from aegisbo.errors import AegisError, InvalidInput
 from aegisbo.optimizer import Optimizer
 from aegisbo.runners.loop import run
-from aegisbo.runners.workers import Finished
-from aegisbo.simulation.clock import VirtualWorkers, law_from_text
+from aegisbo.runners.protocol import Finished
+from aegisbo.simulation.clock import VirtualWorkers
+from aegisbo.simulation.laws import law_from_text
 from aegisbo.simulation.problem import Problem
 from aegisbo.simulation.problems import dimension, get
 from aegisbo.strategies.base import Strategy

@@ -1,43 +1,88 @@
-"""Which pool an `executor` argument means."""
+"""The pool for an `executor` argument: worker processes, threads, somebody's executor or a Dask cluster.
+
+Each pool is loaded when it is chosen: worker processes import this package too, and need none of them.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import Executor
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from aegisbo.errors import InvalidInput
-from aegisbo.runners.journal import Journal
-from aegisbo.runners.pools.base import Pool
-from aegisbo.runners.pools.futures import Executors
-from aegisbo.runners.pools.processes import Processes
-from aegisbo.runners.pools.threads import Serial, Threads
+from aegisbo.outcome import judged
+from aegisbo.runners.evaluation import Evaluation, Judge, evaluate
+
+if TYPE_CHECKING:
+    from aegisbo.runners.pools.base import Pool
+    from aegisbo.runners.protocol import Journal
 
 
-def make_pool(executor: Any, function: Callable[[Any], Any], workers: int | None, journal: Journal) -> Pool:
-    """The pool for "processes" (or None), "threads", "serial", an Executor, a Dask Client or a scheduler's address."""
+def make_pool(
+    executor: Any,
+    function: Callable[[Any], Any],
+    workers: int | None,
+    journal: Journal | None = None,
+    *,
+    judge: Judge = judged,
+) -> Pool:
+    """The pool that an `executor` argument means.
+
+    Args:
+        executor: "processes" (or None), "threads", "serial", a concurrent.futures.Executor, a dask.distributed.Client,
+            or the address of a Dask scheduler.
+        function: is called with the `x` of each job.
+        workers: how many jobs run at a time; None for as many as the executor has, or the machine has cores.
+        journal: the end of every job is recorded there before the pool returns it.
+        judge: what an answer of the function means; `kept` accepts any answer that can be pickled.
+
+    Returns:
+        The pool. Close it after use.
+
+    Raises:
+        InvalidInput: the executor is none of these, or the function cannot be sent to it.
+        MissingExtra: the executor is the address of a Dask scheduler, and Dask is not installed.
+        AegisError: no Dask scheduler answers there, or this system has no worker processes.
+    """
     if workers is not None and workers < 1:
         raise InvalidInput(f"workers is {workers}: at least 1 is needed.")
-    if executor in (None, "processes"):
-        return Processes(function, workers or _cores(), journal)
-    if executor == "threads":
-        return Threads(function, workers or _cores(), journal)
-    if executor == "serial":
-        if workers not in (None, 1):
-            raise InvalidInput(f'executor="serial" evaluates one point at a time, got workers={workers}: leave it out.')
-        return Serial(function, journal)
-    if isinstance(executor, Executor):
-        size: int = workers or getattr(executor, "_max_workers", None) or _cores()
-        return Executors(executor, function, size, journal)
+    evaluation = partial(evaluate, function, judge=judge)
+    if executor is None or executor == "processes":
+        from aegisbo.runners.pools.processes import Processes
+
+        return Processes(evaluation, workers or _cores(), journal)
+    if executor in ("threads", "serial"):
+        return _in_this_process(executor, evaluation, workers, journal)
     if isinstance(executor, str) and "://" in executor:
         from aegisbo.runners.pools.dask import Dask, connect
 
-        return Dask(connect(executor), function, workers, journal, ours=True)
+        return Dask(connect(executor), evaluation, workers, journal, ours=True)
+    return _by_object(executor, evaluation, workers, journal)
+
+
+def _in_this_process(name: str, evaluation: Evaluation, workers: int | None, journal: Journal | None) -> Pool:
+    from aegisbo.runners.pools.threads import Serial, Threads
+
+    if name == "threads":
+        return Threads(evaluation, workers or _cores(), journal)
+    if workers not in (None, 1):
+        raise InvalidInput(f'executor="serial" evaluates one point at a time, got workers={workers}: leave it out.')
+    return Serial(evaluation, journal)
+
+
+def _by_object(executor: Any, evaluation: Evaluation, workers: int | None, journal: Journal | None) -> Pool:
+    from concurrent.futures import Executor
+
+    if isinstance(executor, Executor):
+        from aegisbo.runners.pools.futures import Futures
+
+        size: int = workers or getattr(executor, "_max_workers", None) or _cores()
+        return Futures(executor, evaluation, size, journal)
     if type(executor).__module__.startswith("distributed."):
         from aegisbo.runners.pools.dask import Dask
 
-        return Dask(executor, function, workers, journal, ours=False)
+        return Dask(executor, evaluation, workers, journal, ours=False)
     raise InvalidInput(
         f'executor is {executor!r}: use "processes", "threads", "serial", a concurrent.futures.Executor, '
         "a dask.distributed.Client, or the address of a Dask scheduler."
@@ -45,4 +90,5 @@ def make_pool(executor: Any, function: Callable[[Any], Any], workers: int | None
 
 
 def _cores() -> int:
+    """Cores that this process may use; macOS only knows how many there are."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

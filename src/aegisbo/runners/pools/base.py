@@ -1,6 +1,6 @@
-"""What all real pools share: a job's end is written down by the thread that learns of it, then waits to be collected.
+"""What all real pools share: the thread that learns of a job's end records it, then the loop may collect it.
 
-So a result is safe the moment it exists, also while the driver is busy with a suggestion.
+So a result is safe the moment it exists, even while the driver is busy with a suggestion.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
-from aegisbo.runners.journal import Journal, Unrecorded
-from aegisbo.runners.workers import Finished, Outcome
+from aegisbo.outcome import Outcome
+from aegisbo.runners.protocol import Finished, Journal, Unrecorded
 
 
 class Pool(ABC):
-    """Workers that run in other threads, processes or machines; subclasses start jobs and call `_ended`."""
+    """Workers in other threads, processes or machines; subclasses start jobs and call `_ended`."""
 
     name: str  # for messages
     can_stop = False
@@ -26,8 +26,8 @@ class Pool(ABC):
     def __init__(self, capacity: int, journal: Journal | None = None) -> None:
         self.capacity = capacity
         self._journal = Unrecorded() if journal is None else journal
-        self._submitted: dict[int, float] = {}
-        self._lock = Lock()  # an end is written down and handed on in one go: both have the same order
+        self._submitted: dict[int, float] = {}  # when, by trial number; only jobs that have not ended
+        self._lock = Lock()  # an end is recorded and queued in one go: both have the same order
         self._ends: SimpleQueue[Finished | BaseException] = SimpleQueue()
 
     @abstractmethod
@@ -47,10 +47,10 @@ class Pool(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Abandon whatever is running and let the workers go."""
+        """Abandon all running jobs and release the workers."""
 
     def stop(self, number: int) -> None:  # noqa: B027 - most pools cannot, and the loop asks `can_stop` first
-        """Nothing can be done: the job keeps its worker until it ends by itself."""
+        """Do nothing: the job keeps its worker until it ends by itself."""
 
     def now(self) -> float:
         return monotonic()
@@ -60,15 +60,15 @@ class Pool(ABC):
         with self._lock:
             submitted = self._submitted.pop(number, None)
             if submitted is None:
-                return  # the pool was closed meanwhile: nobody waits for it any more
+                return  # the pool was closed meanwhile
             job = Finished(number, outcome, submitted, now)
             try:
-                self._ends.put(replace(job, event=self._journal.ended(job)))
-            except BaseException as error:  # a full disk, say: the driver must hear of it, not this thread
+                self._ends.put(replace(job, event=self._journal.ended(number, outcome, job.seconds)))
+            except BaseException as error:  # for example, the disk is full: `collect` raises it in the driver
                 self._ends.put(error)
 
     def _forget(self) -> None:
-        """Take no notice of what ends from now on."""
+        """Ignore all jobs that end from now on."""
         with self._lock:
             self._submitted.clear()
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
 from aegisbo.errors import AegisError, MissingExtra
-from aegisbo.runners.journal import Journal
+from aegisbo.outcome import Outcome
+from aegisbo.runners.evaluation import Evaluation, evaluate_packed, in_words, pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool
-from aegisbo.runners.pools.sending import evaluate_packed, packed
-from aegisbo.runners.workers import Outcome, in_words
+from aegisbo.runners.protocol import Journal
 
 Client = Any  # distributed.Client, which has no types and is loaded only when it is used
 
@@ -21,7 +20,7 @@ class Dask(Pool):
     name = "Tasks on a Dask cluster"
 
     def __init__(
-        self, client: Client, function: Callable[[Any], Any], capacity: int | None, journal: Journal, *, ours: bool
+        self, client: Client, evaluation: Evaluation, capacity: int | None, journal: Journal | None, *, ours: bool
     ) -> None:
         threads = sum(client.nthreads().values())
         if not capacity and not threads:
@@ -29,7 +28,7 @@ class Dask(Pool):
         super().__init__(capacity or threads, journal)
         self._client = client
         self._ours = ours  # whether the client was made here and must be closed here
-        self._payload = packed(function)
+        self._packed = pack(evaluation)
         self._run = uuid4().hex[:8]
         self._futures: dict[int, Any] = {}
 
@@ -47,7 +46,7 @@ class Dask(Pool):
                 "The Dask scheduler is gone: start it and run the same call again; all that had finished is kept."
             )
         key = f"aegisbo-{self._run}-{number}-{uuid4().hex[:4]}"
-        future = self._client.submit(evaluate_packed, self._payload, x, key=key, pure=False)
+        future = self._client.submit(evaluate_packed, self._packed, x, key=key, pure=False)
         self._futures[number] = future
         future.add_done_callback(lambda done: self._done(number, done))
 
@@ -60,15 +59,19 @@ def _outcome(future: Any) -> Outcome:
     if future.status not in ("finished", "error"):
         return Outcome("lost", reason=f"Dask reports the task as {future.status}.")
     try:
-        outcome: Outcome = future.result()
-        return outcome
-    except BaseException as error:  # it could not be sent, or who had it died before it was fetched
+        return unpack_outcome(future.result())
+    except BaseException as error:  # x could not be sent, or the worker that held the result died
         failed = future.status == "error" and type(error).__name__ != "KilledWorker"
         return Outcome("failed" if failed else "lost", reason=in_words(error))
 
 
 def connect(address: str) -> Client:
-    """A client of the scheduler at this address."""
+    """A client of the scheduler at this address.
+
+    Raises:
+        MissingExtra: Dask is not installed.
+        AegisError: nothing answers there.
+    """
     try:
         import distributed
     except ImportError:

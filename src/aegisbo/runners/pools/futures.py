@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
 from aegisbo.errors import AegisError
-from aegisbo.runners.journal import Journal
+from aegisbo.outcome import Outcome
+from aegisbo.runners.evaluation import Evaluation, evaluate_packed, in_words, pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool
-from aegisbo.runners.pools.sending import evaluate_packed, packed
-from aegisbo.runners.workers import Outcome, evaluate, in_words
+from aegisbo.runners.protocol import Journal
 
 
-class Executors(Pool):
-    """Jobs handed to somebody else's executor, which stays open."""
+class Futures(Pool):
+    """Jobs of an executor that belongs to the caller and stays open."""
 
     name = "Jobs of this executor"
 
-    def __init__(self, executor: Executor, function: Callable[[Any], Any], capacity: int, journal: Journal) -> None:
+    def __init__(self, executor: Executor, evaluation: Evaluation, capacity: int, journal: Journal | None) -> None:
         super().__init__(capacity, journal)
         self._executor = executor
-        # Threads can call the function as it is; whoever is further away needs it packed.
-        threads = isinstance(executor, ThreadPoolExecutor)
-        self._call = partial(evaluate, function) if threads else partial(evaluate_packed, packed(function))
-        self._futures: dict[int, Future[Outcome]] = {}
+        # Threads can call the function as it is; for other processes and machines it is packed.
+        self._packs = not isinstance(executor, ThreadPoolExecutor)
+        self._call = partial(evaluate_packed, pack(evaluation)) if self._packs else evaluation
+        self._futures: dict[int, Future[Any]] = {}
 
     def close(self) -> None:
         """Cancel what has not begun; what has cannot be stopped."""
@@ -41,12 +40,12 @@ class Executors(Pool):
         self._futures[number] = future
         future.add_done_callback(lambda done: self._done(number, done))
 
-    def _done(self, number: int, future: Future[Outcome]) -> None:
+    def _done(self, number: int, future: Future[Any]) -> None:
         self._futures.pop(number, None)
         try:
-            outcome = future.result()
+            outcome = unpack_outcome(future.result()) if self._packs else future.result()
         except (BrokenExecutor, CancelledError) as error:
             outcome = Outcome("lost", reason=in_words(error))
-        except BaseException as error:  # x or the outcome could not be sent
+        except BaseException as error:  # x could not be sent
             outcome = Outcome("failed", reason=in_words(error))
         self._ended(number, outcome)

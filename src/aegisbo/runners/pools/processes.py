@@ -1,7 +1,7 @@
-"""Evaluations in processes of their own: one that hangs can be stopped, one that crashes takes only itself down.
+"""Evaluations in worker processes: one that hangs can be stopped, one that crashes takes no other with it.
 
-Each worker is a fresh interpreter behind two pipes and a thread that waits for it. Nothing of the calling script is
-run again in it, so scripts need no `if __name__ == "__main__"`.
+This is the driver's side; `worker.py` is the other end of the pipes. Each worker is a fresh interpreter, and a thread
+here waits for it. Nothing of the calling script is run again in it, so scripts need no `if __name__ == "__main__"`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any
 
-from aegisbo.runners.journal import Journal
+from aegisbo.errors import require_posix
+from aegisbo.outcome import Outcome
+from aegisbo.runners.evaluation import Evaluation, in_words, pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool
-from aegisbo.runners.pools.sending import packed
-from aegisbo.runners.workers import Outcome, in_words
+from aegisbo.runners.protocol import Journal
 
 GRACE = 2.0  # seconds for a process to end after it has closed its pipe, or was killed
 
+Process = subprocess.Popen[bytes]
 Job = tuple[int, Any]  # trial number and x
 
 
@@ -33,10 +35,11 @@ class Processes(Pool):
     name = "Processes"
     can_stop = True
 
-    def __init__(self, function: Callable[[Any], Any], capacity: int, journal: Journal) -> None:
+    def __init__(self, evaluation: Evaluation, capacity: int, journal: Journal | None) -> None:
+        require_posix("Worker processes", instead='executor="threads"')
         super().__init__(capacity, journal)
-        payload = packed(function)
-        self._workers = [_Worker(payload, self._ended) for _ in range(capacity)]
+        packed = pack(evaluation)
+        self._workers = [_Worker(packed, self._ended) for _ in range(capacity)]
 
     def stop(self, number: int) -> None:
         """Kill the process that evaluates this trial."""
@@ -56,17 +59,17 @@ class Processes(Pool):
 
 
 class _Worker:
-    """One process after another, and the thread that speaks with it."""
+    """A worker process, replaced by a new one when it dies, and the thread that waits for it."""
 
-    def __init__(self, payload: bytes, ended: Callable[[int, Outcome], None]) -> None:
-        self._payload = payload
+    def __init__(self, evaluation: bytes, ended: Callable[[int, Outcome], None]) -> None:
+        self._evaluation = evaluation
         self._ended = ended
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
-        self._lock = Lock()  # between the thread and those who start, stop or close
+        self._lock = Lock()  # between the thread and the callers of start, stop and close
         self._current: int | None = None  # the trial that it was given
         self._stopped = False
         self._closed = False
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
         self._thread = Thread(target=self._serve, daemon=True)
         self._thread.start()
 
@@ -95,7 +98,8 @@ class _Worker:
         self._thread.join(GRACE)
 
     def _serve(self) -> None:
-        with suppress(OSError):  # if none can be started, the first job will report it
+        """The thread: take one job after another, until there is none."""
+        with suppress(OSError):  # if no process can be started, the first job will report it
             self._ready()  # now, so that the first job need not wait
         while (job := self._jobs.get()) is not None:
             number, x = job
@@ -106,100 +110,99 @@ class _Worker:
                 outcome = self._after_stop(outcome)
             self._ended(number, outcome)
         if self._process is not None:
-            _bury(self._process)
+            _reap(self._process)
 
     def _evaluate(self, x: Any) -> Outcome:
         try:
-            return self._exchange(x)
+            point = pickle.dumps(x)
+        except Exception as error:
+            return Outcome("failed", reason=f"The point cannot be sent to another process: {in_words(error)}")
+        try:
+            return self._exchange(point)
         except Exception as error:  # no process could be started, or something else than an outcome came back
             return Outcome("lost", reason=in_words(error))
 
     def _after_stop(self, outcome: Outcome) -> Outcome:
         if self._process is not None:
-            _bury(self._process)  # the next job must not find it still dying
+            _reap(self._process)  # the next job must not find it still dying
         if outcome.state != "lost":
             return outcome  # it came in time after all
         return Outcome("timed_out", reason="Stopped: it took too long.")
 
-    def _exchange(self, x: Any) -> Outcome:
-        process = self._ready()
-        if process is not None and not self._give(process, x):
-            process = self._ready()  # the first died while it was idle and has not seen the job
-            if process is not None and not self._give(process, x):
-                return Outcome("lost", reason=f"Its process ended {_how(_bury(process))}.")
-        if process is None:
-            return Outcome("lost", reason="Nobody waits for it any more.")
-        try:
-            outcome: Outcome = pickle.load(process.stdout)  # type: ignore[arg-type]
-            return outcome
-        except (EOFError, OSError):
-            return Outcome("lost", reason=f"Its process ended {_how(_bury(process))}.")
-        except Exception:
-            _kill(process)
-            _bury(process)
-            raise
+    def _exchange(self, point: bytes) -> Outcome:
+        """Send a point to the process and wait for its outcome."""
+        for _ in range(2):  # a process that died while it was idle has not seen the point: a new one gets it
+            process = self._ready()
+            if process is None:
+                return Outcome("lost", reason="Stopped before it began.")
+            if _send(process, point):
+                return _receive(process)
+            code = _reap(process)
+        return Outcome("lost", reason=f"Its process ended {_cause(code)}.")
 
-    def _give(self, process: subprocess.Popen[bytes], x: Any) -> bool:
-        """Whether the process took the job; if it is dead it is buried. `poll` alone may not know yet that it is."""
-        try:
-            pickle.dump(x, process.stdin)  # type: ignore[arg-type]
-            process.stdin.flush()  # type: ignore[union-attr]
-        except OSError:
-            _bury(process)
-            return False
-        except Exception:
-            _kill(process)
-            _bury(process)
-            raise
-        return True
-
-    def _ready(self) -> subprocess.Popen[bytes] | None:
-        """A running process that has the function; None if nobody wants one any more."""
+    def _ready(self) -> Process | None:
+        """A running process that has the function; None after `stop` or `close`."""
         with self._lock:
             if self._closed or self._stopped:
                 return None
             if self._process is not None:
                 if self._process.poll() is None:
                     return self._process
-                _bury(self._process)
+                _reap(self._process)
             process = self._process = _spawn()
-        with suppress(OSError):  # it is dead already, which the first job will find out and report
-            pickle.dump(self._payload, process.stdin)  # type: ignore[arg-type]
-            process.stdin.flush()  # type: ignore[union-attr]
+        _send(process, self._evaluation)  # if it is dead already, the first point will find out
         return process
 
 
-def _spawn() -> subprocess.Popen[bytes]:
-    start = (
-        f"import sys; sys.path[:] = {sys.path!r}; from aegisbo.runners.pools.orphans import guard; guard(); "
-        "from aegisbo.runners.pools.worker import main; main()"
-    )
+def _spawn() -> Process:
+    start = f"import sys; sys.path[:] = {sys.path!r}; from aegisbo.runners.pools.worker import main; main()"
     process = subprocess.Popen(
         [sys.executable, "-c", start], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     )  # a session of its own: Ctrl-C in the terminal reaches the driver only
-    Thread(target=_clear_away, args=(process,), daemon=True).start()
+    Thread(target=_kill_what_it_started, args=(process,), daemon=True).start()
     return process
 
 
-def _clear_away(process: subprocess.Popen[bytes]) -> None:
+def _send(process: Process, data: bytes) -> bool:
+    """Whether the process was there to take it; `poll` may not know yet that it has died."""
+    try:
+        pickle.dump(data, process.stdin)  # type: ignore[arg-type]
+        process.stdin.flush()  # type: ignore[union-attr]
+    except OSError:
+        return False
+    return True
+
+
+def _receive(process: Process) -> Outcome:
+    try:
+        return unpack_outcome(pickle.load(process.stdout))  # type: ignore[arg-type]
+    except (EOFError, OSError):
+        return Outcome("lost", reason=f"Its process ended {_cause(_reap(process))}.")
+    except Exception:
+        _kill(process)
+        _reap(process)
+        raise
+
+
+def _kill_what_it_started(process: Process) -> None:
     """When the process has ended, end what it started, which may hold the pipe open."""
     process.wait()
-    with suppress(ProcessLookupError, PermissionError, AttributeError):
+    with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _kill(process: subprocess.Popen[bytes] | None) -> None:
+def _kill(process: Process | None) -> None:
     """Kill the worker and all that it started."""
     if process is None or process.returncode is not None:
         return
     try:
         os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError, AttributeError):  # gone already, or no process groups here
+    except (ProcessLookupError, PermissionError):  # it has ended, or not yet begun to lead its group
         process.kill()
 
 
-def _bury(process: subprocess.Popen[bytes]) -> int:
-    """Wait for its end, which is near, and return its exit code."""
+def _reap(process: Process) -> int:
+    """Wait for the end of a process that is about to end, and return its exit code."""
     try:
         code = process.wait(GRACE)
     except subprocess.TimeoutExpired:  # it has only closed the pipe
@@ -211,8 +214,8 @@ def _bury(process: subprocess.Popen[bytes]) -> int:
     return code
 
 
-def _how(code: int) -> str:
-    """What an exit code means; the guard reports a signal as shells do."""
+def _cause(code: int) -> str:
+    """What an exit code means; the watchdog reports a signal as shells do."""
     number = -code if code < 0 else code - 128
     try:
         return f"by signal {signal.Signals(number).name}"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from threading import Thread
 from typing import Any
 
-from aegisbo.runners.journal import Journal
+from aegisbo.runners.evaluation import Evaluation
 from aegisbo.runners.pools.base import Pool
-from aegisbo.runners.workers import evaluate
+from aegisbo.runners.protocol import Journal
 
 
 class Threads(Pool):
@@ -16,9 +15,9 @@ class Threads(Pool):
 
     name = "Threads"
 
-    def __init__(self, function: Callable[[Any], Any], capacity: int, journal: Journal) -> None:
+    def __init__(self, evaluation: Evaluation, capacity: int, journal: Journal | None) -> None:
         super().__init__(capacity, journal)
-        self._function = function
+        self._evaluation = evaluation
 
     def close(self) -> None:
         """Forget what is running: a thread cannot be stopped, but it does not keep the program alive either."""
@@ -28,7 +27,7 @@ class Threads(Pool):
         Thread(target=self._evaluate, args=(number, x), daemon=True).start()
 
     def _evaluate(self, number: int, x: Any) -> None:
-        self._ended(number, evaluate(self._function, x))
+        self._ended(number, self._evaluation(x))
 
 
 class Serial(Threads):
@@ -36,8 +35,8 @@ class Serial(Threads):
 
     name = "Evaluations in the calling thread"
 
-    def __init__(self, function: Callable[[Any], Any], journal: Journal) -> None:
-        super().__init__(function, 1, journal)
+    def __init__(self, evaluation: Evaluation, journal: Journal | None) -> None:
+        super().__init__(evaluation, 1, journal)
 
     def _start(self, number: int, x: Any) -> None:
         self._evaluate(number, x)

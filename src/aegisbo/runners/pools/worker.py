@@ -1,42 +1,94 @@
-"""The life of a worker process: read a job, evaluate it, write the outcome; end with whoever started it.
+"""A worker process, from its start to its end; `processes.py` is the other end of its pipes.
 
-Jobs come in on standard input and outcomes go out on standard output, as pickles. What the function prints goes to
-standard error instead.
+Two processes, so that no evaluation outlives its driver. The one that the driver starts becomes a watchdog; its child
+evaluates. The two lead a process group of their own, to which programs that the function starts belong too.
+
+Points come in on standard input and outcomes go out on standard output, as pickled bytes. What the function prints goes
+to standard error instead.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pickle
+import select
 import signal
 import sys
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, BinaryIO
+from typing import BinaryIO, NoReturn
 
-from aegisbo.runners.pools.sending import evaluate_packed
+from aegisbo.outcome import Outcome
+from aegisbo.runners.evaluation import evaluate_packed, in_words
+
+PR_SET_PDEATHSIG = 1  # from <sys/prctl.h>
 
 
 def main() -> None:
-    """Serve until the driver closes the pipe, or dies."""
-    jobs, outcomes = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    """Run a worker process; the driver starts it with `python -c`."""
+    child = os.fork()
+    if child:
+        _watch(child)
+    die_with_parent()
+    _serve()
+
+
+def die_with_parent(number: int = signal.SIGKILL) -> None:
+    """Let the kernel send this process a signal when its parent dies; only Linux can."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
+
+
+def _watch(child: int) -> NoReturn:
+    """Wait for the child and end as it did; if the driver dies first, kill the whole process group.
+
+    The child may be deep in some library at that moment, so a process that does nothing else must act.
+    """
+    os.close(1)  # so that the driver notices when the child has closed it
+    signal.signal(signal.SIGTERM, lambda number, frame: _kill_group())
+    die_with_parent(signal.SIGTERM)
+    Thread(target=_kill_group_on_hangup, daemon=True).start()
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    os._exit(code if code >= 0 else 128 - code)  # as shells report a signal
+
+
+def _kill_group_on_hangup() -> None:
+    poll = select.poll()
+    poll.register(0, 0)  # no events: a hang-up is always reported
+    poll.poll()  # the driver's end of standard input closes with the driver
+    _kill_group()
+
+
+def _kill_group() -> None:
+    os.killpg(0, signal.SIGKILL)
+
+
+def _serve() -> None:
+    """Evaluate one point after another until the driver closes the pipe."""
+    points, outcomes = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    sys.stdin = open(os.devnull)  # noqa: SIM115 - for good: the function must not read jobs
-    incoming: SimpleQueue[Any] = SimpleQueue()
-    Thread(target=_listen, args=(jobs, incoming), daemon=True).start()
-    payload: bytes = incoming.get()
+    sys.stdin = open(os.devnull)  # noqa: SIM115 - for good: the function must not read points
+    received: SimpleQueue[bytes] = SimpleQueue()
+    Thread(target=_receive, args=(points, received), daemon=True).start()
+    evaluation = received.get()
     while True:
-        outcome = evaluate_packed(payload, incoming.get())
-        pickle.dump(outcome, outcomes)
+        pickle.dump(_outcome(evaluation, received.get()), outcomes)
         outcomes.flush()
 
 
-def _listen(jobs: BinaryIO, incoming: SimpleQueue[Any]) -> None:
-    """Hand jobs on; when the driver is gone, stop whatever is running, programs that it started included."""
+def _receive(points: BinaryIO, received: SimpleQueue[bytes]) -> None:
+    """Queue what arrives. When the driver is gone, end at once whatever is running."""
     try:
         while True:
-            incoming.put(pickle.load(jobs))
+            received.put(pickle.load(points))
     except (EOFError, OSError, pickle.UnpicklingError):
-        if hasattr(os, "killpg"):
-            os.killpg(0, signal.SIGKILL)  # the worker leads a process group of its own
-        os._exit(1)
+        _kill_group()
+
+
+def _outcome(evaluation: bytes, point: bytes) -> bytes:
+    try:
+        x = pickle.loads(point)
+    except Exception as error:  # for example, its class cannot be imported here
+        return pickle.dumps(Outcome("failed", reason=f"The point cannot be read by the worker: {in_words(error)}"))
+    return evaluate_packed(evaluation, x)

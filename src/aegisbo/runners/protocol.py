@@ -1,0 +1,129 @@
+"""What the loop needs from its neighbors: an optimizer that is asked and told, workers, and a journal.
+
+Real pools and the virtual clock are used through the same few calls, so one loop serves users and experiments alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from aegisbo.errors import AegisError
+from aegisbo.outcome import Failure, Outcome
+
+
+class StopRun(AegisError):
+    """Raised to end a run now, for example by a `watch` function; the message says why."""
+
+
+class Asked(Protocol):
+    """A point to evaluate, known by its number."""
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def x(self) -> Any: ...
+
+    @property
+    def params(self) -> Mapping[str, Any]: ...
+
+    @property
+    def note(self) -> Mapping[str, Any]: ...
+
+
+class AsksAndTells(Protocol):
+    """All that the loop needs from an optimizer."""
+
+    @property
+    def pending(self) -> Iterable[Asked]: ...
+
+    @property
+    def memory(self) -> Mapping[str, Any]: ...
+
+    def ask(self) -> Asked: ...
+
+    def tell(self, number: int, value: float, /) -> object: ...
+
+    def fail(self, number: int, reason: str, /, *, state: Failure) -> object: ...
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A job that has ended, and when, in seconds on the workers' clock."""
+
+    number: int
+    outcome: Outcome
+    started: float  # handed to the workers
+    finished: float  # collected from them
+    event: int = 0  # its number in the journal, if there is one
+
+    @property
+    def seconds(self) -> float:
+        """How long the evaluation took; the rest of the time it waited for the pool."""
+        return self.finished - self.started if self.outcome.seconds is None else self.outcome.seconds
+
+
+class Workers(Protocol):
+    """Up to `capacity` jobs at a time, known by trial number."""
+
+    @property
+    def capacity(self) -> int: ...
+
+    @property
+    def can_stop(self) -> bool:
+        """Whether `stop` ends a running job; if not, the job keeps its worker until it ends by itself."""
+
+    def submit(self, number: int, x: Any) -> None:
+        """Start evaluating `x`; a worker must be free."""
+
+    def collect(self, timeout: float | None = None) -> list[Finished]:
+        """Wait until a job ends or `timeout` seconds have passed, and return all jobs that have ended, each once.
+
+        Jobs that ended at the same instant come in order of their numbers. With a timeout of zero the call does not
+        wait. Without a timeout it waits as long as it takes; it returns at once if nothing is running.
+        """
+
+    def stop(self, number: int) -> None:
+        """End a running job, which `collect` then returns as timed out; does nothing if the job has ended."""
+
+    def close(self) -> None:
+        """Abandon all running jobs and release the workers."""
+
+    def now(self) -> float:
+        """Seconds on the clock that `started` and `finished` refer to."""
+
+
+class Journal(Protocol):
+    """Records what must survive a crash, before anybody acts on it. Called from several threads."""
+
+    @property
+    def known(self) -> int:
+        """The last event that the optimizer knew of when the run began."""
+
+    def asked(self, trial: Asked, memory: Mapping[str, Any], seen: int, seconds: float) -> int | None:
+        """Record a point that is about to be submitted.
+
+        Args:
+            trial: the point.
+            memory: what the strategy remembers after it has chosen the point.
+            seen: the last event that the choice knew of.
+            seconds: how long the choice took.
+        """
+
+    def ended(self, number: int, outcome: Outcome, seconds: float) -> int:
+        """Record how trial `number` ended after so many seconds; returns the number of the event."""
+
+
+class Unrecorded:
+    """The journal of a run without a study: records nothing."""
+
+    known = 0
+
+    def asked(self, trial: Asked, memory: Mapping[str, Any], seen: int, seconds: float) -> None:
+        """Do nothing."""
+
+    def ended(self, number: int, outcome: Outcome, seconds: float) -> int:
+        """Do nothing."""
+        return 0
