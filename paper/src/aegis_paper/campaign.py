@@ -3,14 +3,48 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from statistics import fmean
-from time import monotonic
+from time import monotonic, thread_time
 
-from aegis_paper.execution import Done, Jobs, perform_all
+from threadpoolctl import threadpool_limits
+
 from aegis_paper.plans import Plan
 from aegis_paper.records import Records
 from aegis_paper.runs import Cell, Spec
+from aegisbo.outcome import Outcome
+from aegisbo.runners.protocol import Workers
+from aegisbo.simulation.runs import Record, simulate
+from aegisbo.study.study import build
+
+
+@dataclass(frozen=True)
+class Performed:
+    """A run that went well, as it comes back from where it was simulated."""
+
+    record: Record
+    core_seconds: float  # spent on it: fewer than it took, if the machine had other things to do
+    build: Mapping[str, str]  # that it was computed with
+
+
+@dataclass(frozen=True)
+class Done:
+    """A run that has ended, well or not."""
+
+    spec: Spec
+    performed: Performed | None = None
+    failure: str = ""  # why there is no record
+    seconds: float = 0.0  # from begin to end
+
+
+def perform(spec: Spec) -> Performed:
+    """Simulate one run wherever this is called, with one BLAS thread: several runs share the cores."""
+    begin = thread_time()
+    with threadpool_limits(1, user_api="blas"):
+        record = simulate(spec)
+    return Performed(record, thread_time() - begin, build())
 
 
 def unfinished(plan: Plan, records: Records) -> list[Spec]:
@@ -19,12 +53,36 @@ def unfinished(plan: Plan, records: Records) -> list[Spec]:
     return [spec for spec in plan.specs() if spec.run not in on_record.get(Cell.of(spec), ())]
 
 
-def carry_out(specs: Iterable[Spec], records: Records, jobs: Jobs) -> Iterator[Done]:
-    """Do these runs, whose records are kept before they are told of; for whoever holds the lock of the records."""
-    for done in perform_all(specs, jobs):
-        if done.record is not None:
-            records.add(done.record, done.build, done.core_seconds)
-        yield done
+def carry_out(specs: Sequence[Spec], records: Records, pool: Workers) -> Iterator[Done]:
+    """Do these runs; for whoever holds the lock of the records.
+
+    Args:
+        specs: the runs.
+        records: where each run is kept before it is returned.
+        pool: calls `perform`, and accepts any answer of it.
+
+    Returns:
+        Each run as soon as it has ended. A run that failed, or whose process died, ends no other.
+    """
+    waiting = iter(enumerate(specs))
+    for number, spec in islice(waiting, pool.capacity):
+        pool.submit(number, spec)
+    left = len(specs)
+    while left:
+        for job in pool.collect():
+            left -= 1
+            if following := next(waiting, None):
+                pool.submit(*following)
+            done = _done(specs[job.number], job.outcome, job.seconds)
+            if done.performed is not None:
+                records.add(done.performed.record, done.performed.build, done.performed.core_seconds)
+            yield done
+
+
+def _done(spec: Spec, outcome: Outcome, seconds: float) -> Done:
+    if outcome.state != "done":
+        return Done(spec, failure=outcome.reason, seconds=seconds)
+    return Done(spec, outcome.value, seconds=seconds)
 
 
 class Outlook:

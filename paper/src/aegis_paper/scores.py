@@ -80,6 +80,13 @@ class ScoreTable:
         """The scores on one problem, (runs, methods)."""
         return self.scores.xs(problem, axis="columns", level="problem")
 
+    def with_runs_of(self, strategy: str, other: ScoreTable) -> ScoreTable:
+        """The same table, with the runs of one method taken from another table."""
+        rest = self.scores.drop(columns=strategy, level="strategy")
+        theirs = other.scores.loc[:, [strategy]]
+        scores = pd.concat([rest, theirs], axis="columns").reindex(columns=self.scores.columns)
+        return replace(self, scores=scores)
+
     @cached_property
     def summary(self) -> pd.DataFrame:
         """The columns n, median and mad of what has been run, by strategy and problem."""

@@ -9,16 +9,19 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from aegis_paper.cli import app, campaign
-from aegis_paper.execution import Done, perform
-from aegis_paper.plan import load_plan, plan_names
+from aegis_paper.campaign import Performed, perform
+from aegis_paper.cli import app, run
+from aegis_paper.plans import load_plan, plan_names
 from aegis_paper.records import Records
 from aegis_paper.runs import Spec
+from made_up import record
+from pool_here import Here
 from rich.console import Console
 from typer.testing import CliRunner
 
 from aegisbo.cli.tables import short
 from aegisbo.errors import InvalidInput, MissingExtra, StudyError, UnknownName
+from aegisbo.runners.protocol import Finished
 
 BOTH = ("Branin", "Hartmann3")
 PLAN = """
@@ -31,34 +34,27 @@ budget = 8
 """
 
 
-class Here:
-    """In place of processes; `deadly` is the number of the run after which Ctrl-C is pressed."""
+class Pressed(Here):
+    """In place of processes; Ctrl-C is pressed while the runs with the number `deadly` are on their way."""
 
     deadly: int | None = None
 
-    def __init__(self, capacity: int) -> None:
-        self.capacity = 1
-
-    def __enter__(self) -> Here:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def start(self, spec: Spec) -> None:
-        self.spec = spec
-
-    def finish(self) -> Done:
-        if self.spec.run == self.deadly:
+    def collect(self, timeout: float | None = None) -> list[Finished]:
+        if self.begun[-1].run == self.deadly:
             raise KeyboardInterrupt
-        if self.spec.strategy == "ei" and self.spec.preset == "reference":
-            return Done(self.spec, failure="ZeroDivisionError: [/red] by zero")
-        return perform(self.spec)
+        return super().collect(timeout)
+
+
+def fragile(spec: Spec) -> Performed:
+    if spec.strategy == "ei" and spec.preset == "reference":
+        raise ZeroDivisionError("[/red] by zero")
+    return perform(spec)
 
 
 @pytest.fixture(autouse=True)
 def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(campaign, "JobProcesses", Here)
+    real = run.pool_for
+    monkeypatch.setattr(run, "pool_for", lambda jobs, dask: real(jobs, dask) if dask else Pressed(fragile))
 
 
 @pytest.fixture
@@ -69,7 +65,7 @@ def plan(tmp_path: Path) -> str:
 
 @pytest.fixture
 def records(tmp_path: Path) -> Records:
-    return Records(tmp_path / "records")
+    return Records(tmp_path / "records.sqlite")
 
 
 def call(*arguments: str, code: int = 0) -> str:
@@ -79,11 +75,11 @@ def call(*arguments: str, code: int = 0) -> str:
 
 
 def specs(records: Records) -> Iterator[Spec]:
-    return (record.spec for cell in records.cells() for record in records.load(cell))
+    return (cell.spec(number) for cell, numbers in records.runs().items() for number in sorted(numbers))
 
 
 def test_a_plan_is_carried_out_once(plan: str, records: Records) -> None:
-    out = f"--out={records.folder}"
+    out = f"--out={records.file}"
     first = call("run", plan, out)
     assert "Plan mine: 0 of 16 runs are in" in first
     assert "Did 16 runs." in first
@@ -97,7 +93,7 @@ def test_a_plan_is_carried_out_once(plan: str, records: Records) -> None:
 
 def test_options_narrow_the_plan(plan: str, records: Records) -> None:
     narrow = ["--problems", "Branin Hartmann3", "--methods", "random", "--workers", "3", "--runs", "1"]
-    call("run", plan, *narrow, "--preset", "reference", "--out", str(records.folder))
+    call("run", plan, *narrow, "--preset", "reference", "--out", str(records.file))
     assert [(spec.problem, spec.strategy, spec.workers, spec.preset, spec.run) for spec in specs(records)] == [
         ("Branin", "random", 3, "reference", 0),
         ("Hartmann3", "random", 3, "reference", 0),
@@ -107,25 +103,25 @@ def test_options_narrow_the_plan(plan: str, records: Records) -> None:
 def test_an_interruption_keeps_what_is_done_and_says_how_to_go_on(
     plan: str, records: Records, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out = f"--out={records.folder}"
+    out = f"--out={records.file}"
     with monkeypatch.context() as pressed:
-        pressed.setattr(Here, "deadly", 1)
+        pressed.setattr(Pressed, "deadly", 1)
         said = call("run", plan, out, code=130)
-    assert f"Interrupted. Finished runs are in {records.folder}: the same command goes on" in said
+    assert f"Interrupted. Finished runs are in {records.file}: the same command goes on" in said
     assert {spec.run for spec in specs(records)} == {0}
     assert "8 of 16 runs are in" in call("run", plan, out)
 
 
 def test_failed_runs_are_told_and_end_no_other(plan: str, records: Records) -> None:
-    said = call("run", plan, "--preset=reference", "--runs=1", f"--out={records.folder}", code=1)
+    said = call("run", plan, "--preset=reference", "--runs=1", f"--out={records.file}", code=1)
     assert "Failed: ei on Hartmann3, q = 3, preset reference, run 0: ZeroDivisionError: [/red] by zero" in said
     assert "Did 4 runs.\n4 runs failed; the same command tries them again." in said
 
 
 def test_a_log_gets_a_line_now_and_then(plan: str, records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(0, 10_000, 25))
-    monkeypatch.setattr(campaign, "monotonic", lambda: next(clock))
-    said = call("run", plan, f"--out={records.folder}")
+    monkeypatch.setattr(run, "monotonic", lambda: next(clock))
+    said = call("run", plan, f"--out={records.file}")
     counts = [int(match[1]) for match in re.finditer(r"^(\d+) of 16 runs, about .+ left$", said, re.MULTILINE)]
     assert 2 < len(counts) < 8
     assert counts == sorted(counts)
@@ -134,7 +130,7 @@ def test_a_log_gets_a_line_now_and_then(plan: str, records: Records, monkeypatch
 def test_a_terminal_gets_a_bar(records: Records, plan: str, tmp_path: Path) -> None:
     with (tmp_path / "screen").open("w") as screen:
         console = Console(file=screen, force_terminal=True, width=80)
-        assert campaign.conduct(load_plan(plan), records.folder, 1, None, console) == []
+        assert run.conduct(load_plan(plan), records.file, 1, None, console) == []
     shown = (tmp_path / "screen").read_text()
     assert "16 of 16 runs" in shown
     assert "━━━" in shown
@@ -154,12 +150,12 @@ def test_a_terminal_gets_a_bar(records: Records, plan: str, tmp_path: Path) -> N
     ],
 )
 def test_time_in_words(seconds: float, words: str) -> None:
-    assert campaign.time_in_words(seconds) == words
+    assert run.time_in_words(seconds) == words
 
 
 def test_a_second_writer_is_refused(plan: str, records: Records) -> None:
     with records.lock(), pytest.raises(StudyError, match="already being driven"):
-        call("run", plan, f"--out={records.folder}")
+        call("run", plan, f"--out={records.file}")
 
 
 @pytest.mark.parametrize(
@@ -173,14 +169,14 @@ def test_a_second_writer_is_refused(plan: str, records: Records) -> None:
 )
 def test_bad_input_is_refused_before_anything_runs(arguments: list[str], message: str, records: Records) -> None:
     with pytest.raises(UnknownName, match=message):
-        call("run", *arguments, f"--out={records.folder}")
-    assert list(records.cells()) == []
+        call("run", *arguments, f"--out={records.file}")
+    assert not records.file.exists()
 
 
 def test_dask_is_an_extra(plan: str, records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingExtra, match=r"pip install 'aegisbo\[dask\]'"):
-        call("run", plan, "--dask", "tcp://127.0.0.1:9", f"--out={records.folder}")
+        call("run", plan, "--dask", "tcp://127.0.0.1:9", f"--out={records.file}")
 
 
 def test_plans_are_listed_with_what_they_make() -> None:
@@ -192,16 +188,16 @@ def test_plans_are_listed_with_what_they_make() -> None:
 
 
 def test_the_cost_is_shown_by_method_and_dimension(tmp_path: Path, records: Records) -> None:
-    out = str(records.folder)
+    out, empty = str(records.file), Records(tmp_path / "empty.sqlite")
+    empty.add(record(budget=30), {}, 1.0)
     with pytest.raises(InvalidInput, match="No run of 200 evaluations has been measured"):
-        call("cost", "--records", str(tmp_path))
+        call("cost", "--records", str(empty.file))
     (tmp_path / "long.toml").write_text(PLAN.replace("budget = 8", "budget = 200"))
     call("run", str(tmp_path / "long.toml"), "--methods", "random", "--out", out)
     said = call("cost", "--records", out)
     assert re.search(r"^method +d = 2 +d = 3$", said, re.MULTILINE)
-    costs = [
-        fmean(s for c in records.cells() if c.problem == p for s in records.core_seconds(c).values()) for p in BOTH
-    ]
+    headers = records.headers()
+    costs = [fmean(headers["core_seconds"][headers["problem"] == problem]) for problem in BOTH]
     assert re.search(rf"^random +{short(costs[0])} +{short(costs[1])}$", said, re.MULTILINE)
     assert "165,240 runs" in said
     assert "on a cluster of 256" in said

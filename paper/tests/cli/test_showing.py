@@ -1,23 +1,23 @@
-"""What the commands on records print, from a small folder of made-up runs on two problems."""
+"""What the commands on records print, from a few made-up runs on two problems."""
 
 from __future__ import annotations
 
 import csv
 import re
+from dataclasses import asdict
 from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
-from aegis_paper.claims import CLAIMS
+from aegis_paper.claim_rules import Check
+from aegis_paper.claims import CLAIMS, Finding, Judgement
 from aegis_paper.cli import app, main
 from aegis_paper.cli.claims import as_markdown
-from aegis_paper.judgement import Check, Finding, Judgement
-from aegis_paper.records import Cell, Records
+from aegis_paper.records import Records
+from aegis_paper.runs import Cell
+from made_up import record
 from typer.testing import CliRunner
-
-from aegisbo.simulation.problems import get
-from aegisbo.simulation.runs import Evaluation, Record
 
 RUNS = 8
 BUDGET = 200
@@ -32,24 +32,20 @@ LEVELS = {
 
 def write(records: Records, cell: Cell, level: float, runs: int) -> None:
     """Runs whose best value stands `level` above the minimum at the end, give or take a little."""
-    problem = get(cell.problem)
-    middle = tuple(np.mean(problem.bounds, axis=1).tolist())
     for run in range(runs):
-        regrets = level * 1.05**run * np.linspace(30, 1, BUDGET)
-        values = ((problem.minimum or 0.0) + regrets).tolist()
-        evaluations = tuple(Evaluation(i, middle, value, "exploit", 0.0, 1.0, 0.01) for i, value in enumerate(values))
-        records.add(Record(cell.spec(run), problem.minimum, problem.scores(np.array(values)), evaluations, 20.0, 0.9))
+        scores = level * 1.05**run * np.linspace(30, 1, BUDGET)
+        records.add(record(scores, **asdict(cell), run=run), {})
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("records")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("made_up") / "records.sqlite"
     for (strategy, preset), levels in LEVELS.items():
         for problem, level in zip(("Branin", "Hartmann6"), levels, strict=True):
-            write(Records(folder), Cell(problem, strategy, preset, 8), level, RUNS)
+            write(Records(file), Cell(problem, strategy, preset, 8), level, RUNS)
     for strategy, level in (("aegis", 1.0), ("kriging-believer", 2.0)):
-        write(Records(folder), Cell("SVM#3", strategy, "paper", 4), level, 1)
-    return folder
+        write(Records(file), Cell("SVM#3", strategy, "paper", 4), level, 1)
+    return file
 
 
 @pytest.fixture
@@ -74,8 +70,8 @@ def refuse(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, 
     return " ".join(capsys.readouterr().err.split())
 
 
-def test_a_table_shows_what_there_is_and_dashes(folder: Path) -> None:
-    text = call("table", "synthetic", "--records", folder)
+def test_a_table_shows_what_there_is_and_dashes(file: Path) -> None:
+    text = call("table", "synthetic", "--records", file)
     assert "8 workers" in text
     assert "4 workers" not in text, "nothing has been run with 4"
     rows = {line.split()[0]: line.split()[1:] for line in reversed(text.splitlines()) if line[:2] in ("AE", "KB", "TS")}
@@ -85,26 +81,26 @@ def test_a_table_shows_what_there_is_and_dashes(folder: Path) -> None:
     assert set(rows["TS"]) == {"–"}
 
 
-def test_a_table_goes_to_a_file(folder: Path, tmp_path: Path) -> None:
-    file = tmp_path / "table.csv"
-    assert call("table", "synthetic", "--format", "csv", "--preset", "reference", "-o", file, "--records", folder) == ""
-    rows = list(csv.DictReader(StringIO(file.read_text())))
+def test_a_table_goes_to_a_file(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "table.csv"
+    assert call("table", "synthetic", "--format", "csv", "--preset", "reference", "-o", out, "--records", file) == ""
+    rows = list(csv.DictReader(StringIO(out.read_text())))
     assert [(row["preset"], row["strategy"], row["problem"], row["n"]) for row in rows] == [
         ("reference", "aegis", "Branin", "8"),
         ("reference", "aegis", "Hartmann6", "8"),
     ]
 
 
-def test_a_table_of_instances_shows_ranks(folder: Path, small_plan: str) -> None:
-    text = call("table", small_plan, "--records", folder)
+def test_a_table_of_instances_shows_ranks(file: Path, small_plan: str) -> None:
+    text = call("table", small_plan, "--records", file)
     assert "SVM, 4 workers, preset paper" in text
     assert re.search(r"AEGiS +1\.00", text)
     assert re.search(r"KB +2\.00", text)
-    assert call("table", small_plan, "--format", "latex", "--records", folder).count(r"\begin{table}") == 1
+    assert call("table", small_plan, "--format", "latex", "--records", file).count(r"\begin{table}") == 1
 
 
-def test_published_and_ours_stand_side_by_side(folder: Path) -> None:
-    text = call("compare", "synthetic", "--records", folder)
+def test_published_and_ours_stand_side_by_side(file: Path) -> None:
+    text = call("compare", "synthetic", "--records", file)
     assert max(map(len, text.splitlines())) <= 80
     lines = [line.split() for line in text.splitlines()]
     assert lines[lines.index(["KB"]) + 1] == ["Branin", "8.55e-05", "1.19e-05", "8", "lower", "–"]
@@ -118,36 +114,36 @@ def test_published_and_ours_stand_side_by_side(folder: Path) -> None:
     assert "paper: AEGiS higher on Branin: the published code's sample paths" in flat
 
 
-def test_cells_that_several_tables_print_are_shown_once(folder: Path) -> None:
-    text = call("compare", "--records", folder)
+def test_cells_that_several_tables_print_are_shown_once(file: Path) -> None:
+    text = call("compare", "--records", file)
     assert text.count("5.32e-06") == 1
     assert "Plan epsilon, q = 8" in text, "up to four coordinates its runs are those of AEGiS"
     assert text.count("Plan ") == 2
     assert "Plan ablation" not in text
-    assert "5.32e-06" in call("compare", "ablation", "--records", folder)
+    assert "5.32e-06" in call("compare", "ablation", "--records", file)
 
 
 def test_a_method_is_shown_whole_or_not_at_all(tmp_path: Path) -> None:
     """Two names of one algorithm: the paper has another median for each on Branin, but by chance not on Eggholder."""
     for problem in ("Branin", "Eggholder"):
-        write(Records(tmp_path), Cell(problem, "aegis-no-pf", "paper", 8), 1.0, RUNS)
-    lines = [line.split() for line in call("compare", "--records", tmp_path).splitlines()]
+        write(Records(tmp_path / "records.sqlite"), Cell(problem, "aegis-no-pf", "paper", 8), 1.0, RUNS)
+    lines = [line.split() for line in call("compare", "--records", tmp_path / "records.sqlite").splitlines()]
     for name in (["No", "PF"], ["γ", "=", "1.0"]):
         first = lines.index(name) + 1
         assert [line[0] for line in lines[first : first + 2]] == ["Branin", "Eggholder"]
 
 
-def test_other_presets_can_be_compared(folder: Path) -> None:
-    text = call("compare", "synthetic", "--preset", "reference", "--records", folder)
+def test_other_presets_can_be_compared(file: Path) -> None:
+    text = call("compare", "synthetic", "--preset", "reference", "--records", file)
     assert "5.93e-06" in text
     assert "1.19e-03" not in text
 
 
-def test_every_claim_has_a_verdict(folder: Path) -> None:
-    text = " ".join(call("claims", "--records", folder).split())
+def test_every_claim_has_a_verdict(file: Path) -> None:
+    text = " ".join(call("claims", "--records", file).split())
     for claim in CLAIMS:
         assert f"{claim.text}: not yet run" in text
-    table = call("claims", "--format", "markdown", "--records", folder).splitlines()
+    table = call("claims", "--format", "markdown", "--records", file).splitlines()
     assert sum("**not yet run**" in line for line in table) == len(CLAIMS)
     assert {line.count("|") for line in table if line.startswith("|")} == {5}
 
@@ -160,21 +156,21 @@ def test_every_claim_has_a_verdict(folder: Path) -> None:
         ("epsilon-decay",),
     ],
 )
-def test_figures_are_written(folder: Path, tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    call("figure", *arguments, "-o", tmp_path / "a.svg", "--records", folder)
+def test_figures_are_written(file: Path, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    call("figure", *arguments, "-o", tmp_path / "a.svg", "--records", file)
     assert "<svg" in (tmp_path / "a.svg").read_text(encoding="utf-8")
 
 
-def test_ranks_are_drawn(folder: Path, small_plan: str, tmp_path: Path) -> None:
-    call("figure", "ranks", small_plan, "-o", tmp_path / "a.png", "--records", folder)
+def test_ranks_are_drawn(file: Path, small_plan: str, tmp_path: Path) -> None:
+    call("figure", "ranks", small_plan, "-o", tmp_path / "a.png", "--records", file)
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_records_of_the_checkout_are_found_from_below(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "paper").mkdir()
-    (tmp_path / "paper" / "records").symlink_to(folder)
+    (tmp_path / "paper" / "records.sqlite").symlink_to(file)
     (tmp_path / "docs" / "deep").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "docs" / "deep")
     assert "5.93e-06" in call("table", "synthetic", "--preset", "reference")
@@ -184,7 +180,7 @@ def test_without_records_it_is_said_how_to_make_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert "name a folder with --records, or make one with `aegis-paper run" in refuse(capsys, monkeypatch, "claims")
+    assert "name a file with --records, or make one with `aegis-paper run" in refuse(capsys, monkeypatch, "claims")
 
 
 @pytest.mark.parametrize(
@@ -205,23 +201,23 @@ def test_without_records_it_is_said_how_to_make_them(
         (("figure", "summary", "push", "-o", "a.png"), "many instances of a problem: draw its ranks"),
         (("compare", "push"), "Unknown plan with published tables 'push'"),
         (("compare", "--workers", "16"), "has no runs of these tables"),
+        (("counts",), "lacks runs of plan synthetic with 8 workers: make them with `aegis-paper run"),
+        (("counts", "--workers", "5"), "no table of plan synthetic with 5 workers: choose 4, 8 or 16"),
         (("claims", "--format", "html"), "Unknown format 'html'"),
     ],
 )
 def test_what_cannot_be_shown_is_refused(
-    folder: Path,
+    file: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     arguments: tuple[str, ...],
     message: str,
 ) -> None:
-    assert message in refuse(capsys, monkeypatch, *arguments, "--records", folder)
+    assert message in refuse(capsys, monkeypatch, *arguments, "--records", file)
 
 
-def test_a_folder_that_is_not_there_is_named(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "nowhere is no folder" in refuse(capsys, monkeypatch, "claims", "--records", "nowhere")
+def test_a_file_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "nowhere is no file" in refuse(capsys, monkeypatch, "claims", "--records", "nowhere")
 
 
 def test_verdicts_say_what_they_rest_on() -> None:

@@ -14,6 +14,7 @@ from aegisbo.cli.writing import require_writable
 INTERRUPTED = 130
 FAILED = 1
 BOTH_PRESETS = ["paper", "reference"]  # what the paper says, and what its code did
+OF_AEGIS = ["paper", "reference", "reference:paths"]  # and what one departure of that code does alone
 
 ONLY_THESE = "Only these; separate them with blanks, or repeat the option."
 
@@ -205,6 +206,22 @@ def compare(
     console = Console(highlight=False)
     console.width = max(console.width, 36 + 22 * len(preset))  # a third preset does not fit into eighty columns
     print_comparison(results_in(records), chosen, preset, console)
+
+
+def counts(
+    workers: Annotated[int, typer.Option(min=1, metavar="Q", help="So many simulated workers.")] = 8,
+    preset: Annotated[list[str], typer.Option(metavar="NAME", help="Of AEGiS; repeat for several.")] = OF_AEGIS,
+    records: RecordsFile = None,
+) -> None:
+    """Count on how many functions each method is best, if AEGiS alone departs from the paper.
+
+    All other methods do what the paper says, pending points included. So it shows what decides: what the published
+    code of AEGiS did (`reference`), its sample paths alone (`reference:paths`), or what its rivals forgot.
+    """
+    from aegis_paper.cli.counts import print_counts
+    from aegis_paper.cli.selection import results_in
+
+    print_counts(results_in(records), workers, preset, Console(highlight=False))
 
 
 def claims(

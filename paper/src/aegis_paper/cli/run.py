@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from time import monotonic
 
@@ -11,12 +11,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
 
-from aegis_paper.campaign import Outlook, carry_out, unfinished
-from aegis_paper.execution import Done
-from aegis_paper.job_cluster import JobCluster
-from aegis_paper.job_processes import JobProcesses
+from aegis_paper.campaign import Done, Outlook, carry_out, perform, unfinished
 from aegis_paper.plans import Plan
 from aegis_paper.records import Records
+from aegisbo.outcome import kept
+from aegisbo.runners.pools import make_pool
+from aegisbo.runners.pools.base import Pool
 
 LOG_EVERY = 60.0  # seconds between two lines where nobody watches a bar
 
@@ -31,10 +31,10 @@ def conduct(plan: Plan, file: Path, jobs: int, dask: str | None, console: Consol
         if not specs:
             return []
         outlook = Outlook(specs)
-        with JobProcesses(jobs) if dask is None else JobCluster(dask) as places, _progress(console, len(specs)) as tell:
-            for count, done in enumerate(carry_out(specs, records, places), start=1):
+        with closing(pool_for(jobs, dask)) as pool, _progress(console, len(specs)) as tell:
+            for count, done in enumerate(carry_out(specs, records, pool), start=1):
                 outlook.note(done)
-                if done.record is None:
+                if done.performed is None:
                     failures.append(done)
                     console.print(f"Failed: {escape(_named(done))}: {escape(done.failure)}", style="red")
                 tell(count, outlook.seconds_left())
@@ -42,6 +42,13 @@ def conduct(plan: Plan, file: Path, jobs: int, dask: str | None, console: Consol
     if failures:
         console.print(f"{len(failures):,} runs failed; the same command tries them again.", style="red")
     return failures
+
+
+def pool_for(jobs: int, dask: str | None) -> Pool:
+    """So many worker processes, or all that a Dask cluster has."""
+    if dask is not None:
+        return make_pool(dask, perform, None, judge=kept)
+    return make_pool("processes", perform, jobs, judge=kept)
 
 
 @contextmanager
