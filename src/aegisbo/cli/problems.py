@@ -43,7 +43,8 @@ def problems(context: typer.Context) -> None:
     table = plain_table(["name"], ["d", "instances", "minimum", "cost"])
     table.add_column("box", overflow="fold")
     for problem in map(get, names()):
-        table.add_row(problem.name, str(problem.d), "1", f"{problem.minimum:.6g}", cost(problem), box(problem.bounds))
+        minimum = "unknown" if problem.minimum is None else f"{problem.minimum:.6g}"
+        table.add_row(problem.name, str(problem.d), "1", minimum, cost(problem), box(problem.bounds))
     unavailable: dict[str, list[str]] = {}  # names of families, by what their evaluation needs
     for family in families():
         try:
@@ -57,7 +58,7 @@ def problems(context: typer.Context) -> None:
     for reason, affected in unavailable.items():
         console.print(f"\n{', '.join(affected)}: {reason}", markup=False, soft_wrap=True)
     console.print(
-        "\nCosts are of one evaluation, measured now. Unknown minima are not below 0, which the paper takes for them."
+        "\nCosts are of one evaluation, measured now. Where nobody knows the minimum, scores are the values themselves."
     )
 
 
