@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from aegisbo.search.everywhere import EverywhereSearch
 from aegisbo.strategies.presets import MODERN, PAPER
-from aegisbo.strategies.schedules import by_sqrt
+from aegisbo.strategies.schedules import SCHEDULES
+
+SCHEDULES["quarter"] = lambda d: 0.5 / d**0.5
 
 VARIANTS = {
     "modern-papers-model": replace(MODERN, surrogate=PAPER.surrogate),
@@ -14,6 +16,6 @@ VARIANTS = {
     "modern-large-front": replace(MODERN, front=replace(MODERN.front, population=PAPER.front.population)),
     "modern-whole-front": replace(MODERN, front=replace(MODERN.front, hope=None)),
     "modern-exploits-always": replace(MODERN, least_promise=None),
-    "modern-explores-more": replace(MODERN, epsilon=by_sqrt),
-    "modern-explores-less": replace(MODERN, epsilon=lambda d: 0.5 / d**0.5),
+    "modern-explores-more": replace(MODERN, epsilon="sqrt"),
+    "modern-explores-less": replace(MODERN, epsilon="quarter"),
 }

@@ -18,13 +18,12 @@ from aegisbo.gp.posterior import condition
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.moves import Front, pareto
-from aegisbo.strategies.schedules import faster
 
 
 def moves_of(d: int, workers: int, count: int, **changes: Any) -> list[str]:
     """The moves of one run; nobody looks at a model here, and results come in at random."""
     free = dict.fromkeys(("exploit", "thompson", "pareto", "uniform"), lambda gp, cube, rng: np.zeros((1, d)))
-    strategy = CountingAegis(workers=workers, moves=free, **changes)
+    strategy = CountingAegis(preset="paper", workers=workers, moves=free, **changes)
     belief: Any = SimpleNamespace(gp=None)
     memory, rng, moves = {}, np.random.default_rng(d), []
     for _ in range(count):
@@ -41,7 +40,7 @@ def moves_of(d: int, workers: int, count: int, **changes: Any) -> list[str]:
 @pytest.mark.parametrize("workers", [1, 4, 16])
 @pytest.mark.parametrize("d", [5, 10])
 def test_above_four_dimensions_the_first_exploits_and_as_many_as_workers_explore(d: int, workers: int) -> None:
-    runs = [moves_of(d, workers, workers + 2, epsilon=lambda d: 0.0) for _ in range(5)]
+    runs = [moves_of(d, workers, workers + 2, epsilon=0.0) for _ in range(5)]
     for moves in runs:
         assert [move == "exploit" for move in moves] == [True] + [False] * workers + [True]
 
@@ -57,7 +56,7 @@ def test_up_to_four_dimensions_nothing_is_ever_exploited(d: int) -> None:
     ("changes", "shares"),
     [
         ({}, (1 - 2 / np.sqrt(6), 1 / np.sqrt(6), 1 / np.sqrt(6))),
-        ({"epsilon": faster, "gamma": 0.2}, (0.5, 0.1, 0.4)),
+        ({"epsilon": "faster", "gamma": 0.2}, (0.5, 0.1, 0.4)),
         ({"exploits": False}, (0.0, 0.5, 0.5)),
     ],
 )

@@ -98,7 +98,7 @@ def test_each_deviation_alone_changes_what_it_should(method: str, deviations: se
 
 def test_every_function_is_minimized_by_the_search_that_it_had() -> None:
     published: Any = {method: resolve(method, 2) for method in METHODS}
-    assert published["aegis"].preset.search is OF_ACQUISITIONS  # of the posterior mean
+    assert published["aegis"].parts.search is OF_ACQUISITIONS  # of the posterior mean
     assert published["aegis"].moves["thompson"].search is OF_PATHS
     assert published["thompson"].move.search is OF_PATHS
     for method, starts in {
@@ -107,10 +107,10 @@ def test_every_function_is_minimized_by_the_search_that_it_had() -> None:
         "local-penalization": boltzmann_starts,
         "playbook": boltzmann_starts,
     }.items():
-        search = published[method].inner.preset.search.search
+        search = published[method].inner.parts.search.search
         assert (search.spread, search.choose, search.candidates, search.starts) == (sobol, starts, 1000, 10)
     logarithm: Any = resolve("ei", 2, ALL - {"improvement"})
-    assert logarithm.inner.preset.search is OF_ACQUISITIONS
+    assert logarithm.inner.parts.search is OF_ACQUISITIONS
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -1,4 +1,4 @@
-"""What other packages offer us through entry points, looked up by name and loaded on first use."""
+"""What other packages offer through entry points, looked up by name and loaded on first use."""
 
 from __future__ import annotations
 
@@ -17,43 +17,63 @@ class Plugins(Generic[T]):
     Args:
         group: the name of the group, such as "aegisbo.problems".
         kinds: what an entry point may refer to; anything else is refused.
+        wanted: the kinds in words, for the message of a refusal; the names of the types if not given.
     """
 
-    def __init__(self, group: str, kinds: tuple[type, ...]) -> None:
+    def __init__(self, group: str, kinds: tuple[type, ...], wanted: str | None = None) -> None:
         self._group, self._kinds = group, kinds
+        self._wanted = wanted or " or ".join(kind.__name__ for kind in kinds)
         self._loaded: dict[str, T] = {}
 
     def names(self) -> tuple[str, ...]:
         """All names on offer; nothing is loaded for this."""
         return tuple(self._points)
 
+    def names_of(self, cls: type) -> tuple[str, ...]:
+        """The names that refer to a class; only entry points of its own package and name are loaded for this."""
+        package = cls.__module__.partition(".")[0]
+        return tuple(
+            name
+            for name, points in self._points.items()
+            if any(point.attr == cls.__qualname__ and point.module.partition(".")[0] == package for point in points)
+            and self.get(name) is cls
+        )
+
     def get(self, name: str) -> T | None:
         """What this name refers to; None if no package offers it.
 
         Raises:
-            AegisError: the package cannot be loaded, or offers something else than it should.
+            AegisError: two packages offer it, or the one that does cannot be loaded, or offers something else than it
+                should.
         """
         if name not in self._points:
             return None
         if name not in self._loaded:
-            self._loaded[name] = self._load(self._points[name])
+            self._loaded[name] = self._load(self._only(name))
         return self._loaded[name]
 
     def all(self) -> dict[str, T]:
-        """Everything on offer, by name."""
+        """Everything on offer, by name.
+
+        Raises:
+            AegisError: as for `get`.
+        """
         return {name: found for name in self._points if (found := self.get(name)) is not None}
 
     @cached_property
-    def _points(self) -> dict[str, EntryPoint]:
-        points: dict[str, EntryPoint] = {}
-        for point in sorted(entry_points(group=self._group), key=lambda point: (point.name, point.value)):
-            other = points.setdefault(point.name, point)
-            if other.value != point.value:
-                raise AegisError(
-                    f"Two packages offer {point.name!r} in {self._group}: {_owner(other)} ({other.value}) and "
-                    f"{_owner(point)} ({point.value}). Uninstall one of them."
-                )
-        return points
+    def _points(self) -> dict[str, list[EntryPoint]]:
+        """All different entry points by name, sorted; a package that is installed under two names counts once."""
+        points: dict[str, dict[str, EntryPoint]] = {}
+        for point in entry_points(group=self._group):
+            points.setdefault(point.name, {}).setdefault(point.value, point)
+        return {name: [of_name[value] for value in sorted(of_name)] for name, of_name in sorted(points.items())}
+
+    def _only(self, name: str) -> EntryPoint:
+        first, *others = self._points[name]
+        if others:
+            owners = " and ".join(f"{_owner(point)} ({point.value})" for point in (first, *others))
+            raise AegisError(f"Several packages offer {name!r} in {self._group}: {owners}. Uninstall all but one.")
+        return first
 
     def _load(self, point: EntryPoint) -> T:
         try:
@@ -64,9 +84,8 @@ class Plugins(Generic[T]):
                 "repair or uninstall that package."
             ) from error
         if not isinstance(found, self._kinds):
-            wanted = " or ".join(kind.__name__ for kind in self._kinds)
             raise AegisError(
-                f"{point.name!r} of package {_owner(point)} is {found!r}, not a {wanted}: tell its authors, or "
+                f"{point.name!r} of package {_owner(point)} is {found!r}, not a {self._wanted}: tell its authors, or "
                 "uninstall it."
             )
         return cast(T, found)

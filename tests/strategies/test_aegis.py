@@ -12,7 +12,7 @@ from aegisbo.strategies import aegis
 from aegisbo.strategies.aegis import Aegis
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.registry import resolve
-from aegisbo.strategies.schedules import by_sqrt, faster, slower
+from aegisbo.strategies.schedules import SCHEDULES, by_sqrt, exploration, faster, slower
 
 BOX = [(-5, 10), (2, 3), (0, 1e-3), (-1, 1), (100, 101), (-7, -6)]
 EXPLORING = {"thompson", "pareto"}
@@ -64,11 +64,20 @@ def test_schedules_are_those_of_the_paper(schedule, shares):
     assert [schedule(d) for d in (1, 2, 3, 4)] == [1.0] * 4
 
 
+def test_exploration_is_that_of_the_strategy_or_else_of_the_preset():
+    for d in (1, 3, 9):
+        assert Aegis(preset="paper").exploration(d) == by_sqrt(d)
+        assert Aegis(preset="modern").exploration(d) == 1 / np.sqrt(d)
+        assert Aegis(preset="paper", epsilon="slower").exploration(d) == slower(d) == exploration("slower", d)
+        assert Aegis(preset="paper", epsilon=0.0).exploration(d) == 0.0  # a zero is an answer, too
+
+
 def test_the_dimension_is_the_number_of_parameters(monkeypatch, moves_are_free):
     asked_for = []
+    monkeypatch.setitem(SCHEDULES, "spy", lambda d: asked_for.append(d) or 0.5)
     cube = Cube((OneHot(3), Continuous(), OneHot(4)))
     X, none = cube.fill(np.random.default_rng(0).random((6, 3))), np.empty((0, cube.width))
-    strategy = Aegis(epsilon=lambda d: asked_for.append(d) or 0.5)
+    strategy = Aegis(preset="paper", epsilon="spy")
     strategy.suggest(Evidence(X, X[:, 3], none, none, cube), {"opened_at": 0}, np.random.default_rng(0))
     assert asked_for == [3]
 
@@ -80,7 +89,7 @@ def test_the_dimension_is_the_number_of_parameters(monkeypatch, moves_are_free):
     ("epsilon", "gamma"), [(0.8, 0.5), (0.25, 0.2), (1.0, 0.3), (0.0, 0.5), (0.5, 0.0), (0.5, 1.0)]
 )
 def test_the_coin_divides_the_moves_as_in_algorithm_1(epsilon, gamma):
-    strategy = Aegis(epsilon=lambda d: epsilon, gamma=gamma)
+    strategy = Aegis(epsilon=epsilon, gamma=gamma)
     coins = (np.arange(10_000) + 0.5) / 10_000
     moves = [strategy._move(r, 6, first=False, opening=False) for r in coins]
     epsilon_t, epsilon_p = gamma * epsilon, (1 - gamma) * epsilon
@@ -94,7 +103,8 @@ def test_the_coin_divides_the_moves_as_in_algorithm_1(epsilon, gamma):
 @pytest.mark.parametrize("gamma", [0.0, 0.5, 1.0])
 def test_while_opening_the_share_of_exploitation_goes_to_the_others(gamma):
     moves = Counter(
-        Aegis(epsilon=faster, gamma=gamma)._move(r, 10, first=False, opening=True) for r in np.arange(0.0005, 1, 0.001)
+        Aegis(epsilon="faster", gamma=gamma)._move(r, 10, first=False, opening=True)
+        for r in np.arange(0.0005, 1, 0.001)
     )
     assert (moves["exploit"], moves["thompson"], moves["pareto"]) == (0, 1000 * gamma, 1000 * (1 - gamma))
 
@@ -104,7 +114,7 @@ def test_an_ablated_move_is_never_made_whatever_the_coin_and_the_rounding(coin):
     for epsilon in np.linspace(0, 1, 101):
         for opening in (False, True):
             for gamma, absent in ((0.0, "thompson"), (1.0, "pareto")):
-                strategy = Aegis(epsilon=lambda d, epsilon=epsilon: epsilon, gamma=gamma)
+                strategy = Aegis(epsilon=epsilon, gamma=gamma)
                 assert strategy._move(coin, 6, first=False, opening=opening) != absent
     assert Aegis(exploits=False)._move(coin, 10, first=True, opening=True) in EXPLORING
 
@@ -222,7 +232,8 @@ def test_no_exploit_does_not_exploit_even_at_first(moves_are_free):
 
 
 def test_variants_are_aegis_with_one_thing_changed():
-    assert resolve("aegis-no-ts", "paper") == Aegis(gamma=0.0)
-    assert resolve("aegis-no-pf", "paper") == Aegis(gamma=1.0)
-    assert resolve("aegis-no-exploit", "paper") == Aegis(exploits=False)
-    assert resolve("aegis-rs", "paper") == Aegis(explore="uniform")
+    for preset in ("paper", "modern"):
+        assert resolve("aegis-no-ts", preset) == Aegis(preset=preset, gamma=0.0)
+        assert resolve("aegis-no-pf", preset) == Aegis(preset=preset, gamma=1.0)
+        assert resolve("aegis-no-exploit", preset) == Aegis(preset=preset, exploits=False)
+        assert resolve("aegis-rs", preset) == Aegis(preset=preset, explore="uniform")

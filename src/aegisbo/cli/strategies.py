@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 from rich.console import Console
+from rich.markup import escape
+
+from aegisbo.errors import AegisError
 
 PARAMETERS = """
 Parameters follow the name, as in aegis:gamma=0.2,epsilon=faster
   epsilon   share of exploratory moves: sqrt, half, faster, slower or a number from 0 to 1
   gamma     share of Thompson sampling among them: a number from 0 to 1
+  explore   what the other exploratory moves pick from: pareto or uniform
+  exploits  whether there are exploiting moves: on or off
   guard     whether points that are taken may not be chosen again: on or off
   n         points of one Latin hypercube: a whole number
 """
 
 
 def strategies() -> None:
-    """List the strategies and their parameters."""
+    """List the strategies and their parameters, those of other packages included."""
     from aegisbo.cli.tables import plain_table
-    from aegisbo.strategies.registry import STRATEGIES
+    from aegisbo.strategies.registry import names
 
     table = plain_table(["name", "what it does", "parameters"])
-    for name, entry in STRATEGIES.items():
-        parameters = [*entry.parameters, *(["guard"] if entry.uses_preset else [])]
-        table.add_row(name, entry.summary, ", ".join(parameters))
+    for name in names():
+        table.add_row(name, *_described(name))
     Console(highlight=False).print(table, PARAMETERS, sep="\n")
+
+
+def _described(name: str) -> tuple[str, str]:
+    """What a strategy does and its parameters; a package that cannot be loaded does not hide the others."""
+    from aegisbo.strategies.registry import entry_named
+
+    try:
+        entry = entry_named(name)
+        return escape(entry.summary), ", ".join(entry.parameters)
+    except AegisError as error:
+        return escape(str(error)), ""

@@ -1,1 +1,58 @@
-"""One policy a file: each chooses one point of the unit cube from what is known and what is running."""
+"""Strategies: each chooses one point of the unit cube from what is known and what is running.
+
+The classes below make a strategy; `Evidence`, `Suggestion` and `Strategy` are what a strategy of your own needs.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from aegisbo.strategies.aegis import Aegis
+    from aegisbo.strategies.base import Evidence, Strategy, Suggestion
+    from aegisbo.strategies.baselines import Random
+    from aegisbo.strategies.believer import KrigingBeliever
+    from aegisbo.strategies.expected_improvement import ExpectedImprovement
+    from aegisbo.strategies.penalization import LocalPenalization, Playbook
+    from aegisbo.strategies.presets import Preset
+    from aegisbo.strategies.thompson import Thompson
+else:
+    _HOMES = {
+        "Aegis": "aegis",
+        "Evidence": "base",
+        "ExpectedImprovement": "expected_improvement",
+        "KrigingBeliever": "believer",
+        "LocalPenalization": "penalization",
+        "Playbook": "penalization",
+        "Preset": "presets",
+        "Random": "baselines",
+        "Strategy": "base",
+        "Suggestion": "base",
+        "Thompson": "thompson",
+    }
+
+    def __getattr__(name: str) -> object:
+        """Load what is asked for, and SciPy with it, on first use."""
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"aegisbo.strategies.{_HOMES[name]}"), name)
+
+
+__all__ = [
+    "Aegis",
+    "Evidence",
+    "ExpectedImprovement",
+    "KrigingBeliever",
+    "LocalPenalization",
+    "Playbook",
+    "Preset",
+    "Random",
+    "Strategy",
+    "Suggestion",
+    "Thompson",
+]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

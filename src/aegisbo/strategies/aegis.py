@@ -8,12 +8,13 @@ from typing import Literal
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
+from aegisbo.strategies import schedules
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.believer import believed_improvement
+from aegisbo.strategies.checks import check, one_of, optional, share, switch
 from aegisbo.strategies.expected_improvement import improve
 from aegisbo.strategies.model_based import Decision, ModelBased
 from aegisbo.strategies.moves import anywhere, exploit, pareto, thompson
-from aegisbo.strategies.schedules import Schedule
 from aegisbo.strategies.surrogates import Belief
 
 
@@ -23,12 +24,35 @@ class Aegis(ModelBased):
 
     The very first choice exploits whatever ε is, and until a result has come in after it all others explore, so that
     a first batch holds the most exploitative point exactly once (end of section 3 of the paper).
+
+    Args:
+        preset: which surrogate and which inner search: a name, or a `Preset` of your own.
+        guard: whether a point that is finished or pending may not be chosen again; None: as the preset says.
+        epsilon: ε, the share of exploratory moves: a number from 0 to 1, or one of "sqrt" (2/√d), "half" (1/√d),
+            "faster" and "slower" for d parameters; None: as the preset says.
+        gamma: γ, the share of Thompson sampling among the exploratory moves, from 0 to 1; the others pick from the
+            Pareto set (ε_T = γ ε, ε_P = (1 − γ) ε).
+        explore: "uniform" picks a random point instead of one from the Pareto set (AEGiS-RS).
+        exploits: False for the ablation without exploitation.
+
+    Raises:
+        InvalidInput: a value is none of these.
     """
 
-    epsilon: Schedule | None = None  # the share of exploratory moves; None: as the preset says
-    gamma: float = 0.5  # ε_T = γ ε, ε_P = (1 − γ) ε
-    explore: Literal["pareto", "uniform"] = "pareto"  # uniform: AEGiS-RS
-    exploits: bool = True  # False: the ablation without exploitation
+    epsilon: str | float | None = None
+    gamma: float = 0.5
+    explore: Literal["pareto", "uniform"] = "pareto"
+    exploits: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check(
+            self,
+            epsilon=optional(schedules.epsilon),
+            gamma=share,
+            explore=one_of("pareto", "uniform"),
+            exploits=switch,
+        )
 
     def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
         """Algorithm 1, lines 4 to 12."""
@@ -38,7 +62,7 @@ class Aegis(ModelBased):
         choices = self._choices(move, belief, evidence, rng)
         if move == "exploit" and self._is_spent(choices[0], belief):
             move = "improve"
-            choices = improve(believed_improvement(belief, evidence.pending), evidence.cube, self.preset.search, rng)
+            choices = improve(believed_improvement(belief, evidence.pending), evidence.cube, self.parts.search, rng)
         return Decision(choices, {"move": move, "coin": r}, memory)
 
     def _stage(self, evidence: Evidence, memory: Memory) -> tuple[bool, bool, Memory]:
@@ -58,21 +82,21 @@ class Aegis(ModelBased):
 
     def _is_spent(self, x: Array, belief: Belief) -> bool:
         """Whether the lowest mean, at x (width,), promises too little to be worth an evaluation."""
-        least = self.preset.least_promise
+        least = self.parts.least_promise
         return least is not None and belief.best - float(belief.gp.mean(x[None, :])[0]) < least
 
     def exploration(self, d: int) -> float:
         """ε for d parameters."""
-        return (self.epsilon or self.preset.epsilon)(d)
+        return schedules.exploration(self.parts.epsilon if self.epsilon is None else self.epsilon, d)
 
     def _choices(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Array:
-        gp, cube, preset = belief.gp, evidence.cube, self.preset
+        gp, cube, parts = belief.gp, evidence.cube, self.parts
         match move:
             case "exploit":
-                return exploit(gp, cube, preset.search, rng)
+                return exploit(gp, cube, parts.search, rng)
             case "thompson":
-                return thompson(gp, cube, preset.search, preset.features, rng)
+                return thompson(gp, cube, parts.search, parts.features, rng)
             case "pareto":
-                return pareto(gp, cube, preset.front, rng)
+                return pareto(gp, cube, parts.front, rng)
             case _:
                 return anywhere(cube, rng)

@@ -8,13 +8,24 @@ from numpy.random import Generator, default_rng
 
 from aegisbo.search.designs import maximin_latin_hypercube, sobol
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
+from aegisbo.strategies.checks import check, count, optional
 
 
 @dataclass(frozen=True, kw_only=True)
 class Random:
-    """A maximin Latin hypercube of n points (the paper's baseline), then another; a Sobol sequence without n."""
+    """A maximin Latin hypercube of n points (the paper's baseline), then another; a Sobol sequence without n.
+
+    Args:
+        n: how many points one Latin hypercube has; None for a Sobol sequence.
+
+    Raises:
+        InvalidInput: n is not a whole number from 1 upwards.
+    """
 
     n: int | None = None
+
+    def __post_init__(self) -> None:
+        check(self, n=optional(count))
 
     def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion:
         """The next point of the design whose seed was drawn when it began."""

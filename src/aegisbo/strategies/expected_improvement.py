@@ -110,4 +110,4 @@ class ExpectedImprovement(ModelBased):
         """Maximise the improvement that this strategy believes in."""
         accounting, searching = rng.spawn(2)
         objective = self.improvement(belief, evidence.pending, accounting)
-        return Decision(improve(objective, evidence.cube, self.preset.search, searching), {"move": self.move}, memory)
+        return Decision(improve(objective, evidence.cube, self.parts.search, searching), {"move": self.move}, memory)

@@ -1,4 +1,4 @@
-"""What all model-based strategies do: fit, choose, guard, say why."""
+"""What all model-based strategies do: fit, choose, avoid duplicates, say why."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.strategies.base import Evidence, Memory, Note, Suggestion
+from aegisbo.strategies.checks import check, optional, switch
 from aegisbo.strategies.duplicates import Fallback, avoid_duplicates
 from aegisbo.strategies.moves import anywhere, pareto, thompson
-from aegisbo.strategies.presets import PAPER, Preset
+from aegisbo.strategies.presets import DEFAULT_PRESET, Preset, name_or_preset, preset_named
 from aegisbo.strategies.surrogates import Belief
 
 
@@ -27,9 +28,23 @@ class Decision:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelBased(ABC):
-    """A strategy that looks at a surrogate; subclasses only `decide`."""
+    """A strategy that looks at a surrogate; subclasses only `decide`.
 
-    preset: Preset = PAPER
+    Args:
+        preset: which surrogate and which inner search: a name, or a `Preset` of your own.
+        guard: whether a point that is finished or pending may not be chosen again; None: as the preset says.
+    """
+
+    preset: str | Preset = DEFAULT_PRESET
+    guard: bool | None = None
+
+    def __post_init__(self) -> None:
+        check(self, preset=name_or_preset, guard=optional(switch))
+
+    @property
+    def parts(self) -> Preset:
+        """The surrogate, the search and the rest that the preset stands for."""
+        return self.preset if isinstance(self.preset, Preset) else preset_named(self.preset)
 
     @abstractmethod
     def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
@@ -41,10 +56,10 @@ class ModelBased(ABC):
             return Suggestion(anywhere(evidence.cube, rng)[0], memory, {"move": "initial"})
         # Each step has its own stream, so that a fit which is not repeated shifts nobody's draws.
         fitting, deciding, replacing = rng.spawn(3)
-        belief, memory = self.preset.surrogate.fit(evidence, memory, fitting)
+        belief, memory = self.parts.surrogate.fit(evidence, memory, fitting)
         decision = self.decide(belief, evidence, memory, deciding)
         x, note = decision.choices[0], dict(decision.note)
-        if self.preset.guard:
+        if self.parts.guard if self.guard is None else self.guard:
             fallbacks = self._fallbacks(str(note["move"]), belief, evidence, replacing)
             x, instead = avoid_duplicates(
                 decision.choices, fallbacks, evidence, belief.gp.kernel.lengthscale, replacing
@@ -54,13 +69,13 @@ class ModelBased(ABC):
 
     def smoothed(self, evidence: Evidence, memory: Memory, rng: Generator) -> Array:  # (n,)
         """The posterior mean at every finished point, in the units of `evidence.y`."""
-        belief, _ = self.preset.surrogate.fit(evidence, memory, rng)
+        belief, _ = self.parts.surrogate.fit(evidence, memory, rng)
         return belief.scale.measured(belief.gp.mean(evidence.X))
 
     def _fallbacks(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Iterator[Fallback]:
         """What to try after all choices of `move`: the Pareto set, then a sample path."""
-        preset, gp, cube = self.preset, belief.gp, evidence.cube
+        parts, gp, cube = self.parts, belief.gp, evidence.cube
         if move not in ("pareto", "thompson"):
-            yield "pareto", lambda: pareto(gp, cube, preset.front, rng)
+            yield "pareto", lambda: pareto(gp, cube, parts.front, rng)
         if move != "thompson":
-            yield "thompson", lambda: thompson(gp, cube, preset.search, preset.features, rng)
+            yield "thompson", lambda: thompson(gp, cube, parts.search, parts.features, rng)

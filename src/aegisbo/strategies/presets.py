@@ -12,8 +12,9 @@ from aegisbo.gp.paths import FEATURES
 from aegisbo.search.everywhere import EverywhereSearch
 from aegisbo.search.inner_search import InnerSearch
 from aegisbo.search.mixed import MixedSearch
+from aegisbo.strategies import schedules
+from aegisbo.strategies.checks import BadParameter, check
 from aegisbo.strategies.moves import Front
-from aegisbo.strategies.schedules import Schedule, by_sqrt, halved
 from aegisbo.strategies.surrogates import AdditiveSurrogate, IsotropicSurrogate, Surrogate
 
 
@@ -26,11 +27,14 @@ class Preset:
     search: InnerSearch
     features: int  # of a sample path
     front: Front  # of the Pareto moves
-    epsilon: Schedule  # how much AEGiS explores, unless it is told otherwise
+    epsilon: str | float  # how much AEGiS explores, unless it is told otherwise: a schedule or a number
     # What the lowest mean must promise, in standard deviations of the (soft) outputs, for AEGiS to exploit it; below
-    # that it maximises expected improvement instead. None: it always exploits, as in the paper.
+    # that it maximizes expected improvement instead. None: it always exploits, as in the paper.
     least_promise: float | None
-    guard: bool  # whether a point that is finished or pending is replaced
+    guard: bool  # whether a point that is finished or pending is replaced, unless the strategy is told otherwise
+
+    def __post_init__(self) -> None:
+        check(self, epsilon=schedules.epsilon)
 
 
 def paper_model(d: int) -> IsotropicModel:
@@ -45,7 +49,7 @@ def modern_model(d: int) -> AdditiveModel:
         effect_lengthscale=(0.05, 5.0),
         outputscale=(1e-6, 1e6),
         noise=(1e-8, 1.0),
-        # The centre grows with the diagonal of the cube (Hvarfner et al., 2024).
+        # The center grows with the diagonal of the cube (Hvarfner et al., 2024).
         lengthscale_prior=HierarchicalPrior(2.0**0.5 + 0.5 * log(d), 3.0**0.5, 0.5),
         effect_lengthscale_prior=HierarchicalPrior(log(0.5), 1.0, 0.5),
         share_spread=1.5,
@@ -61,7 +65,7 @@ PAPER = Preset(
     EverywhereSearch(),
     FEATURES,
     Front(),
-    epsilon=by_sqrt,
+    epsilon="sqrt",
     least_promise=None,
     guard=False,
 )
@@ -71,7 +75,7 @@ MODERN = Preset(
     MixedSearch(),
     FEATURES,
     Front(population=40, hope=2.0),
-    epsilon=halved,
+    epsilon="half",
     least_promise=1e-3,
     guard=True,
 )
@@ -85,3 +89,12 @@ def preset_named(name: str) -> Preset:
     if name not in PRESETS:
         raise UnknownName("preset", name, PRESETS)
     return PRESETS[name]
+
+
+def name_or_preset(name: str, value: object) -> str | Preset:
+    """The name of a known preset, or an object that differs from all known ones (a check, see `checks`)."""
+    if isinstance(value, str):
+        return preset_named(value).name
+    if not isinstance(value, Preset):
+        raise BadParameter(name, value, f"{', '.join(PRESETS)} or a Preset object")
+    return value.name if PRESETS.get(value.name) == value else value

@@ -1,12 +1,13 @@
-"""How much to explore, by the number of parameters."""
+"""How much to explore: ε, the share of exploratory moves, by the number of parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import log, sqrt
 
-Schedule = Callable[[int], float]  # ε(d), the share of exploratory moves
+from aegisbo.strategies.checks import BadParameter, share
+
+Schedule = Callable[[int], float]  # ε(d)
 
 
 def by_sqrt(d: int) -> float:
@@ -29,11 +30,19 @@ def slower(d: int) -> float:
     return min(2.0 / log(d + 3), 1.0)
 
 
-@dataclass(frozen=True)
-class Always:
-    """The same share in every dimension."""
+SCHEDULES: dict[str, Schedule] = {"sqrt": by_sqrt, "half": halved, "faster": faster, "slower": slower}
 
-    share: float
 
-    def __call__(self, d: int) -> float:
-        return self.share
+def exploration(epsilon: str | float, d: int) -> float:
+    """ε for d parameters; a number is the same in every dimension."""
+    return SCHEDULES[epsilon](d) if isinstance(epsilon, str) else epsilon
+
+
+def epsilon(name: str, value: object) -> str | float:
+    """The name of a schedule, or a number from 0 to 1 (a check, see `checks`)."""
+    if isinstance(value, str) and value in SCHEDULES:
+        return value
+    try:
+        return share(name, value)
+    except BadParameter:
+        raise BadParameter(name, value, f"{', '.join(SCHEDULES)} or a number from 0 to 1") from None

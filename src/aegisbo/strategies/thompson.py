@@ -18,5 +18,5 @@ class Thompson(ModelBased):
 
     def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
         """Minimise one sample path."""
-        choices = thompson(belief.gp, evidence.cube, self.preset.search, self.preset.features, rng)
+        choices = thompson(belief.gp, evidence.cube, self.parts.search, self.parts.features, rng)
         return Decision(choices, {"move": "thompson"}, memory)

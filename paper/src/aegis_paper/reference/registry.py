@@ -22,7 +22,6 @@ from aegis_paper.reference.pareto import noisy_pareto
 from aegis_paper.reference.pending import FirstBatchOnly
 from aegis_paper.reference.search import OF_ACQUISITIONS, OF_IMPROVEMENT, OF_PATHS
 from aegisbo.errors import InvalidInput, UnknownName
-from aegisbo.search.inner_search import InnerSearch
 from aegisbo.strategies import registry
 from aegisbo.strategies.aegis import Aegis
 from aegisbo.strategies.base import Strategy
@@ -68,7 +67,7 @@ def resolve(text: str, workers: int, deviations: Deviations = ALL) -> Strategy:
     if isinstance(strategy, Aegis):
         return _aegis(strategy, workers, deviations)
     if isinstance(strategy, Thompson):
-        return ThompsonWithMove(preset=strategy.preset, move=_path_move(deviations))
+        return ThompsonWithMove(preset=strategy.preset, guard=strategy.guard, move=_path_move(deviations))
     if isinstance(strategy, ExpectedImprovement):
         return _expected_improvement(strategy, deviations)
     return strategy
@@ -85,19 +84,19 @@ def _aegis(strategy: Aegis, workers: int, deviations: Deviations) -> Aegis:
         moves["pareto"] = noisy_pareto
     given: dict[str, Any] = {field.name: getattr(strategy, field.name) for field in fields(strategy)}
     if "search" in deviations:
-        given["preset"] = replace(strategy.preset, search=OF_ACQUISITIONS)
+        given["preset"] = replace(strategy.parts, search=OF_ACQUISITIONS)
     if "choice" in deviations:
         return CountingAegis(**given, moves=moves, workers=workers)
     return AegisWithMoves(**given, moves=moves)
 
 
 def _expected_improvement(strategy: ExpectedImprovement, deviations: Deviations) -> Strategy:
-    search: InnerSearch = strategy.preset.search
+    search = strategy.parts.search
     if "search" in deviations:
         # Only expected improvement itself was known to be non-negative: neither its products nor its logarithm.
         pure = "improvement" in deviations and not isinstance(strategy, LocalPenalization | Playbook)
         search = OF_IMPROVEMENT if pure else OF_ACQUISITIONS
     if "improvement" in deviations:
         search = WithoutLogarithm(search)
-    changed = replace(strategy, preset=replace(strategy.preset, search=search))
+    changed = replace(strategy, preset=replace(strategy.parts, search=search))
     return FirstBatchOnly(changed) if "pending" in deviations else changed

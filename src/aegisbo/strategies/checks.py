@@ -1,0 +1,66 @@
+"""Checks of the parameters that strategies are made with: each returns the value in its plain type, or refuses it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from aegisbo.arrays import as_number
+from aegisbo.errors import InvalidInput
+
+Check = Callable[[str, Any], Any]  # (name, value) -> the value as it is kept
+
+
+class BadParameter(InvalidInput):
+    """A parameter of a strategy whose value cannot be used."""
+
+    def __init__(self, name: str, value: object, allowed: str) -> None:
+        super().__init__(f"{name} must be {allowed}, got {value!r}.")
+        self.name, self.allowed = name, allowed
+
+
+def check(strategy: object, **checks: Check) -> None:
+    """Put each named field of a frozen dataclass through its check."""
+    for name, each in checks.items():
+        object.__setattr__(strategy, name, each(name, getattr(strategy, name)))
+
+
+def share(name: str, value: object) -> float:
+    """A number from 0 to 1."""
+    number = as_number(value)
+    if number is None or not 0.0 <= number <= 1.0:
+        raise BadParameter(name, value, "a number from 0 to 1")
+    return number
+
+
+def count(name: str, value: object) -> int:
+    """A whole number from 1 upwards."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise BadParameter(name, value, "a whole number from 1 upwards")
+    return int(value)
+
+
+def switch(name: str, value: object) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise BadParameter(name, value, "True or False")
+    return bool(value)
+
+
+def one_of(*options: str) -> Check:
+    """One of these names."""
+
+    def check_name(name: str, value: object) -> object:
+        if not isinstance(value, str) or value not in options:
+            raise BadParameter(name, value, " or ".join(options))
+        return value
+
+    return check_name
+
+
+def optional(inner: Check) -> Check:
+    """None, or what another check allows."""
+    return lambda name, value: None if value is None else inner(name, value)
