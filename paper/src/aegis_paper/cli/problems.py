@@ -51,7 +51,7 @@ def build_profet(
             metavar="DIR",
             exists=True,
             file_okay=False,
-            help="Holds svm_data.npz, xgboost_data.npz and fcnet_net42.npz; docs/problems.md says what is in them.",
+            help="Holds svm_data.npz, xgboost_data.npz and fcnet_net42.npz; their layout: paper/docs/problems.md.",
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", dir_okay=False, help="An .npz file.")],

@@ -3,7 +3,7 @@
 Each instance imitates one way that a model's error may depend on its settings. The unit cube is the box, as in the
 paper; the parameters say what its coordinates stand for (the supplement's table "Parameters tuned in the Profet
 benchmark"), in the alphabetical order in which the results were recorded. The shipped instances were trained by
-`aegis-paper build-profet`; docs/problems.md tells on what, and how they differ from the public ones.
+`aegis-paper build-profet`; paper/docs/problems.md tells on what, and how they differ from the public ones.
 """
 
 from __future__ import annotations

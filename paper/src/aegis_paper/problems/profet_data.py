@@ -66,5 +66,5 @@ def read_arrays(file: Path, names: list[str]) -> dict[str, NDArray[np.float64]]:
         raise InvalidInput(f"{file} is missing: name the folder that holds {file.name}.")
     with np.load(file) as archive:
         if missing := [name for name in names if name not in archive]:
-            raise InvalidInput(f"{file} holds no array {', '.join(missing)}: see docs/problems.md for its layout.")
+            raise InvalidInput(f"{file} holds no array {', '.join(missing)}: its layout is in paper/docs/problems.md.")
         return {name: archive[name] for name in names}

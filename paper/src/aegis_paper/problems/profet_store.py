@@ -37,7 +37,7 @@ def read_networks(file: Path, name: str, output: Output) -> tuple[Network, ...]:
     """One set, as written."""
     with np.load(file) as archive:
         if f"{name}.W1" not in archive:
-            raise InvalidInput(f"{file} holds no set {name!r}: build it with `aegisbo problems build-profet`.")
+            raise InvalidInput(f"{file} holds no set {name!r}: build it with `aegis-paper build-profet`.")
         parts = {part: archive[f"{name}.{part}"].astype(np.float64) for part in _PRECISION}
     count = len(parts["b3"])
     return tuple(Network(**{part: array[i] for part, array in parts.items()}, output=output) for i in range(count))
