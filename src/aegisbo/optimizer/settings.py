@@ -145,9 +145,7 @@ class Settings:
 
 def make_strategy(strategy: str | Strategy, preset: str | None) -> Strategy:
     """The strategy that a text describes with this preset, the default one if None; an object as it is."""
-    if isinstance(strategy, str):
-        return resolve(strategy, DEFAULT_PRESET if preset is None else preset)
-    return strategy
+    return resolve(strategy, preset) if isinstance(strategy, str) else strategy
 
 
 def as_recipe(strategy: str | Strategy, preset: str | None) -> tuple[str | Strategy, str | None]:
