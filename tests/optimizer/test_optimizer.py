@@ -465,7 +465,7 @@ def test_a_named_strategy_is_stored_by_name(monkeypatch):
     assert (state["strategy"], state["preset"]) == ("aegis", "plain")
     again = Optimizer.from_state(state)
     Optimizer(BOX, strategy="random", preset="fancy")
-    assert list(dict.fromkeys(resolved)) == [("aegis", "plain"), ("random", "fancy")]
+    assert list(dict.fromkeys(resolved)) == [("aegis", None), ("aegis", "plain"), ("random", "fancy")]
     assert [again.ask() for _ in range(3)] == [optimizer.ask() for _ in range(3)]
     with pytest.raises(InvalidInput, match=r"stored with strategy='aegis', got Toy\(\): leave the argument out"):
         Optimizer.from_state(state, strategy=Toy())
