@@ -89,7 +89,7 @@ def test_left_out_runs_are_the_same_algorithm() -> None:
     assert resolve("aegis:gamma=0", "paper") == resolve("aegis-no-ts", "paper")
     assert resolve("aegis:gamma=1", "paper") == resolve("aegis-no-pf", "paper")
     assert resolve("aegis:gamma=0.5", "paper") == resolve("aegis", "paper") != resolve("aegis:gamma=0.4", "paper")
-    schedules = [resolve(f"aegis:epsilon={name}", "paper").epsilon for name in ("sqrt", "faster", "slower")]
+    schedules = [resolve(f"aegis:epsilon={name}", "paper").exploration for name in ("sqrt", "faster", "slower")]
     in_plan = {cell.problem for cell in load_plan("epsilon").cells() if cell.strategy != "aegis"}
     for problem in names():
         d = get(problem).d

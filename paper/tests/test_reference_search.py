@@ -20,7 +20,7 @@ NO_HINT = np.empty((0, 2))  # good points that a search may be told of
 class Bowls:
     """Two bowls of different depth, and how many points each call had."""
 
-    centres: Array = field(default_factory=lambda: np.array([[0.2, 0.7], [0.9, 0.1]]))
+    centers: Array = field(default_factory=lambda: np.array([[0.2, 0.7], [0.9, 0.1]]))
     rows: list[int] = field(default_factory=list)
 
     def screen(self, Z: Array) -> Array:
@@ -28,7 +28,7 @@ class Bowls:
 
     def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
         self.rows.append(len(Z))
-        offsets = Z[:, None, :] - self.centres  # (m, 2, 2)
+        offsets = Z[:, None, :] - self.centers  # (m, 2, 2)
         heights = np.square(offsets).sum(axis=2) + np.array([0.0, 0.05])
         nearest = heights.argmin(axis=1)
         return heights.min(axis=1), 2 * offsets[np.arange(len(Z)), nearest]

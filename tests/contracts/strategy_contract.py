@@ -52,7 +52,7 @@ class Situation:
     repeats: bool = False
 
     def evidence(self) -> Evidence:
-        """Read-only, so that whoever writes to it is caught in the act."""
+        """Read-only, so that writing to it is an error."""
         rng = np.random.default_rng([self.n, self.pending, self.failed])
         total = self.n + self.failed + self.pending
         points = self.cube.fill(rng.random((total, self.cube.parameters)))

@@ -39,7 +39,7 @@ def peel(F):
 
 
 def crowding_of_front(F):
-    """(m,), by definition: per objective, sort and add the relative gap between both neighbours."""
+    """(m,), by definition: per objective, sort and add the relative gap between both neighbors."""
     m = len(F)
     result = np.zeros(m)
     for j, tie in ((0, 1), (1, -1)):  # copies keep their order along the front, on which objective 1 falls

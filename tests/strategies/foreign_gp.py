@@ -18,14 +18,14 @@ class ForeignGP:
     """The posterior of the paper preset, in the user's units."""
 
     gp: GaussianProcessRegressor
-    centre: float
+    center: float
     spread: float
     best: float
 
     def predict(self, Z: Array) -> tuple[Array, Array]:
         """Mean and standard deviation (m,) at Z (m, width)."""
         mu, sigma = self.gp.predict(Z, return_std=True)
-        return self.centre + self.spread * mu, self.spread * sigma
+        return self.center + self.spread * mu, self.spread * sigma
 
     def expected_improvement(self, Z: Array) -> Array:
         mu, sigma = self.predict(Z)
@@ -34,14 +34,14 @@ class ForeignGP:
 
 
 def foreign_gp(evidence: Evidence, memory: Memory) -> ForeignGP:
-    """Failures get the worst value, values are standardised, the noise is 1e-4 of their variance."""
+    """Failures get the worst value, values are standardized, the noise is 1e-4 of their variance."""
     X = np.concatenate([evidence.X, evidence.failed])
     y = np.concatenate([evidence.y, [max(evidence.y)] * len(evidence.failed)])
     lengthscale, outputscale = np.exp(memory["phi"])
     kernel = ConstantKernel(outputscale) * Matern(lengthscale, nu=2.5)
     gp = GaussianProcessRegressor(kernel, alpha=1e-4, optimizer=None)
-    centre, spread = y.mean(), y.std(ddof=1)
-    return ForeignGP(gp.fit(X, (y - centre) / spread), centre, spread, min(evidence.y))
+    center, spread = y.mean(), y.std(ddof=1)
+    return ForeignGP(gp.fit(X, (y - center) / spread), center, spread, min(evidence.y))
 
 
 def square_grid(count: int) -> Array:  # (count², 2)

@@ -32,7 +32,7 @@ def width(gp_or_cube) -> int:
 
 
 def started(strategy: str, d: int) -> Optimizer:
-    """An optimiser whose next ask is the first that looks at a model."""
+    """An optimizer whose next ask is the first that looks at a model."""
     optimizer = Optimizer(BOX[:d], strategy=strategy, preset="paper", seed=0, n_initial=0)
     for u in np.random.default_rng(1).random((d + 1, d)):
         optimizer.observe(optimizer.space.from_unit(u), float(np.sum(u**2)))

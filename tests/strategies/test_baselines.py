@@ -14,7 +14,7 @@ CUBE = Cube((Continuous(),) * 3)
 
 
 def asks(strategy: Random, count: int, cube: Cube = CUBE, first_seed: int = 0):
-    """Points (count, width) asked for one after the other, each with its own random numbers, as the optimiser does."""
+    """Points (count, width) asked for one after the other, each with its own random numbers, as the optimizer does."""
     none = np.empty((0, cube.width))
     evidence, memory, points = Evidence(none, np.empty(0), none, none, cube), {}, []
     for seed in range(first_seed, first_seed + count):

@@ -75,7 +75,7 @@ def test_mixed_spaces_are_used_up_by_the_paper_preset(space, seed):
 
 @TWENTY
 @given(spaces(largest=32), st.integers(0, 2**32))
-def test_mixed_spaces_are_used_up_by_the_search_among_neighbours(space, seed):
+def test_mixed_spaces_are_used_up_by_the_search_among_neighbors(space, seed):
     use_up(space, resolve("aegis", MODERN), seed)
 
 

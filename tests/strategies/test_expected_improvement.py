@@ -15,7 +15,7 @@ RELATIVES = ["kriging-believer", "local-penalization", "playbook"]
 PLANE = Cube((Continuous(), Continuous()))
 MIXED = Cube((Continuous(), OneHot(3), Grid(1, 64, 9, log=True)))
 GRID = square_grid(201)
-NOISE = 1e-2  # standard deviation, of standardised values
+NOISE = 1e-2  # standard deviation, of standardized values
 
 
 def evidence_on(cube: Cube, n: int = 10, seed: int = 0) -> Evidence:
@@ -33,9 +33,9 @@ def ask(name: str, evidence: Evidence, seed: int = 0):
 def with_pending(seed: int, count: int) -> Evidence:
     """Points are under evaluation where expected improvement is largest, and elsewhere."""
     evidence = evidence_on(PLANE, seed=seed)
-    favourite = ask("ei", evidence).x
+    favorite = ask("ei", evidence).x
     others = np.random.default_rng(seed + 50).random((count - 1, 2))
-    return replace(evidence, pending=np.vstack([favourite, others]))
+    return replace(evidence, pending=np.vstack([favorite, others]))
 
 
 # Alone
@@ -64,8 +64,8 @@ def test_with_nothing_pending_all_are_ei(name, cube):
 
 def test_ei_does_not_look_at_pending_points():
     evidence = evidence_on(PLANE)
-    favourite = ask("ei", evidence).x
-    np.testing.assert_array_equal(ask("ei", replace(evidence, pending=favourite[None])).x, favourite)
+    favorite = ask("ei", evidence).x
+    np.testing.assert_array_equal(ask("ei", replace(evidence, pending=favorite[None])).x, favorite)
 
 
 # With others under evaluation
@@ -107,7 +107,7 @@ def test_the_believer_takes_predictions_for_measurements(seed):
         more = foreign.gp.fit(
             np.vstack([evidence.X, evidence.pending]), np.append(foreign.gp.y_train_, believed)
         )  # same hyper-parameters, more data
-        best = min(foreign.best, (foreign.centre + foreign.spread * believed).min())
+        best = min(foreign.best, (foreign.center + foreign.spread * believed).min())
         return replace(foreign, gp=more, best=best).expected_improvement(Z)
 
     here, on_grid = chosen_and_best("kriging-believer", evidence, acquisition)
@@ -139,7 +139,7 @@ def test_penalties_are_those_of_their_papers(name, seed):
 
 
 def steepest(foreign, low, high) -> float:
-    """The largest slope of the mean in a box, by differences of neighbours on a grid."""
+    """The largest slope of the mean in a box, by differences of neighbors on a grid."""
     Z = low + square_grid(101) * (high - low)
     by_y, by_x = np.gradient(foreign.predict(Z)[0].reshape(101, 101), *((high - low)[::-1] / 100))
     return float(np.hypot(by_x, by_y).max())

@@ -73,16 +73,16 @@ def test_exploit_on_levels_and_choices_is_among_the_best_that_can_be_evaluated(s
 # Thompson sampling
 
 
-def test_thompson_choices_are_distributed_like_minimisers_of_exact_samples():
+def test_thompson_choices_are_distributed_like_minimizers_of_exact_samples():
     """With more features than the paper: a finite number of them makes smooth posteriors a little too narrow."""
     line = Cube((Continuous(),))
     gp, foreign = belief_in(evidence_on(line, 4, seed=7))
     grid = np.linspace(0, 1, 501)
-    minimisers = grid[foreign.gp.sample_y(grid[:, None], 4000, random_state=0).argmin(axis=0)]
+    minimizers = grid[foreign.gp.sample_y(grid[:, None], 4000, random_state=0).argmin(axis=0)]
     search = EverywhereSearch(candidates=60, starts=2)
     chosen = [thompson(gp, line, search, 8000, np.random.default_rng(seed))[0, 0] for seed in range(400)]
-    assert np.std(minimisers) > 0.1  # they are spread, so there is something to compare
-    assert ks_2samp(np.round(chosen, 2), np.round(minimisers, 2)).pvalue > 0.01
+    assert np.std(minimizers) > 0.1  # they are spread, so there is something to compare
+    assert ks_2samp(np.round(chosen, 2), np.round(minimizers, 2)).pvalue > 0.01
 
 
 # Pareto

@@ -1,4 +1,4 @@
-"""Promises that every strategy keeps when it is asked through the optimiser."""
+"""Promises that every strategy keeps when it is asked through the optimizer."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_asks_that_outrun_the_data_go_on(strategy):
 
 
 @strategies
-def test_maximising_is_minimising_the_negative(strategy):
+def test_maximizing_is_minimizing_the_negative(strategy):
     low, high = (Optimizer(BOX, strategy=strategy, seed=3, maximize=maximize) for maximize in (False, True))
     for _ in range(8):
         a, b = low.ask(), high.ask()

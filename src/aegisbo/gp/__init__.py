@@ -34,7 +34,7 @@ symbol       shape               meaning
 ``alpha``    (n,)                ``K^-1 y``: weights of the posterior mean, eq. 1
 ``mu``       (m,)                posterior mean at ``Z``, eq. 1
 ``var``      (m,)                posterior variance of the noise-free function at ``Z``, eq. 2
-``theta``                        hyper-parameters: length scales, output scale, noise variance
+``phi``                          what is learned: logarithms of length scales, output scale or noise
 ``F``        (m, 2)              objectives of the Pareto search, (mu, -sigma), both minimized
 ===========  ==================  =====================================================================
 """

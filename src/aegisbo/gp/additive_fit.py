@@ -1,4 +1,4 @@
-"""Hyper-parameters of the additive model at the mode of their posterior: from where they were last, and from afresh."""
+"""Hyper-parameters of the additive model at the mode of their posterior, found by climbing from old and new starts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from aegisbo.search.descent import descend
 from aegisbo.search.designs import latin_hypercube
 
 STARTS = 5  # looked at
-CLIMBED = 3  # of these without a warm start; with one, the best of them besides
-LOUDEST = 0.1  # noise of a start: what ripples too fine for the data are to a smooth model; no climb gets there from 0
+CLIMBED = 3  # of these are climbed from; if there is a warm start, it and the best of these
+# The most noise that a start has. Ripples too fine for the data look like noise to a smooth model, and no climb from
+# nearly none gets there.
+LOUDEST = 0.1
 SPRINT = 12  # steps of a climb after which the starts are compared
 STEPS = 40  # of the best one after that: priors make one broad hill, whose top need not be found to the last digit
 FLAT = 1e-7  # relative gain below which a climb ends

@@ -2,9 +2,10 @@
 
 Looking at a start takes a Cholesky factor; polishing takes an inverse at every step. Seen along the length scale the
 likelihood has a few hills (smooth with large scale, rough with small scale) and, where the scale is so short that no
-two points are related, a plateau. So the starts are spread over the length scales, and only those are climbed from that
-stand higher than both neighbours, with the tops reached before among the neighbours. Starts on the plateau are left
-out, because they hide the hill at its foot; the plateau itself is one more candidate, whose best output scale is known.
+two points are related, a plateau. So the starts are spread over the length scales, and a climb begins only where one
+stands higher than both of its neighbors; the tops already reached count as neighbors, too. Starts on the plateau are
+left out, because they hide the hill at its foot. The plateau itself is one more candidate, whose best output scale is
+known.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def spread_starts(model: IsotropicModel, rng: Generator) -> Array:
 
 
 def hills(positions: Array, heights: Array) -> Index:
-    """Indices of the points that no neighbour along `positions` exceeds, highest first."""
+    """Indices of the points that no neighbor along `positions` exceeds, highest first."""
     order = np.argsort(positions, kind="stable")
     fenced = np.concatenate([[-np.inf], heights[order], [-np.inf]])
     tops = order[(fenced[1:-1] >= fenced[:-2]) & (fenced[1:-1] >= fenced[2:])]

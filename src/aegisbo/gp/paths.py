@@ -28,7 +28,7 @@ from aegisbo.gp.trigonometry import cos_sin
 from aegisbo.search.blocks import by_blocks
 
 FEATURES = 2000  # as in the paper
-DATA_ROWS = 20  # in a draw, data at a time: a thousand waves at each stay in the cache
+DATA_ROWS = 20  # data points at a time in a draw: a thousand waves at each of them stay in the cache
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ class GP:
         return hessian
 
     def extended(self, X: Array, y: Array) -> GP:
-        """The posterior after further data (m, d), (m,) at the same hyper-parameters, without a new factorisation."""
+        """The posterior after further data (m, d), (m,) at the same hyper-parameters, without a new factorization."""
         factor = extend(self.factor, self.covariances(X), _covariance_of_data(self.kernel, self.noise, X, self.effects))
         X, y = np.vstack([self.X, X]), np.append(self.y, y - self.constant)
         return replace(self, X=X, y=y, factor=factor, alpha=factor.solve(y))
@@ -123,7 +123,7 @@ class GP:
     def believing(self, P: Array) -> GP:
         """The posterior if each point of P (p, d) turned out to be exactly as predicted (Kriging Believer).
 
-        A datum without surprise moves no mean, so mean(Z) is unchanged everywhere and only the variance shrinks.
+        Data that equal their prediction do not move the mean: mean(Z) stays as it is and only the variance shrinks.
         """
         return self if len(P) == 0 else self.extended(P, self.mean(P))
 
@@ -158,7 +158,7 @@ class GP:
 
     def _variance(self, prior: Array | float, white: Array) -> Array:
         variance = prior - np.einsum("nm,nm->m", white, white)
-        return np.asarray(np.maximum(variance, 0.0))  # rounding may leave a tiny negative number at a datum
+        return np.asarray(np.maximum(variance, 0.0))  # rounding may leave a tiny negative number where there are data
 
 
 def condition(

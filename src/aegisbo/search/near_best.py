@@ -30,7 +30,7 @@ class NearBestSearch:
     candidates: int = 200  # for each parameter, anywhere
     near: int = 50  # for each parameter, near good points
     starts: int = 7  # from anywhere
-    near_starts: int = 3  # else the neighbourhood of the best point would have them all
+    near_starts: int = 3  # apart, because else all starts would lie near the best point
 
     def __call__(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
         """Local minima (k, width), rounded to what can be evaluated, the lowest first."""

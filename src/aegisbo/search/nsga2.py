@@ -48,7 +48,7 @@ def search(
     population: int | None = None,  # even; 100 d if not given
     generations: int = GENERATIONS,
 ) -> Archive:
-    """Minimise two objectives at once over [0, 1]^d with population * (1 + generations) evaluations."""
+    """Minimize two objectives at once over [0, 1]^d with population * (1 + generations) evaluations."""
     population = POPULATION_PER_COORDINATE * d if population is None else population
     if population < 2 or population % 2:
         raise InvalidInput(f"population is {population}: parents mate in pairs, give an even number of at least 2.")
@@ -82,9 +82,9 @@ def _evaluate(objectives: Objectives, X: Array) -> Array:
 
 
 def _fittest(X: Array, F: Array, size: int) -> _Population:
-    """The `size` best points. Whoever dominates a survivor survives too, so fronts need no second sort."""
+    """The `size` best points. A point that dominates a survivor survives too, so fronts need no second sort."""
     fronts = pareto.ranks(F)
-    # Who is behind the last front that survives, if only in part, need not be looked at further: half of all.
+    # Points behind the last front that survives, if only in part, need no further look: that is half of all.
     eligible = np.flatnonzero(fronts <= np.partition(fronts, size - 1)[size - 1])
     fronts = fronts[eligible]
     crowding = pareto.crowding(F.take(eligible, axis=0), fronts)
@@ -94,9 +94,9 @@ def _fittest(X: Array, F: Array, size: int) -> _Population:
 
 
 def _tournaments(parents: _Population, rng: Generator) -> Index:
-    """The winners of two rounds in which everybody meets one random opponent."""
-    everybody = np.arange(len(parents.X))
-    a, b = np.concatenate((rng.permutation(everybody), rng.permutation(everybody))).reshape(-1, 2).T
+    """The winners of two rounds in which each point meets one random opponent."""
+    rows = np.arange(len(parents.X))
+    a, b = np.concatenate((rng.permutation(rows), rng.permutation(rows))).reshape(-1, 2).T
     fronts, crowding = parents.fronts, parents.crowding
     # A full tie goes to `a`; since the order of the two is random, that is the toss of a coin.
     b_wins = (fronts[b] < fronts[a]) | ((fronts[b] == fronts[a]) & (crowding[b] > crowding[a]))

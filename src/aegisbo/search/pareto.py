@@ -1,4 +1,4 @@
-"""Two objectives, both minimised: who dominates whom, and how crowded the survivors stand.
+"""Two objectives, both minimized: who dominates whom, and how crowded the survivors stand.
 
 A row of F dominates another if it is nowhere larger and somewhere smaller. Sorted by the first objective, then by the
 second, a row can only be dominated by an earlier one; everything here rests on that sort and costs O(m log m).
@@ -50,7 +50,7 @@ def ranks(
 
 def _lexicographic(F: Array) -> Index:
     """The order (m,) by the first objective, then by the second, then as they came; `lexsort` is five times slower."""
-    order = np.argsort(F[:, 0])  # vectorised by NumPy, but ties are left in any order
+    order = np.argsort(F[:, 0])  # vectorized by NumPy, but ties are left in any order
     first = F[order, 0]
     ties = np.zeros(len(F) + 1, dtype=np.bool_)
     ties[1:-1] = first[1:] == first[:-1]
@@ -64,7 +64,7 @@ def _fronts(seconds: list[float]) -> list[int]:
     # Of distinct rows an earlier one dominates a later one exactly if its second objective is not larger. A row joins
     # a front only if it is below all its members there, so each front's last second objective is its lowest, and the
     # front holds a dominator of the next row exactly if that last value is <= the row's. The last values never
-    # decrease from front to front (whoever is on front k + 1 is dominated from front k), hence the fronts that hold a
+    # decrease from front to front (a row on front k + 1 is dominated from front k), hence the fronts that hold a
     # dominator are the first ones, and counting them by bisection gives the row's own front.
     last: list[float] = []
     fronts = []
@@ -82,11 +82,11 @@ def crowding(
     F: ArrayLike,  # (m, 2)
     ranks: Index,  # (m,), the fronts of F
 ) -> Array:  # (m,)
-    """Crowding distance within the own front: the sides of the box between both neighbours, in units of the front."""
+    """Crowding distance within the own front: the sides of the box between both neighbors, in units of the front."""
     F = as_matrix(F, "F", columns=2)
     if ranks.shape != (len(F),):
         raise InvalidInput(f"ranks must have shape ({len(F)},), got {ranks.shape}: give one front per row of F.")
-    # Along a front one objective rises while the other falls, so one sort finds the neighbours in both. Only copies
+    # Along a front one objective rises while the other falls, so one sort finds the neighbors in both. Only copies
     # can tie; they keep the order in which they came.
     along = _lexicographic(F)
     order = along[np.argsort(ranks[along], kind="stable")]

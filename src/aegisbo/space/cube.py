@@ -182,8 +182,8 @@ class Cube:
     def unused(self, z: Array, taken: Array) -> Array:  # (width,), (m, width) -> (width,)
         """`z`, or if `taken` holds it, the next point after it in the order of the keys.
 
-        Also `z` if there is nothing to look for: no point is left, or an axis is continuous and no point met twice by
-        accident.
+        It is `z`, too, where there is nothing to look for: if no point is left, or if an axis is continuous, so that
+        points hardly ever coincide.
         """
         if self.size == math.inf or self.exhausted(taken):
             return z

@@ -26,7 +26,7 @@ class Evidence:
     """All that is known when a point is asked for; rows are in trial order, coordinates are the cube's."""
 
     X: Array  # (n, width) finished points that gave a value
-    y: Array  # (n,) their values, as measured, to be minimised
+    y: Array  # (n,) their values, as measured, to be minimized
     failed: Array  # (f, width) points whose evaluation failed
     pending: Array  # (p, width) points under evaluation
     cube: Cube

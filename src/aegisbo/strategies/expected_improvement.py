@@ -92,22 +92,22 @@ class Improvement:
 
 
 def improve(improvement: Improvement, cube: Cube, search: InnerSearch, rng: Generator) -> Array:
-    """Maximise an improvement: choices (k, width), the best first."""
+    """Maximize an improvement: choices (k, width), the best first."""
     return search(improvement, cube, rng, best_points(improvement.gp))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExpectedImprovement(ModelBased):
-    """Maximise expected improvement over the best value measured (eq. 3); made for one worker."""
+    """Maximize expected improvement over the best value measured (eq. 3); made for one worker."""
 
     move = "ei"
 
     def improvement(self, belief: Belief, pending: Array, rng: Generator) -> Improvement:
-        """What is optimised; this one does not look at pending points."""
+        """What is optimized; this one does not look at pending points."""
         return Improvement(belief.gp, belief.best)
 
     def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
-        """Maximise the improvement that this strategy believes in."""
+        """Maximize the improvement that this strategy believes in."""
         accounting, searching = rng.spawn(2)
         objective = self.improvement(belief, evidence.pending, accounting)
         return Decision(improve(objective, evidence.cube, self.parts.search, searching), {"move": self.move}, memory)

@@ -19,7 +19,7 @@ from aegisbo.strategies.surrogates import Belief
 
 @dataclass(frozen=True)
 class Decision:
-    """What a strategy wants, before anybody checks whether it is taken."""
+    """What a strategy wants, before it is checked whether the point is taken."""
 
     choices: Array  # (k, width) in order of preference
     note: Note  # note["move"] names the move
@@ -54,7 +54,7 @@ class ModelBased(ABC):
         """One point, the memory after it and the reason for it."""
         if len(evidence.y) == 0:
             return Suggestion(anywhere(evidence.cube, rng)[0], memory, {"move": "initial"})
-        # Each step has its own stream, so that a fit which is not repeated shifts nobody's draws.
+        # Each step has its own stream, so that leaving out a fit changes no other draw.
         fitting, deciding, replacing = rng.spawn(3)
         belief, memory = self.parts.surrogate.fit(evidence, memory, fitting)
         decision = self.decide(belief, evidence, memory, deciding)

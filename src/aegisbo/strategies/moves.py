@@ -1,4 +1,4 @@
-"""The ways to choose a point: minimise the mean, minimise a sample path, pick from the Pareto set, pick anywhere.
+"""The ways to choose a point: minimize the mean, minimize a sample path, pick from the Pareto set, pick anywhere.
 
 Each returns choices (k, width), rounded to what can be evaluated: the first is the choice, the others are what it
 would choose next if that one were taken.
@@ -46,17 +46,17 @@ class _Path:
 
 
 def exploit(gp: GP, cube: Cube, search: InnerSearch, rng: Generator) -> Array:
-    """Minimise the posterior mean (Algorithm 1, line 6)."""
+    """Minimize the posterior mean (Algorithm 1, line 6)."""
     return search(_Mean(gp), cube, rng, best_points(gp))
 
 
 def thompson(gp: GP, cube: Cube, search: InnerSearch, features: int, rng: Generator) -> Array:
-    """Minimise a function drawn from the posterior (lines 8 and 9)."""
+    """Minimize a function drawn from the posterior (lines 8 and 9)."""
     return search(posterior_path(gp, features, rng), cube, rng, best_points(gp))
 
 
 def posterior_path(gp: GP, features: int, rng: Generator) -> Objective:
-    """A function drawn from the posterior, to be minimised."""
+    """A function drawn from the posterior, to be minimized."""
     return _Path(paths.draw(gp, rng, features=features))
 
 

@@ -10,85 +10,24 @@ field called `preset` receives the preset.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator
 from inspect import getdoc
-from typing import Any, NamedTuple, TypeGuard
+from typing import NamedTuple
 
 from aegisbo.errors import AegisError, InvalidInput, UnknownName
 from aegisbo.plugins import Plugins
-from aegisbo.strategies import parameter_text
 from aegisbo.strategies.aegis import Aegis
 from aegisbo.strategies.base import Strategy
 from aegisbo.strategies.baselines import Random
 from aegisbo.strategies.believer import KrigingBeliever
 from aegisbo.strategies.checks import BadParameter
+from aegisbo.strategies.entry import Entry, equal
 from aegisbo.strategies.expected_improvement import ExpectedImprovement
 from aegisbo.strategies.penalization import LocalPenalization, Playbook
 from aegisbo.strategies.presets import DEFAULT_PRESET, Preset, name_or_preset
 from aegisbo.strategies.thompson import Thompson
 
 __all__ = ["DEFAULT_PRESET", "STRATEGIES", "Entry", "Recipe", "entry_named", "names", "recipe_of", "resolve"]
-
-
-@dataclass(frozen=True)
-class Entry:
-    """How a named strategy is made."""
-
-    summary: str
-    make: Callable[..., Strategy]
-    fixed: Mapping[str, Any] = field(default_factory=dict)  # fields that the name decides
-
-    @property
-    def parameters(self) -> tuple[str, ...]:
-        """What may follow the name."""
-        return tuple(self._kinds)
-
-    @property
-    def uses_preset(self) -> bool:
-        """Whether the strategy depends on the preset."""
-        return any(each.name == "preset" for each in self._fields)
-
-    @property
-    def required(self) -> tuple[str, ...]:
-        """What must follow the name."""
-        return tuple(each.name for each in self._fields if each.name in self._kinds and _default(each) is MISSING)
-
-    def read(self, key: str, text: str) -> Any:
-        """The value of a parameter that is written as `text`."""
-        return parameter_text.read(key, text, self._kinds[key])
-
-    def check_read(self, values: Mapping[str, Any]) -> None:
-        """Refuse what could not be read, if the strategy itself has not."""
-        for key, value in values.items():
-            parameter_text.check_read(key, value, self._kinds[key])
-
-    def written(self, name: str, strategy: Strategy) -> str | None:
-        """The text that stands for a strategy under this name; None if there is none."""
-        if any(getattr(strategy, key) != value for key, value in self.fixed.items()):
-            return None
-        pairs = []
-        for each in self._fields:
-            value = getattr(strategy, each.name)
-            if each.name in self.fixed or each.name == "preset" or _equal(value, _default(each)):
-                continue
-            text = parameter_text.write(value)
-            if text is None or each.name not in self._kinds:
-                return None
-            pairs.append(f"{each.name}={text}")
-        return f"{name}:{','.join(pairs)}" if pairs else name
-
-    @cached_property
-    def _fields(self) -> tuple[Field[Any], ...]:
-        return tuple(each for each in fields(self.make) if each.init) if _is_dataclass(self.make) else ()
-
-    @cached_property
-    def _kinds(self) -> dict[str, parameter_text.Kinds]:
-        """The fields that a text can set, with the types that they may have."""
-        kinds = parameter_text.kinds_of(self.make) if _is_dataclass(self.make) else {}
-        settable = (each.name for each in self._fields if each.name != "preset" and each.name not in self.fixed)
-        return {name: kinds[name] for name in settable if kinds[name]}
 
 
 STRATEGIES: dict[str, Entry] = {
@@ -211,21 +150,6 @@ def _entries_of(kind: type) -> Iterator[tuple[str, Entry]]:
 
 def _makes(recipe: Recipe, strategy: Strategy) -> bool:
     try:
-        return _equal(resolve(*recipe), strategy)
+        return equal(resolve(*recipe), strategy)
     except AegisError:  # a value that has no unambiguous text, such as one with a comma
         return False
-
-
-def _equal(a: object, b: object) -> bool:
-    try:
-        return bool(a == b)
-    except ValueError:  # arrays, in fields that no text can set
-        return False
-
-
-def _is_dataclass(make: object) -> TypeGuard[type]:
-    return isinstance(make, type) and is_dataclass(make)
-
-
-def _default(each: Field[Any]) -> Any:
-    return each.default if each.default_factory is MISSING else each.default_factory()

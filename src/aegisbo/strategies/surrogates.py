@@ -27,7 +27,7 @@ LEARNED_FROM = 500  # data at most, evenly spread over their order; the posterio
 
 @dataclass(frozen=True)
 class Belief:
-    """What the surrogate holds to be true: a posterior on the standardized scale, and the way back."""
+    """What the surrogate believes: a posterior on the standardized scale, and the way back."""
 
     gp: GP
     scale: Scale | SoftScale

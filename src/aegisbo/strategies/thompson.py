@@ -1,4 +1,4 @@
-"""Asynchronous Thompson sampling (Kandasamy et al., 2018): always minimise a function drawn from the posterior."""
+"""Asynchronous Thompson sampling (Kandasamy et al., 2018): always minimize a function drawn from the posterior."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ class Thompson(ModelBased):
     """Pending points need no care: each draw is another function."""
 
     def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
-        """Minimise one sample path."""
+        """Minimize one sample path."""
         choices = thompson(belief.gp, evidence.cube, self.parts.search, self.parts.features, rng)
         return Decision(choices, {"move": "thompson"}, memory)

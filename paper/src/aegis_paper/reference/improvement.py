@@ -1,7 +1,7 @@
-"""Deviation `improvement`: expected improvement was maximised as it is, not by its logarithm.
+"""Deviation `improvement`: expected improvement was maximized as it is, not by its logarithm.
 
-The paper: the maximiser of expected improvement; it says nothing of logarithms, and our strategies use them.
-The code: SciPy's L-BFGS-B on the (penalised) improvement itself, with default tolerances.
+The paper: the maximizer of expected improvement; it says nothing of logarithms, and our strategies use them.
+The code: SciPy's L-BFGS-B on the (penalized) improvement itself, with default tolerances.
 
 What it changes: those tolerances are absolute (a slope of 1e-5, a decrease of 2e-9), so the smaller the improvements
 become, the earlier the search stops, at last where it starts; the logarithm is polished as well late as early.

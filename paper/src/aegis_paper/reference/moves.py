@@ -23,7 +23,7 @@ Move = Callable[[GP, Cube, Generator], Array]  # -> choices (k, width)
 
 @dataclass(frozen=True)
 class PathMove:
-    """Draw a path and minimise it."""
+    """Draw a path and minimize it."""
 
     draw: Callable[[GP, int, Generator], Objective]
     features: int
@@ -47,10 +47,10 @@ class AegisWithMoves(Aegis):
 
 @dataclass(frozen=True, kw_only=True)
 class ThompsonWithMove(Thompson):
-    """Thompson sampling that draws and minimises its paths as told."""
+    """Thompson sampling that draws and minimizes its paths as told."""
 
     move: PathMove
 
     def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
-        """Minimise one path."""
+        """Minimize one path."""
         return Decision(self.move(belief.gp, evidence.cube, rng), {"move": "thompson"}, memory)

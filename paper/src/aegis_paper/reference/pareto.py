@@ -1,4 +1,4 @@
-"""Deviation `pareto`: the uncertainty that NSGA-II maximised contained the noise.
+"""Deviation `pareto`: the uncertainty that NSGA-II maximized contained the noise.
 
 The paper: the Pareto set of mean and variance.
 The code: of mean and √(variance + noise), so that nothing on the front changes, but points of low variance look more

@@ -1,6 +1,6 @@
-"""Deviation `paths`: the functions that Thompson sampling minimised were no draws from the posterior.
+"""Deviation `paths`: the functions that Thompson sampling minimized were no draws from the posterior.
 
-The paper: decoupled sampling (Wilson et al., 2020) with 2000 Fourier features, see numerics/paths.py.
+The paper: decoupled sampling (Wilson et al., 2020) with 2000 Fourier features, see gp/paths.py of aegisbo.
 The code: with z ~ N(0, I) and g ~ Gamma(5/2, rate 5/2), both of shape (features, d),
 
     g(x) = Σ_j w_j √(2/F) cos(z_j √g_j · x/l + τ_j)  +  k(x, X) K⁻¹ (y − g_prior(X) − noise · e),    w ~ N(0, I),
@@ -12,7 +12,7 @@ The code: with z ~ N(0, I) and g ~ Gamma(5/2, rate 5/2), both of shape (features
 
 What it changes: where the fitted function is smooth and its output scale large, the update takes away nearly all of
 the prior part, and the spread of the paths collapses (to a hundredth of the posterior's on Branin with 100 points):
-Thompson sampling becomes exploitation. The optimiser sees an objective that is never the same twice.
+Thompson sampling becomes exploitation. The optimizer sees an objective that is never the same twice.
 
 Left out: the code shared z, g and τ between the paths of a first batch, and drew τ from N(0, (2π)²), which modulo 2π
 is uniform to nine digits.
@@ -34,7 +34,7 @@ SHAPE = 2.5  # of the gamma variables, and their rate: mean 1
 
 @dataclass(frozen=True)
 class NoisyPath:
-    """One path, to be minimised; each call has noise of its own, drawn from `rng`."""
+    """One path, to be minimized; each call has noise of its own, drawn from `rng`."""
 
     path: SamplePaths  # without noise
     rng: Generator

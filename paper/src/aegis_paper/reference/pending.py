@@ -1,8 +1,8 @@
-"""Deviation `pending`: Kriging Believer, local penalisation and PLAyBOOK saw pending points in the first batch only.
+"""Deviation `pending`: Kriging Believer, local penalization and PLAyBOOK saw pending points in the first batch only.
 
 The paper: every choice takes into account all points under evaluation.
 The code: within the first batch each choice takes into account those before it. Later the pending points are handed
-over and stored, and nobody reads them: all three maximise expected improvement on the completed points alone.
+over and stored, and nobody reads them: all three maximize expected improvement on the completed points alone.
 
 What it changes: from the second batch on the three are the same method, blind to what the other workers are doing,
 and the more workers there are the more often they choose the same point.

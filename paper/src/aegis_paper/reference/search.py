@@ -1,12 +1,12 @@
-"""Deviation `search`: where the local searches started, and how a sample path was minimised.
+"""Deviation `search`: where the local searches started, and how a sample path was minimized.
 
 The paper: uniform candidates, 1000 for each coordinate, of which the best ten are polished.
 The code: a scrambled Sobol sequence of as many points, from which ten starts are drawn without replacement,
 
-- for the posterior mean and the penalised acquisitions with weights exp(standardised value), the best point forced in;
+- for the posterior mean and the penalized acquisitions with weights exp(standardized value), the best point forced in;
 - for expected improvement, known to be non-negative, among the points above 1e-4 of the maximum with weights
   exp(value/maximum − 1), the best point forced in;
-- for a sample path with weights exp(standardised value) and without the best point, unless it is drawn. The ten then
+- for a sample path with weights exp(standardized value) and without the best point, unless it is drawn. The ten then
   descend in separate runs, and the lowest final value wins, also if a candidate was lower.
 
 What it changes: fewer starts in the best basin, more in others; with noisy paths, when a descent stops.
@@ -46,7 +46,7 @@ def boltzmann_starts(values: Floats, count: int, rng: Generator) -> Index:
 
 
 def drawn_starts(values: Floats, count: int, rng: Generator) -> Index:
-    """Points drawn without replacement with weights exp(−standardised value); the lowest may be missed."""
+    """Points drawn without replacement with weights exp(−standardized value); the lowest may be missed."""
     scaled = (values - values.mean()) / (values.std() or 1.0)
     return _drawn(np.exp(-(scaled - scaled.min())), count, rng)
 
