@@ -53,7 +53,7 @@ def test_the_paper_has_165240_runs() -> None:
     assert runs["aegis-no-ts", 7] == 2 * (4 + 3) * 51  # two functions, with the share 0 of the γ experiment
 
 
-def test_what_was_not_measured_is_told_from_its_neighbours() -> None:
+def test_what_was_not_measured_is_told_from_its_neighbors() -> None:
     measured = means(aegis_2=2.0, aegis_10=10.0, ei_2=4.0)
     assert projected({("aegis", 2): 7}, measured) == Projection(7, 14.0, 7)
     assert projected({("aegis", 4): 3, ("aegis", 10): 1}, measured) == Projection(4, 3 * 4.0 + 10.0, 1)

@@ -105,7 +105,7 @@ def test_the_reference_is_said_to_be_tested_two_sided() -> None:
     assert ", 1 worker," in render([made(workers=1)], [], "text")
 
 
-def test_latex_has_five_problems_a_block_and_marks_by_colour() -> None:
+def test_latex_has_five_problems_per_block_and_marks_by_color() -> None:
     table = made()
     text = render([table], [], "latex")
     assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 1

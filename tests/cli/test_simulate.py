@@ -125,7 +125,7 @@ def test_one_run_of_one_strategy_shows_neither_quartiles_nor_comparisons() -> No
     assert "–" not in output
     assert "won" not in output
     words = " ".join(output.split())
-    assert re.search(r"3 workers, job times half-normal: makespan [\d.]+ virtual seconds, utilisation \d+%", words)
+    assert re.search(r"3 workers, job times half-normal: makespan [\d.]+ virtual seconds, utilization \d+%", words)
 
 
 def test_a_dash_sends_the_document_alone_to_standard_output() -> None:

@@ -65,7 +65,7 @@ def test_draws_explain_the_data_and_differ(output: Output) -> None:
 
     The chain is chaotic: the last digits of a processor decide where it is after some thousand steps, and a single draw
     may stray far. So no single draw is judged. The mean of twelve draws leaves at most 0.18 of what the best plane
-    leaves (ten seeds, both outputs); a network that has learnt only the slope leaves all of it.
+    leaves (ten seeds, both outputs); a network that has learned only the slope leaves all of it.
     """
     rng = np.random.default_rng(12)
     X = rng.normal(size=(400, 2))

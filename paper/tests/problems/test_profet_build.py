@@ -35,7 +35,7 @@ def test_instances_resemble_the_tasks(sweep: Sweep) -> None:
     assert set(nearest) == {0, 1, 2, 3}
 
 
-def test_errors_of_any_size_are_learnt_on_their_logarithm(sweep: Sweep) -> None:
+def test_errors_of_any_size_are_learned_on_their_logarithm(sweep: Sweep) -> None:
     scales = 10.0 ** np.array([[-3], [0], [2], [5]])
     large = Sweep(sweep.X, sweep.Y * scales)
     networks = list(build_instances(large, "exp", SHORT, np.random.default_rng(0)))

@@ -41,7 +41,7 @@ def test_a_small_network_agrees_with_hand_computation(output: Output, last: obje
 
 @pytest.mark.parametrize("output", ["sigmoid", "exp"])
 def test_place_and_scaling_can_live_in_the_weights(output: Output) -> None:
-    """The long way: standardise (x, h), go through the layers, undo the standardisation of the error."""
+    """The long way: standardize (x, h), go through the layers, undo the standardization of the error."""
     rng = np.random.default_rng(4)
     d, q, h = 3, 2, 7
     layers = Layers(rng.normal(size=(h, d + q)), rng.normal(size=h), rng.normal(size=(h, h)), rng.normal(size=h),

@@ -155,7 +155,7 @@ def test_steps_are_rounded_with_halves_to_even() -> None:
 @pytest.mark.parametrize(
     ("family", "x"), [(PUSH4, [0, 0, 150.5, pi]), (PUSH8, [-3, 0, 150.5, pi, 3, 0, 150.5, pi]), (PUSH4, [0, 0, 1, 0])]
 )
-def test_a_hand_on_the_centre_of_its_disc_has_no_direction_but_a_value(family: problems.Family, x: list[float]) -> None:
+def test_a_hand_on_the_center_of_its_disc_has_no_direction_but_a_value(family: problems.Family, x: list[float]) -> None:
     assert np.isfinite(family.instance(5)(x))
 
 

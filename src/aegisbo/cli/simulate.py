@@ -27,7 +27,7 @@ EXAMPLES = """Examples:
 
 def simulate(
     problem: Annotated[
-        list[str], typer.Option(metavar="NAME", help="What to minimise, see `aegisbo problems`; repeat for several.")
+        list[str], typer.Option(metavar="NAME", help="What to minimize, see `aegisbo problems`; repeat for several.")
     ] = PROBLEMS,
     instance: Instance = None,
     instances: Instances = None,
@@ -41,7 +41,7 @@ def simulate(
     ] = STRATEGIES,
     workers: Annotated[int, typer.Option(min=1, metavar="N", help="Evaluations at a time.")] = 8,
     runs: Annotated[int, typer.Option(min=1, metavar="N", help="Repetitions, each from its own initial points.")] = 5,
-    budget: Annotated[int, typer.Option(min=1, metavar="N", help="Evaluations a run, with the initial ones.")] = 200,
+    budget: Annotated[int, typer.Option(min=1, metavar="N", help="Evaluations per run, with the initial ones.")] = 200,
     law: Annotated[
         str,
         typer.Option(

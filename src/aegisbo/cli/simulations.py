@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import track
 
 from aegisbo import __version__
-from aegisbo.cli.scoreboard import Scoreboard
+from aegisbo.cli.strategy_comparison import StrategyComparison
 from aegisbo.simulation.many import simulate_all
 from aegisbo.simulation.runs import Record, Spec
 from aegisbo.strategies.registry import STRATEGIES
@@ -51,10 +51,10 @@ def show(records: Iterable[Record], counts: Sequence[int], console: Console) -> 
     for record in records:
         problem = record.spec.problem.partition("#")[0]
         by_problem.setdefault(problem, {}).setdefault(record.spec.strategy, []).append(record)
-    boards = [Scoreboard(runs) for runs in by_problem.values()]
-    for board in boards:
-        board.print(console, counts)
-    console.print(boards[0].legend())
+    comparisons = [StrategyComparison(runs) for runs in by_problem.values()]
+    for comparison in comparisons:
+        comparison.print(console, counts)
+    console.print(comparisons[0].legend())
 
 
 def as_json(records: Iterable[Record]) -> str:

@@ -37,7 +37,7 @@ class Chain:
 
 
 def draw_layers(X: Array, y: Array, output: Output, chain: Chain, rng: Generator) -> Iterator[Layers]:
-    """Weights that explain y (n,) at the standardised inputs X (n, d + q), drawn from their posterior without end."""
+    """Weights that explain y (n,) at the standardized inputs X (n, d + q), drawn from their posterior without end."""
     posterior = _Posterior(X.astype(np.float32), y.astype(np.float32), chain.units, output, rng)
     draws = sghmc(posterior.start(), posterior.gradient, chain.step, chain.burn_in, chain.spacing, rng)
     return map(posterior.layers, draws)

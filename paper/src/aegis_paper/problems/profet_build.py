@@ -27,7 +27,7 @@ _REPEATS = 5  # training data for every result, each with another draw of its ta
 
 @dataclass(frozen=True, eq=False)
 class _TrainingSet:
-    X: Array  # (n, d + q), standardised
+    X: Array  # (n, d + q), standardized
     y: Array  # (n,)
     scaling: Scaling
 

@@ -44,7 +44,7 @@ class Network:
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """How a network was trained: inputs (x, h) standardised by column, and for `exp` the logarithm of the error."""
+    """How a network was trained: inputs (x, h) standardized by column, and for `exp` the logarithm of the error."""
 
     x_mean: Array  # (d + q,)
     x_std: Array  # (d + q,)
@@ -54,7 +54,7 @@ class Scaling:
 
 @dataclass(frozen=True, eq=False)
 class Layers:
-    """The weights as trained, on standardised configuration and task place."""
+    """The weights as trained, on standardized configuration and task place."""
 
     W1: Floats  # (h, d + q)
     b1: Floats  # (h,)
@@ -65,7 +65,7 @@ class Layers:
 
 
 def network_of_task(layers: Layers, scaling: Scaling, place: Array, output: Output) -> Network:
-    """The network for one task: its place and all standardisation become part of the weights."""
+    """The network for one task: its place and all standardization become part of the weights."""
     d = len(scaling.x_mean) - len(place)
     W1 = layers.W1.astype(np.float64) / scaling.x_std
     b1 = layers.b1 - W1 @ scaling.x_mean + W1[:, d:] @ place

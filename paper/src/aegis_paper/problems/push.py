@@ -122,16 +122,16 @@ class Scene:
             yield step
 
     def object_positions(self) -> Array:  # (k, 2)
-        """The centres of the discs."""
+        """The centers of the discs."""
         return np.array([tuple(body.position) for body in self.objects])
 
     def hand_poses(self) -> Array:  # (k, 3)
-        """The centre and the angle of each hand."""
+        """The center and the angle of each hand."""
         return np.array([(*body.position, body.angle) for body in self.hand_bodies])
 
 
 def _velocity(hand: Hand, start: tuple[float, float]) -> Any:
-    """Towards where the disc lies at first; zero for a hand on the very centre, which has no direction."""
+    """Towards where the disc lies at first; zero for a hand on the very center, which has no direction."""
     along = (start[0] - hand.x, start[1] - hand.y)
     distance = math.hypot(*along)
     speed = _SPEED / distance if distance > 0 else 0.0

@@ -14,7 +14,7 @@ from aegisbo.errors import InvalidInput
 
 KINDS = (".gif", ".pdf", ".png", ".svg")
 
-_COLOURS = ("tab:blue", "tab:orange")  # one a robot: its hand, its disc and its target
+_COLORS = ("tab:blue", "tab:orange")  # one per robot: its hand, its disc and its target
 _FRAME_EVERY = 10  # time steps
 _FRAMES_A_SECOND = 10  # so a moving picture runs in real time
 
@@ -60,9 +60,9 @@ def _arena(push: Push, record: Trace, title: str) -> tuple[Any, Any]:
     everything = np.concatenate([record.objects, record.hands[:, :, :2]]).reshape(-1, 2)
     low, high = np.minimum(everything.min(axis=0), -5) - 1.2, np.maximum(everything.max(axis=0), 5) + 1.2
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
-    for target, colour in zip(push.targets, _COLOURS, strict=False):
-        axes.plot(*target, marker="x", markersize=10, markeredgewidth=2, color=colour)
-        axes.add_patch(_disc(target, fill=False, linestyle="--", edgecolor=colour))
+    for target, color in zip(push.targets, _COLORS, strict=False):
+        axes.plot(*target, marker="x", markersize=10, markeredgewidth=2, color=color)
+        axes.add_patch(_disc(target, fill=False, linestyle="--", edgecolor=color))
     return figure, axes
 
 
@@ -85,15 +85,15 @@ def _animate(figure: Any, axes: Any, record: Trace, file: Path) -> None:
 
 
 def _draw_paths(axes: Any, record: Trace) -> None:
-    for objects, hands, colour in zip(*_by_robot(record), _COLOURS, strict=False):
-        axes.plot(*objects.T, color=colour, linewidth=2, label="disc")
-        axes.plot(*hands[:, :2].T, color=colour, linewidth=1, linestyle=":", label="hand")
+    for objects, hands, color in zip(*_by_robot(record), _COLORS, strict=False):
+        axes.plot(*objects.T, color=color, linewidth=2, label="disc")
+        axes.plot(*hands[:, :2].T, color=color, linewidth=1, linestyle=":", label="hand")
 
 
 def _draw_bodies(axes: Any, record: Trace, step: int, alpha: float) -> list[Any]:
     patches = []
-    for objects, hands, colour in zip(*_by_robot(record), _COLOURS, strict=False):
-        for patch in (_disc(objects[step], color=colour, alpha=alpha / 2), _plate(hands[step], colour, alpha)):
+    for objects, hands, color in zip(*_by_robot(record), _COLORS, strict=False):
+        for patch in (_disc(objects[step], color=color, alpha=alpha / 2), _plate(hands[step], color, alpha)):
             patches.append(axes.add_patch(patch))
     return patches
 
@@ -102,13 +102,13 @@ def _by_robot(record: Trace) -> tuple[Array, Array]:  # (k, t, 2), (k, t, 3)
     return record.objects.swapaxes(0, 1), record.hands.swapaxes(0, 1)
 
 
-def _disc(centre: Array, **style: Any) -> Any:
+def _disc(center: Array, **style: Any) -> Any:
     from matplotlib.patches import Circle
 
-    return Circle((centre[0], centre[1]), OBJECT_RADIUS, **style)
+    return Circle((center[0], center[1]), OBJECT_RADIUS, **style)
 
 
-def _plate(pose: Array, colour: str, alpha: float) -> Any:
+def _plate(pose: Array, color: str, alpha: float) -> Any:
     from matplotlib.patches import Rectangle
 
     half = np.array(HAND_HALF_EXTENTS)
@@ -118,6 +118,6 @@ def _plate(pose: Array, colour: str, alpha: float) -> Any:
         *(2 * half),
         angle=float(np.degrees(pose[2])),
         rotation_point="center",
-        color=colour,
+        color=color,
         alpha=alpha,
     )

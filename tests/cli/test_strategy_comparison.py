@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from aegisbo.cli.scoreboard import Scoreboard
+from aegisbo.cli.strategy_comparison import StrategyComparison
 from aegisbo.simulation.runs import Evaluation, Record, Spec
 
 
@@ -20,11 +20,11 @@ def record(strategy: str, run: int, values: Sequence[float], minimum: float | No
     return Record(spec, minimum, scores, tuple(evaluations), makespan=12.345, utilization=0.5)
 
 
-def printed(board: Scoreboard, counts: Sequence[int], width: int = 80) -> str:
+def printed(comparison: StrategyComparison, counts: Sequence[int], width: int = 80) -> str:
     text = StringIO()
     console = Console(file=text, width=width)
-    board.print(console, counts)
-    console.print(board.legend())
+    comparison.print(console, counts)
+    console.print(comparison.legend())
     return text.getvalue()
 
 
@@ -34,7 +34,7 @@ def falling(strategy: str, lift: Sequence[float]) -> list[Record]:
 
 
 def test_each_column_holds_the_score_after_so_many_evaluations() -> None:
-    lines = printed(Scoreboard({"ei": falling("ei", [0, 1, 2, 3, 4])}), [1, 3, 5]).splitlines()
+    lines = printed(StrategyComparison({"ei": falling("ei", [0, 1, 2, 3, 4])}), [1, 3, 5]).splitlines()
     row = next(i for i, line in enumerate(lines) if line.startswith("ei"))
     assert lines[row].split() == ["ei", "10", "6", "4"]
     assert lines[row + 1].split() == ["9–11", "5–7", "3–5"]
@@ -49,16 +49,16 @@ def test_each_column_holds_the_score_after_so_many_evaluations() -> None:
     ],
 )
 def test_a_strategy_is_compared_with_the_first(lift: list[float], row: list[str]) -> None:
-    board = Scoreboard({"thompson": falling("thompson", [0] * 5), "ei": falling("ei", lift)})
-    output = printed(board, [5])
+    comparison = StrategyComparison({"thompson": falling("thompson", [0] * 5), "ei": falling("ei", lift)})
+    output = printed(comparison, [5])
     assert [line.split()[1:] for line in output.splitlines() if line.startswith("ei")][1] == ["250", "250", *row]
     assert "runs won and lost against thompson" in output
     assert "as good as thompson" in " ".join(output.split())
 
 
 def test_how_busy_the_workers_were() -> None:
-    output = printed(Scoreboard({"ei": falling("ei", [0])}), [5])
-    assert "2 workers, job times half-normal: makespan 12.3 virtual seconds, utilisation 50%" in " ".join(
+    output = printed(StrategyComparison({"ei": falling("ei", [0])}), [5])
+    assert "2 workers, job times half-normal: makespan 12.3 virtual seconds, utilization 50%" in " ".join(
         output.split()
     )
 
@@ -67,13 +67,15 @@ def test_how_busy_the_workers_were() -> None:
 def test_the_widest_of_usual_tables_fits(width: int) -> None:
     values = [3.4e-05 + 1, 2.3e-05 + 1, 1.9e-05 + 1, 1.8e-05 + 1, 1.7e-05 + 1]
     names = ["local-penalization", "aegis-no-exploit"]
-    board = Scoreboard({name: [record(name, run, values) for run in range(5)] for name in names})
-    output = printed(board, [2, 3, 4, 5], width)
+    comparison = StrategyComparison({name: [record(name, run, values) for run in range(5)] for name in names})
+    output = printed(comparison, [2, 3, 4, 5], width)
     assert max(map(len, output.splitlines())) <= width
     for name in names:
         assert sum(line.startswith(f"{name} ") for line in output.splitlines()) == 2  # in one piece, in both tables
 
 
 def test_square_brackets_in_a_name_are_no_markup() -> None:
-    board = Scoreboard({"ei": [record("ei", 0, [2, 2, 2, 2, 2])], "x[bold]": [record("ei", 0, [2, 2, 2, 2, 2])]})
-    assert printed(board, [5]).count("x[bold]") == 2
+    comparison = StrategyComparison(
+        {"ei": [record("ei", 0, [2, 2, 2, 2, 2])], "x[bold]": [record("ei", 0, [2, 2, 2, 2, 2])]}
+    )
+    assert printed(comparison, [5]).count("x[bold]") == 2

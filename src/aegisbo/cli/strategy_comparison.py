@@ -18,7 +18,7 @@ CLEAR = 0.05  # a difference is called clear if luck alone would make it less of
 
 
 @dataclass(frozen=True)
-class Scoreboard:
+class StrategyComparison:
     """Strategies side by side on one problem, the first of them the one that the others are compared with."""
 
     runs: Mapping[str, Sequence[Record]]  # by strategy; the same runs in the same order for each
@@ -28,7 +28,7 @@ class Scoreboard:
         score = "regret" if self._is_regret else "best value"
         against = f"; runs won and lost against {self._reference}" if len(self.runs) > 1 else ""
         console.print(f"[bold]{self._problem}: {score} after so many evaluations[/bold]", self.scores(counts), sep="\n")
-        console.print(f"\n[bold]Milliseconds a suggestion{against}[/bold]", self.comparison(), sep="\n")
+        console.print(f"\n[bold]Milliseconds per suggestion{against}[/bold]", self.comparison(), sep="\n")
         console.print(f"\n{self.use_of_workers()}\n")
 
     def scores(self, counts: Sequence[int]) -> Table:
@@ -64,7 +64,7 @@ class Scoreboard:
         utilization = median(record.utilization for record in self._records)
         return (
             f"{spec.workers} workers, job times {escape(spec.law)}: makespan {makespan:.3g} virtual seconds, "
-            f"utilisation {utilization:.0%}, whatever the strategy."
+            f"utilization {utilization:.0%}, whatever the strategy."
         )
 
     def legend(self) -> str:
