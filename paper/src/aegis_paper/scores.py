@@ -29,8 +29,13 @@ class Results:
         """The score after each evaluation: the regret, or the best value where nobody knows the minimum."""
         cell = same_algorithm(cell)
         if cell not in self._read:
-            self._read[cell] = self.records.curves(cell)
+            self._read[cell] = self.records.curves(cell) if cell in self._on_record else {}
         return self._read[cell]
+
+    @cached_property
+    def _on_record(self) -> set[Cell]:
+        """Asked once: of the thousands of cells in a plan most may be without runs."""
+        return set(self.records.runs())
 
     def finals(self, cell: Cell) -> dict[int, float]:
         """The scores at the end of the budget, by run."""
