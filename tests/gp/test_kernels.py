@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
-from aegisbo.gp.kernels import Matern52, matern52, matern52_and_slope, scaled_matern52_and_slope
+from aegisbo.gp.kernels import Matern52, matern52, matern52_and_slope
 
 KERNELS = {
     "isotropic 1": Matern52(np.array([0.3]), 1.0),
@@ -105,12 +105,9 @@ def test_all_ways_to_evaluate_it_agree():
     expected = Matern(1.0, nu=2.5)(r[:, None], np.zeros((1, 1)))[:, 0]
     slopes_expected = (1.0 + np.sqrt(5.0) * r) * np.exp(-np.sqrt(5.0) * r)
     correlations, slopes = matern52_and_slope(r**2)
-    covariances, same_slopes = scaled_matern52_and_slope(r**2, 2.5)
     np.testing.assert_allclose(matern52(r**2), expected, rtol=1e-13)
     np.testing.assert_allclose(correlations, expected, rtol=1e-13)
-    np.testing.assert_allclose(covariances, 2.5 * expected, rtol=1e-13)
     np.testing.assert_allclose(slopes, slopes_expected, rtol=1e-13)
-    np.testing.assert_array_equal(slopes, same_slopes)
 
 
 DRAWS = 200_000

@@ -19,7 +19,7 @@ from scipy.linalg import blas, lapack
 from scipy.spatial.distance import pdist, squareform
 
 from aegisbo.arrays import Array
-from aegisbo.gp.kernels import Matern52, scaled_matern52_and_slope
+from aegisbo.gp.kernels import Matern52, matern52_and_slope
 from aegisbo.gp.posterior import GP, condition
 
 Bounds = tuple[float, float]
@@ -80,7 +80,8 @@ class IsotropicLikelihood:
     def _at(self, phi: Array) -> _Point | None:
         n, s = len(self.y), float(np.exp(phi[1]))
         squares = self._pairs / np.exp(phi[:1]) ** 2
-        covariances, slopes = scaled_matern52_and_slope(squares, s)
+        covariances, slopes = matern52_and_slope(squares)
+        covariances *= s
         K = squareform(covariances)  # (n, n)
         K.flat[:: n + 1] = s + self.model.noise
         # K is symmetric: its transpose is the same matrix in the column order that LAPACK can overwrite.

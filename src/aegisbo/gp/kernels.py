@@ -106,34 +106,17 @@ def matern52(squares: Floats) -> Floats:
 
 
 def matern52_and_slope(squares: Floats) -> tuple[Floats, Floats]:
-    """The correlation, and what all first derivatives share: (1 + c) exp(−c)."""
-    decay, slopes = _decay_and_slope(squares)
-    decay *= squares
-    decay *= 5.0 / 3.0
-    decay += slopes
-    return decay, slopes
+    """The correlation, and what all first derivatives share: (1 + c) exp(−c).
 
-
-def scaled_matern52_and_slope(squares: Array, s: float) -> tuple[Array, Array]:
-    """s times the correlation, and the slope without s.
-
-    The factors are multiplied in another order than above, which changes the last digit: by this order the recorded
-    runs of the paper's model can be repeated exactly.
+    In few arrays, which are then small enough for the cache.
     """
-    decay, slopes = _decay_and_slope(squares)
-    covariances = (5.0 / 3.0) * squares
-    covariances *= decay
-    covariances += slopes
-    covariances *= s
-    return covariances, slopes
-
-
-def _decay_and_slope(squares: Floats) -> tuple[Floats, Floats]:
-    """exp(−c) and (1 + c) exp(−c), c = √5 r, in few arrays: they are small enough for the cache."""
     c = 5.0 * squares
     np.sqrt(c, out=c)
     decay = np.negative(c)
     np.exp(decay, out=decay)
     c += 1.0
     c *= decay
+    decay *= squares
+    decay *= 5.0 / 3.0
+    decay += c
     return decay, c
