@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from aegisbo.errors import AegisError, MissingExtra
+from aegisbo.outcome import judged
 from aegisbo.runners.minimize import minimize
-from aegisbo.runners.pools.dask import connect
+from aegisbo.runners.pools.dask import Dask, connect
 from aegisbo.study import load
 from aegisbo.study.replay import replay
 
@@ -55,6 +56,23 @@ def test_a_cluster_without_workers_needs_their_number() -> None:
         pytest.raises(AegisError, match="has no workers yet: start some, or say how many with workers="),
     ):
         minimize(lambda x: 1.0, BOX, budget=2, executor=client)
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_a_client_of_our_own_is_closed_when_the_cluster_is_of_no_use(ours: bool) -> None:
+    class Empty:
+        closed = False
+
+        def nthreads(self) -> dict[str, int]:
+            return {}
+
+        def close(self) -> None:
+            self.closed = True
+
+    client = Empty()
+    with pytest.raises(AegisError, match="has no workers yet"):
+        Dask(client, lambda x: judged(1.0), None, None, ours=ours)
+    assert client.closed == ours
 
 
 def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,7 +91,10 @@ def test_a_process_that_dies_is_an_error_that_names_the_run(monkeypatch: pytest.
 
 
 SCRIPT = """
-import sys
+import signal
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs are born ignoring it
+
 from aegisbo.simulation.many import simulate_all
 from aegisbo.simulation.runs import Spec
 
@@ -114,7 +117,10 @@ def test_ctrl_c_ends_all_processes_at_once(number: signal.Signals) -> None:
         assert len(family) == 4  # two workers with their watchdogs
         begin = time.monotonic()
         os.killpg(driver.pid, number)  # as a terminal does
-        _, errors = driver.communicate(timeout=30)
+        try:
+            _, errors = driver.communicate(timeout=30)
+        finally:
+            driver.kill()  # or leaving the block would wait for ever
     assert time.monotonic() - begin < 10
     assert wait_until_dead(family) == set()
     if number == signal.SIGINT:

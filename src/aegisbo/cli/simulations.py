@@ -16,7 +16,7 @@ from aegisbo import __version__
 from aegisbo.cli.strategy_comparison import StrategyComparison
 from aegisbo.simulation.many import simulate_all
 from aegisbo.simulation.runs import Record, Spec
-from aegisbo.strategies.registry import STRATEGIES
+from aegisbo.strategies.registry import names
 
 EVERY_STRATEGY = "all"
 MILESTONES = (50, 100, 150, 200)  # evaluations after which to look at the regret
@@ -24,7 +24,7 @@ MILESTONES = (50, 100, 150, 200)  # evaluations after which to look at the regre
 
 def plan(problems: Iterable[str], strategies: Iterable[str], runs: int, **settings: Any) -> list[Spec]:
     """Every strategy in every run of every problem; raises before anything has run if one of them is impossible."""
-    strategies = list(STRATEGIES) if EVERY_STRATEGY in strategies else list(dict.fromkeys(strategies))
+    strategies = list(names()) if EVERY_STRATEGY in strategies else list(dict.fromkeys(strategies))
     return [
         Spec(problem=problem, strategy=strategy, run=run, **settings)
         for problem in dict.fromkeys(problems)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
 from typing import Any
@@ -36,39 +36,27 @@ class Settings:
     noisy: bool = False
 
     @classmethod
-    def checked(
-        cls,
-        space: Space | SpaceLike,
-        *,
-        strategy: str | Strategy = "aegis",
-        preset: str | None = None,
-        seed: int | None = None,
-        n_initial: int | None = None,
-        initial: Iterable[Any] | None = None,
-        **switches: bool,
-    ) -> Settings:
-        """Settings from what a user gave.
+    def checked(cls, space: Space | SpaceLike, **given: Any) -> Settings:
+        """Settings from what a user gave for the fields above, each in any form that is allowed at the door.
 
         Raises:
             InvalidInput: a value cannot be used; the message names it and what to give instead.
         """
         space = space if isinstance(space, Space) else Space(space)
-        text, preset = as_recipe(strategy, preset)
-        given = cls(
-            space,
-            text,
-            preset,
-            None if seed is None else natural(seed, "seed"),
-            None if n_initial is None else natural(n_initial, "n_initial"),
-            None if initial is None else tuple(space.check(x) for x in initial),
-            **switches,
-        )
-        given.make_strategy()  # refuses what cannot be made
-        if n_initial is not None and n_initial < len(given.initial or ()):
+        given["strategy"], given["preset"] = as_recipe(given.get("strategy", "aegis"), given.get("preset"))
+        for name in ("seed", "n_initial"):
+            if given.get(name) is not None:
+                given[name] = natural(given[name], name)
+        if given.get("initial") is not None:
+            given["initial"] = tuple(space.check(x) for x in given["initial"])
+        settings = cls(space, **given)
+        settings.make_strategy()  # refuses what cannot be made
+        points = len(settings.initial or ())
+        if settings.n_initial is not None and settings.n_initial < points:
             raise InvalidInput(
-                f"n_initial={n_initial} is less than the {len(given.initial or ())} initial points: leave it out."
+                f"n_initial={settings.n_initial} is less than the {points} initial points: leave it out."
             )
-        return given
+        return settings
 
     def decided(self) -> Settings:
         """The same with every open choice made."""
@@ -119,16 +107,12 @@ class Settings:
         if (text is None) == (strategy is None):
             remedy = "pass the object that the run had" if strategy is None else "leave the argument out"
             raise InvalidInput(f"The state was stored with strategy={text!r}, got {strategy!r}: {remedy}.")
-        return cls.checked(
-            Space.from_description(description["space"]),
-            strategy=text if strategy is None else strategy,
-            preset=description["preset"],
-            seed=description["seed"],
-            n_initial=description["n_initial"],
-            initial=description["initial"],
-            maximize=description["maximize"],
-            noisy=description.get("noisy", False),  # the first versions do not say
-        )
+        given = {field.name: description[field.name] for field in fields(cls) if field.name in description}
+        given |= {
+            "space": Space.from_description(description["space"]),
+            "strategy": text if strategy is None else strategy,
+        }
+        return cls.checked(**given)
 
     def differences_from(self, recorded: Settings) -> list[str]:
         """In which words these settings contradict those of a run; what is left open contradicts nothing."""

@@ -4,5 +4,5 @@
 - `loop` asks for a point, writes it to the journal and submits it to the workers; `idle` explains unused worker time.
 - `protocol` says what the loop needs from an optimizer, from workers and from a journal.
 - `pools` are the workers: `make_pool` chooses one, `processes` sends the point through a pipe to its `worker` process.
-- `evaluation` calls the function there, which may be an external program (`command`), and packs what travels.
+- `packing` brings the function there, and `evaluation` calls it; it may be an external program (`command`).
 """

@@ -164,7 +164,7 @@ class Choice:
             raise InvalidInput(f"{value!r} is not among the choices: use one of {list(self.values)}.") from None
 
     def encode(self, value: Scalar) -> list[float]:
-        return [float(choice == value) for choice in self.values]
+        return list(self.axis.points(np.array([self.values.index(value)]))[0].tolist())
 
     def decode(self, u: Array) -> Scalar:  # (count,)
         return self.values[int(self.axis.levels(u[None])[0])]

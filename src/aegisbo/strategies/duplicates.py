@@ -1,8 +1,9 @@
 """No point twice by accident.
 
-A deterministic function teaches nothing when it is evaluated where it was, or is being, evaluated. Whatever a
-strategy chooses is therefore compared with all such points, in units of the length scales; if it is taken, the next
-choice of the same move is tried, then those of other moves, then random points.
+A deterministic function teaches nothing when it is evaluated where it was, or is being, evaluated. Where the preset has
+a guard, as `modern` has, what a strategy with a model chooses is therefore compared with all such points, in units of
+the length scales. If it is taken, the next choice of the same move is tried, then those of other moves, then random
+points. The first points of a run are kept apart by `Cube.unused`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ from uuid import uuid4
 
 from aegisbo.errors import AegisError, MissingExtra
 from aegisbo.outcome import Outcome
-from aegisbo.runners.evaluation import Evaluation, evaluate_packed, in_words, pack, unpack_outcome
+from aegisbo.runners.evaluation import Evaluation, in_words
+from aegisbo.runners.packing import evaluate_packed, pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.protocol import Journal
 
@@ -22,13 +23,18 @@ class Dask(Pool):
     def __init__(
         self, client: Client, evaluation: Evaluation, capacity: int | None, journal: Journal | None, *, ours: bool
     ) -> None:
-        threads = sum(client.nthreads().values())
-        if not capacity and not threads:
-            raise AegisError("The Dask cluster has no workers yet: start some, or say how many with workers=.")
-        super().__init__(capacity or threads, journal)
         self._client = client
         self._ours = ours  # whether the client was made here and must be closed here
-        self._packed = pack(evaluation)
+        try:
+            self._packed = pack(evaluation)
+            threads = sum(client.nthreads().values())
+            if not capacity and not threads:
+                raise AegisError("The Dask cluster has no workers yet: start some, or say how many with workers=.")
+        except AegisError:
+            if ours:
+                client.close()
+            raise
+        super().__init__(capacity or threads, journal)
         self._run = uuid4().hex[:8]
         self._futures: dict[int, Any] = {}
 

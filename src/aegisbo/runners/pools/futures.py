@@ -8,7 +8,8 @@ from typing import Any
 
 from aegisbo.errors import AegisError
 from aegisbo.outcome import Outcome
-from aegisbo.runners.evaluation import Evaluation, evaluate_packed, in_words, pack, unpack_outcome
+from aegisbo.runners.evaluation import Evaluation, in_words
+from aegisbo.runners.packing import evaluate_packed, pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.protocol import Journal
 

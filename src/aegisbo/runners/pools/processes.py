@@ -19,7 +19,8 @@ from typing import Any
 
 from aegisbo.errors import require_posix
 from aegisbo.outcome import Outcome
-from aegisbo.runners.evaluation import Evaluation, in_words, pack, unpack_outcome
+from aegisbo.runners.evaluation import Evaluation, in_words
+from aegisbo.runners.packing import pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.protocol import Journal
 

@@ -20,7 +20,8 @@ from threading import Thread
 from typing import BinaryIO, NoReturn
 
 from aegisbo.outcome import Outcome
-from aegisbo.runners.evaluation import evaluate_packed, in_words
+from aegisbo.runners.evaluation import in_words
+from aegisbo.runners.packing import evaluate_packed
 
 PR_SET_PDEATHSIG = 1  # from <sys/prctl.h>
 
