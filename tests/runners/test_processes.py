@@ -229,8 +229,8 @@ def test_a_worker_imports_no_more_of_aegisbo_than_it_needs() -> None:
         modules = next_end(pool).outcome.value
     assert modules == [
         "aegisbo", "aegisbo.arrays", "aegisbo.errors", "aegisbo.outcome", "aegisbo.runners",
-        "aegisbo.runners.evaluation", "aegisbo.runners.packing", "aegisbo.runners.pools", "aegisbo.runners.pools.worker",
-        "aegisbo.runners.protocol",
+        "aegisbo.runners.evaluation", "aegisbo.runners.packing", "aegisbo.runners.pools",
+        "aegisbo.runners.pools.worker", "aegisbo.runners.protocol",
     ]  # fmt: skip
 
 
