@@ -11,15 +11,19 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from aegisbo.errors import StudyError
+import aegisbo
+from aegisbo import errors
+from aegisbo.errors import AegisError, StudyError
 from aegisbo.study.lock import DriverLock
 
 HOLDER = """
 import os, sys, time
 from pathlib import Path
+from types import SimpleNamespace
 from aegisbo.study.lock import DriverLock
 with DriverLock(Path(sys.argv[1])):
     child = os.fork() if "fork" in sys.argv else -1
@@ -126,7 +130,10 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 COUNTER = """
 import sys, time
 from pathlib import Path
-from aegisbo.errors import StudyError
+from types import SimpleNamespace
+import aegisbo
+from aegisbo import errors
+from aegisbo.errors import AegisError, StudyError
 from aegisbo.study.lock import DriverLock
 path, rounds = Path(sys.argv[1]), int(sys.argv[2])
 while rounds:
@@ -148,3 +155,12 @@ def test_never_two_drivers_at_once_however_they_come_and_go(tmp_path: Path) -> N
     drivers = [subprocess.Popen([sys.executable, "-c", COUNTER, str(path), "40"]) for _ in range(3)]
     assert [driver.wait(120) for driver in drivers] == [0, 0, 0]
     assert path.read_text() == "120"
+
+
+def test_a_system_without_record_locks_is_told_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(errors, "os", SimpleNamespace(name="nt"))
+    message = "Study files need Linux or macOS, this is nt: use WSL, or an Optimizer with a loop of your own."
+    with pytest.raises(AegisError) as caught:
+        aegisbo.minimize(sum, [(-5, 10), (2, 3)], budget=2, executor="serial", study=tmp_path / "run.db")
+    assert str(caught.value) == message
+    assert list(tmp_path.iterdir()) == []
