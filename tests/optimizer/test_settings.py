@@ -45,7 +45,7 @@ def test_decided_settings_survive_storage(space: Any, given: dict[str, Any]) -> 
     settings = Settings.checked(space, **given).decided()
     again = Settings.from_description(json.loads(json.dumps(settings.describe())))
     assert again == settings
-    assert again.make_strategy() == settings.make_strategy()
+    assert again.strategy == settings.strategy
     assert again.differences_from(settings) == []
 
 

@@ -23,7 +23,7 @@ from aegisbo.integrations.optuna_space import SearchSpace, to_choose
 from aegisbo.integrations.optuna_storage import ATTEMPTS, Record, all_trials, explain, publish, record_of, shared_seed
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.policy import Policy, Role, default_initial
-from aegisbo.optimizer.settings import as_recipe, make_strategy, natural
+from aegisbo.optimizer.settings import chosen, natural
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.duplicates import is_taken
@@ -64,9 +64,8 @@ class AegisSampler(BaseSampler):
         stale_after: float | None = None,
         n_initial: int | None = None,
     ) -> None:
-        recipe, preset = as_recipe(strategy, preset)
-        self._strategy = make_strategy(recipe, preset)
-        self._owner = f"{recipe}, {preset or DEFAULT_PRESET}" if isinstance(recipe, str) else type(strategy).__name__
+        self._strategy, text, preset = chosen(strategy, preset)
+        self._owner = type(strategy).__name__ if text is None else f"{text}, {preset or DEFAULT_PRESET}"
         self._seed = None if seed is None else natural(seed, "seed")
         self._search_space = None if search_space is None else to_choose(search_space)
         self._stale_after = None if stale_after is None else _positive(stale_after, "stale_after")

@@ -23,12 +23,13 @@ FORMAT = 1  # of stored settings and states
 class Settings:
     """What defines a run: equal settings and equal results lead to equal choices.
 
-    None leaves a choice open; `decided` makes it. A strategy object that can be written as text is kept as text.
+    None leaves a choice open; `decided` makes it.
     """
 
     space: Space
-    strategy: str | Strategy = "aegis"
-    preset: str | None = None
+    strategy: Strategy
+    text: str | None = None  # from which the strategy can be made again; None for an object that has no text
+    preset: str | None = None  # that goes with the text
     seed: int | None = None
     n_initial: int | None = None
     initial: tuple[Params, ...] | None = None
@@ -36,21 +37,21 @@ class Settings:
     noisy: bool = False
 
     @classmethod
-    def checked(cls, space: Space | SpaceLike, **given: Any) -> Settings:
+    def checked(
+        cls, space: Space | SpaceLike, strategy: str | Strategy = "aegis", preset: str | None = None, **given: Any
+    ) -> Settings:
         """Settings from what a user gave for the fields above, each in any form that is allowed at the door.
 
         Raises:
             InvalidInput: a value cannot be used; the message names it and what to give instead.
         """
         space = space if isinstance(space, Space) else Space(space)
-        given["strategy"], given["preset"] = as_recipe(given.get("strategy", "aegis"), given.get("preset"))
         for name in ("seed", "n_initial"):
             if given.get(name) is not None:
                 given[name] = natural(given[name], name)
         if given.get("initial") is not None:
             given["initial"] = tuple(space.check(x) for x in given["initial"])
-        settings = cls(space, **given)
-        settings.make_strategy()  # refuses what cannot be made
+        settings = cls(space, *chosen(strategy, preset), **given)
         points = len(settings.initial or ())
         if settings.n_initial is not None and settings.n_initial < points:
             raise InvalidInput(
@@ -64,7 +65,7 @@ class Settings:
         default = len(initial) or default_initial(self.space.cube.parameters)
         return replace(
             self,
-            preset=DEFAULT_PRESET if self.preset is None and isinstance(self.strategy, str) else self.preset,
+            preset=DEFAULT_PRESET if self.preset is None and self.text is not None else self.preset,
             seed=secrets.randbits(32) if self.seed is None else self.seed,
             n_initial=default if self.n_initial is None else self.n_initial,
             initial=initial,
@@ -74,18 +75,14 @@ class Settings:
         """How a run with these settings chooses its points, after those that were given."""
         if self.seed is None or self.n_initial is None or self.initial is None:
             return self.decided().policy()
-        return Policy(self.make_strategy(), self.seed, self.n_initial, latin=range(len(self.initial), self.n_initial))
-
-    def make_strategy(self) -> Strategy:
-        """The strategy that chooses the points."""
-        return make_strategy(self.strategy, self.preset)
+        return Policy(self.strategy, self.seed, self.n_initial, latin=range(len(self.initial), self.n_initial))
 
     def describe(self) -> dict[str, Any]:
         """The settings in JSON's types; a strategy that cannot be written as text is named only."""
-        described = {field.name: getattr(self, field.name) for field in fields(self)}
-        described["space"] = self.space.describe()
-        if not isinstance(self.strategy, str):
-            described |= {"strategy": None, "strategy_object": repr(self.strategy)}
+        described = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "text"}
+        described |= {"space": self.space.describe(), "strategy": self.text}
+        if self.text is None:
+            described["strategy_object"] = repr(self.strategy)
         return {"format": FORMAT, **as_stored(described)}
 
     @classmethod
@@ -118,7 +115,9 @@ class Settings:
         """In which words these settings contradict those of a run; what is left open contradicts nothing."""
         wanted, there = self.describe(), recorded.describe()
         names = [name for name, value in wanted.items() if value is not None]
-        if replace(self, preset=self.preset or recorded.preset).make_strategy() == recorded.make_strategy():
+        open_preset = self.text is not None and self.preset is None
+        mine = resolve(str(self.text), recorded.preset) if open_preset else self.strategy
+        if mine == recorded.strategy:
             names = [name for name in names if name not in ("strategy", "preset", "strategy_object")]
         return [
             f"{name} is {there.get(name)!r} in the study and {wanted[name]!r} in this call"
@@ -127,21 +126,20 @@ class Settings:
         ]
 
 
-def make_strategy(strategy: str | Strategy, preset: str | None) -> Strategy:
-    """The strategy that a text describes with this preset, the default one if None; an object as it is."""
-    return resolve(strategy, preset) if isinstance(strategy, str) else strategy
+def chosen(strategy: str | Strategy, preset: str | None) -> tuple[Strategy, str | None, str | None]:
+    """The strategy that a user means, with the text and the preset from which it can be made again.
 
-
-def as_recipe(strategy: str | Strategy, preset: str | None) -> tuple[str | Strategy, str | None]:
-    """The strategy as text with its preset; an object that cannot be written as text as it is."""
+    Raises:
+        InvalidInput: there is no such strategy or preset, or the object is none.
+    """
     if isinstance(strategy, str):
-        return strategy, preset
+        return resolve(strategy, preset), strategy, preset
     if not callable(getattr(strategy, "suggest", None)):
         raise InvalidInput(f"strategy must be a name or an object with a method suggest, got {strategy!r}.")
     if preset is not None:
         raise InvalidInput(f"preset={preset!r} goes with the name of a strategy, not with {strategy!r}: leave it out.")
     recipe = recipe_of(strategy)
-    return (strategy, None) if recipe is None else (recipe.text, recipe.preset)
+    return (strategy, None, None) if recipe is None else (strategy, recipe.text, recipe.preset)
 
 
 def natural(value: object, name: str) -> int:

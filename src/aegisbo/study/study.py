@@ -74,7 +74,7 @@ class Study:
                 optimizer = Optimizer.from_settings(settings)
                 store.append("created", None, {"optimizer": optimizer.settings.describe(), "build": build()})
             else:
-                foreign = None if isinstance(settings.strategy, str) else settings.strategy
+                foreign = settings.strategy if settings.text is None else None
                 optimizer = optimizer_after(events, foreign)
                 _require_same(path, settings, optimizer_after(events[:1]).settings)
             seen = store.append("opened", None, {"pid": os.getpid(), "host": platform.node()})
@@ -94,6 +94,8 @@ class Study:
         Raises:
             StudyError: the study has other data than those with which the list begins.
         """
+        if not pairs:
+            return
         known = self.optimizer.observed
         fresh = Optimizer.from_settings(self.optimizer.settings)
         given = [fresh.observe(x, y) for x, y in pairs]
