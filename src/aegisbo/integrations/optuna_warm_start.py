@@ -31,6 +31,12 @@ def from_optuna(
         preset: which variant of a named strategy.
         seed: decides all random numbers.
         n_initial: how many points to spread out before the strategy takes over; by default the study's must do.
+
+    Returns:
+        The optimizer, ready to be asked.
+
+    Raises:
+        InvalidInput: the study has several objectives or constraints, or its trials share no parameter.
     """
     refuse_several_objectives(study)
     trials = study.get_trials(deepcopy=False)
