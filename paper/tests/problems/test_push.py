@@ -217,7 +217,7 @@ def test_a_missing_extra_is_answered_with_the_command(monkeypatch: pytest.Monkey
     real_import = builtins.__import__
     pushing._box2d.cache_clear()
     monkeypatch.setattr(builtins, "__import__", no_box2d)
-    with pytest.raises(MissingExtra, match=r"^Robot pushing needs .*pip install 'aegis-paper\[push\]'$"):
+    with pytest.raises(MissingExtra, match=r"^Robot pushing .* needs .*pip install 'aegis-paper\[push\]'$"):
         PUSH4.instance(1)([0, 0, 150, 0])
 
 

@@ -35,6 +35,7 @@ def _described(name: str) -> tuple[str, str]:
 
     try:
         entry = entry_named(name)
-        return escape(entry.summary), ", ".join(entry.parameters)
+        parameters = sorted(entry.parameters, key="guard".__eq__)  # what all share comes last
+        return escape(entry.summary), ", ".join(parameters)
     except AegisError as error:
         return escape(str(error)), ""

@@ -152,7 +152,8 @@ def _box2d() -> Any:
         try:
             import Box2D  # type: ignore[import-not-found, unused-ignore]
         except ImportError as error:
-            raise MissingExtra("Robot pushing", "push", "aegis-paper") from error
+            feature = "Robot pushing (not on Linux for ARM, nor with Python 3.14)"  # Box2D has no wheels for these
+            raise MissingExtra(feature, "push", "aegis-paper") from error
     return Box2D
 
 
