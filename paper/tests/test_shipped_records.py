@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import platform
+import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from aegis_paper.campaign import unfinished
@@ -55,7 +58,7 @@ def test_every_disagreement_has_a_reason(results: Results) -> None:
 
 @pytest.mark.parametrize("problem", ["Branin", "Rosenbrock10", "push4#3"])
 def test_a_run_done_again_is_the_same(problem: str) -> None:
-    """Of random search, which no other processor or library rounds differently."""
+    """Of random search, which no other processor or library rounds differently; the float32 of Box2D may."""
     if problem.startswith("push"):
         pytest.importorskip("Box2D", reason="needs the extra: pip install 'aegis-paper[push]'", exc_type=ImportError)
     cell = Cell(problem, "random", "paper", 8)
@@ -63,7 +66,9 @@ def test_a_run_done_again_is_the_same(problem: str) -> None:
     shipped = headers[(headers["problem"] == problem) & (headers["strategy"] == "random") & (headers["workers"] == 8)]
     run, makespan = shipped.iloc[0][["run", "makespan"]]
     again = simulate(cell.spec(run))
-    assert again.scores.tolist() == RECORDS.curves(cell)[run].tolist()
+    where_they_were_made = (sys.platform, platform.machine()) == ("linux", "x86_64")
+    tolerance = 5e-3 if problem.startswith("push") and not where_they_were_made else 0.0  # as in test_push.py
+    np.testing.assert_allclose(again.scores, RECORDS.curves(cell)[run], rtol=0, atol=tolerance)
     assert again.makespan == makespan
 
 
