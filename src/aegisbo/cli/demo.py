@@ -14,8 +14,8 @@ WORKERS = 4
 PAUSE = 1.0  # seconds that the slowest evaluations take
 
 INTRODUCTION = f"""\
-A function of six parameters is minimized by {WORKERS} worker processes. It takes between 0.1 and {PAUSE:g} seconds a
-call, depending on where it is called; whenever a worker is done, it gets its next point at once.
+{WORKERS} worker processes minimize a function of six parameters. One call takes between 0.1
+and {PAUSE:g} seconds, depending on the point. A worker that is done gets its next point at once.
 """
 
 
