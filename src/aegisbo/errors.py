@@ -31,7 +31,7 @@ class UnknownName(InvalidInput):
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         known = sorted(known)
         folded = {entry.lower(): entry for entry in known}
-        near = get_close_matches(name.lower(), folded, n=1, cutoff=0.5)
+        near = get_close_matches(str(name).lower(), folded, n=1, cutoff=0.5)
         hint = f"did you mean {folded[near[0]]!r}?" if near else f"known: {', '.join(known)}."
         super().__init__(f"Unknown {kind} {name!r}: {hint}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar, cast
@@ -31,12 +32,12 @@ class Plugins(Generic[T]):
 
     def names_of(self, cls: type) -> tuple[str, ...]:
         """The names that refer to a class; only entry points of its own package and name are loaded for this."""
-        package = cls.__module__.partition(".")[0]
+        package = re.escape(cls.__module__.partition(".")[0])
+        reference = re.compile(rf"{package}(\..*)?\s*:\s*{re.escape(cls.__qualname__)}\b")
         return tuple(
             name
             for name, points in self._points.items()
-            if any(point.attr == cls.__qualname__ and point.module.partition(".")[0] == package for point in points)
-            and self.get(name) is cls
+            if len(points) == 1 and reference.match(points[0].value) and self.get(name) is cls
         )
 
     def get(self, name: str) -> T | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ import aegisbo
 from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.strategies import Aegis, Random
 from aegisbo.strategies.base import Suggestion
+from aegisbo.strategies.presets import PAPER
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.replay import replay
 from aegisbo.study.store import read_events
@@ -63,8 +67,39 @@ class TestStrategyObjects:
         ]
         with pytest.raises(StudyError, match=r"strategy_object is 'Corner\(0.25\)' in the study and 'Corner\(0.5\)'"):
             run(strategy=Corner(0.5), study=path, budget=9)
-        with pytest.raises(StudyError, match=r"made with the strategy object Corner\(0.25\).*cannot be replayed"):
+        with pytest.raises(StudyError, match=r"made with the strategy Corner\(0.25\).*Pass it to minimize to continue"):
             replay(path)
+
+    def test_one_without_a_repr_of_its_own_goes_on_in_another_process(self, tmp_path: Path) -> None:
+        """Its repr holds an address in memory, which another process gives to another object."""
+
+        class Plain(Corner):
+            __repr__ = object.__repr__
+
+        path = tmp_path / "run.db"
+        run(strategy=Plain(0.25), study=path, budget=5)
+        keep = [Plain(0.25) for _ in range(50)]  # so that no address is used again
+        assert run(strategy=keep[-1], study=path, budget=6).nfev == 6
+
+    def test_one_of_a_package_that_is_gone_can_still_be_looked_at(self, tmp_path: Path) -> None:
+        path = tmp_path / "run.db"
+        run(study=path, budget=5)
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("UPDATE events SET body = replace(body, '\"random\"', '\"gone:a=1\"') WHERE id = 1")
+            connection.commit()
+        assert aegisbo.load(path).nfev == 5
+        with pytest.raises(StudyError, match=r"made with the strategy gone:a=1.*Unknown strategy 'gone'"):
+            replay(path)
+
+    def test_a_preset_of_ones_own_is_kept_as_an_object(self, tmp_path: Path) -> None:
+        mine = replace(PAPER, name="mine")
+        path = tmp_path / "run.db"
+        for budget in (5, 7):
+            assert run(strategy="aegis", preset=mine, study=path, budget=budget).nfev == budget
+
+    def test_a_class_is_no_strategy(self) -> None:
+        with pytest.raises(InvalidInput, match="strategy must be a name or an object with a method suggest"):
+            run(strategy=Corner)
 
 
 class TestObservedData:
@@ -115,7 +150,33 @@ class TestGivingUp:
     def test_twenty_is_the_default(self) -> None:
         assert run(self.broken, budget=25).nfev == 20
 
-    @pytest.mark.parametrize("limit", [0, -3])
+    def test_a_study_that_was_given_up_can_be_tried_again(self, tmp_path: Path) -> None:
+        for spent in (3, 6):
+            assert run(self.broken, budget=25, give_up_after=3, study=tmp_path / "run.db").nfev == spent
+
+    @pytest.mark.parametrize("limit", [0, -3, 2.5])
     def test_nonsense_is_refused(self, limit: int) -> None:
         with pytest.raises(InvalidInput, match=f"give_up_after is {limit}: give at least 1, or None"):
             run(give_up_after=limit)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"budget": "3"}, "budget is '3'"),
+        ({"budget": 3.5}, "budget is 3.5"),
+        ({"workers": "2", "executor": "threads"}, "workers is '2'"),
+        ({"initial": 3}, "initial must be a list of points, got 3"),
+        ({"observed": 3}, "observed must be a list of points, got 3"),
+        ({"maximize": "yes"}, "maximize must be True or False, got 'yes'"),
+    ],
+)
+def test_what_cannot_be_used_is_named(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        run(**wrong)
+
+
+def test_switches_of_numpy_are_switches(tmp_path: Path) -> None:
+    assert run(maximize=np.bool_(True), study=tmp_path / "run.db").best.value == max(
+        trial.value for trial in aegisbo.load(tmp_path / "run.db").trials
+    )

@@ -9,8 +9,10 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Barrier, Thread
+from time import sleep
 from types import SimpleNamespace
 
 import pytest
@@ -23,6 +25,8 @@ from aegisbo.study.lock import DriverLock
 HOLDER = """
 import os, sys, time
 from pathlib import Path
+from threading import Barrier, Thread
+from time import sleep
 from types import SimpleNamespace
 from aegisbo.study.lock import DriverLock
 with DriverLock(Path(sys.argv[1])):
@@ -130,6 +134,8 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 COUNTER = """
 import sys, time
 from pathlib import Path
+from threading import Barrier, Thread
+from time import sleep
 from types import SimpleNamespace
 import aegisbo
 from aegisbo import errors
@@ -164,3 +170,26 @@ def test_a_system_without_record_locks_is_told_what_to_do(tmp_path: Path, monkey
         aegisbo.minimize(sum, [(-5, 10), (2, 3)], budget=2, executor="serial", study=tmp_path / "run.db")
     assert str(caught.value) == message
     assert list(tmp_path.iterdir()) == []
+
+
+def test_two_threads_never_have_the_lock_at_once(tmp_path: Path) -> None:
+    inside: list[int] = []
+    most = []
+
+    def drive(path: Path, start: Barrier) -> None:
+        start.wait()
+        with suppress(StudyError), DriverLock(path):
+            inside.append(1)
+            sleep(0.002)
+            most.append(len(inside))
+            inside.pop()
+
+    for attempt in range(100):
+        start = Barrier(2)
+        threads = [Thread(target=drive, args=(tmp_path / f"{attempt}.db", start)) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert max(most) == 1
+    assert len(most) >= 100  # in every attempt at least one had it

@@ -15,7 +15,7 @@ class Result:
     """The best point and how it was found; `x` is None and `fun` is NaN if no trial gave a value."""
 
     x: Any  # in the form that the function receives
-    fun: float  # as measured, so the largest one if it was maximised; the posterior mean at x if values are noisy
+    fun: float  # as measured, so the largest one if it was maximized; the posterior mean at x if values are noisy
     nfev: int  # evaluations that came to an end, also without a value
     success: bool  # whether there is a best point
     message: str

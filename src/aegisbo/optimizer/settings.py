@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
 from typing import Any
+
+import numpy as np
 
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer.policy import Policy, default_initial
 from aegisbo.space import Params, Space
 from aegisbo.space.space import SpaceLike
 from aegisbo.strategies.base import Strategy
+from aegisbo.strategies.entry import equal
 from aegisbo.strategies.registry import DEFAULT_PRESET, recipe_of, resolve
 
 FORMAT = 1  # of stored settings and states
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # where an object lies in memory: another one in every process
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,9 @@ class Settings:
             if given.get(name) is not None:
                 given[name] = natural(given[name], name)
         if given.get("initial") is not None:
-            given["initial"] = tuple(space.check(x) for x in given["initial"])
+            given["initial"] = tuple(space.check(x) for x in listed(given["initial"], "initial"))
+        for name in ("maximize", "noisy"):
+            given[name] = _switch(given.get(name, False), name)
         settings = cls(space, *chosen(strategy, preset), **given)
         points = len(settings.initial or ())
         if settings.n_initial is not None and settings.n_initial < points:
@@ -82,7 +89,7 @@ class Settings:
         described = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "text"}
         described |= {"space": self.space.describe(), "strategy": self.text}
         if self.text is None:
-            described["strategy_object"] = repr(self.strategy)
+            described["strategy_object"] = ADDRESS.sub("", repr(self.strategy))
         return {"format": FORMAT, **as_stored(described)}
 
     @classmethod
@@ -117,7 +124,7 @@ class Settings:
         names = [name for name, value in wanted.items() if value is not None]
         open_preset = self.text is not None and self.preset is None
         mine = resolve(str(self.text), recorded.preset) if open_preset else self.strategy
-        if mine == recorded.strategy:
+        if equal(mine, recorded.strategy):
             names = [name for name in names if name not in ("strategy", "preset", "strategy_object")]
         return [
             f"{name} is {there.get(name)!r} in the study and {wanted[name]!r} in this call"
@@ -133,13 +140,32 @@ def chosen(strategy: str | Strategy, preset: str | None) -> tuple[Strategy, str 
         InvalidInput: there is no such strategy or preset, or the object is none.
     """
     if isinstance(strategy, str):
-        return resolve(strategy, preset), strategy, preset
-    if not callable(getattr(strategy, "suggest", None)):
+        made = resolve(strategy, preset)
+        return (made, strategy, preset) if preset is None or isinstance(preset, str) else (made, *_recipe(made))
+    if isinstance(strategy, type) or not callable(getattr(strategy, "suggest", None)):
         raise InvalidInput(f"strategy must be a name or an object with a method suggest, got {strategy!r}.")
     if preset is not None:
         raise InvalidInput(f"preset={preset!r} goes with the name of a strategy, not with {strategy!r}: leave it out.")
+    return strategy, *_recipe(strategy)
+
+
+def _recipe(strategy: Strategy) -> tuple[str | None, str | None]:
+    """The text and the preset that make a strategy again, if there are such."""
     recipe = recipe_of(strategy)
-    return (strategy, None, None) if recipe is None else (strategy, recipe.text, recipe.preset)
+    return (None, None) if recipe is None else (recipe.text, recipe.preset)
+
+
+def listed(values: Any, name: str) -> list[Any]:
+    """The values as a list."""
+    if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
+        raise InvalidInput(f"{name} must be a list of points, got {values!r}.")
+    return list(values)
+
+
+def _switch(value: object, name: str) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInput(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
 
 
 def natural(value: object, name: str) -> int:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import asdict, dataclass, replace
+from numbers import Integral
 from typing import Any
 
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Optimizer, Result, Settings, Trial
+from aegisbo.optimizer.settings import listed
 from aegisbo.outcome import FAILURES
 from aegisbo.runners.interrupt import CtrlC
 from aegisbo.runners.loop import SPENT, Rules, Run, run
@@ -97,11 +98,11 @@ def minimize(
         maximize=maximize,
         noisy=noisy,
     )
-    if budget < 1:
-        raise InvalidInput(f"budget is {budget}: ask for at least 1 evaluation.")
-    if give_up_after is not None and give_up_after < 1:
-        raise InvalidInput(f"give_up_after is {give_up_after}: give at least 1, or None to go on whatever happens.")
-    pairs = [] if observed is None else [_pair(entry) for entry in observed]
+    if not _is_count(budget):
+        raise InvalidInput(f"budget is {budget!r}: ask for at least 1 evaluation.")
+    if give_up_after is not None and not _is_count(give_up_after):
+        raise InvalidInput(f"give_up_after is {give_up_after!r}: give at least 1, or None to go on whatever happens.")
+    pairs = [] if observed is None else [_pair(entry) for entry in listed(observed, "observed")]
     with ExitStack() as stack:
         book = _Unsaved(settings) if study is None else stack.enter_context(Study.open(study, settings, _say))
         optimizer = book.optimizer
@@ -117,7 +118,7 @@ def minimize(
                  "timed out, but keeps its worker until it returns.")  # fmt: skip
         show = stack.enter_context(_display(optimizer, budget, progress))
         ctrl_c = stack.enter_context(CtrlC(_say))
-        watch = _Watch(optimizer, tuple(callbacks), target, give_up_after, show)
+        watch = _Watch(optimizer, tuple(callbacks), target, give_up_after, show, earlier=_failures(optimizer))
         rules = Rules(timeout, trial_timeout, retries)
         record = run(
             optimizer, pool, remaining, rules=rules, journal=book, watch=watch, more=lambda: not ctrl_c.pressed
@@ -139,6 +140,10 @@ class _Unsaved(Unrecorded):
 
     def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
         """Do nothing."""
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
 def _pair(entry: Any) -> tuple[Any, float]:
@@ -170,6 +175,7 @@ class _Watch:
     target: float | None
     give_up_after: int | None
     show: Show
+    earlier: int  # failures before this call
 
     def __call__(self, job: Finished, record: Callable[[], Run]) -> None:
         self.show(record)
@@ -191,12 +197,15 @@ class _Watch:
             raise StopRun(f"The target {self.target:g} is reached.")
 
     def _hopeless(self, trial: Trial) -> None:
-        if self.give_up_after is None:
+        if self.give_up_after is None or any(each.state == "done" for each in self.optimizer.trials):
             return
-        states = Counter(trial.state for trial in self.optimizer.trials)
-        failed = sum(states[state] for state in FAILURES)
-        if failed >= self.give_up_after and not states["done"]:
+        failed = _failures(self.optimizer) - self.earlier
+        if failed >= self.give_up_after:
             raise StopRun(f"None of {failed} evaluations gave a value; the last one: {trial.reason}")
+
+
+def _failures(optimizer: Optimizer) -> int:
+    return sum(trial.state in FAILURES for trial in optimizer.trials)
 
 
 def _display(optimizer: Optimizer, budget: int, wanted: bool | None) -> AbstractContextManager[Show]:

@@ -43,13 +43,13 @@ def six_hump_camel(x: Array) -> float:
 
 _HARTMANN_WEIGHTS = np.array([1.0, 1.2, 3.0, 3.2])  # (4,)
 _HARTMANN3_SHARPNESS = np.array([[3.0, 10, 30], [0.1, 10, 35], [3.0, 10, 30], [0.1, 10, 35]])  # (4, 3)
-_HARTMANN3_CENTRES = np.array(  # (4, 3); the authors' code has 0.4389 for 0.4387, which lowers the minimum by 3e-4
+_HARTMANN3_CENTERS = np.array(  # (4, 3); the authors' code has 0.4389 for 0.4387, which lowers the minimum by 3e-4
     [[0.3689, 0.1170, 0.2673], [0.4699, 0.4387, 0.7470], [0.1091, 0.8732, 0.5547], [0.0381, 0.5743, 0.8828]]
 )
 _HARTMANN6_SHARPNESS = np.array(  # (4, 6)
     [[10, 3, 17, 3.5, 1.7, 8], [0.05, 10, 17, 0.1, 8, 14], [3, 3.5, 1.7, 10, 17, 8], [17, 8, 0.05, 10, 0.1, 14]]
 )
-_HARTMANN6_CENTRES = np.array(  # (4, 6)
+_HARTMANN6_CENTERS = np.array(  # (4, 6)
     [
         [0.1312, 0.1696, 0.5569, 0.0124, 0.8283, 0.5886],
         [0.2329, 0.4135, 0.8307, 0.3736, 0.1004, 0.9991],
@@ -66,12 +66,12 @@ def _hartmann(x: Array, sharpness: Array, centers: Array) -> float:
 
 def hartmann3(x: Array) -> float:
     """Four Gaussian dips in three dimensions."""
-    return _hartmann(x, _HARTMANN3_SHARPNESS, _HARTMANN3_CENTRES)
+    return _hartmann(x, _HARTMANN3_SHARPNESS, _HARTMANN3_CENTERS)
 
 
 def hartmann6(x: Array) -> float:
     """Four Gaussian dips in six dimensions."""
-    return _hartmann(x, _HARTMANN6_SHARPNESS, _HARTMANN6_CENTRES)
+    return _hartmann(x, _HARTMANN6_SHARPNESS, _HARTMANN6_CENTERS)
 
 
 def ackley(x: Array) -> float:

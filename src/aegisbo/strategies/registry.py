@@ -100,8 +100,10 @@ def resolve(text: str, preset: str | Preset | None = None) -> Strategy:
             raise
         pair = f"{error.name}={pairs[error.name]}" if pairs[error.name] else error.name
         raise InvalidInput(f"{pair!r} in strategy {text!r}: {error.name} must be {error.allowed}.") from error
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"Strategy {text!r} cannot be made: {error}") from error
+    except Exception as error:
+        if name in STRATEGIES and not isinstance(error, TypeError | ValueError):
+            raise
+        raise InvalidInput(f"Strategy {text!r} cannot be made: {type(error).__name__}: {error}") from error
     if not callable(getattr(strategy, "suggest", None)):
         raise AegisError(f"{name!r} makes {strategy!r}, which has no method suggest: tell the authors of its package.")
     return strategy

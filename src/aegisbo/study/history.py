@@ -8,9 +8,10 @@ from typing import Any
 
 from numpy.random import Generator
 
-from aegisbo.errors import StudyError
+from aegisbo.errors import AegisError, StudyError
 from aegisbo.optimizer import Optimizer
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
+from aegisbo.strategies.registry import resolve
 from aegisbo.study.store import Event
 
 RESULTS = ("told", "failed", "observed")  # events that teach a strategy something
@@ -19,19 +20,17 @@ ENDINGS = ("told", "failed")  # of a trial
 
 @dataclass(frozen=True, repr=False)
 class AbsentStrategy:
-    """Stands for a strategy object that the study could not store: enough to look at the results."""
+    """Stands for a strategy that cannot be made here: enough to look at the results."""
 
     text: str
+    why: str  # it cannot be made
 
     def __repr__(self) -> str:
         return self.text
 
     def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion:
         """Refuse."""
-        raise StudyError(
-            f"The study was made with the strategy object {self.text}, which is not part of the file: pass that object "
-            "to minimize to continue; its choices cannot be replayed."
-        )
+        raise StudyError(f"The study was made with the strategy {self.text}, and no choice can be made: {self.why}")
 
 
 class History:
@@ -41,11 +40,20 @@ class History:
         if created.kind != "created":
             raise StudyError(f"The study begins with {created.kind!r} instead of 'created': it is damaged.")
         self.state: dict[str, Any] = {**created.body["optimizer"], "memory": {}, "observed": [], "trials": []}
-        self._strategy = strategy
-        if self.state["strategy"] is not None:
-            self._strategy = None
-        elif strategy is None:
-            self._strategy = AbsentStrategy(self.state.get("strategy_object", "of unknown kind"))
+        self._strategy = self._absent() if strategy is None or self.state["strategy"] is not None else strategy
+
+    def _absent(self) -> AbsentStrategy | None:
+        """What stands for the strategy if the study does not tell how it is made, or it cannot be made here."""
+        text = self.state["strategy"]
+        if text is None:
+            why = "it is an object that is not part of the file. Pass it to minimize to continue."
+            return AbsentStrategy(self.state.get("strategy_object", "of unknown kind"), why)
+        try:
+            resolve(text, self.state["preset"])
+        except AegisError as error:  # of a package that is not installed, say
+            self.state |= {"strategy": None, "preset": None, "strategy_object": text}
+            return AbsentStrategy(text, str(error))
+        return None
 
     def add(self, event: Event) -> None:
         """Let one more event have happened."""

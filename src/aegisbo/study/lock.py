@@ -8,11 +8,13 @@ import socket
 import time
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
 
 from aegisbo.errors import StudyError, require_posix
 
 _held: set[Path] = set()  # record locks do not exclude their own process
+_one_at_a_time = Lock()  # threads that look at it
 
 
 class DriverLock:
@@ -25,28 +27,33 @@ class DriverLock:
 
     def __enter__(self) -> DriverLock:
         require_posix("Study files", "an Optimizer with a loop of your own")
-        if self._study in _held:
-            raise StudyError(
-                f"{self._study} is already being driven by this process: wait for it, or use another file."
-            )
-        while True:
-            self._acquire()
-            if self._still_there():
-                break
-            os.close(self._descriptor)  # its last holder deleted it between our opening and our locking it
+        with _one_at_a_time:
+            if self._study in _held:
+                raise StudyError(
+                    f"{self._study} is already being driven by this process: wait for it, or use another file."
+                )
+            _held.add(self._study)
+        try:
+            while True:
+                self._acquire()
+                if self._still_there():
+                    break
+                os.close(self._descriptor)  # its last holder deleted it between our opening and our locking it
+        except BaseException:
+            _held.discard(self._study)
+            raise
         me = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
         with suppress(OSError):  # a full disk, say: the lock holds without a name, too
             os.ftruncate(self._descriptor, 0)
             os.pwrite(self._descriptor, json.dumps(me).encode(), 0)
-        _held.add(self._study)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _held.discard(self._study)
         self._path.unlink(missing_ok=True)
         os.close(self._descriptor)
+        _held.discard(self._study)
 
     def _acquire(self) -> None:
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from aegisbo.errors import InvalidInput
@@ -45,8 +46,8 @@ def make_pool(
         MissingExtra: the executor is the address of a Dask scheduler, and Dask is not installed.
         AegisError: no Dask scheduler answers there, or this system has no worker processes.
     """
-    if workers is not None and workers < 1:
-        raise InvalidInput(f"workers is {workers}: at least 1 is needed.")
+    if workers is not None and (not isinstance(workers, Integral) or workers < 1):
+        raise InvalidInput(f"workers is {workers!r}: give a whole number, at least 1 is needed.")
     evaluation = partial(evaluate, function, judge=judge)
     if executor is None or executor == "processes":
         from aegisbo.runners.pools.processes import Processes

@@ -106,8 +106,8 @@ class _Worker:
             number, x = job
             outcome = self._evaluate(x)
             with self._lock:
-                self._current = None  # from here on it cannot be stopped
-            if self._stopped:
+                self._current, stopped = None, self._stopped  # from here on it cannot be stopped
+            if stopped:
                 outcome = self._after_stop(outcome)
             self._ended(number, outcome)
         if self._process is not None:
