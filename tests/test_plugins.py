@@ -259,3 +259,23 @@ def test_a_problem_of_another_package_is_used_by_its_name(world):
         """
     )
     assert said == "5.0 2 True\n"
+
+
+def test_an_entry_point_that_cannot_be_read_does_not_concern_objects(world):
+    world.add("toy", STRATEGIES + "bad = not valid!!\n")
+    assert world.run("from aegisbo.strategies.registry import *; from aegisbo.strategies import Aegis; "
+                     "print(recipe_of(Aegis()).text)") == "aegis\n"  # fmt: skip
+
+
+def test_an_object_whose_name_is_disputed_has_no_text(world):
+    world.add("toy", STRATEGIES + "corner = toy:Corner\n")
+    world.add("other", STRATEGIES + "corner = other:Corner\n")
+    assert world.run("from aegisbo.strategies.registry import *; from toy import Corner; "
+                     "print(recipe_of(Corner()))") == "None\n"  # fmt: skip
+
+
+def test_problems_are_listed_by_their_entry_points_and_a_broken_one_hides_no_other(world):
+    world.add("toy", PROBLEMS + "Branin = toy:SPHERE\nball = toy:SPHERE\nlost = toy:nowhere\n")
+    said = world.run("from aegisbo.simulation.problems import *; from aegisbo.simulation.problems import broken; "
+                     "print(names().count('Branin'), 'ball' in names(), get('ball').name, *broken())")  # fmt: skip
+    assert said == "1 True ball lost\n"

@@ -53,14 +53,6 @@ class Plugins(Generic[T]):
             self._loaded[name] = self._load(self._only(name))
         return self._loaded[name]
 
-    def all(self) -> dict[str, T]:
-        """Everything on offer, by name.
-
-        Raises:
-            AegisError: as for `get`.
-        """
-        return {name: found for name in self._points if (found := self.get(name)) is not None}
-
     @cached_property
     def _points(self) -> dict[str, list[EntryPoint]]:
         """All different entry points by name, sorted; a package that is installed under two names counts once."""

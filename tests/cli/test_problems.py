@@ -60,7 +60,6 @@ def _two_families(monkeypatch: pytest.MonkeyPatch) -> None:
     class Offered:
         names = staticmethod(lambda: tuple(offered))
         get = staticmethod(offered.get)
-        all = staticmethod(lambda: offered)
 
     monkeypatch.setattr(registry, "_PLUGINS", Offered)
 

@@ -38,14 +38,14 @@ def problems(context: typer.Context) -> None:
     if context.invoked_subcommand is not None:
         return
     from aegisbo.cli.tables import plain_table
-    from aegisbo.simulation.problems import families, get, names
+    from aegisbo.simulation.problems import broken, families, get, names
 
     table = plain_table(["name"], ["d", "instances", "minimum", "cost"])
     table.add_column("box", overflow="fold")
     for problem in map(get, names()):
         minimum = "unknown" if problem.minimum is None else f"{problem.minimum:.6g}"
         table.add_row(problem.name, str(problem.d), "1", minimum, cost(problem), box(problem.bounds))
-    unavailable: dict[str, list[str]] = {}  # names of families, by what their evaluation needs
+    unavailable: dict[str, list[str]] = {}  # names, by the reason
     for family in families():
         try:
             seconds = cost(family.instance(1))
@@ -55,6 +55,8 @@ def problems(context: typer.Context) -> None:
         table.add_row(family.name, str(family.d), str(family.count), "unknown", seconds, box(family.bounds))
     console = Console(highlight=False)
     console.print(table)
+    for name, reason in broken().items():
+        unavailable.setdefault(reason, []).append(name)
     for reason, affected in unavailable.items():
         console.print(f"\n{', '.join(affected)}: {reason}", markup=False, soft_wrap=True)
     console.print(

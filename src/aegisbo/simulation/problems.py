@@ -6,7 +6,9 @@ the name of the problem; what it refers to is a `Problem` or a `Family` (see doc
 
 from __future__ import annotations
 
-from aegisbo.errors import InvalidInput, UnknownName
+from dataclasses import replace
+
+from aegisbo.errors import AegisError, InvalidInput, UnknownName
 from aegisbo.plugins import Plugins
 from aegisbo.simulation.problem import Family, Parameter, Problem
 from aegisbo.simulation.synthetic import SYNTHETIC
@@ -19,13 +21,24 @@ _PLUGINS: Plugins[Problem | Family] = Plugins("aegisbo.problems", (Problem, Fami
 
 def names() -> tuple[str, ...]:
     """The names of all single functions: our own in order of dimension, then those of other packages."""
-    return (*_FUNCTIONS, *(name for name, found in _PLUGINS.all().items() if isinstance(found, Problem)))
+    return (*_FUNCTIONS, *(found.name for found in _offered() if isinstance(found, Problem)))
 
 
 def families() -> tuple[Family, ...]:
     """The problems that come in numbered instances, in order of dimension."""
-    found = [each for each in _PLUGINS.all().values() if isinstance(each, Family)]
+    found = [each for each in _offered() if isinstance(each, Family)]
     return tuple(sorted(found, key=lambda family: (family.d, family.name)))
+
+
+def broken() -> dict[str, str]:
+    """The names that other packages offer but that cannot be loaded, with the reason."""
+    reasons = {}
+    for name in _PLUGINS.names():
+        try:
+            _PLUGINS.get(name)
+        except AegisError as error:
+            reasons[name] = str(error)
+    return reasons
 
 
 def dimension(name: str) -> int:
@@ -51,10 +64,17 @@ def get(name: str, instance: int | None = None) -> Problem:
 
 
 def _find(base: str) -> Problem | Family:
+    """Our own go before those of other packages, whose name is that of the entry point."""
     found = _FUNCTIONS.get(base) or _PLUGINS.get(base)
     if found is None:
         raise UnknownName("problem", base, [*_FUNCTIONS, *_PLUGINS.names()])
-    return found
+    return found if found.name == base else replace(found, name=base)
+
+
+def _offered() -> list[Problem | Family]:
+    """What other packages offer under names of their own; one that is broken does not hide the others."""
+    hidden = {*_FUNCTIONS, *broken()}
+    return [_find(name) for name in _PLUGINS.names() if name not in hidden]
 
 
 def _split(name: str) -> tuple[str, int | None]:
