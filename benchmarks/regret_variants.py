@@ -6,9 +6,6 @@ from dataclasses import replace
 
 from aegisbo.search.everywhere import EverywhereSearch
 from aegisbo.strategies.presets import MODERN, PAPER
-from aegisbo.strategies.schedules import SCHEDULES
-
-SCHEDULES["quarter"] = lambda d: 0.5 / d**0.5
 
 VARIANTS = {
     "modern-papers-model": replace(MODERN, surrogate=PAPER.surrogate),
@@ -17,5 +14,5 @@ VARIANTS = {
     "modern-whole-front": replace(MODERN, front=replace(MODERN.front, hope=None)),
     "modern-exploits-always": replace(MODERN, least_promise=None),
     "modern-explores-more": replace(MODERN, epsilon="sqrt"),
-    "modern-explores-less": replace(MODERN, epsilon="quarter"),
+    "modern-explores-less": replace(MODERN, epsilon=0.2),
 }

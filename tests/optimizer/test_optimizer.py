@@ -518,7 +518,7 @@ def test_a_state_is_a_copy():
         ),
         ({"initial": [0, 2.5]}, "x must hold 2 values, got 0."),
         ({"initial": [[0, 9]]}, "Parameter 'x1': 9.0 is not within [2.0, 3.0]"),
-        ({"preset": "paper"}, "preset='paper' goes with the name of a strategy, not with Toy(): leave it out."),
+        ({"preset": "paper"}, "preset='paper' goes with the name of a strategy, not with Toy(): give it to the object"),
         ({"strategy": None}, "strategy must be a name or an object with a method suggest, got None."),
     ],
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -131,7 +133,7 @@ class TestObservedData:
 
     @pytest.mark.parametrize("wrong", [[3.0], [([0, 2.5], 1.0, 2.0)], [[0, 2.5]]])
     def test_what_is_no_pair_is_refused(self, wrong: Any) -> None:
-        with pytest.raises(InvalidInput, match=r"observed must hold pairs of|x must hold 2 values"):
+        with pytest.raises(InvalidInput, match=r"observed must hold pairs|observed, entry 0: x must hold 2 values"):
             run(observed=wrong)
 
 
@@ -174,6 +176,26 @@ class TestGivingUp:
 def test_what_cannot_be_used_is_named(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         run(**wrong)
+
+
+def test_a_call_that_is_refused_leaves_no_trace_or_says_why(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="observed, entry 1: "):
+        run(observed=[([0, 2.5], 1.0), ([99, 2.5], 1.0)], study=tmp_path / "new.db")
+    assert list(tmp_path.iterdir()) == []
+    run(study=tmp_path / "run.db", budget=4)
+    with pytest.raises(InvalidInput, match="one point at a time"):
+        run(study=tmp_path / "run.db", budget=5, workers=2)
+    assert aegisbo.load(tmp_path / "run.db").message.startswith(
+        "The driver ended with an error (InvalidInput: executor="
+    )
+
+
+def test_strategies_need_no_import_of_their_own() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import aegisbo; print(aegisbo.strategies.Aegis(gamma=0.2).gamma)"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == "0.2\n"
 
 
 def test_switches_of_numpy_are_switches(tmp_path: Path) -> None:

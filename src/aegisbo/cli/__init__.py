@@ -17,7 +17,7 @@ BAD_INPUT = 2  # the code that typer itself uses for options it cannot read
 app = typer.Typer(
     help="Minimize expensive functions with workers that never wait.",
     epilog="Exit codes: 0 all went well; 1 an unexpected error; 2 something in the input cannot be used; "
-    "3 no evaluation gave a value; 4 a replay came out differently; 130 interrupted.",
+    "3 no evaluation gave a value; 4 a replay came out differently; 130 interrupted (`minimize` then ends with 0).",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",

@@ -15,7 +15,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from aegisbo.cli.minimize import in_short
-from aegisbo.errors import InvalidInput, MissingExtra
+from aegisbo.errors import InvalidInput, MissingExtra, UnknownName
 
 if TYPE_CHECKING:
     from aegisbo.study.store import Event
@@ -42,7 +42,8 @@ def show(
     console.print(f"{len(table)} trials: " + (", ".join(f"{n} {state}" for state, n in states.items()) or "none yet"))
     if result.best is not None:
         best = result.best
-        console.print(f"best {result.fun:.8g} in trial {best.number}: {in_short(best.params)}", style="bold")
+        where = f"in trial {best.number}" if best.number >= 0 else "observed elsewhere"
+        console.print(f"best {result.fun:.8g} {where}: {in_short(best.params)}", style="bold")
     for line in idle_lines(read_events(study)):
         console.print(line)
     listing: Table = plain_table(["trial", "state", "value", "seconds", "move", "parameters"])
@@ -105,6 +106,8 @@ def export(
     name: Annotated[str | None, typer.Option(help="Of the Optuna study; the file's unless given.")] = None,
 ) -> None:
     """Write the trials of a study as a table, or into an Optuna storage."""
+    if to not in ("csv", "json", "optuna"):
+        raise UnknownName("export format", to, ("csv", "json", "optuna"))
     if (to == "optuna") != (storage is not None):
         raise InvalidInput("--to optuna and --storage go together: name the storage that the trials go to.")
     if storage is not None:

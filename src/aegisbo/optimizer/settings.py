@@ -145,7 +145,10 @@ def chosen(strategy: str | Strategy, preset: str | None) -> tuple[Strategy, str 
     if isinstance(strategy, type) or not callable(getattr(strategy, "suggest", None)):
         raise InvalidInput(f"strategy must be a name or an object with a method suggest, got {strategy!r}.")
     if preset is not None:
-        raise InvalidInput(f"preset={preset!r} goes with the name of a strategy, not with {strategy!r}: leave it out.")
+        raise InvalidInput(
+            f"preset={preset!r} goes with the name of a strategy, not with {strategy!r}: give it to the object, if it "
+            "takes one."
+        )
     return strategy, *_recipe(strategy)
 
 

@@ -102,7 +102,7 @@ def minimize(
         raise InvalidInput(f"budget is {budget!r}: ask for at least 1 evaluation.")
     if give_up_after is not None and not _is_count(give_up_after):
         raise InvalidInput(f"give_up_after is {give_up_after!r}: give at least 1, or None to go on whatever happens.")
-    pairs = [] if observed is None else [_pair(entry) for entry in listed(observed, "observed")]
+    pairs = [] if observed is None else _checked_pairs(listed(observed, "observed"), settings)
     with ExitStack() as stack:
         book = _Unsaved(settings) if study is None else stack.enter_context(Study.open(study, settings, _say))
         optimizer = book.optimizer
@@ -146,12 +146,20 @@ def _is_count(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
-def _pair(entry: Any) -> tuple[Any, float]:
-    try:
-        x, y = entry
-    except (TypeError, ValueError):
-        raise InvalidInput(f"observed must hold pairs of a point and its value, got {entry!r}.") from None
-    return x, y
+def _checked_pairs(entries: Sequence[Any], settings: Settings) -> list[tuple[Any, float]]:
+    """The points and values observed elsewhere; refused before any file is touched if one cannot be used."""
+    trial, pairs = Optimizer.from_settings(settings), []
+    for k, entry in enumerate(entries):
+        try:
+            x, y = entry
+        except (TypeError, ValueError):
+            raise InvalidInput(f"observed must hold pairs of a point and its value; entry {k} is {entry!r}.") from None
+        try:
+            trial.observe(x, y)
+        except InvalidInput as error:
+            raise InvalidInput(f"observed, entry {k}: {error}") from None
+        pairs.append((x, y))
+    return pairs
 
 
 @dataclass(frozen=True)

@@ -41,13 +41,13 @@ class Spec:
     run: int = 0  # runs of one seed differ by this number only
 
     def __post_init__(self) -> None:
-        self.make_strategy()
         law_from_text(self.law)
         for name, least in (("workers", 1), ("budget", self.n_initial + 1), ("seed", 0), ("run", 0)):
             value = getattr(self, name)
             if value < least:
                 start = f" ({self.problem} starts with {self.n_initial} initial points)" if name == "budget" else ""
                 raise InvalidInput(f"{name} is {value}: give at least {least}{start}.")
+        self.make_strategy()  # refuses what cannot be made
 
     @property
     def n_initial(self) -> int:

@@ -11,7 +11,9 @@ field called `preset` receives the preset.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from inspect import getdoc
+from types import FunctionType
 from typing import NamedTuple
 
 from aegisbo.errors import AegisError, InvalidInput, UnknownName
@@ -43,7 +45,9 @@ STRATEGIES: dict[str, Entry] = {
     "playbook": Entry("expected improvement, cones around pending points", Playbook),
     "random": Entry("a Latin hypercube of n points, or a Sobol sequence", Random),
 }
-_PLUGINS: Plugins[Callable[..., Strategy]] = Plugins("aegisbo.strategies", (Callable,), "class or function")  # type: ignore[arg-type]
+_PLUGINS: Plugins[Callable[..., Strategy]] = Plugins(
+    "aegisbo.strategies", (type, FunctionType, partial), "class or function"
+)
 
 
 class Recipe(NamedTuple):

@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
@@ -86,6 +86,9 @@ class Study:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if error is not None:
+            with suppress(StudyError):  # which may be the error itself: a full disk, say
+                self.closed(f"The driver ended with an error ({type(error).__name__}: {error}).", [])
         self._resources.close()
 
     def observe(self, pairs: Sequence[tuple[Any, float]]) -> None:
