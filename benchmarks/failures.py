@@ -62,7 +62,7 @@ SCENARIOS = {
     "hidden": Scenario(TANG, lambda x: bool(x[0] < -1.5), TANG.minimum - TANG_VALLEY + TANG_OTHER_VALLEY),
     # It fails where it would be lowest, and the lowest point that does not is where it begins to.
     "slope": Scenario(TANG, lambda x: bool(x[0] < -2.0), TANG.minimum - TANG_VALLEY + TANG_AT_MINUS_2),
-    # The lowest point of all has a neighbourhood half of which fails.
+    # The lowest point of all has a neighborhood half of which fails.
     "edge": Scenario(HARTMANN, lambda x: bool(OBLIQUE @ (x - HARTMANN.minimizers[0]) > 0.0), HARTMANN.minimum),
 }
 

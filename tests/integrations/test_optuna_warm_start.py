@@ -28,7 +28,7 @@ def study_with(*outcomes: tuple[TrialState, float | None], direction: str = "min
     return study
 
 
-def test_an_optimiser_goes_on_where_a_study_has_ended() -> None:
+def test_an_optimizer_goes_on_where_a_study_has_ended() -> None:
     values = [3.0, 1.0, 2.0, 4.0]
     optimizer = from_optuna(study_with(*((TrialState.COMPLETE, value) for value in values)), seed=1)
     assert dict(optimizer.space.parameters) == {

@@ -18,7 +18,7 @@ def truth(x) -> float:
 
 
 def measured(strategy: str = "aegis", *, noisy: bool = True, maximize: bool = False, n: int = 40) -> Optimizer:
-    """An optimiser that was told of `n` values of a parabola with much noise."""
+    """An optimizer that was told of `n` values of a parabola with much noise."""
     optimizer = Optimizer(BOX, strategy=strategy, seed=4, n_initial=0, maximize=maximize, noisy=noisy)
     rng = np.random.default_rng(1)
     for u in rng.random((n, 2)):
@@ -38,7 +38,7 @@ def test_the_lowest_posterior_mean_goes_before_the_luckiest_value():
 def test_the_result_is_the_lowest_smoothed_value_and_where_it_is():
     optimizer = measured()
     result, evidence = optimizer.result(), optimizer.evidence()
-    with one_blas_thread():  # as the optimiser does: with two, sums have other last digits
+    with one_blas_thread():  # as the optimizer does: with two, sums have other last digits
         means = optimizer.strategy.smoothed(evidence, {}, np.random.default_rng([4, Role.SMOOTHING, 0]))
     np.testing.assert_array_equal(optimizer.space.to_unit(result.x), evidence.X[means.argmin()])
     assert result.fun == means.min()
@@ -46,7 +46,7 @@ def test_the_result_is_the_lowest_smoothed_value_and_where_it_is():
     assert result.best.value == evidence.y[means.argmin()] != result.fun
 
 
-def test_who_maximises_gets_the_mirror_image():
+def test_who_maximizes_gets_the_mirror_image():
     up, down = measured(maximize=True).result(), measured().result()
     assert up.best.params == down.best.params
     assert (up.fun, up.best.value) == (-down.fun, -down.best.value)

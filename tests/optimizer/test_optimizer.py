@@ -30,9 +30,9 @@ class Toy:
 
     def suggest(self, evidence: Evidence, memory, rng) -> Suggestion:
         count = memory.get("count", 0)
-        centre = np.vstack([evidence.X[[evidence.y.argmin()]], evidence.pending]).mean(axis=0)
+        center = np.vstack([evidence.X[[evidence.y.argmin()]], evidence.pending]).mean(axis=0)
         step = rng.normal(size=evidence.cube.width) / (2 + count)
-        x = evidence.cube.round(np.clip(centre + step, 0, 1)[None])[0]
+        x = evidence.cube.round(np.clip(center + step, 0, 1)[None])[0]
         return Suggestion(x, {"count": count + 1, "last": x.tolist()}, {"move": "step", "count": count})
 
 
@@ -48,7 +48,7 @@ class Spy:
 
 
 def ready(space=BOX, strategy=None, **options) -> Optimizer:
-    """An optimiser that has data enough for its strategy."""
+    """An optimizer that has data enough for its strategy."""
     options = {"seed": 1, "n_initial": 0, **options}
     optimizer = Optimizer(space, strategy=Spy() if strategy is None else strategy, **options)
     for u in np.random.default_rng(5).random((optimizer.space.cube.parameters + 1, optimizer.space.cube.width)):
@@ -203,7 +203,7 @@ def test_observed_points_come_first_even_if_observed_later():
     assert len(optimizer.trials) == 1
 
 
-def test_a_maximising_user_is_negated_for_the_strategy_only():
+def test_a_maximizing_user_is_negated_for_the_strategy_only():
     optimizer = Optimizer(BOX, strategy=Spy(), seed=0, maximize=True)
     for value in (1.0, 5.0, 2.0):
         optimizer.tell(optimizer.ask(), value)
@@ -250,7 +250,7 @@ def test_a_trial_ends_once_by_number_or_by_itself():
     first, second = optimizer.ask(), optimizer.ask()
     assert optimizer.tell(np.int64(0), np.float32(0.5)) == optimizer.trials[0]
     assert (optimizer.trials[0].state, optimizer.trials[0].value) == ("done", 0.5)
-    assert first.state == "pending"  # a trial is a value; the optimiser holds the newest
+    assert first.state == "pending"  # a trial is a value; the optimizer holds the newest
     optimizer.tell(second, 2)
     assert type(optimizer.trials[1].value) is float
     assert optimizer.pending == ()

@@ -10,14 +10,14 @@ from aegisbo.space import Int
 from aegisbo.strategies.base import Suggestion
 
 
-class Centre:
+class Center:
     def suggest(self, evidence, memory, rng):
-        return Suggestion(np.full(evidence.cube.width, 0.5), memory, {"move": "centre"})
+        return Suggestion(np.full(evidence.cube.width, 0.5), memory, {"move": "center"})
 
 
 def test_a_result_speaks_as_scipy_does():
     optimizer = Optimizer(
-        [(-5, 10), (2, 3)], strategy=Centre(), initial=[[0, 2.5], [1.5, 2.25], [3, 3], [4, 3], [5, 3]]
+        [(-5, 10), (2, 3)], strategy=Center(), initial=[[0, 2.5], [1.5, 2.25], [3, 3], [4, 3], [5, 3]]
     )
     for _ in range(5):
         optimizer.ask()
@@ -41,13 +41,13 @@ def test_a_result_speaks_as_scipy_does():
 
 
 def test_a_result_says_where_the_workers_time_went_if_that_is_known():
-    result = Optimizer([(-5, 10)], strategy=Centre()).result()
+    result = Optimizer([(-5, 10)], strategy=Center()).result()
     assert result.idle is None
     assert repr(replace(result, idle={"pool": 0.25, "nothing": 0})).endswith("idle: 25.0% pool, 0.0% nothing")
 
 
 def test_a_result_without_a_value():
-    optimizer = Optimizer({"k": Int(1, 9)}, strategy=Centre())
+    optimizer = Optimizer({"k": Int(1, 9)}, strategy=Center())
     result = optimizer.result()
     assert (result.x, result.nfev, result.success, result.trials) == (None, 0, False, ())
     assert math.isnan(result.fun)
@@ -57,7 +57,7 @@ def test_a_result_without_a_value():
 
 
 def test_a_named_space_gives_a_dict_and_observed_points_do_not_count_as_evaluations():
-    optimizer = Optimizer({"k": Int(1, 9)}, strategy=Centre())
+    optimizer = Optimizer({"k": Int(1, 9)}, strategy=Center())
     optimizer.observe({"k": 7}, 2.0)
     result = optimizer.result()
     assert (result.x, result.fun, result.nfev, result.success) == ({"k": 7}, 2.0, 0, True)

@@ -155,15 +155,15 @@ def test_eggholder_falls_towards_the_edge_that_holds_its_minimum() -> None:
 
 
 def test_hartmann3_uses_the_true_constant() -> None:
-    centre = [0.4699, 0.4387, 0.7470]  # here the second of the four dips is at its deepest along coordinate 2
+    center = [0.4699, 0.4387, 0.7470]  # here the second of the four dips is at its deepest along coordinate 2
     others = 0.0
     for weight, sharpness, other in [
         (1.0, (3.0, 10, 30), (0.3689, 0.1170, 0.2673)),
         (3.0, (3.0, 10, 30), (0.1091, 0.8732, 0.5547)),
         (3.2, (0.1, 10, 35), (0.0381, 0.5743, 0.8828)),
     ]:
-        others += weight * exp(-sum(a * (x - c) ** 2 for a, x, c in zip(sharpness, centre, other, strict=True)))
-    assert problems.get("Hartmann3")(centre) == pytest.approx(-1.2 - others, rel=1e-14)
+        others += weight * exp(-sum(a * (x - c) ** 2 for a, x, c in zip(sharpness, center, other, strict=True)))
+    assert problems.get("Hartmann3")(center) == pytest.approx(-1.2 - others, rel=1e-14)
 
 
 def test_problems_travel_to_other_processes(problem: Problem) -> None:
