@@ -10,13 +10,12 @@ from dataclasses import dataclass, fields, replace
 from numbers import Integral
 from typing import Any
 
-import numpy as np
-
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer.policy import Policy, default_initial
 from aegisbo.space import Params, Space
 from aegisbo.space.space import SpaceLike
 from aegisbo.strategies.base import Strategy
+from aegisbo.strategies.checks import switch
 from aegisbo.strategies.entry import equal
 from aegisbo.strategies.registry import DEFAULT_PRESET, recipe_of, resolve
 
@@ -57,7 +56,7 @@ class Settings:
         if given.get("initial") is not None:
             given["initial"] = tuple(space.check(x) for x in listed(given["initial"], "initial"))
         for name in ("maximize", "noisy"):
-            given[name] = _switch(given.get(name, False), name)
+            given[name] = switch(name, given.get(name, False))
         settings = cls(space, *chosen(strategy, preset), **given)
         points = len(settings.initial or ())
         if settings.n_initial is not None and settings.n_initial < points:
@@ -163,12 +162,6 @@ def listed(values: Any, name: str) -> list[Any]:
     if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
         raise InvalidInput(f"{name} must be a list of points, got {values!r}.")
     return list(values)
-
-
-def _switch(value: object, name: str) -> bool:
-    if not isinstance(value, bool | np.bool_):
-        raise InvalidInput(f"{name} must be True or False, got {value!r}.")
-    return bool(value)
 
 
 def natural(value: object, name: str) -> int:
