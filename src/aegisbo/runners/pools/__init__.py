@@ -47,7 +47,7 @@ def make_pool(
         AegisError: no Dask scheduler answers there, or this system has no worker processes.
     """
     if workers is not None and (not isinstance(workers, Integral) or workers < 1):
-        raise InvalidInput(f"workers is {workers!r}: give a whole number, at least 1 is needed.")
+        raise InvalidInput(f"workers is {workers!r}: at least 1 is needed.")
     evaluation = partial(evaluate, function, judge=judge)
     if executor is None or executor == "processes":
         from aegisbo.runners.pools.processes import Processes
