@@ -279,3 +279,9 @@ def test_problems_are_listed_by_their_entry_points_and_a_broken_one_hides_no_oth
     said = world.run("from aegisbo.simulation.problems import *; from aegisbo.simulation.problems import broken; "
                      "print(names().count('Branin'), 'ball' in names(), get('ball').name, *broken())")  # fmt: skip
     assert said == "1 True ball lost\n"
+
+
+def test_a_factory_that_fails_is_answered_in_one_sentence(world):
+    world.add("toy", STRATEGIES + "gpu = toy:gpu\n", code="def gpu():\n    raise RuntimeError('no GPU here')\n")
+    said = world.run("from aegisbo.strategies.registry import resolve; resolve('gpu')")
+    assert said.endswith("Strategy 'gpu' cannot be made: RuntimeError: no GPU here")
