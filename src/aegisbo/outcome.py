@@ -11,7 +11,7 @@ from aegisbo.arrays import as_number
 
 Failure = Literal["failed", "invalid", "timed_out"]  # ended without a usable value: still a result
 Ended = Literal["done", Failure, "lost"]  # lost: the worker died before there was a result
-State = Literal["pending", Ended]
+State = Literal["pending", Ended, "forgotten"]  # forgotten: on request, as if it had never been asked for
 FAILURES: tuple[Failure, ...] = get_args(Failure)
 
 
@@ -24,6 +24,10 @@ class Outcome:
     reason: str = ""
     traceback: str = ""
     seconds: float | None = None  # that the function itself took, measured where it ran; None if nobody knows
+    began: float | None = None  # when the function was called, in seconds since 1970 by the clock where it ran
+    worker: int | None = None  # which worker of the pool evaluated it, counted from 0
+    output: str = ""  # the end of what the function printed
+    unusable: bool = False  # the function could not be run at all, wherever the point lies: a module is missing, say
 
 
 def judged(answer: object) -> Outcome:

@@ -36,12 +36,10 @@ class Driver:
         return trial.number
 
     def tell(self, number: int) -> None:
-        self.seen = self.study.ended(number, Outcome("done", number / 3), 0.5)
-        self.live.tell(number, number / 3)
+        self.end(number, value_of(number))
 
     def fail(self, number: int, state: Any) -> None:
-        self.seen = self.study.ended(number, Outcome(state, reason=f"because {number}", traceback="Traceback ..."), 0.5)
-        self.live.fail(number, f"because {number}", state)
+        self.end(number, Outcome(state, reason=f"because {number}", traceback="Traceback ...", seconds=0.5, worker=1))
 
     def lose(self, number: int) -> None:
         self.seen = self.study.ended(number, Outcome("lost", reason="worker died"), 0.5)
@@ -52,13 +50,21 @@ class Driver:
 
     def value_while_giving_up(self, number: int) -> None:
         """Its value was written down just before it was declared too slow, and read afterwards."""
-        self.study.ended(number, Outcome("done", number / 3), 0.5)
+        self.study.ended(number, value_of(number), 0.5)
         self.fail(number, "timed_out")
-        self.live.tell(number, number / 3)
+        self.live.end(number, value_of(number))
 
     def failure_while_giving_up(self, number: int) -> None:
         self.study.ended(number, Outcome("failed", reason="just now", traceback="Traceback ..."), 0.5)
         self.fail(number, "timed_out")
+
+    def end(self, number: int, outcome: Outcome) -> None:
+        self.seen = self.study.ended(number, outcome, 0.5)
+        self.live.end(number, outcome)
+
+
+def value_of(number: int) -> Outcome:
+    return Outcome("done", number / 3, seconds=0.5, began=1e9 + number, worker=number % 2, output="epoch 1\n")
 
 
 def live(driver: Driver, choices: st.DataObject, steps: int) -> None:
@@ -111,7 +117,7 @@ def test_a_model_based_run_continues_as_if_never_stopped(tmp_path: Path) -> None
             driver = Driver(study)
             driver.tell(driver.ask())
         number = never_stopped.ask().number
-        never_stopped.tell(number, number / 3)
+        never_stopped.end(number, value_of(number))
     with Study.open(path, Settings.checked(BOX, **given)) as study:
         assert study.optimizer.state() == never_stopped.state()
         assert study.optimizer.trials[-1].note["move"] != "initial"

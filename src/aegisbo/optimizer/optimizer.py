@@ -198,7 +198,7 @@ class Optimizer:
         late = late and outcome.state != "lost"
         if current.state != "pending" and not late:
             raise TrialError(f"Trial {number} has already ended ({current.state}): to add data, use observe.")
-        self._trials[number] = current.ended(outcome)
+        self._trials[number] = current.after(outcome)
         return self._trials[number]
 
     def observe(self, x: Any, y: float) -> Trial:
@@ -286,7 +286,7 @@ class Optimizer:
     def _add(self, number: int, params: Any, outcome: Outcome | None = None, **rest: Any) -> Trial:
         params = self.space.check(params)
         trial = Trial(number, self.space.arrange(params), params, **rest)
-        trial = trial if outcome is None else trial.ended(outcome)
+        trial = trial if outcome is None else trial.after(outcome)
         # Back from the values: the model sees what is evaluated, and the same after the values were stored and read.
         self._points[number] = self.space.to_unit(params)
         (self._trials if number >= 0 else self._observed).append(trial)

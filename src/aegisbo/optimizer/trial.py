@@ -21,12 +21,30 @@ class Trial:
     value: float | None = None  # as the user measured it; only when done
     note: Note = field(default_factory=dict)
     reason: str | None = None  # why there is no value
+    # How the evaluation went, where whoever evaluated it said so; it decides nothing, so it is not compared.
+    started: float | None = field(default=None, compare=False)  # seconds since 1970
+    ended: float | None = field(default=None, compare=False)  # seconds since 1970
+    seconds: float | None = field(default=None, compare=False)  # that the function took
+    worker: int | None = field(default=None, compare=False)  # counted from 0
+    output: str = field(default="", repr=False, compare=False)  # the end of what the function printed
+    traceback: str = field(default="", repr=False, compare=False)
 
-    def ended(self, outcome: Outcome) -> Trial:
+    def after(self, outcome: Outcome) -> Trial:
         """The same trial after its evaluation has ended like this."""
-        if outcome.state == "done":
-            return replace(self, state="done", value=outcome.value, reason=None)
-        return replace(self, state=outcome.state, value=None, reason=outcome.reason)
+        done = outcome.state == "done"
+        timed = outcome.began is not None and outcome.seconds is not None
+        return replace(
+            self,
+            state=outcome.state,
+            value=outcome.value if done else None,
+            reason=None if done else outcome.reason,
+            started=outcome.began,
+            ended=outcome.began + outcome.seconds if timed else None,  # type: ignore[operator]
+            seconds=outcome.seconds,
+            worker=outcome.worker,
+            output=outcome.output,
+            traceback=outcome.traceback,
+        )
 
     def describe(self) -> dict[str, Any]:
         """Everything but `x`, which follows from `params`, in JSON's types."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from time import perf_counter
+from time import perf_counter, time
 from traceback import format_exc
 from typing import Any
 
@@ -32,7 +32,7 @@ def evaluate(function: Callable[[Any], Any], x: Any, judge: Judge = judged) -> O
     Raises:
         StopRun: the run was ended while the function was running in this thread.
     """
-    begin = perf_counter()
+    began, begin = time(), perf_counter()
     try:
         outcome = judge(function(x))
     except StopRun:  # not an error of the function: the run ends around it
@@ -41,7 +41,7 @@ def evaluate(function: Callable[[Any], Any], x: Any, judge: Judge = judged) -> O
         outcome = Outcome("lost", reason="Interrupted by Ctrl-C.")
     except BaseException as error:  # sys.exit() in the function ends the evaluation, not the worker
         outcome = Outcome("failed", reason=in_words(error), traceback=format_exc())
-    return replace(outcome, seconds=perf_counter() - begin)
+    return replace(outcome, seconds=perf_counter() - begin, began=began)
 
 
 def in_words(error: BaseException) -> str:

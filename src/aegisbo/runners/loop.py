@@ -192,10 +192,10 @@ class _Loop:
         return trial
 
     def _submit(self, trial: Asked) -> None:
-        slot = min(set(range(self.workers.capacity)) - {job.slot for job in self.running.values()})
         self.attempts[trial.number] = self.attempts.get(trial.number, 0) + 1
-        self.running[trial.number] = _Running(trial, slot, self.workers.now(), self.attempts[trial.number])
-        self.workers.submit(trial.number, trial.x)
+        now = self.workers.now()
+        slot = self.workers.submit(trial.number, trial.x)
+        self.running[trial.number] = _Running(trial, slot, now, self.attempts[trial.number])
 
     def _worth_waiting(self) -> bool:
         # A job that was given up is waited for only if its worker is needed for another.

@@ -74,8 +74,12 @@ class Workers(Protocol):
     def can_stop(self) -> bool:
         """Whether `stop` ends a running job; if not, the job keeps its worker until it ends by itself."""
 
-    def submit(self, number: int, x: Any) -> None:
-        """Start evaluating `x`; a worker must be free."""
+    @property
+    def starting(self) -> int:
+        """How many jobs have been submitted whose function has not been called yet, as far as the pool knows."""
+
+    def submit(self, number: int, x: Any) -> int:
+        """Start evaluating `x`; a worker must be free. Returns which one takes it, counted from 0."""
 
     def collect(self, timeout: float | None = None) -> list[Finished]:
         """Wait until a job ends or `timeout` seconds have passed, and return all jobs that have ended, each once.

@@ -20,6 +20,7 @@ JOB_TIMES = 7_301  # the role of these draws in a generator's address (seed, rol
 
 @dataclass(frozen=True)
 class _Job:
+    worker: int
     x: Any
     started: float
     ends: float
@@ -44,6 +45,7 @@ class VirtualWorkers:
     """
 
     can_stop = True
+    starting = 0
 
     def __init__(self, function: Callable[[Any], Any], workers: int, law: Law, seed: int, free: int = 0) -> None:
         if workers < 1:
@@ -67,12 +69,14 @@ class VirtualWorkers:
             return 0.0
         return self._law.quantile(np.random.default_rng([self._seed, JOB_TIMES, number]).random())
 
-    def submit(self, number: int, x: Any) -> None:
+    def submit(self, number: int, x: Any) -> int:
         if number in self._running:
             raise InvalidInput(f"Trial {number} is running already: submit it once.")
         if len(self._running) == self.capacity:
             raise InvalidInput(f"All {self.capacity} workers are busy: collect a result before trial {number}.")
-        self._running[number] = _Job(x, self._clock, self._clock + self.seconds(number))
+        worker = min(set(range(self.capacity)) - {job.worker for job in self._running.values()})
+        self._running[number] = _Job(worker, x, self._clock, self._clock + self.seconds(number))
+        return worker
 
     def collect(self, timeout: float | None = None) -> list[Finished]:
         """Let the clock jump to the next completion, but not beyond the timeout."""
@@ -94,7 +98,10 @@ class VirtualWorkers:
 
     def _finish(self, number: int, job: _Job) -> Finished:
         if job.stopped:
-            outcome = Outcome("timed_out", reason=f"Stopped after {job.ends - job.started:g} seconds.")
+            outcome = Outcome(
+                "timed_out", reason=f"Stopped after {job.ends - job.started:g} seconds.", worker=job.worker
+            )
         else:
-            outcome = replace(evaluate(self._function, job.x), seconds=job.ends - job.started)
+            outcome = evaluate(self._function, job.x)
+            outcome = replace(outcome, seconds=job.ends - job.started, began=job.started, worker=job.worker)
         return Finished(number, outcome, job.started, job.ends)

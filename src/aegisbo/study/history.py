@@ -62,15 +62,28 @@ class History:
             trials.append({"number": event.number, "params": body["params"], "note": body["note"]})
             self.state["memory"] = body["memory"]
         elif event.kind == "told":
-            trials[event.number] |= {"state": "done", "value": body["value"], "reason": None}
+            trials[event.number] |= {"state": "done", "value": body["value"], "reason": None, **_how_it_went(body)}
         elif event.kind == "failed" and _is_news(trials[event.number], body["state"]):
-            trials[event.number] |= {"state": body["state"], "reason": body["reason"]}
+            trials[event.number] |= {"state": body["state"], "reason": body["reason"], **_how_it_went(body)}
         elif event.kind == "observed":
             self.state["observed"].append({"number": event.number, "note": {"move": "observed"}, **body})
 
     def optimizer(self) -> Optimizer:
         """The optimizer after all these events."""
         return Optimizer.from_state(self.state, self._strategy)
+
+
+def _how_it_went(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What a trial keeps of its evaluation; studies of version 0.1 know the seconds only."""
+    began, seconds = body.get("began"), body["seconds"]
+    return {
+        "started": began,
+        "ended": None if began is None else began + seconds,
+        "seconds": seconds,
+        "worker": body.get("worker"),
+        "output": body.get("output", ""),
+        "traceback": body.get("traceback", ""),
+    }
 
 
 def _is_news(trial: Mapping[str, Any], failure: str) -> bool:

@@ -120,12 +120,13 @@ class Study:
 
     def ended(self, number: int, outcome: Outcome, seconds: float) -> int:
         """An evaluation has ended; one that is lost will be run again."""
+        went = {"seconds": seconds, "began": outcome.began, "worker": outcome.worker, "output": outcome.output}
         if outcome.state == "done":
-            return self._store.append("told", number, {"value": outcome.value, "seconds": seconds})
+            return self._store.append("told", number, {"value": outcome.value, **went})
+        why = {"reason": outcome.reason, "traceback": outcome.traceback}
         if outcome.state == "lost":
-            return self._store.append("lost", number, {"reason": outcome.reason})
-        body = {"state": outcome.state, "reason": outcome.reason, "traceback": outcome.traceback, "seconds": seconds}
-        return self._store.append("failed", number, body)
+            return self._store.append("lost", number, {**why, **went})
+        return self._store.append("failed", number, {"state": outcome.state, **why, **went})
 
     def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> int:
         """The driver ended, and how its workers had spent their time."""

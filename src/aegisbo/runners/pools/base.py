@@ -26,18 +26,25 @@ class Pool(ABC):
     def __init__(self, capacity: int, journal: Journal | None = None) -> None:
         self.capacity = capacity
         self._journal = Unrecorded() if journal is None else journal
-        self._submitted: dict[int, float] = {}  # when, by trial number; only jobs that have not ended
+        self._submitted: dict[int, tuple[int, float]] = {}  # worker and when, by number; jobs that have not ended
         self._lock = Lock()  # an end is recorded and queued in one go: both have the same order
         self._ends: SimpleQueue[Finished | BaseException] = SimpleQueue()
 
     @abstractmethod
-    def _start(self, number: int, x: Any) -> None:
-        """Start evaluating x; `_ended` must be called once, from any thread, when it is over."""
+    def _start(self, number: int, x: Any, worker: int) -> None:
+        """Let this worker evaluate x; `_ended` must be called once, from any thread, when it is over."""
 
-    def submit(self, number: int, x: Any) -> None:
+    @property
+    def starting(self) -> int:
+        """How many jobs have been submitted whose function has not been called yet; most pools cannot know."""
+        return 0
+
+    def submit(self, number: int, x: Any) -> int:
         with self._lock:
-            self._submitted[number] = self.now()
-        self._start(number, x)
+            worker = min(set(range(self.capacity)) - {worker for worker, _ in self._submitted.values()})
+            self._submitted[number] = worker, self.now()
+        self._start(number, x, worker)
+        return worker
 
     def collect(self, timeout: float | None = None) -> list[Finished]:
         """All jobs that have ended since the last call; waits for the first one up to `timeout` seconds."""
@@ -58,9 +65,10 @@ class Pool(ABC):
     def _ended(self, number: int, outcome: Outcome) -> None:
         now = self.now()
         with self._lock:
-            submitted = self._submitted.pop(number, None)
-            if submitted is None:
+            if number not in self._submitted:
                 return  # the pool was closed meanwhile
+            worker, submitted = self._submitted.pop(number)
+            outcome = replace(outcome, worker=worker)
             job = Finished(number, outcome, submitted, now)
             try:
                 self._ends.put(replace(job, event=self._journal.ended(number, outcome, job.seconds)))

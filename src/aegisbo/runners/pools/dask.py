@@ -46,7 +46,7 @@ class Dask(Pool):
         if self._ours:
             self._client.close()
 
-    def _start(self, number: int, x: Any) -> None:
+    def _start(self, number: int, x: Any, worker: int) -> None:
         if self._client.status != "running":
             raise AegisError(
                 "The Dask scheduler is gone: start it and run the same call again; all that had finished is kept."

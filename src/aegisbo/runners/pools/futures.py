@@ -33,7 +33,7 @@ class Futures(Pool):
         for future in tuple(self._futures.values()):
             future.cancel()
 
-    def _start(self, number: int, x: Any) -> None:
+    def _start(self, number: int, x: Any, worker: int) -> None:
         try:
             future = self._executor.submit(self._call, x)
         except RuntimeError as error:  # broken, or shut down

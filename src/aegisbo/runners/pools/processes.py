@@ -55,8 +55,8 @@ class Processes(Pool):
         for worker in self._workers:
             worker.join()
 
-    def _start(self, number: int, x: Any) -> None:
-        next(worker for worker in self._workers if worker.free).start(number, x)
+    def _start(self, number: int, x: Any, worker: int) -> None:
+        self._workers[worker].start(number, x)
 
 
 class _Worker:
@@ -73,10 +73,6 @@ class _Worker:
         self._process: Process | None = None
         self._thread = Thread(target=self._serve, daemon=True)
         self._thread.start()
-
-    @property
-    def free(self) -> bool:
-        return self._current is None
 
     def start(self, number: int, x: Any) -> None:
         with self._lock:

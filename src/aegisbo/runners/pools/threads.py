@@ -23,7 +23,7 @@ class Threads(Pool):
         """Forget what is running: a thread cannot be stopped, but it does not keep the program alive either."""
         self._forget()
 
-    def _start(self, number: int, x: Any) -> None:
+    def _start(self, number: int, x: Any, worker: int) -> None:
         Thread(target=self._evaluate, args=(number, x), daemon=True).start()
 
     def _evaluate(self, number: int, x: Any) -> None:
@@ -38,5 +38,5 @@ class Serial(Threads):
     def __init__(self, evaluation: Evaluation, journal: Journal | None) -> None:
         super().__init__(evaluation, 1, journal)
 
-    def _start(self, number: int, x: Any) -> None:
+    def _start(self, number: int, x: Any, worker: int) -> None:
         self._evaluate(number, x)
