@@ -225,7 +225,7 @@ def test_a_truncated_write_ahead_log_costs_its_last_events_only(tmp_path: Path) 
 def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("Dear diary, " * 1000)
-    assert_refused(path, "is not a study: name another file")
+    assert_refused(path, "is not a study")
     path.write_bytes(b"SQLite format 3\x00" + b"\x07" * 8192)
     assert_refused(path, "damaged|not a study")
     path.write_bytes(b"")
@@ -256,7 +256,7 @@ def test_another_programs_database_is_refused(tmp_path: Path) -> None:
         other.executescript(
             "CREATE TABLE events (id INTEGER PRIMARY KEY, title TEXT); INSERT INTO events VALUES (1, 'a')"
         )
-    assert_refused(path, "is an SQLite file, but not a study")
+    assert_refused(path, "is not a study")
 
 
 def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
