@@ -46,7 +46,8 @@ def problems(
     table = plain_table(["name"], ["d", "instances", "minimum", *["cost"] * cost])
     table.add_column("box", overflow="fold")
     unavailable: dict[str, list[str]] = {}  # names, by the reason
-    for problem in (*map(get, names()), *families()):
+    problems: list[Problem | Family] = [*map(get, names()), *families()]
+    for problem in problems:
         minimum, count = getattr(problem, "minimum", None), getattr(problem, "count", 1)
         known = "unknown" if minimum is None else f"{minimum:.6g}"
         seconds = [_cost_or_reason(problem, unavailable)] if cost else []

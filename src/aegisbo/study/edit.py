@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from contextlib import closing
+from numbers import Integral
 from pathlib import Path
 
 from aegisbo.errors import InvalidInput
@@ -29,7 +30,7 @@ def retry(path: str | os.PathLike[str], numbers: Iterable[int] | None = None) ->
         StudyError: there is no such study, or somebody drives it at this moment.
         TrialError: a trial was never asked for, is pending, or was forgotten; nothing has been changed.
     """
-    return _changed(Path(path), "retried", Optimizer.retry, numbers)
+    return _changed(Path(path), "retried", Optimizer.retry, None if numbers is None else _listed(numbers))
 
 
 def forget(path: str | os.PathLike[str], numbers: Iterable[int]) -> tuple[int, ...]:
@@ -46,17 +47,17 @@ def forget(path: str | os.PathLike[str], numbers: Iterable[int]) -> tuple[int, .
         StudyError: there is no such study, or somebody drives it at this moment.
         TrialError: a trial was never asked for, or was forgotten already; nothing has been changed.
     """
-    return _changed(Path(path), "forgotten", Optimizer.forget, numbers)
+    return _changed(Path(path), "forgotten", Optimizer.forget, _listed(numbers))
 
 
 def _changed(
-    path: Path, kind: str, change: Callable[[Optimizer, int], Trial], numbers: Iterable[int] | None
+    path: Path, kind: str, change: Callable[[Optimizer, int], Trial], numbers: list[int] | None
 ) -> tuple[int, ...]:
     """Check the change on the optimizer that lived through the study, then write it down as one event."""
     read_events(path)  # first, because nothing is to be made beside a file that is no study
     with DriverLock(path), closing(Store(path, lambda text: None)) as store:
         optimizer = optimizer_after(store.events())
-        chosen = _without_value(optimizer) if numbers is None else _listed(numbers)
+        chosen = _without_value(optimizer) if numbers is None else numbers
         for number in chosen:
             change(optimizer, number)
         if chosen:
@@ -68,7 +69,8 @@ def _without_value(optimizer: Optimizer) -> list[int]:
     return [trial.number for trial in optimizer.trials if trial.state in FAILURES]
 
 
-def _listed(numbers: Iterable[int]) -> list[int]:
-    if isinstance(numbers, str) or not isinstance(numbers, Iterable):
+def _listed(numbers: object) -> list[int]:
+    given = list(numbers) if isinstance(numbers, Iterable) and not isinstance(numbers, str) else [None]
+    if not all(isinstance(number, Integral) for number in given):
         raise InvalidInput(f"numbers must be a list of trial numbers, got {numbers!r}.")
-    return sorted(set(numbers))
+    return sorted({int(number) for number in given})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import threading
 import time
@@ -51,6 +52,8 @@ class Store:
             if path.exists():
                 with closing(_reader(path, alone=not _log(path).exists())) as look:
                     _require_study(look, path)
+                if not os.access(path, os.W_OK):  # SQLite would notice it too late to leave no log behind
+                    raise StudyError(f"Study file {path}: it cannot be written to: check its permissions.")
             else:
                 _create(path.resolve())
             self._connection = sqlite3.connect(path, PATIENCE, isolation_level=None, check_same_thread=False)
