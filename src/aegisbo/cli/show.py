@@ -87,7 +87,7 @@ def _summary(study: Path, events: Sequence[Event], optimizer: Optimizer) -> Iter
         yield f"began {local_time(spans[0][0])}, ran for {worked}{times}"
     states = Counter(trial.state for trial in result.trials)
     counts = ", ".join(f"{count} {state}" for state, count in states.items())
-    observed = f"; {len(optimizer.observed)} points observed elsewhere" if optimizer.observed else ""
+    observed = f"; observed elsewhere: {len(optimizer.observed)}" if optimizer.observed else ""
     yield f"{len(result.trials)} trials: {counts or 'none yet'}{observed}"
     if result.best is not None:
         where = f"in trial {result.best.number}" if result.best.number >= 0 else "observed elsewhere"

@@ -69,8 +69,9 @@ def _without_value(optimizer: Optimizer) -> list[int]:
     return [trial.number for trial in optimizer.trials if trial.state in FAILURES]
 
 
-def _listed(numbers: object) -> list[int]:
-    given = list(numbers) if isinstance(numbers, Iterable) and not isinstance(numbers, str) else [None]
-    if not all(isinstance(number, Integral) for number in given):
+def _listed(numbers: Iterable[int]) -> list[int]:
+    listed = isinstance(numbers, Iterable) and not isinstance(numbers, str)
+    given = list(numbers) if listed else []
+    if not listed or not all(isinstance(number, Integral) for number in given):
         raise InvalidInput(f"numbers must be a list of trial numbers, got {numbers!r}.")
     return sorted({int(number) for number in given})
