@@ -15,12 +15,13 @@ def retry(
     study: StudyFile,
     numbers: Annotated[
         str | None,
-        typer.Argument(metavar="[NUMBERS]", help="Trials such as `3`, `3-17` or `3,5,8-10`; all without a value."),
+        typer.Argument(metavar="[NUMBERS]", help="Trials such as `3`, `3-17` or `3,5,8-10`."),
     ] = None,
 ) -> None:
-    """Run trials again: they are pending until the next `minimize`, which keeps their numbers and points.
+    """Let trials be run again, all without a value or those named.
 
-    What a named trial had as its value is dropped. The file keeps a record of everything that happened.
+    The next `minimize` with this study runs them first, with the same numbers and points. If a named trial has a value,
+    it is dropped. The file keeps a record of everything that happened.
     """
     from aegisbo.study import retry as run
 
@@ -35,9 +36,10 @@ def forget(
     study: StudyFile,
     numbers: Annotated[str, typer.Argument(metavar="NUMBERS", help="Trials such as `3`, `3-17` or `3,5,8-10`.")],
 ) -> None:
-    """Go on as if trials had never been: they teach nothing, are never the best, and leave the budget to others.
+    """Drop trials as if they had never been asked for.
 
-    The file keeps a record of everything that happened.
+    They teach the model nothing, are never the best, and do not count towards the budget. The file keeps a record of
+    everything that happened.
     """
     from aegisbo.study import forget as run
 

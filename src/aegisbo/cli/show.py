@@ -66,7 +66,7 @@ def show(
         return
     console = Console(highlight=False, markup=False)
     for line in _summary(study, events, optimizer):
-        console.print(line)
+        console.print(line, style="bold" if line.startswith("best ") else None)
     for line in _reasons(rows, None if failed else KINDS):
         console.print(line, no_wrap=True, overflow="ellipsis")
     sign = -1.0 if optimizer.settings.maximize else 1.0

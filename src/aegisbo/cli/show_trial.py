@@ -58,7 +58,9 @@ def _history(number: int, events: Iterable[Event]) -> list[tuple[str, str]]:
     own = [event for event in events if event.number == number or number in event.body.get("numbers", ())]
     if not any(event.kind in CHANGES for event in own):
         return []
-    return [(local_time(event.at), f"{event.kind} {event.body.get('reason', '')}") for event in own]
+    return [
+        (local_time(event.at), f"{event.kind} {event.body.get('value', event.body.get('reason', ''))}") for event in own
+    ]
 
 
 def _print(console: Console, pairs: Iterable[tuple[str, Any]], title: str = "") -> None:

@@ -28,17 +28,17 @@ def trial_table(rows: Sequence[Row], width: int, reasons: bool = False) -> Table
     Parameters have a column each, or one for all of them if there are too many. Why a trial has no value is said where
     there is room left, or before the parameters if `reasons` are wanted.
     """
-    least = WANTED if reasons else 0
+    least, told = (WANTED, "reason") if reasons else (0, "value")
     fixed = {
         "trial": [str(row["number"]) for row in rows],
         "state": [str(row["state"]) for row in rows],
-        "value": [_value(row, least) for row in rows],
+        told: [_value(row, least) for row in rows],
         "seconds": ["" if row["seconds"] is None else f"{row['seconds']:.3g}" for row in rows],
         "move": [str(row["move"]) for row in rows],
     }
     columns = {**fixed, **_parameters(rows, width - _width(fixed) - GAP)}
-    left = max(map(cell_len, ["value", *fixed["value"]])) + width - _width(columns)
-    columns["value"] = [_value(row, left) for row in rows]
+    left = max(map(cell_len, [told, *fixed[told]])) + width - _width(columns)
+    columns[told] = [_value(row, left) for row in rows]
     table = plain_table([])
     for heading, cells in columns.items():
         right = heading in ("trial", "seconds") or all(map(_is_number, cells))
