@@ -99,6 +99,15 @@ def test_a_column_for_each_parameter(study: str) -> None:
     assert "observed" in lines[0]
 
 
+def test_parameters_may_be_called_like_columns(tmp_path: Path) -> None:
+    space = Space({name: Int(100 * k, 100 * k + 99) for k, name in enumerate(["trial", "value", "state"], start=1)})
+    heading, *lines = listed(shown(str(make(tmp_path / "run.db", space, asks=7)), "--best", "4"))
+    assert heading == ["trial", "state", "value", "seconds", "move", "trial", "value", "state"]
+    for number, state, value, *_, a, b, c in lines:
+        assert (state, [a[0], b[0], c[0]]) == ("done", ["1", "2", "3"])
+        assert float(value) == {"-1": 3.5, "0": 4.0, "1": 2.0, "2": 5.0}[number]
+
+
 def test_which_trials_in_which_order(study: str) -> None:
     numbers = {
         ("--last", "2"): ["7", "8"],

@@ -19,7 +19,7 @@ def numbers_in(text: str, name: str) -> list[int]:
     """
     numbers: list[int] = []
     for part in text.split(","):
-        match = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
+        match = re.fullmatch(r"\s*(\d{1,6})(?:-(\d{1,6}))?\s*", part)  # more would not fit into memory
         if match is None:
             raise InvalidInput(f"{name} {text!r} cannot be read at {part!r}: write it like 1-51 or 1,4,7-9.")
         first, last = int(match[1]), int(match[2] or match[1])

@@ -46,13 +46,13 @@ def problems(
     table = plain_table(["name"], ["d", "instances", "minimum", *["cost"] * cost])
     table.add_column("box", overflow="fold")
     unavailable: dict[str, list[str]] = {}  # names, by the reason
-    problems: list[Problem | Family] = [*map(get, names()), *families()]
-    for problem in problems:
+    known: list[Problem | Family] = [*map(get, names()), *families()]
+    for problem in known:
         minimum, count = getattr(problem, "minimum", None), getattr(problem, "count", 1)
-        known = "unknown" if minimum is None else f"{minimum:.6g}"
+        lowest = "unknown" if minimum is None else f"{minimum:.6g}"
         seconds = [_cost_or_reason(problem, unavailable)] if cost else []
         sides = box(problem.bounds).replace(", ", ",")  # so that a line ends between two sides
-        table.add_row(problem.name, str(problem.d), str(count), known, *seconds, sides)
+        table.add_row(problem.name, str(problem.d), str(count), lowest, *seconds, sides)
     console = Console(highlight=False)
     console.print(table)
     for name, reason in broken().items():

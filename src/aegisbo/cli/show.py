@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -17,6 +17,7 @@ from aegisbo.cli.tables import duration, local_time
 from aegisbo.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
+    from aegisbo.cli.trial_table import Row
     from aegisbo.optimizer import Optimizer
     from aegisbo.study.store import Event
 
@@ -28,8 +29,6 @@ WAITING = {
     "pool": "waiting for the pool",
     "nothing": "with nothing left to do",
 }
-
-Row = dict[str, Any]  # of the table in `aegisbo.study.export`
 
 
 def show(

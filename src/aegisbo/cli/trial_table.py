@@ -19,7 +19,8 @@ WANTED = 20  # cells, at least, if reasons are asked for
 READABLE = 10  # cells, at least, else there is none
 GAP = 2  # cells between two columns
 
-Row = dict[str, Any]  # of `aegisbo.study.export.rows`
+Row = dict[str, Any]  # of the table in `aegisbo.study.export`
+Column = tuple[str, list[str]]  # a heading and the cells below it
 
 
 def trial_table(rows: Sequence[Row], width: int, reasons: bool = False) -> Table:
@@ -28,22 +29,23 @@ def trial_table(rows: Sequence[Row], width: int, reasons: bool = False) -> Table
     Parameters have a column each, or one for all of them if there are too many. Why a trial has no value is said where
     there is room left, or before the parameters if `reasons` are wanted.
     """
-    least, told = (WANTED, "reason") if reasons else (0, "value")
-    fixed = {
-        "trial": [str(row["number"]) for row in rows],
-        "state": [str(row["state"]) for row in rows],
-        told: [_value(row, least) for row in rows],
-        "seconds": ["" if row["seconds"] is None else f"{row['seconds']:.3g}" for row in rows],
-        "move": [str(row["move"]) for row in rows],
-    }
-    columns = {**fixed, **_parameters(rows, width - _width(fixed) - GAP)}
-    left = max(map(cell_len, [told, *fixed[told]])) + width - _width(columns)
-    columns[told] = [_value(row, left) for row in rows]
+    least = WANTED if reasons else 0
+    fixed = [
+        ("trial", [str(row["number"]) for row in rows]),
+        ("state", [str(row["state"]) for row in rows]),
+        ("seconds", ["" if row["seconds"] is None else f"{row['seconds']:.3g}" for row in rows]),
+        ("move", [str(row["move"]) for row in rows]),
+        ("reason" if reasons else "value", [_value(row, least) for row in rows]),
+    ]
+    parameters = _parameters(rows, width - _width(fixed) - GAP)
+    heading, _ = fixed.pop()
+    room = width - _width([*fixed, *parameters]) - GAP
+    fixed.insert(2, (heading, [_value(row, room) for row in rows]))
     table = plain_table([])
-    for heading, cells in columns.items():
+    for heading, cells in [*fixed, *parameters]:
         right = heading in ("trial", "seconds") or all(map(_is_number, cells))
         table.add_column(Text(heading), justify="right" if right else "left", no_wrap=True)
-    for line in zip(*columns.values(), strict=True):
+    for line in zip(*(cells for _, cells in [*fixed, *parameters]), strict=True):
         table.add_row(*map(Text, line))
     return table
 
@@ -54,22 +56,22 @@ def cut(text: str, cells: int) -> str:
     return line if cell_len(line) <= cells else set_cell_size(line, max(cells - 1, 0)).rstrip() + "…"
 
 
-def _parameters(rows: Sequence[Row], room: int) -> dict[str, list[str]]:
+def _parameters(rows: Sequence[Row], room: int) -> list[Column]:
     """The columns of the parameters: with whole names, with short ones, or all in one that is cut."""
     names = [key.removeprefix(PREFIX) for key in rows[0] if key.startswith(PREFIX)] if rows else []
     cells = [[_cell(row[PREFIX + name]) for row in rows] for name in names]
     short = [_cut_within(name) for name in names]
     short = short if len(set(short)) == len(names) else names
     for headings in (names, short):
-        columns = dict(zip(headings, cells, strict=True))
+        columns = list(zip(headings, cells, strict=True))
         if _width(columns) <= room:
             return columns
     lines = zip(*cells, strict=True)
-    return {"parameters": [cut(" ".join(map("{}={}".format, short, line)), room) for line in lines]}
+    return [("parameters", [cut(" ".join(map("{}={}".format, short, line)), room) for line in lines])]
 
 
-def _width(columns: dict[str, list[str]]) -> int:
-    return sum(max(map(cell_len, [heading, *cells])) + GAP for heading, cells in columns.items()) - GAP
+def _width(columns: Sequence[Column]) -> int:
+    return sum(max(map(cell_len, [heading, *cells])) + GAP for heading, cells in columns) - GAP
 
 
 def _value(row: Row, cells: int) -> str:
