@@ -69,12 +69,25 @@ def test_the_table_lists_all_functions_and_the_families_of_other_packages() -> N
     rows = {name: cells for name, *cells in lines if cells and cells[0].isdigit()}
     assert list(rows) == [*(problem.name for problem in SYNTHETIC), "bowl", "glass"]
     assert rows["Branin"][:3] == ["2", "1", "0.397887"]
-    assert rows["Branin"][4] in ("μs", "ms")
+    assert "".join(rows["Branin"][3:]) == "[-5,10]×[0,15]"
     assert rows["bowl"][:3] == ["1", "5", "unknown"]
 
 
+def test_costs_are_measured_on_request() -> None:
+    (row,) = (line.split() for line in call("problems", "--cost").splitlines() if line.startswith("Branin"))
+    assert row[5] in ("μs", "ms")
+
+
+@pytest.mark.parametrize("command", [["problems"], ["problems", "--cost"], ["strategies"]])
+def test_lists_fit_a_small_terminal(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = [line for line in call(*command).splitlines() if "optional package" not in line]
+    assert max(map(len, lines)) <= 80
+    assert not [line for line in lines if len(line.strip()) == 1]  # nothing was wrapped for a single letter
+
+
 def test_the_table_names_the_command_for_a_missing_extra() -> None:
-    lines = call("problems").splitlines()
+    lines = call("problems", "--cost").splitlines()
     assert "glass: A bowl of glass needs an optional package: pip install 'bowls[glass]'" in lines
     (row,) = (line.split() for line in lines if line.startswith("glass "))
     assert row[1:5] == ["1", "5", "unknown", "–"]
@@ -128,7 +141,12 @@ def test_instances_are_added_to_the_names() -> None:
     assert with_instances(["bowl"], None, "1,4,7-9") == ["bowl#1", "bowl#4", "bowl#7", "bowl#8", "bowl#9"]
 
 
-@pytest.mark.parametrize("text", ["9-3", "a", "1-", "", "1,,2"])
+def test_a_range_the_wrong_way_round_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"--instances '1,9-3' runs backwards at '9-3': write 3-9\."):
+        with_instances(["bowl"], None, "1,9-3")
+
+
+@pytest.mark.parametrize("text", ["a", "1-", "", "1,,2"])
 def test_unreadable_instances_are_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match=r"cannot be read at .* write it like 1-51"):
         with_instances(["bowl"], None, text)

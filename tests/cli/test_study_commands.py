@@ -15,7 +15,9 @@ from typer.testing import CliRunner
 import aegisbo
 from aegisbo.cli import app, demo
 from aegisbo.cli.minimize import EXAMPLE_SPACE
+from aegisbo.cli.number_list import in_words, numbers_in
 from aegisbo.errors import AegisError, InvalidInput, StudyError
+from aegisbo.study.store import read_events
 
 SPACE = """
 [x]
@@ -78,6 +80,50 @@ def test_a_run_is_recorded_shown_replayed_and_exported(folder: Path) -> None:
     call("export", "run.db", "--to", "json", "-o", "run.json")
     document = json.loads(Path("run.json").read_text())
     assert [trial["params"] for trial in document["trials"]] == [dict(t.params) for t in result.trials]
+
+
+def test_failures_are_retried_and_trials_forgotten(folder: Path) -> None:
+    minimized("mine:f", "--budget", "12", "--study", "run.db")
+    failed = [trial.number for trial in aegisbo.load("run.db").trials if trial.state == "failed"]
+    assert len(failed) > 1
+    pending = call("retry", "run.db")
+    assert f"{len(failed)} trials: " in pending
+    assert numbers_in(pending.split(":")[1].split(" are ")[0], "the output") == failed
+    (folder / "mine.py").write_text("def f(x, kind): return 1.0\n")
+    first, second, *_ = (trial.number for trial in aegisbo.load("run.db").trials if trial.state == "done")
+    assert call("retry", "run.db", str(first)).startswith(f"Trial {first} is pending again: ")
+    assert "Nothing to retry" in call("retry", "run.db")
+    assert call("forget", "run.db", str(second)) == (
+        f"Trial {second} is forgotten: no result and no evaluation counts any more.\n"
+    )
+    assert aegisbo.load("run.db").trials[second].state == "forgotten"
+    minimized("mine:f", "--budget", "12", "--study", "run.db")
+    assert aegisbo.load("run.db").nfev == 12
+    assert len(aegisbo.load("run.db").trials) == 13
+    assert "All 13 decisions follow" in call("replay", "run.db")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["forget", "run.db", "3-1"], "NUMBERS '3-1' runs backwards at '3-1': write 1-3"),
+        (["forget", "run.db", "1;2"], "NUMBERS '1;2' cannot be read at '1;2'"),
+        (["forget", "run.db", "1-9"], "Trial 4 was never asked for: 4 trials are known"),
+        (["retry", "run.db", "7"], "Trial 7 was never asked for: 4 trials are known"),
+    ],
+)
+def test_numbers_that_cannot_be_used_get_one_sentence(folder: Path, arguments: list[str], message: str) -> None:
+    minimized("mine:f", "--budget", "4", "--study", "run.db")
+    before = read_events(Path("run.db"))
+    with pytest.raises(AegisError, match=message):
+        call(*arguments)
+    assert read_events(Path("run.db")) == before
+
+
+def test_numbers_in_words_are_read_back() -> None:
+    for numbers in ([3], [3, 4], [3, 5, 8, 9, 10], [0, 1, 2, 7]):
+        assert numbers_in(in_words(numbers), "the text") == numbers
+    assert in_words([3, 5, 8, 9, 10]) == "3, 5, 8-10"
 
 
 def test_the_same_command_continues_and_another_is_refused(folder: Path) -> None:
@@ -169,10 +215,10 @@ def test_a_module_that_cannot_import_something_itself_shows_its_own_error(folder
         call("minimize", "broken:f", "--space", "space.toml")
 
 
-@pytest.mark.parametrize("command", ["show", "replay", "export"])
+@pytest.mark.parametrize("command", ["show", "replay", "export", "retry", "forget"])
 def test_a_file_that_is_not_there_is_said_so(folder: Path, command: str) -> None:
     with pytest.raises(AegisError, match=r"no study file nothing\.db"):
-        call(command, "nothing.db")
+        call(command, "nothing.db", *["3"] * (command == "forget"))
     assert not Path("nothing.db").exists()
 
 

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import aegisbo
 from aegisbo.cli import app
 from aegisbo.errors import AegisError, InvalidInput
+from aegisbo.study import forget, retry
 
 SPACE = {
     "lr": aegisbo.Real(1e-4, 1e-1, log=True),
@@ -69,6 +70,16 @@ def test_what_was_exported_can_be_taken_up_again(study_file: Path) -> None:
     assert optimizer.best is not None
     assert optimizer.best.value == aegisbo.load(study_file).fun
     assert len(optimizer.observed) == 15
+
+
+def test_only_trials_that_count_are_exported(study_file: Path) -> None:
+    from aegisbo.integrations.optuna_export import export
+
+    retry(study_file, [2])
+    forget(study_file, [5, 6])
+    exported = export(study_file, f"sqlite:///{study_file.parent}/o.db")
+    counting = [trial for trial in aegisbo.load(study_file).trials if trial.number not in (2, 5, 6)]
+    assert [theirs.params for theirs in exported.trials] == [trial.params for trial in counting]
 
 
 def test_an_export_that_cannot_be_made_says_why(study_file: Path) -> None:

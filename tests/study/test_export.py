@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -67,12 +68,38 @@ def test_csv_holds_every_trial(study: Path) -> None:
     assert [row["seconds"] for row in table] == ["0.25", "7.0", "0.5", "0.125", "2.0", ""]
 
 
-def test_times_are_those_of_the_events(study: Path) -> None:
+def test_times_are_those_of_the_events_unless_measured_where_it_ran(study: Path) -> None:
+    with Study.open(study, Settings.checked(SPACE, strategy="random")) as file:
+        file.ended(5, Outcome("done", 1.0, seconds=0.5, began=1e9, worker=2), 0.5)
     at = {(event.kind, event.number): event.at for event in read_events(study)}
     table = rows(study)
     assert [row["asked_at"] for row in table] == [at["asked", number] for number in range(6)]
-    ends = [at["told", 0], at["told", 1], *(at["failed", number] for number in (2, 3, 4)), None]
+    ends = [at["told", 0], at["told", 1], *(at["failed", number] for number in (2, 3, 4)), 1e9 + 0.5]
     assert [row["ended_at"] for row in table] == ends
+    assert [row["started_at"] for row in table[1:]] == [ends[1] - 7, ends[2] - 0.5, ends[3] - 0.125, ends[4] - 2, 1e9]
+    assert [row["worker"] for row in table] == [None] * 5 + [2]
+
+
+def test_times_in_csv_are_iso_8601_with_their_zone(study: Path) -> None:
+    for row, read in zip(rows(study), csv.DictReader(io.StringIO(exported(study, "csv"), newline="")), strict=True):
+        for name in ("asked_at", "started_at", "ended_at"):
+            if row[name] is None:
+                assert read[name] == ""
+            else:
+                moment = datetime.fromisoformat(read[name])
+                assert moment.utcoffset() is not None
+                assert moment.timestamp() == pytest.approx(row[name], abs=1e-3)
+
+
+def test_points_observed_elsewhere_come_first(study: Path) -> None:
+    with Study.open(study, Settings.checked(SPACE, strategy="random")) as file:
+        file.observe([({"lr": 1e-3, "units": 20, "act": None}, 7.0)])
+    first = next(csv.DictReader(io.StringIO(exported(study, "csv"), newline="")))
+    told = {name: first[name] for name in ("number", "state", "value", "move", "param_units", "asked_at", "reason")}
+    assert told == {
+        "number": "-1", "state": "done", "value": "7.0", "move": "observed", "param_units": "20", "asked_at": "",
+        "reason": "",
+    }  # fmt: skip
 
 
 def test_json_holds_the_whole_optimizer(study: Path) -> None:

@@ -10,6 +10,8 @@ import pytest
 import aegisbo
 from aegisbo.errors import StudyError
 from aegisbo.strategies import Aegis
+from aegisbo.study import forget, retry
+from aegisbo.study.export import rows
 from aegisbo.study.replay import replay
 
 # Written by 0.1.0 with minimize(..., budget=12, seed=7, strategy="aegis:gamma=0.2", executor="serial").
@@ -56,6 +58,22 @@ def test_it_goes_on(study: Path, strategy: str | Aegis) -> None:
     result = aegisbo.minimize(loss, SPACE, budget=14, study=study, strategy=strategy, **SETTINGS)
     assert result.nfev == 14
     assert [trial.params for trial in result.trials[:12]] == [trial.params for trial in aegisbo.load(WITNESS).trials]
+
+
+def test_its_trials_are_listed_with_the_times_that_it_knows(study: Path) -> None:
+    for row in rows(study):
+        assert row["asked_at"] < row["ended_at"]
+        assert row["ended_at"] - row["started_at"] == pytest.approx(row["seconds"], abs=1e-6)
+        assert row["worker"] is None
+    assert aegisbo.load(study).idle is not None
+
+
+def test_its_trials_can_be_retried_and_forgotten(study: Path) -> None:
+    assert retry(study) == (3,)
+    assert forget(study, [7]) == (7,)
+    result = aegisbo.minimize(loss, SPACE, budget=12, study=study, strategy="aegis:gamma=0.2", **SETTINGS)
+    assert (result.nfev, len(result.trials)) == (12, 13)
+    assert (result.trials[3].state, result.trials[7].state) == ("failed", "forgotten")
 
 
 def test_another_strategy_is_refused(study: Path) -> None:

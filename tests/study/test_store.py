@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from aegisbo.errors import StudyError
+from aegisbo.study import store as store_module
 from aegisbo.study.store import APPLICATION, SCHEMA, Event, Store, read_events
 
 
@@ -32,9 +33,8 @@ def filled(path: Path, events: int = 300) -> Path:
 
 
 def snapshot(folder: Path) -> dict[str, bytes]:
-    """What the files hold; the index that readers share, and a log without events, hold nothing."""
-    contents = {file.name: file.read_bytes() for file in folder.iterdir() if not file.name.endswith("-shm")}
-    return {name: content for name, content in contents.items() if content or not name.endswith("-wal")}
+    """Which files there are and what they hold; the index that readers share holds nothing of its own."""
+    return {file.name: b"" if file.name.endswith("-shm") else file.read_bytes() for file in folder.iterdir()}
 
 
 @contextmanager
@@ -225,11 +225,64 @@ def test_a_truncated_write_ahead_log_costs_its_last_events_only(tmp_path: Path) 
 def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("Dear diary, " * 1000)
-    assert_refused(path, "is not a study: name another file")
+    assert_refused(path, "is not a study")
     path.write_bytes(b"SQLite format 3\x00" + b"\x07" * 8192)
     assert_refused(path, "damaged|not a study")
     path.write_bytes(b"")
     assert_refused(path, "is empty: name another file, or delete it")
+
+
+@pytest.mark.parametrize("content", [b"Dear diary, ", b"Dear diary, " * 1000, b"SQLite format 3\x00" + b"\x07" * 8192])
+def test_nobody_is_told_to_delete_what_is_no_study(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_bytes(content)
+    with pytest.raises(StudyError) as caught:
+        read_events(path)
+    assert "delete it" not in str(caught.value)
+    assert "name another file" in str(caught.value) or "restore it" in str(caught.value)
+
+
+def test_a_log_of_another_programs_database_is_left_alone(tmp_path: Path) -> None:
+    """Not even an empty log or an index is made beside it."""
+    path = tmp_path / "bookmarks.db"
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA journal_mode = WAL")
+        other.execute("CREATE TABLE bookmarks (title TEXT)")
+    assert_refused(path, "is not a study: name another file")
+
+
+READ_AND_TEST = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("SELECT count(*) FROM events").fetchone()
+connection.close()
+"""
+
+
+def test_a_reader_in_the_drivers_process_does_not_cost_the_driver_its_log(tmp_path: Path) -> None:
+    """Closing any descriptor of a file drops the locks of its process, after which others may remove the log."""
+    path = tmp_path / "run.db"
+    with closing(Store(path, quiet)) as store:
+        store.append("told", 0, {})
+        read_events(path)
+        subprocess.run([sys.executable, "-c", READ_AND_TEST, str(path)], check=True)  # it would be the last to leave
+        assert (tmp_path / "run.db-wal").exists()
+        store.append("told", 1, {})
+    assert [event.number for event in read_events(path)] == [0, 1]
+
+
+def test_a_driver_that_comes_while_the_file_is_read_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = filled(tmp_path / "run.db", 3)
+    honest = store_module._rows
+
+    def slow(connection: sqlite3.Connection, file: Path) -> list[Event]:
+        events = honest(connection, file)
+        monkeypatch.setattr(store_module, "_rows", honest)
+        drive(path)
+        return events
+
+    monkeypatch.setattr(store_module, "_rows", slow)
+    assert [event.kind for event in read_events(path)] == ["asked"] * 3 + ["opened"]
 
 
 def test_a_folder_is_refused(tmp_path: Path) -> None:
@@ -256,7 +309,7 @@ def test_another_programs_database_is_refused(tmp_path: Path) -> None:
         other.executescript(
             "CREATE TABLE events (id INTEGER PRIMARY KEY, title TEXT); INSERT INTO events VALUES (1, 'a')"
         )
-    assert_refused(path, "is an SQLite file, but not a study")
+    assert_refused(path, "is not a study")
 
 
 def test_a_newer_schema_is_refused(tmp_path: Path) -> None:

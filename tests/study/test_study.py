@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,17 @@ from hypothesis import strategies as st
 
 from aegisbo.errors import InvalidInput, StudyError, UnknownName
 from aegisbo.optimizer import Optimizer, Settings
-from aegisbo.outcome import Outcome
+from aegisbo.outcome import FAILURES, Outcome
 from aegisbo.space import Choice, Int, Real
 from aegisbo.space.space import Space
-from aegisbo.study import Study, load
+from aegisbo.study import Study, forget, load, retry
 from aegisbo.study.history import optimizer_after
+from aegisbo.study.replay import replay
 from aegisbo.study.store import Store, read_events
 
 BOX = Space([(-5, 10), (2, 3)])
 MIXED = Space({"lr": Real(1e-6, 0.1, log=True), "units": Int(16, 512), "act": Choice(["relu", None, 3, True])})
+GRID = Space({"n": Int(2, 9), "kind": Choice(["a", "b", "c"])})  # where what is taken decides what is next
 GIVEN = {"strategy": "random", "seed": 7}
 
 
@@ -86,8 +89,22 @@ def live(driver: Driver, choices: st.DataObject, steps: int) -> None:
             (driver.tell if step == "late" else driver.too_late)(choices.draw(st.sampled_from(slow)))
 
 
+def think_twice(path: Path, live: Optimizer, choices: st.DataObject) -> None:
+    """Retry and forget some trials in the file, and in the optimizer that lived through it."""
+    for change, alike, states in (
+        (retry, live.retry, ("done", *FAILURES)),
+        (forget, live.forget, ("pending", "done", *FAILURES)),
+        (retry, live.retry, FAILURES),
+    ):
+        allowed = [trial.number for trial in live.trials if trial.state in states]
+        some = choices.draw(st.sets(st.sampled_from(allowed))) if allowed else set()
+        assert change(path, some) == tuple(sorted(some))
+        for number in some:
+            alike(number)
+
+
 @settings(max_examples=15, phases=[Phase.generate])  # no shrinking: every example is a file, synced to disk
-@given(choices=st.data(), space=st.sampled_from([BOX, MIXED]), maximize=st.booleans())
+@given(choices=st.data(), space=st.sampled_from([BOX, MIXED, GRID]), maximize=st.booleans())
 def test_the_fold_is_the_optimizer_that_lived_through_it(
     tmp_path_factory: pytest.TempPathFactory, choices: st.DataObject, space: Space, maximize: bool
 ) -> None:
@@ -97,6 +114,7 @@ def test_the_fold_is_the_optimizer_that_lived_through_it(
         driver = Driver(study)
         live(driver, choices, steps=14)
         assert optimizer_after(read_events(path)).state() == driver.live.state()
+    think_twice(path, driver.live, choices)
     with Study.open(path, Settings.checked(space, **given)) as study:
         again = Driver(study)
         assert again.live.state() == driver.live.state()
@@ -106,6 +124,7 @@ def test_the_fold_is_the_optimizer_that_lived_through_it(
     with Study.open(path, Settings.checked(space, **given)) as study:
         assert study.optimizer.state() == state
         assert study.optimizer.ask() == again.live.ask()
+    assert replay(path).differences == ()
 
 
 def test_a_model_based_run_continues_as_if_never_stopped(tmp_path: Path) -> None:
@@ -207,7 +226,7 @@ def test_a_study_from_before_there_was_noise_means_none(tmp_path: Path) -> None:
     del header["noisy"]
     store.append("created", None, {"optimizer": header, "build": {}})
     store.close()
-    assert load(path).message.startswith("The study has not been closed")
+    assert load(path).message.startswith("Killed")
     with Study.open(path, Settings.checked(BOX, **FULL)) as study:
         assert study.optimizer.settings.noisy is False
     with pytest.raises(StudyError, match="noisy is False in the study and True in this call"):
@@ -262,10 +281,31 @@ def test_load_gives_the_result_and_how_it_ended(tmp_path: Path) -> None:
         running = load(path)
         study.closed("Enough.", [])
         study.ended(3, Outcome("done", -1.0), 1.0)  # it ended while the driver was closing
-    assert running.message == "The study has not been closed: it is running, or was killed."
+    assert running.message == f"Running (process {os.getpid()} on {platform.node()})."
     assert (running.nfev, running.fun, len(running.trials)) == (3, 0.0, 4)
     after = load(path)
     assert (after.message, after.nfev, after.fun) == ("Enough.", 4, -1.0)
     assert after.x == pytest.approx(driver.live.trials[3].x)
     with Study.open(path, Settings.checked(BOX, **GIVEN)):
-        assert "not been closed" in load(path).message
+        assert load(path).message.startswith("Running")
+
+
+def test_load_gives_the_idle_shares_of_all_drivers(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    workers = [
+        [{"busy": 6.0, "suggestion": 1.0, "pool": 0.5, "nothing": 0.5}],
+        [{"busy": 1.0, "suggestion": 0.0, "pool": 0.5, "nothing": 0.0}] * 2,
+        [],
+    ]
+    for idle in workers:
+        with Study.open(path, Settings.checked(BOX, **GIVEN)) as study:
+            study.closed("Enough.", idle)
+        if idle is workers[0]:
+            assert load(path).idle == {"suggestion": 1 / 8, "pool": 0.5 / 8, "nothing": 0.5 / 8}
+    assert load(path).idle == {"suggestion": 1 / 11, "pool": 1.5 / 11, "nothing": 0.5 / 11}
+
+
+def test_nobody_told_of_idle_workers(tmp_path: Path) -> None:
+    with Study.open(tmp_path / "run.db", Settings.checked(BOX, **GIVEN)):
+        pass
+    assert load(tmp_path / "run.db").idle is None

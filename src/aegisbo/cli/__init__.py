@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from aegisbo import __version__
-from aegisbo.cli import demo, minimize, problems, simulate, strategies, study
+from aegisbo.cli import demo, edit, export, minimize, problems, replay, show, simulate, strategies
 from aegisbo.errors import AegisError
 
 BAD_INPUT = 2  # the code that typer itself uses for options it cannot read
@@ -24,9 +24,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command(epilog=minimize.EXAMPLES)(minimize.minimize)
-app.command()(study.show)
-app.command()(study.replay)
-app.command()(study.export)
+app.command()(show.show)
+app.command()(edit.retry)
+app.command()(edit.forget)
+app.command()(replay.replay)
+app.command()(export.export)
 app.command()(demo.demo)
 app.command(epilog=simulate.EXAMPLES)(simulate.simulate)
 app.command()(strategies.strategies)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
+from aegisbo.cli.number_list import numbers_in
 from aegisbo.errors import InvalidInput
 
 Instance = Annotated[
@@ -21,16 +21,5 @@ def with_instances(problems: Iterable[str], instance: int | None, instances: str
     if instance is not None and instances is not None:
         raise InvalidInput(f"--instance {instance} and --instances {instances} exclude each other: leave one out.")
     if instances is not None:
-        return [f"{problem}#{number}" for problem in problems for number in _numbers(instances)]
+        return [f"{problem}#{number}" for problem in problems for number in numbers_in(instances, "--instances")]
     return [problem if instance is None else f"{problem}#{instance}" for problem in problems]
-
-
-def _numbers(text: str) -> list[int]:
-    numbers: list[int] = []
-    for part in text.split(","):
-        match = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
-        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-        if first > last:
-            raise InvalidInput(f"--instances {text!r} cannot be read at {part!r}: write it like 1-51 or 1,4,7-9.")
-        numbers.extend(range(first, last + 1))
-    return numbers

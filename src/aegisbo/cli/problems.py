@@ -17,7 +17,7 @@ from aegisbo.errors import InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
     from aegisbo.arrays import Array
-    from aegisbo.simulation.problem import Problem
+    from aegisbo.simulation.problem import Family, Problem
 
 app = typer.Typer(invoke_without_command=True)
 
@@ -33,35 +33,33 @@ Point = Annotated[
 
 
 @app.callback()
-def problems(context: typer.Context) -> None:
+def problems(
+    context: typer.Context,
+    cost: Annotated[bool, typer.Option("--cost", help="Measure how long an evaluation takes; some need data.")] = False,
+) -> None:
     """List the benchmark problems."""
     if context.invoked_subcommand is not None:
         return
     from aegisbo.cli.tables import plain_table
     from aegisbo.simulation.problems import broken, families, get, names
 
-    table = plain_table(["name"], ["d", "instances", "minimum", "cost"])
+    table = plain_table(["name"], ["d", "instances", "minimum", *["cost"] * cost])
     table.add_column("box", overflow="fold")
-    for problem in map(get, names()):
-        minimum = "unknown" if problem.minimum is None else f"{problem.minimum:.6g}"
-        table.add_row(problem.name, str(problem.d), "1", minimum, cost(problem), box(problem.bounds))
     unavailable: dict[str, list[str]] = {}  # names, by the reason
-    for family in families():
-        try:
-            seconds = cost(family.instance(1))
-        except MissingExtra as error:
-            seconds = "–"
-            unavailable.setdefault(str(error), []).append(family.name)
-        table.add_row(family.name, str(family.d), str(family.count), "unknown", seconds, box(family.bounds))
+    known: list[Problem | Family] = [*map(get, names()), *families()]
+    for problem in known:
+        minimum, count = getattr(problem, "minimum", None), getattr(problem, "count", 1)
+        lowest = "unknown" if minimum is None else f"{minimum:.6g}"
+        seconds = [_cost_or_reason(problem, unavailable)] if cost else []
+        sides = box(problem.bounds).replace(", ", ",")  # so that a line ends between two sides
+        table.add_row(problem.name, str(problem.d), str(count), lowest, *seconds, sides)
     console = Console(highlight=False)
     console.print(table)
     for name, reason in broken().items():
         unavailable.setdefault(reason, []).append(name)
     for reason, affected in unavailable.items():
         console.print(f"\n{', '.join(affected)}: {reason}", markup=False, soft_wrap=True)
-    console.print(
-        "\nCosts are of one evaluation, measured now. Where nobody knows the minimum, scores are the values themselves."
-    )
+    console.print("\nWhere nobody knows the minimum, scores are the values themselves.")
 
 
 @app.command("eval")
@@ -82,7 +80,18 @@ def box(bounds: Sequence[tuple[float, float]]) -> str:
     return escape(" × ".join(side if count == 1 else f"{side}^{count}" for side, count in sides))
 
 
-def cost(problem: Problem) -> str:
+def _cost_or_reason(problem: Problem | Family, unavailable: dict[str, list[str]]) -> str:
+    """The time of an evaluation; a problem that lacks a package is noted with the reason instead."""
+    from aegisbo.simulation.problem import Family
+
+    try:
+        return cost_of(problem.instance(1) if isinstance(problem, Family) else problem)
+    except MissingExtra as error:
+        unavailable.setdefault(str(error), []).append(problem.name)
+        return "–"
+
+
+def cost_of(problem: Problem) -> str:
     """The time of an evaluation: the median over some points of the diagonal."""
     import numpy as np
 

@@ -9,7 +9,7 @@ from aegisbo.errors import AegisError
 
 PARAMETERS = """
 Parameters follow the name, as in aegis:gamma=0.2,epsilon=faster
-  epsilon   share of exploratory moves: sqrt, half, faster, slower or a number from 0 to 1
+  epsilon   share of exploratory moves: sqrt, half, faster, slower, or 0 to 1
   gamma     share of Thompson sampling among them: a number from 0 to 1
   explore   what the other exploratory moves pick from: pareto or uniform
   exploits  whether there are exploiting moves: on or off

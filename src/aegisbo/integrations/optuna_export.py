@@ -16,6 +16,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Trial
+from aegisbo.outcome import FAILURES
 from aegisbo.space import Choice, Int
 from aegisbo.space.parameters import Parameter
 from aegisbo.study.history import ENDINGS, optimizer_after
@@ -45,7 +46,7 @@ def export(path: str | os.PathLike[str], storage: str, name: str | None = None) 
         [
             _frozen(trial, distributions, asked[trial.number], ended[trial.number])
             for trial in optimizer.trials
-            if trial.number in ended
+            if trial.state in ("done", *FAILURES)
         ]
     )
     return study

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -187,19 +188,45 @@ class Optimizer:
         Raises:
             TrialError: the trial was never asked for, or has ended already.
         """
-        number = trial.number if isinstance(trial, Trial) else trial
-        if isinstance(number, bool) or not isinstance(number, Integral):
-            raise InvalidInput(f"Expected a trial or its number, got {trial!r}.")
-        if not 0 <= number < len(self._trials):
-            raise TrialError(f"Trial {number} was never asked for: {len(self._trials)} trials are known.")
-        current = self._trials[number]
+        current = self._known(trial)
         # A value may come after all from a trial that was given up: lost, or too slow in a pool that cannot stop it.
         late = current.state == "lost" or (current.state == "timed_out" and outcome.state == "done")
         late = late and outcome.state != "lost"
+        if current.state == "forgotten":
+            raise TrialError(f"Trial {current.number} was forgotten: to add data, use observe.")
         if current.state != "pending" and not late:
-            raise TrialError(f"Trial {number} has already ended ({current.state}): to add data, use observe.")
-        self._trials[number] = current.after(outcome)
-        return self._trials[number]
+            raise TrialError(f"Trial {current.number} has already ended ({current.state}): to add data, use observe.")
+        return self._put(current.after(outcome))
+
+    def retry(self, trial: Trial | int) -> Trial:
+        """Let a trial that has ended be pending again, with the same number and point; how it ended is dropped.
+
+        Returns:
+            The trial as it is now.
+
+        Raises:
+            TrialError: the trial was never asked for, is pending already, or was forgotten.
+        """
+        current = self._known(trial)
+        if current.state == "pending":
+            raise TrialError(f"Trial {current.number} is pending: only a trial that has ended can be retried.")
+        if current.state == "forgotten":
+            raise TrialError(f"Trial {current.number} was forgotten: a forgotten trial cannot be retried.")
+        return self._put(Trial(current.number, current.x, current.params, note=current.note))
+
+    def forget(self, trial: Trial | int) -> Trial:
+        """Drop a trial, pending or ended, as if it had never been asked for: no result and no evaluation of it counts.
+
+        Returns:
+            The trial as it is now.
+
+        Raises:
+            TrialError: the trial was never asked for, or was forgotten already.
+        """
+        current = self._known(trial)
+        if current.state == "forgotten":
+            raise TrialError(f"Trial {current.number} was forgotten already: leave it out.")
+        return self._put(replace(current, state="forgotten", value=None))
 
     def observe(self, x: Any, y: float) -> Trial:
         """Take in a value that was measured elsewhere; `x` in the form that the function receives, or by name.
@@ -282,6 +309,20 @@ class Optimizer:
             pending=self._stacked(self.pending),
             cube=self.space.cube,
         )
+
+    def _known(self, trial: Trial | int) -> Trial:
+        """The trial that is meant, as it is now."""
+        number = trial.number if isinstance(trial, Trial) else trial
+        if isinstance(number, bool) or not isinstance(number, Integral):
+            raise InvalidInput(f"Expected a trial or its number, got {trial!r}.")
+        if not 0 <= number < len(self._trials):
+            raise TrialError(f"Trial {number} was never asked for: {len(self._trials)} trials are known.")
+        return self._trials[number]
+
+    def _put(self, trial: Trial) -> Trial:
+        """Let this be what is known of a trial from now on."""
+        self._trials[trial.number] = trial
+        return trial
 
     def _add(self, number: int, params: Any, outcome: Outcome | None = None, **rest: Any) -> Trial:
         params = self.space.check(params)

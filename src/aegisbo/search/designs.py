@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 from scipy.spatial.distance import pdist
-from scipy.stats import qmc
 
 from aegisbo.arrays import Array
 
@@ -27,6 +26,8 @@ def sobol(n: int, d: int, rng: Generator, skip: int = 0) -> Array:  # (n, d)
 
     The state alone decides, so a fresh `rng` in the same state continues the same sequence.
     """
+    from scipy.stats import qmc  # here, because it takes longer to load than all the rest
+
     # An integer, because from a Generator SciPy takes a child, which ignores how far that one has advanced;
     # as `seed`, because SciPy before 1.15 knows no `rng`.
     engine = qmc.Sobol(d, seed=int(rng.integers(2**63)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aegisbo.study.edit import forget, retry
 from aegisbo.study.study import Study, load
 
-__all__ = ["Study", "load"]
+__all__ = ["Study", "forget", "load", "retry"]

@@ -1,41 +1,57 @@
-"""A study as a table: one row per trial, in CSV or JSON."""
+"""A study as a table, in CSV or JSON: a row for each trial, after the points observed elsewhere."""
 
 from __future__ import annotations
 
 import csv
 import json
 import os
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO
 
 from aegisbo.errors import UnknownName
+from aegisbo.optimizer import Trial
 from aegisbo.study.history import ENDINGS, optimizer_after
-from aegisbo.study.store import read_events
+from aegisbo.study.store import Event, read_events
+
+TIMES = ("asked_at", "started_at", "ended_at")
 
 
 def rows(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """The trials of a study by number, with when they were asked for and ended."""
-    events = read_events(Path(path))
+    """A row for each point observed elsewhere and each trial of a study; times are in seconds since 1970."""
+    return table_of(read_events(Path(path)))
+
+
+def table_of(events: Sequence[Event]) -> list[dict[str, Any]]:
+    """The same from the events of a study."""
     asked = {event.number: event for event in events if event.kind == "asked"}
     ended = {event.number: event for event in events if event.kind in ENDINGS}
-    table = []
-    for trial in optimizer_after(events).trials:
-        end = ended.get(trial.number)
-        table.append(
-            {
-                "number": trial.number,
-                "state": trial.state,
-                "value": trial.value,
-                **{f"param_{name}": value for name, value in trial.params.items()},
-                "move": trial.note.get("move"),
-                "asked_at": asked[trial.number].at,
-                "suggestion_seconds": asked[trial.number].body["seconds"],
-                "ended_at": None if end is None else end.at,
-                "seconds": None if end is None else end.body["seconds"],
-                "reason": trial.reason,
-            }
-        )
-    return table
+    optimizer = optimizer_after(events)
+    return [
+        _row(trial, asked.get(trial.number), ended.get(trial.number))
+        for trial in (*optimizer.observed, *optimizer.trials)
+    ]
+
+
+def _row(trial: Trial, asked: Event | None, ended: Event | None) -> dict[str, Any]:
+    started_at, ended_at = trial.started, trial.ended
+    if ended_at is None and ended is not None and trial.seconds is not None:  # nobody measured it where it ran
+        started_at, ended_at = ended.at - trial.seconds, ended.at
+    return {
+        "number": trial.number,
+        "state": trial.state,
+        "value": trial.value,
+        **{f"param_{name}": value for name, value in trial.params.items()},
+        "move": trial.note.get("move"),
+        "asked_at": None if asked is None else asked.at,
+        "suggestion_seconds": None if asked is None else asked.body["seconds"],
+        "started_at": started_at,
+        "ended_at": ended_at,
+        "seconds": trial.seconds,
+        "worker": trial.worker,
+        "reason": trial.reason,
+    }
 
 
 def write(path: str | os.PathLike[str], form: str, out: TextIO) -> None:
@@ -49,13 +65,19 @@ def _csv(path: str | os.PathLike[str], out: TextIO) -> None:
     table = rows(path)
     writer = csv.DictWriter(out, fieldnames=list(table[0]) if table else ["number"], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(table)
+    for row in table:
+        writer.writerow({**row, **{name: _iso(row[name]) for name in TIMES}})
+
+
+def _iso(at: float | None) -> str | None:
+    """A time as people and programs read it: local, with its zone."""
+    return None if at is None else datetime.fromtimestamp(at).astimezone().isoformat(timespec="milliseconds")
 
 
 def _json(path: str | os.PathLike[str], out: TextIO) -> None:
     events = read_events(Path(path))
     created = events[0].body
-    document = {**created, "trials": optimizer_after(events).state()["trials"], "table": rows(path)}
+    document = {**created, "trials": optimizer_after(events).state()["trials"], "table": table_of(events)}
     json.dump(document, out, indent=1)
     out.write("\n")
 

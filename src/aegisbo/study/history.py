@@ -14,7 +14,7 @@ from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.registry import resolve
 from aegisbo.study.store import Event
 
-RESULTS = ("told", "failed", "observed")  # events that teach a strategy something
+RESULTS = ("told", "failed", "observed", "retried", "forgotten")  # events that change what a strategy is shown
 ENDINGS = ("told", "failed")  # of a trial
 
 
@@ -67,6 +67,12 @@ class History:
             trials[event.number] |= {"state": body["state"], "reason": body["reason"], **_how_it_went(body)}
         elif event.kind == "observed":
             self.state["observed"].append({"number": event.number, "note": {"move": "observed"}, **body})
+        elif event.kind == "retried":
+            for number in body["numbers"]:
+                trials[number] = {name: trials[number][name] for name in ("number", "params", "note")}
+        elif event.kind == "forgotten":
+            for number in body["numbers"]:
+                trials[number] |= {"state": "forgotten", "value": None}
 
     def optimizer(self) -> Optimizer:
         """The optimizer after all these events."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import socket
+import struct
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +14,9 @@ from threading import Lock
 from types import TracebackType
 
 from aegisbo.errors import StudyError, require_posix
+
+# The system's `struct flock`, and where in it the kind of a lock stands; zeros elsewhere mean the whole file.
+FLOCK, KIND = ("qqihh", 3) if sys.platform == "darwin" else ("hhqqi4x", 0)
 
 _held: set[Path] = set()  # record locks do not exclude their own process
 _one_at_a_time = Lock()  # threads that look at it
@@ -22,7 +27,7 @@ class DriverLock:
 
     def __init__(self, path: Path) -> None:
         self._study = path.resolve()
-        self._path = self._study.with_name(self._study.name + ".driver")  # SQLite may use ".lock"
+        self._path = _beside(self._study)
         self._descriptor = -1
 
     def __enter__(self) -> DriverLock:
@@ -79,6 +84,37 @@ class DriverLock:
             return os.path.samestat(os.fstat(self._descriptor), os.stat(self._path))
         except FileNotFoundError:
             return False
+
+
+def is_driven(path: Path) -> bool:
+    """Whether somebody drives the study at this moment; asked without taking the lock or making a file."""
+    study = path.resolve()
+    if study in _held:  # the lock is ours, and would be gone once its file is opened and closed here
+        return True
+    try:
+        descriptor = os.open(_beside(study), os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    except OSError:  # the file of another user: there is a driver, or was
+        return True
+    try:
+        return _is_locked(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _is_locked(descriptor: int) -> bool:
+    """Ask the system what stands in the way of a lock; to try would be to refuse a driver that begins just now."""
+    import fcntl
+
+    question = [0] * 5
+    question[KIND] = fcntl.F_WRLCK
+    answer = fcntl.fcntl(descriptor, fcntl.F_GETLK, struct.pack(FLOCK, *question))
+    return bool(struct.unpack(FLOCK, answer)[KIND] != fcntl.F_UNLCK)
+
+
+def _beside(study: Path) -> Path:
+    return study.with_name(study.name + ".driver")  # SQLite may use ".lock"
 
 
 def _named(holder: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import threading
 import time
@@ -13,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from aegisbo.errors import StudyError
+from aegisbo.study.lock import is_driven
 
 APPLICATION = 0x61656769  # "aegi": marks the file as a study
 SCHEMA = 1
-HEADER = b"SQLite format 3\x00"
 PATIENCE = 60.0  # seconds to wait for a reader that holds the file
 
 TABLE = """
@@ -49,7 +50,10 @@ class Store:
         self._lock = threading.Lock()
         with _explained(path):
             if path.exists():
-                _require_study(path)
+                with closing(_reader(path, alone=not _log(path).exists())) as look:
+                    _require_study(look, path)
+                if not os.access(path, os.W_OK):  # SQLite would notice it too late to leave no log behind
+                    raise StudyError(f"Study file {path}: it cannot be written to: check its permissions.")
             else:
                 _create(path.resolve())
             self._connection = sqlite3.connect(path, PATIENCE, isolation_level=None, check_same_thread=False)
@@ -98,30 +102,55 @@ def _create(path: Path) -> None:
 
 
 def read_events(path: Path) -> list[Event]:
-    """All events of a study, also while another process writes to it."""
+    """All events of a study, also while another process writes to it; no file is made beside it."""
     if not path.exists():
         raise StudyError(f"There is no study file {path}: check the name.")
     with _explained(path):
-        _require_study(path)
-        with closing(_reader(path)) as connection:
-            events = _rows(connection, path)
+        events = _undisturbed(path)
     if not events:
         raise StudyError(f"{path} holds nothing yet: its driver was killed, or has only just begun.")
     return events
 
 
-def _reader(path: Path) -> sqlite3.Connection:
-    address = f"{path.absolute().as_uri()}?mode=ro"
-    connection = sqlite3.connect(address, PATIENCE, uri=True)
-    try:
-        connection.execute("SELECT count(*) FROM sqlite_master")
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        if "unable to open" not in str(error):
-            raise
-        # A folder that cannot be written to: no driver can be at work there, so nothing can change under us.
-        return sqlite3.connect(f"{address}&immutable=1", PATIENCE, uri=True)
-    return connection
+def _undisturbed(path: Path) -> list[Event]:
+    """Read the file; again, if it was taken to be at rest and a driver came meanwhile."""
+    while True:
+        before = _at_rest(path)
+        try:
+            with closing(_reader(path, alone=before is not None)) as connection:
+                _require_study(connection, path)
+                events = _rows(connection, path)
+        except (sqlite3.DatabaseError, StudyError):
+            if before is None or before == _at_rest(path):
+                raise
+        else:
+            if before is None or before == _at_rest(path):
+                return events
+
+
+def _at_rest(path: Path) -> tuple[int, int, int] | None:
+    """What changes when the file is written to; None if that may happen now, or if it has a log that must be read."""
+    if _log(path).exists() or is_driven(path):
+        return None
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _log(path: Path) -> Path:
+    study = path.resolve()
+    return study.with_name(study.name + "-wal")
+
+
+def _reader(path: Path, *, alone: bool) -> sqlite3.Connection:
+    """A connection that changes nothing; `alone` says that there is no log and nobody writes.
+
+    Else SQLite would make a log and an index beside the file, which a reader cannot remove.
+    """
+    if path.is_dir() or path.stat().st_size == 0:
+        what = "is a directory: name a file" if path.is_dir() else "is empty: name another file, or delete it"
+        raise StudyError(f"{path} {what}.")
+    address = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' * alone}"
+    return sqlite3.connect(address, PATIENCE, uri=True)
 
 
 def _rows(connection: sqlite3.Connection, path: Path) -> list[Event]:
@@ -132,21 +161,14 @@ def _rows(connection: sqlite3.Connection, path: Path) -> list[Event]:
         raise StudyError(f"{path} is damaged ({error}): restore it from a copy; nothing was changed.") from error
 
 
-def _require_study(path: Path) -> None:
-    """Refuse, without touching it, any file that this version cannot continue."""
-    with path.open("rb") as file:
-        header = file.read(len(HEADER))
-    if header != HEADER:
-        what = "is empty" if not header else "is not a study"
-        raise StudyError(f"{path} {what}: name another file, or delete it to start anew.")
-    with closing(_reader(path)) as connection:
-        damage = connection.execute("PRAGMA quick_check").fetchone()[0]
-        if damage != "ok":
-            raise StudyError(f"{path} is damaged ({damage}): restore it from a copy; nothing was changed.")
-        application = connection.execute("PRAGMA application_id").fetchone()[0]
-        schema = connection.execute("PRAGMA user_version").fetchone()[0]
-    if application != APPLICATION:
-        raise StudyError(f"{path} is an SQLite file, but not a study: name another file.")
+def _require_study(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse any file that this version cannot continue."""
+    damage = connection.execute("PRAGMA quick_check").fetchone()[0]
+    if damage != "ok":
+        raise StudyError(f"{path} is damaged ({damage}): restore it from a copy; nothing was changed.")
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+        raise StudyError(f"{path} is not a study: name another file.")
+    schema = connection.execute("PRAGMA user_version").fetchone()[0]
     if schema > SCHEMA:
         raise StudyError(f"{path} has schema {schema}, this version knows {SCHEMA}: update aegisbo.")
 
@@ -165,7 +187,7 @@ def _explained(path: Path) -> Iterator[None]:
             "locked": "another program holds it: close that program",
             "unable to open": "it cannot be opened: check that its folder exists and can be written to",
             "malformed": "it is damaged: restore it from a copy; nothing was changed",
-            "not a database": "it is damaged or not a study: restore it from a copy; nothing was changed",
+            "not a database": "it is not a study, or damaged: name another file, or restore it from a copy",
         }.items():
             if sign in text:
                 raise StudyError(f"Study file {path}: {meaning} ({text}).") from error

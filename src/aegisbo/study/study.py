@@ -7,6 +7,7 @@ import platform
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +16,7 @@ from typing import Any, Protocol
 from aegisbo.errors import StudyError
 from aegisbo.optimizer import Optimizer, Result, Settings, Trial
 from aegisbo.outcome import Outcome
+from aegisbo.study.drivers import ending, idle_shares
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.store import Store, read_events
@@ -140,15 +142,13 @@ def load(path: str | os.PathLike[str]) -> Result:
         path: the study file.
 
     Returns:
-        The best point, all trials, and how the last driver ended.
+        The best point, all trials, how the last driver ended, and how idle the workers of all drivers were.
 
     Raises:
         StudyError: there is no such file, or it is no study.
     """
     events = read_events(Path(path))
-    optimizer = optimizer_after(events)
-    *_, last = (event for event in events if event.kind in ("created", "opened", "closed"))
-    return optimizer.result(last.body.get("message", "The study has not been closed: it is running, or was killed."))
+    return replace(optimizer_after(events).result(ending(Path(path), events)), idle=idle_shares(events))
 
 
 def build() -> dict[str, str]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.special import expit
 
 from aegisbo.arrays import Array, Floats
 from aegisbo.errors import InvalidInput
@@ -36,6 +35,8 @@ class Network:
 
     def values(self, X: Array) -> Array:  # (..., d) -> (...)
         """The values at many points."""
+        from scipy.special import expit  # here, because whoever only lists the problems need not load it
+
         hidden = np.tanh(X @ self.W1.T + self.b1)
         hidden = np.tanh(hidden @ self.W2.T + self.b2)
         last = hidden @ self.w3 + self.b3

@@ -6,7 +6,6 @@ from functools import cache
 
 import numpy as np
 from numpy.random import Generator
-from scipy.spatial.distance import pdist
 
 from aegisbo.arrays import Array, frozen
 from aegisbo.simulation.problem import INSTANCES
@@ -36,6 +35,8 @@ def paired_targets() -> Array:  # (51, 2, 2)
 
 def _maximin_design(rng: Generator) -> Array:  # (51, 2)
     """The Latin hypercube, out of a few, whose two closest points are farthest apart."""
+    from scipy.spatial.distance import pdist  # here, because whoever only lists the problems need not load it
+
     designs = [_latin_hypercube(rng) for _ in range(_CANDIDATES)]
     return max(designs, key=lambda design: float(pdist(design).min()))
 

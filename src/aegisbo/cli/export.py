@@ -1,0 +1,52 @@
+"""`aegisbo export`: the trials of a study for other programs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aegisbo.cli.study_file import StudyFile
+from aegisbo.errors import InvalidInput, MissingExtra, UnknownName
+
+
+def export(
+    study: StudyFile,
+    to: Annotated[str, typer.Option(metavar="FORMAT", help="`csv`, `json` or `optuna`.")] = "csv",
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to; standard output unless given.")
+    ] = None,
+    storage: Annotated[
+        str | None, typer.Option(metavar="URL", help="Optuna's storage, such as `sqlite:///o.db`, or a journal file.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Of the Optuna study; the file's unless given.")] = None,
+) -> None:
+    """Write the trials of a study as a table, or into an Optuna storage."""
+    if to not in ("csv", "json", "optuna"):
+        raise UnknownName("export format", to, ("csv", "json", "optuna"))
+    if (to == "optuna") != (storage is not None):
+        raise InvalidInput("--to optuna and --storage go together: name the storage that the trials go to.")
+    if storage is not None:
+        _to_optuna(study, storage, name)
+        return
+    from aegisbo.study.export import write
+
+    if output is None:
+        write(study, to, sys.stdout)
+        return
+    try:
+        with output.open("w", encoding="utf-8", newline="") as file:
+            write(study, to, file)
+    except OSError as error:
+        raise InvalidInput(f"{output} cannot be written: {error.strerror}.") from error
+
+
+def _to_optuna(study: Path, storage: str, name: str | None) -> None:
+    try:
+        from aegisbo.integrations.optuna_export import export as to_optuna
+    except ModuleNotFoundError as error:
+        raise MissingExtra("An export to Optuna", "optuna") from error
+    exported = to_optuna(study, storage, name)
+    typer.echo(f"{len(exported.trials)} trials are in study {exported.study_name!r} of {storage}.")

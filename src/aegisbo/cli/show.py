@@ -1,0 +1,131 @@
+"""`aegisbo show`: what a study file holds."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from aegisbo.cli.minimize import in_short
+from aegisbo.cli.study_file import StudyFile
+from aegisbo.cli.tables import duration, local_time
+from aegisbo.errors import InvalidInput, UnknownName
+
+if TYPE_CHECKING:
+    from aegisbo.cli.trial_table import Row
+    from aegisbo.optimizer import Optimizer
+    from aegisbo.study.store import Event
+
+LAST = 20  # trials that are listed unless the user wants others
+KINDS = 5  # of failures that are listed unless the user wants to see all
+ORDERS = ("number", "value")
+WAITING = {
+    "suggestion": "waiting for a suggestion",
+    "pool": "waiting for the pool",
+    "nothing": "with nothing left to do",
+}
+
+
+def show(
+    study: StudyFile,
+    last: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="List so many of the last trials; 20 unless given.")
+    ] = None,
+    best: Annotated[int | None, typer.Option(min=1, metavar="N", help="List so many of the best trials.")] = None,
+    failed: Annotated[bool, typer.Option("--failed", help="List all trials without a value, and why.")] = False,
+    trial: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="Show one trial in full, with what it printed.")
+    ] = None,
+    sort: Annotated[
+        str | None, typer.Option(metavar="ORDER", help="By `number`, or all of them by `value`, the best first.")
+    ] = None,
+) -> None:
+    """Show the best point, what is running, what failed and why, and how idle the workers were."""
+    if sort is not None and sort not in ORDERS:
+        raise UnknownName("order", sort, ORDERS)
+    given = {"--last": last, "--best": best, "--failed": failed or None, "--trial": trial}
+    chosen = [option for option, value in given.items() if value is not None]
+    if len(chosen) > 1:
+        raise InvalidInput(f"{' and '.join(chosen)} exclude each other: leave one out.")
+    from aegisbo.cli.show_trial import show_trial
+    from aegisbo.cli.trial_table import trial_table
+    from aegisbo.study.export import table_of
+    from aegisbo.study.history import optimizer_after
+    from aegisbo.study.store import read_events
+
+    events = read_events(study)
+    optimizer, rows = optimizer_after(events), table_of(events)
+    if trial is not None:
+        show_trial(trial, (*optimizer.observed, *optimizer.trials), rows, events)
+        return
+    console = Console(highlight=False, markup=False)
+    for line in _summary(study, events, optimizer):
+        console.print(line, style="bold" if line.startswith("best ") else None)
+    for line in _reasons(rows, None if failed else KINDS):
+        console.print(line, no_wrap=True, overflow="ellipsis")
+    sign = -1.0 if optimizer.settings.maximize else 1.0
+    listed = _chosen(rows, last, best, failed=failed, by_value=sort == "value", sign=sign)
+    if listed:
+        console.print("", trial_table(listed, console.width, reasons=failed), sep="\n")
+
+
+def _summary(study: Path, events: Sequence[Event], optimizer: Optimizer) -> Iterator[str]:
+    """How it stands, in a few lines."""
+    from aegisbo.study.drivers import ending, idle_shares, sittings
+
+    result = optimizer.result(ending(study, events))
+    yield result.message
+    if spans := sittings(events):
+        worked = duration(sum(last - first for first, last in spans))
+        times = f" in {len(spans)} sittings" if len(spans) > 1 else ""
+        yield f"began {local_time(spans[0][0])}, ran for {worked}{times}"
+    states = Counter(trial.state for trial in result.trials)
+    counts = ", ".join(f"{count} {state}" for state, count in states.items())
+    observed = f"; observed elsewhere: {len(optimizer.observed)}" if optimizer.observed else ""
+    yield f"{len(result.trials)} trials: {counts or 'none yet'}{observed}"
+    if result.best is not None:
+        where = f"in trial {result.best.number}" if result.best.number >= 0 else "observed elsewhere"
+        yield f"best {result.fun:.8g} {where}: {in_short(result.best.params)}"
+    if (idle := idle_shares(events)) is not None:
+        shares = {"evaluating": 1.0 - sum(idle.values()), **{WAITING.get(k, k): share for k, share in idle.items()}}
+        yield "workers: " + ", ".join(f"{share:.1%} {what}" for what, share in shares.items())
+
+
+def _reasons(rows: Sequence[Row], limit: int | None) -> Iterator[str]:
+    """Why trials have no value, the most frequent reason first."""
+    counts = Counter(" ".join(str(row["reason"]).split()) for row in _without_value(rows)).most_common()
+    if counts:
+        yield "without a value:"
+    for reason, count in counts[:limit]:
+        yield f"{count:>5} × {reason}"
+    if limit is not None and len(counts) > limit:
+        yield f"      and {len(counts) - limit} other reasons: add --failed to see all"
+
+
+def _chosen(
+    rows: Sequence[Row], last: int | None, best: int | None, *, failed: bool, by_value: bool, sign: float
+) -> Sequence[Row]:
+    """The rows that the user wants to see, in the order that the user wants."""
+
+    def ranked(some: Sequence[Row]) -> list[Row]:
+        return sorted(some, key=lambda row: math.inf if row["value"] is None else sign * row["value"])
+
+    if failed:
+        return _without_value(rows)
+    if best is not None:
+        return ranked([row for row in rows if row["value"] is not None])[:best]
+    if last is None:
+        last = len(rows) if by_value else LAST
+    some = rows[max(len(rows) - last, 0) :]
+    return ranked(some) if by_value else some
+
+
+def _without_value(rows: Sequence[Row]) -> list[Row]:
+    from aegisbo.outcome import FAILURES
+
+    return [row for row in rows if row["state"] in FAILURES]

@@ -1,0 +1,72 @@
+"""`aegisbo show --trial`: all that a study knows of one trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from aegisbo.cli.minimize import in_short
+from aegisbo.cli.tables import local_time
+from aegisbo.errors import TrialError
+
+if TYPE_CHECKING:
+    from aegisbo.optimizer import Trial
+    from aegisbo.study.store import Event
+
+CHANGES = ("lost", "retried", "forgotten")  # what happens to a trial besides being asked for and ending
+
+
+def show_trial(number: int, trials: Sequence[Trial], times: Sequence[dict[str, Any]], events: Iterable[Event]) -> None:
+    """Print one trial, or point observed elsewhere, in full.
+
+    Args:
+        number: of the trial.
+        trials: of the study, observed points first.
+        times: their rows in the table of `aegisbo.study.export`.
+        events: of the study.
+    """
+    found = [(trial, row) for trial, row in zip(trials, times, strict=True) if trial.number == number]
+    if not found:
+        known = f"{trials[0].number} to {trials[-1].number} are known" if trials else "none was asked for yet"
+        raise TrialError(f"There is no trial {number} in the study: {known}.")
+    console = Console(highlight=False, soft_wrap=True, markup=False)
+    ((trial, row),) = found
+    _print(console, _facts(trial, row))
+    _print(console, trial.params.items(), "parameters")
+    _print(console, _history(number, events), "what happened")
+    for heading, text in {"what it printed": trial.output, "traceback": trial.traceback}.items():
+        if text:
+            console.print(f"\n{heading}\n{text.rstrip()}")
+
+
+def _facts(trial: Trial, row: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    times = {name: row[f"{name}_at"] for name in ("asked", "started", "ended")}
+    yield "trial", trial.number
+    yield "state", trial.state
+    yield "value", trial.value
+    yield "reason", trial.reason
+    yield from ((name, None if at is None else local_time(at)) for name, at in times.items())
+    yield "seconds", None if trial.seconds is None else f"{trial.seconds:.4g}"
+    yield "worker", trial.worker
+    yield "why here", in_short(trial.note)
+
+
+def _history(number: int, events: Iterable[Event]) -> list[tuple[str, str]]:
+    """Every event of the trial, if there is more to tell than its beginning and its end."""
+    own = [event for event in events if event.number == number or number in event.body.get("numbers", ())]
+    if not any(event.kind in CHANGES for event in own):
+        return []
+    return [
+        (local_time(event.at), f"{event.kind} {event.body.get('value', event.body.get('reason', ''))}") for event in own
+    ]
+
+
+def _print(console: Console, pairs: Iterable[tuple[str, Any]], title: str = "") -> None:
+    known = [(name, value) for name, value in pairs if value is not None or title]
+    if title and known:
+        console.print(f"\n{title}")
+    width = max((len(name) for name, _ in known), default=0)
+    for name, value in known:
+        console.print(f"{'  ' * bool(title)}{name:<{width}}  {value}".rstrip())

@@ -1,0 +1,98 @@
+"""Trials in a terminal: a line each, with as much of the parameters as fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.cells import cell_len, set_cell_size
+from rich.table import Table
+from rich.text import Text
+
+from aegisbo.cli.tables import plain_table
+
+PREFIX = "param_"
+NAME = (3, 8)  # letters from the beginning and the end of a name, if whole names do not fit
+CHOICE = 16  # cells for a value that is a text
+REASON = 40  # cells, at most, for the reason why there is no value
+WANTED = 20  # cells, at least, if reasons are asked for
+READABLE = 10  # cells, at least, else there is none
+GAP = 2  # cells between two columns
+
+Row = dict[str, Any]  # of the table in `aegisbo.study.export`
+Column = tuple[str, list[str]]  # a heading and the cells below it
+
+
+def trial_table(rows: Sequence[Row], width: int, reasons: bool = False) -> Table:
+    """A line for each row, at most `width` cells wide.
+
+    Parameters have a column each, or one for all of them if there are too many. Why a trial has no value is said where
+    there is room left, or before the parameters if `reasons` are wanted.
+    """
+    least = WANTED if reasons else 0
+    fixed = [
+        ("trial", [str(row["number"]) for row in rows]),
+        ("state", [str(row["state"]) for row in rows]),
+        ("seconds", ["" if row["seconds"] is None else f"{row['seconds']:.3g}" for row in rows]),
+        ("move", [str(row["move"]) for row in rows]),
+        ("reason" if reasons else "value", [_value(row, least) for row in rows]),
+    ]
+    parameters = _parameters(rows, width - _width(fixed) - GAP)
+    heading, _ = fixed.pop()
+    room = width - _width([*fixed, *parameters]) - GAP
+    fixed.insert(2, (heading, [_value(row, room) for row in rows]))
+    table = plain_table([])
+    for heading, cells in [*fixed, *parameters]:
+        right = heading in ("trial", "seconds") or all(map(_is_number, cells))
+        table.add_column(Text(heading), justify="right" if right else "left", no_wrap=True)
+    for line in zip(*(cells for _, cells in [*fixed, *parameters]), strict=True):
+        table.add_row(*map(Text, line))
+    return table
+
+
+def cut(text: str, cells: int) -> str:
+    """The text on one line and in so many cells, with a sign that there was more."""
+    line = " ".join(text.split())
+    return line if cell_len(line) <= cells else set_cell_size(line, max(cells - 1, 0)).rstrip() + "…"
+
+
+def _parameters(rows: Sequence[Row], room: int) -> list[Column]:
+    """The columns of the parameters: with whole names, with short ones, or all in one that is cut."""
+    names = [key.removeprefix(PREFIX) for key in rows[0] if key.startswith(PREFIX)] if rows else []
+    cells = [[_cell(row[PREFIX + name]) for row in rows] for name in names]
+    short = [_cut_within(name) for name in names]
+    short = short if len(set(short)) == len(names) else names
+    for headings in (names, short):
+        columns = list(zip(headings, cells, strict=True))
+        if _width(columns) <= room:
+            return columns
+    lines = zip(*cells, strict=True)
+    return [("parameters", [cut(" ".join(map("{}={}".format, short, line)), room) for line in lines])]
+
+
+def _width(columns: Sequence[Column]) -> int:
+    return sum(max(map(cell_len, [heading, *cells])) + GAP for heading, cells in columns) - GAP
+
+
+def _value(row: Row, cells: int) -> str:
+    """The value, or why there is none if so many cells can say it."""
+    if row["value"] is not None:
+        return f"{row['value']:.6g}"
+    return cut(row["reason"] or "", min(cells, REASON)) if cells >= READABLE else ""
+
+
+def _cell(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else cut(str(value), CHOICE)
+
+
+def _cut_within(name: str) -> str:
+    """A long name without its middle: names often differ in their ends only."""
+    return name if cell_len(name) <= sum(NAME) + 1 else f"{name[: NAME[0]]}…{name[-NAME[1] :]}"
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

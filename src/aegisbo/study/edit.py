@@ -1,0 +1,77 @@
+"""Second thoughts about the trials of a study: run some again, or go on as if they had never been."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from numbers import Integral
+from pathlib import Path
+
+from aegisbo.errors import InvalidInput
+from aegisbo.optimizer import Optimizer, Trial
+from aegisbo.outcome import FAILURES
+from aegisbo.study.history import optimizer_after
+from aegisbo.study.lock import DriverLock
+from aegisbo.study.store import Store, read_events
+
+
+def retry(path: str | os.PathLike[str], numbers: Iterable[int] | None = None) -> tuple[int, ...]:
+    """Let trials be pending again: the next `minimize` runs them, with the same numbers and points.
+
+    Args:
+        path: the study file.
+        numbers: of trials that have ended; a value that one of them has is dropped. None: all without a value.
+
+    Returns:
+        The numbers of the trials that are pending again.
+
+    Raises:
+        StudyError: there is no such study, or somebody drives it at this moment.
+        TrialError: a trial was never asked for, is pending, or was forgotten; nothing has been changed.
+    """
+    return _changed(Path(path), "retried", Optimizer.retry, None if numbers is None else _listed(numbers))
+
+
+def forget(path: str | os.PathLike[str], numbers: Iterable[int]) -> tuple[int, ...]:
+    """Drop trials as if they had never been asked for: from now on they teach nothing and count for nothing.
+
+    Args:
+        path: the study file.
+        numbers: of the trials, pending or ended.
+
+    Returns:
+        The numbers of the trials that are forgotten now.
+
+    Raises:
+        StudyError: there is no such study, or somebody drives it at this moment.
+        TrialError: a trial was never asked for, or was forgotten already; nothing has been changed.
+    """
+    return _changed(Path(path), "forgotten", Optimizer.forget, _listed(numbers))
+
+
+def _changed(
+    path: Path, kind: str, change: Callable[[Optimizer, int], Trial], numbers: list[int] | None
+) -> tuple[int, ...]:
+    """Check the change on the optimizer that lived through the study, then write it down as one event."""
+    read_events(path)  # first, because nothing is to be made beside a file that is no study
+    with DriverLock(path), closing(Store(path, lambda text: None)) as store:
+        optimizer = optimizer_after(store.events())
+        chosen = _without_value(optimizer) if numbers is None else numbers
+        for number in chosen:
+            change(optimizer, number)
+        if chosen:
+            store.append(kind, None, {"numbers": chosen})
+    return tuple(chosen)
+
+
+def _without_value(optimizer: Optimizer) -> list[int]:
+    return [trial.number for trial in optimizer.trials if trial.state in FAILURES]
+
+
+def _listed(numbers: Iterable[int]) -> list[int]:
+    listed = isinstance(numbers, Iterable) and not isinstance(numbers, str)
+    given = list(numbers) if listed else []
+    if not listed or not all(isinstance(number, Integral) for number in given):
+        raise InvalidInput(f"numbers must be a list of trial numbers, got {numbers!r}.")
+    return sorted({int(number) for number in given})

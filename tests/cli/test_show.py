@@ -1,0 +1,242 @@
+"""`aegisbo show`: what it says of a study, against the study itself, and that it fits the terminal."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from aegisbo.cli import app
+from aegisbo.cli.tables import duration, local_time
+from aegisbo.cli.trial_table import cut
+from aegisbo.errors import InvalidInput, TrialError, UnknownName
+from aegisbo.optimizer import Settings
+from aegisbo.outcome import Outcome
+from aegisbo.space import Choice, Int, Real, Space
+from aegisbo.study import Study, forget, load, retry
+
+FEW = Space(
+    {"lr": Real(1e-6, 0.1, log=True), "units": Int(16, 512), "act": Choice(["relu", "a rather long name of it"])}
+)
+ENCODERS = Space({f"learning_rate_{which}coder": Real(1e-6, 0.1) for which in ("en", "de")} | {"units": Int(1, 9)})
+MANY = Space({f"parameter_{i}": Real(-5, 10) for i in range(20)})
+BEGAN = 1_800_000_000.0
+
+
+def shown(*arguments: str) -> str:
+    outcome = CliRunner().invoke(app, ["show", *arguments], catch_exceptions=False)
+    assert outcome.exit_code == 0, outcome.output
+    return outcome.output
+
+
+def listed(output: str) -> list[list[str]]:
+    """The lines of the table, cell by cell."""
+    lines = output.splitlines()
+    (rule,) = (k for k, line in enumerate(lines) if line.startswith("──"))
+    return [re.split(r"  +", line.strip()) for line in lines[rule - 1 :] if not line.startswith("─")]
+
+
+def make(path: Path, space: Space, maximize: bool = False, asks: int = 9) -> Path:
+    """Observed points; trials done, failed with two reasons, invalid, timed out and pending."""
+    with Study.open(path, Settings.checked(space, strategy="random", seed=4, maximize=maximize)) as study:
+        study.observe([(study.optimizer.space.from_unit([0.25] * study.optimizer.space.cube.width), 3.5)])
+        for _ in range(asks):
+            trial = study.optimizer.ask()
+            study.asked(trial, study.optimizer.memory, study.seen, 0.25)
+        for number, value in {0: 4.0, 1: 2.0, 2: 5.0}.items():
+            ran = {"seconds": 0.5, "began": BEGAN + number, "worker": number, "output": f"epoch {number} [bold]\n"}
+            study.ended(number, Outcome("done", value, **ran), 0.5)
+        for number in (3, 4):
+            study.ended(number, Outcome("failed", reason="ValueError: [red]\ndiverged", traceback="Traceback ..."), 1.0)
+        study.ended(5, Outcome("invalid", reason="The function returned nan."), 1.0)
+        study.ended(6, Outcome("timed_out", reason="Stopped: it took too long."), 60.0)
+        study.closed("Enough.", [{"busy": 3.0, "suggestion": 0.5, "pool": 0.5, "nothing": 0.0}])
+    return path
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("COLUMNS", "120")
+    return str(make(tmp_path / "run.db", FEW))
+
+
+def test_the_summary(study: str) -> None:
+    first, began, counts, best, workers, without, *reasons = shown(study, "--last", "0").splitlines()
+    assert first == "Enough."
+    assert re.fullmatch(r"began \d{4}-\d\d-\d\d \d\d:\d\d:\d\d, ran for .* s", began)
+    assert counts == "9 trials: 3 done, 2 failed, 1 invalid, 1 timed_out, 2 pending; observed elsewhere: 1"
+    assert best.startswith("best 2 in trial 1: lr = ")
+    assert workers == "workers: 75.0% evaluating, 12.5% waiting for a suggestion, 12.5% waiting for the pool, " \
+                      "0.0% with nothing left to do"  # fmt: skip
+    assert without == "without a value:"
+    assert reasons[:3] == [
+        "    2 × ValueError: [red] diverged",
+        "    1 × The function returned nan.",
+        "    1 × Stopped: it took too long.",
+    ]
+    assert reasons[3:] == []
+
+
+def test_a_column_for_each_parameter(study: str) -> None:
+    heading, *lines = listed(shown(study))
+    assert heading == ["trial", "state", "value", "seconds", "move", "lr", "units", "act"]
+    assert [line[0] for line in lines] == [str(number) for number in range(-1, 9)]
+    trial = load(study).trials[1]
+    act = "relu" if trial.params["act"] == "relu" else "a rather long n…"
+    assert lines[2] == [
+        "1",
+        "done",
+        "2",
+        "0.5",
+        "initial",
+        f"{trial.params['lr']:.4g}",
+        str(trial.params["units"]),
+        act,
+    ]
+    assert "observed" in lines[0]
+
+
+def test_parameters_may_be_called_like_columns(tmp_path: Path) -> None:
+    space = Space({name: Int(100 * k, 100 * k + 99) for k, name in enumerate(["trial", "value", "state"], start=1)})
+    heading, *lines = listed(shown(str(make(tmp_path / "run.db", space, asks=7)), "--best", "4"))
+    assert heading == ["trial", "state", "value", "seconds", "move", "trial", "value", "state"]
+    for number, state, value, *_, a, b, c in lines:
+        assert (state, [a[0], b[0], c[0]]) == ("done", ["1", "2", "3"])
+        assert float(value) == {"-1": 3.5, "0": 4.0, "1": 2.0, "2": 5.0}[number]
+
+
+def test_which_trials_in_which_order(study: str) -> None:
+    numbers = {
+        ("--last", "2"): ["7", "8"],
+        ("--best", "3"): ["1", "-1", "0"],
+        ("--best", "30"): ["1", "-1", "0", "2"],
+        ("--failed",): ["3", "4", "5", "6"],
+        ("--sort", "value"): ["1", "-1", "0", "2", "3", "4", "5", "6", "7", "8"],
+        ("--sort", "value", "--last", "8"): ["1", "2", "3", "4", "5", "6", "7", "8"],
+        ("--sort", "number", "--last", "2"): ["7", "8"],
+    }
+    for options, expected in numbers.items():
+        assert [line[0] for line in listed(shown(study, *options))[1:]] == expected
+
+
+def test_the_best_of_a_maximizing_user_are_the_largest(tmp_path: Path) -> None:
+    study = str(make(tmp_path / "run.db", FEW, maximize=True))
+    assert [line[0] for line in listed(shown(study, "--best", "2"))[1:]] == ["2", "0"]
+
+
+@pytest.mark.parametrize("space", [FEW, ENCODERS, MANY], ids=["few", "alike", "many"])
+def test_every_line_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, space: Space) -> None:
+    study = str(make(tmp_path / "run.db", space))
+    for width in (60, 80, 100, 120, 200):
+        monkeypatch.setenv("COLUMNS", str(width))
+        for options, count in {(): 10, ("--failed",): 4, ("--best", "3"): 3}.items():
+            output = shown(study, *options)
+            assert max(map(len, output.splitlines())) <= width
+            heading, *lines = listed(output)
+            assert heading[0] == "trial"
+            assert len(lines) == count  # a line each
+            assert (heading[-1] == "parameters") >= (space is MANY)
+            assert (heading[-1] == "parameters") <= (space is MANY or width < 120)
+
+
+def test_names_that_differ_in_the_middle_stay_different(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    heading, *_ = listed(shown(str(make(tmp_path / "run.db", ENCODERS))))
+    assert heading[5:] == ["lea…_encoder", "lea…_decoder", "units"]
+
+
+def test_one_trial_in_full(study: str) -> None:
+    output = shown(study, "--trial", "1")
+    trial = load(study).trials[1]
+    assert re.search(r"^value +2\.0$", output, re.M)
+    assert re.search(rf"^started +{local_time(BEGAN + 1)}$", output, re.M)
+    assert re.search(r"^worker +1$", output, re.M)
+    assert re.search(r"^why here +move = initial$", output, re.M)
+    for name, value in trial.params.items():
+        assert re.search(rf"^  {name} +{re.escape(str(value))}$", output, re.M)  # to the last digit
+    assert output.endswith("what it printed\nepoch 1 [bold]\n")
+    failed = shown(study, "--trial", "3")
+    assert re.search(r"^reason +ValueError: \[red\]$", failed, re.M)
+    assert failed.endswith("traceback\nTraceback ...\n")
+    assert "what happened" not in failed
+    assert "state     done" in shown(study, "--trial", "-1")
+
+
+def test_what_happened_to_a_trial_is_told(study: str) -> None:
+    retry(study, [3])
+    forget(study, [3, 4])
+    output = shown(study, "--trial", "3")
+    happened = output[output.index("what happened") :]
+    assert re.findall(r"\d\d:\d\d:\d\d  (\w+)", happened) == ["asked", "failed", "retried", "forgotten"]
+    assert "9 trials: 3 done, 2 forgotten" in shown(study)
+
+
+def test_forgotten_failures_are_no_failures(study: str) -> None:
+    forget(study, [3, 4, 5, 6])
+    assert "without a value" not in shown(study)
+    assert "──" not in shown(study, "--failed")
+
+
+def test_a_study_without_trials(tmp_path: Path) -> None:
+    with Study.open(tmp_path / "run.db", Settings.checked(FEW, strategy="random")):
+        pass
+    assert "0 trials: none yet" in shown(str(tmp_path / "run.db"))
+    with pytest.raises(TrialError, match="There is no trial 0 in the study: none was asked for yet"):
+        shown(str(tmp_path / "run.db"), "--trial", "0")
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        (["--trial", "9"], TrialError, "There is no trial 9 in the study: -1 to 8 are known"),
+        (["--sort", "values"], UnknownName, "Unknown order 'values': did you mean 'value'"),
+        (["--best", "3", "--failed"], InvalidInput, "--best and --failed exclude each other: leave one out"),
+    ],
+)
+def test_bad_options_get_one_sentence(study: str, options: list[str], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        shown(study, *options)
+
+
+def test_nothing_is_left_beside_the_file(study: str) -> None:
+    before = Path(study).read_bytes()
+    for options in ([], ["--failed"], ["--trial", "1"]):
+        shown(study, *options)
+    assert [file.name for file in Path(study).parent.iterdir()] == ["run.db"]
+    assert Path(study).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.25, "0.25 s"),
+        (59.7, "60 s"),
+        (245, "4 min 5 s"),
+        (4320, "1 h 12 min"),
+        (183600, "2 d 3 h"),
+        (3600, "1 h 0 min"),
+    ],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_times_are_local(monkeypatch: pytest.MonkeyPatch) -> None:
+    try:
+        for zone, told in {"UTC": "2027-01-15 08:00:00", "XYZ-3": "2027-01-15 11:00:00"}.items():
+            monkeypatch.setenv("TZ", zone)
+            time.tzset()
+            assert local_time(BEGAN) == told
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+@pytest.mark.parametrize(
+    ("text", "cells", "expected"), [("a  b\nc", 9, "a b c"), ("abcdef", 4, "abc…"), ("漢字漢字", 5, "漢字…")]
+)
+def test_a_text_is_cut_to_cells(text: str, cells: int, expected: str) -> None:
+    assert cut(text, cells) == expected

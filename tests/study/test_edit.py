@@ -1,0 +1,153 @@
+"""Trials of a study that are retried or forgotten: the next run heeds it, and every decision still replays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from aegisbo.errors import AegisError, InvalidInput, StudyError, TrialError
+from aegisbo.runners.minimize import minimize
+from aegisbo.space import Choice, Int, Real
+from aegisbo.study import forget, load, retry
+from aegisbo.study.export import rows
+from aegisbo.study.lock import DriverLock
+from aegisbo.study.replay import replay
+from aegisbo.study.store import read_events
+
+SPACE = {"x": Real(-5, 10), "n": Int(2, 30), "kind": Choice(["a", "b"])}
+
+
+class Bumpy:
+    """Does not like multiples of seven until it is repaired, and counts its calls."""
+
+    def __init__(self, broken: bool = True) -> None:
+        self.broken = broken
+        self.calls: list[dict[str, object]] = []
+
+    def __call__(self, **params) -> float:
+        self.calls.append(params)
+        if self.broken and params["n"] % 7 < 2:
+            raise RuntimeError("does not like sevens")
+        return (params["x"] - 1) ** 2 + params["n"] / 10 + (params["kind"] == "b")
+
+
+def run(path: Path, budget: int, broken: bool = True) -> Bumpy:
+    """A run with a model; returns what was evaluated."""
+    function = Bumpy(broken)
+    minimize(function, SPACE, budget=budget, n_initial=4, seed=5, study=path, executor="serial", give_up_after=None)
+    return function
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    run(tmp_path / "run.db", 9)
+    return tmp_path / "run.db"
+
+
+def test_what_failed_is_run_again_with_its_number_and_point(study: Path) -> None:
+    before = load(study).trials
+    failed = [trial for trial in before if trial.state == "failed"]
+    assert failed  # else there is nothing to see
+    assert retry(study) == tuple(trial.number for trial in failed)
+    assert load(study).nfev == 9 - len(failed)
+    assert [trial.state for trial in load(study).trials if trial in failed] == []
+    repaired = run(study, 9, broken=False)
+    assert repaired.calls == [dict(trial.params) for trial in failed]  # these, and no others
+    after = load(study).trials
+    assert [trial.params for trial in after] == [trial.params for trial in before]
+    assert {trial.state for trial in after} == {"done"}
+    assert retry(study) == ()
+    assert replay(study).differences == ()
+
+
+def test_a_named_trial_is_run_again_although_it_has_a_value(study: Path) -> None:
+    best = load(study).best
+    assert best is not None
+    assert retry(study, [best.number]) == (best.number,)
+    assert load(study).trials[best.number].value is None
+    (row,) = (row for row in rows(study) if row["number"] == best.number)
+    assert (row["state"], row["seconds"], row["ended_at"]) == ("pending", None, None)
+    assert run(study, 9).calls == [dict(best.params)]
+    assert load(study).best == best
+
+
+def test_what_is_forgotten_counts_for_nothing(study: Path) -> None:
+    best = load(study).best
+    assert best is not None
+    assert forget(study, [best.number, 0, 0]) == tuple(sorted({0, best.number}))
+    result = load(study)
+    assert result.nfev == 9 - len({0, best.number})
+    assert best.number not in (0, result.best.number if result.best else None)
+    others = run(study, 9)
+    assert len(others.calls) == len({0, best.number})  # the budget is filled again
+    assert load(study).nfev == 9
+
+
+def test_every_decision_before_and_after_second_thoughts_replays(study: Path) -> None:
+    """With a model, so that what a decision was shown decides it."""
+    forget(study, [1, 3])
+    run(study, 10)
+    retry(study)
+    retry(study, [2])
+    run(study, 13, broken=False)
+    forget(study, [len(load(study).trials) - 1, 5])
+    run(study, 13, broken=False)
+    found = replay(study)
+    assert found.decisions == len(load(study).trials) > 13
+    assert found.differences == ()
+    moves = {trial.note["move"] for trial in load(study).trials}
+    assert moves - {"initial"}
+
+
+def test_the_log_keeps_everything(study: Path) -> None:
+    before = read_events(study)
+    forget(study, [4, 2])
+    retry(study, [3])
+    *old, forgotten, retried = read_events(study)
+    assert old == before
+    assert (forgotten.kind, forgotten.body) == ("forgotten", {"numbers": [2, 4]})
+    assert (retried.kind, retried.body) == ("retried", {"numbers": [3]})
+
+
+@pytest.mark.parametrize(
+    ("change", "numbers", "message"),
+    [
+        (retry, [3, 9], "Trial 9 was never asked for: 9 trials are known"),
+        (forget, [3, 9], "Trial 9 was never asked for: 9 trials are known"),
+        (forget, [-1, 3], "Trial -1 was never asked for"),
+        (forget, [3, 7], "Trial 7 was forgotten already"),
+        (retry, [3, 7], "Trial 7 was forgotten: a forgotten trial cannot be retried"),
+        (retry, [3, 8], "Trial 8 is pending: only a trial that has ended can be retried"),
+        (retry, 3, "numbers must be a list of trial numbers, got 3"),
+        (forget, "3-5", "numbers must be a list of trial numbers, got '3-5'"),
+        (forget, [1, "3"], r"numbers must be a list of trial numbers, got \[1, '3'\]"),
+        (forget, None, "numbers must be a list of trial numbers, got None"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_and_nothing_is_written(study: Path, change, numbers, message: str) -> None:
+    forget(study, [7])
+    retry(study, [8])
+    before = read_events(study)
+    with pytest.raises(AegisError, match=message) as caught:
+        change(study, numbers)
+    assert isinstance(caught.value, TrialError | InvalidInput)
+    assert read_events(study) == before
+    assert [file.name for file in study.parent.iterdir()] == ["run.db"]
+
+
+@pytest.mark.parametrize("change", [retry, lambda path: forget(path, [0])])
+def test_a_study_that_is_being_driven_is_left_alone(study: Path, change) -> None:
+    before = read_events(study)
+    with DriverLock(study), pytest.raises(StudyError, match="is already being driven by this process"):
+        change(study)
+    assert read_events(study) == before
+
+
+def test_nothing_is_made_beside_what_is_no_study(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"There is no study file .*run.db: check the name"):
+        retry(tmp_path / "run.db")
+    (tmp_path / "notes.txt").write_text("Dear diary")
+    with pytest.raises(StudyError, match=r"notes.txt: it is not a study"):
+        forget(tmp_path / "notes.txt", [0])
+    assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
