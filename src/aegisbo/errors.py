@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 class AegisError(Exception):
@@ -29,6 +28,8 @@ class UnknownName(InvalidInput):
     """A name that no registry holds; the message offers the nearest one."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        from difflib import get_close_matches  # here, because worker processes import this file
+
         known = sorted(known)
         folded = {entry.lower(): entry for entry in known}
         near = get_close_matches(str(name).lower(), folded, n=1, cutoff=0.5)

@@ -6,7 +6,7 @@ An evaluation always has an outcome, whatever the function does.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter, time
 from traceback import format_exc
 from typing import Any
@@ -16,6 +16,18 @@ from aegisbo.runners.protocol import StopRun
 
 Judge = Callable[[object], Outcome]  # what an answer of the function means
 Evaluation = Callable[[Any], Outcome]  # a function and its judge: from a point to its outcome
+
+
+@dataclass(frozen=True)
+class Call:
+    """The user's function, called the way its parameters are given. Here, because workers load it."""
+
+    fun: Callable[..., Any]
+    named: bool
+
+    def __call__(self, x: Any) -> Any:
+        # A vector of the function's own: the one that the trial keeps must not change.
+        return self.fun(**x) if self.named else self.fun(x.copy())
 
 
 def evaluate(function: Callable[[Any], Any], x: Any, judge: Judge = judged) -> Outcome:

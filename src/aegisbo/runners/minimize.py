@@ -14,6 +14,7 @@ from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Optimizer, Result, Settings, Trial
 from aegisbo.optimizer.settings import listed
 from aegisbo.outcome import FAILURES
+from aegisbo.runners.evaluation import Call
 from aegisbo.runners.interrupt import CtrlC
 from aegisbo.runners.loop import SPENT, Rules, Run, run
 from aegisbo.runners.pools import make_pool
@@ -111,7 +112,7 @@ def minimize(
         if remaining < 1:
             book.closed(SPENT, [])
             return optimizer.result(SPENT)
-        call = _Call(fun, optimizer.space.named)
+        call = Call(fun, optimizer.space.named)
         pool = stack.enter_context(closing(make_pool(executor, call, workers, book)))
         if trial_timeout is not None and not pool.can_stop:
             _say(f"{pool.name} cannot be stopped: an evaluation that takes longer than {trial_timeout:g} s counts as "
@@ -160,18 +161,6 @@ def _checked_pairs(entries: Sequence[Any], settings: Settings) -> list[tuple[Any
             raise InvalidInput(f"observed, entry {k}: {error}") from None
         pairs.append((x, y))
     return pairs
-
-
-@dataclass(frozen=True)
-class _Call:
-    """The user's function, called the way its parameters are given."""
-
-    fun: Callable[..., Any]
-    named: bool
-
-    def __call__(self, x: Any) -> Any:
-        # A vector of the function's own: the one that the trial keeps must not change.
-        return self.fun(**x) if self.named else self.fun(x.copy())
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 Two processes, so that no evaluation outlives its driver. The one that the driver starts becomes a watchdog; its child
 evaluates. The two lead a process group of their own, to which programs that the function starts belong too.
 
-Points come in on standard input and outcomes go out on standard output, as pickled bytes. What the function prints goes
-to standard error instead.
+The function and the points come in on standard input; outcomes go out on standard output, as pickled bytes. What the
+function prints goes to standard error instead.
 """
 
 from __future__ import annotations
@@ -15,15 +15,19 @@ import pickle
 import select
 import signal
 import sys
+from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 from threading import Thread
 from typing import BinaryIO, NoReturn
 
 from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import in_words
-from aegisbo.runners.packing import evaluate_packed
+from aegisbo.runners.packing import evaluate_packed, load
 
 PR_SET_PDEATHSIG = 1  # from <sys/prctl.h>
+LOADED = "loaded"  # said once, when the function is there
+CALLED = "called"  # said when the function is called; the outcome follows
 
 
 def main() -> None:
@@ -72,10 +76,17 @@ def _serve() -> None:
     sys.stdin = open(os.devnull)  # noqa: SIM115 - for good: the function must not read points
     received: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_receive, args=(points, received), daemon=True).start()
+    send = partial(_send, outcomes)
     evaluation = received.get()
+    load(evaluation)  # now, so that the first point need not wait for it
+    send(LOADED)
     while True:
-        pickle.dump(_outcome(evaluation, received.get()), outcomes)
-        outcomes.flush()
+        send(_outcome(evaluation, received.get(), partial(send, CALLED)))
+
+
+def _send(outcomes: BinaryIO, message: object) -> None:
+    pickle.dump(message, outcomes)
+    outcomes.flush()
 
 
 def _receive(points: BinaryIO, received: SimpleQueue[bytes]) -> None:
@@ -87,9 +98,9 @@ def _receive(points: BinaryIO, received: SimpleQueue[bytes]) -> None:
         _kill_group()
 
 
-def _outcome(evaluation: bytes, point: bytes) -> bytes:
+def _outcome(evaluation: bytes, point: bytes, called: Callable[[], None]) -> bytes:
     try:
         x = pickle.loads(point)
     except Exception as error:  # for example, its class cannot be imported here
         return pickle.dumps(Outcome("failed", reason=f"The point cannot be read by the worker: {in_words(error)}"))
-    return evaluate_packed(evaluation, x)
+    return evaluate_packed(evaluation, x, called)
