@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import sys
 import threading
 import time
 from collections import Counter
@@ -264,6 +265,16 @@ def test_named_parameters_arrive_by_name() -> None:
         result = search(train, space=space, budget=5, workers=2, executor=executor)
         assert [trial.state for trial in result.trials] == ["done"] * 5
         assert result.fun == train(**result.x)
+
+
+def test_a_worker_loads_no_more_than_the_function_needs() -> None:
+    def heavy(n: int) -> float:
+        found = {name.split(".")[0] for name in sys.modules} | {name for name in sys.modules if "aegisbo" in name}
+        return float(len(found & {"numpy", "scipy", "aegisbo.optimizer", "aegisbo.runners.minimize"}))
+
+    assert heavy(1) == 4.0
+    result = search(heavy, space={"n": Int(1, 9)}, budget=2, workers=1, executor="processes")
+    assert [trial.value for trial in result.trials] == [0.0, 0.0]
 
 
 def test_unnamed_parameters_arrive_as_a_vector_or_a_list_of_the_functions_own() -> None:

@@ -277,6 +277,10 @@ def test_a_closure_and_a_lambda_travel(request: pytest.FixtureRequest) -> None:
             assert gathered(pool, 1)[0].outcome.state == "done"
 
 
+def our_threads() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name.startswith("aegisbo")}
+
+
 @dataclass(frozen=True)
 class _Shift:
     by: float
@@ -293,13 +297,13 @@ def test_what_cannot_travel_is_refused_before_anything_starts(request: pytest.Fi
         with lock:
             return x
 
-    before = threading.active_count()
+    before = our_threads()
     with (
         pytest.raises(InvalidInput, match=r'cannot be sent to another process .*lock.*executor="threads"'),
         opened(request, kind, locked, 1),
     ):
         pass
-    assert threading.active_count() == before
+    assert our_threads() <= before
 
 
 @pytest.mark.parametrize("kind", ["threads", "serial", "thread executor"])
@@ -327,6 +331,17 @@ def test_what_cannot_travel_need_not_in_this_process(request: pytest.FixtureRequ
 def test_nonsense_is_refused(executor: Any, workers: int | None, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         make_pool(executor, square, workers, Book())
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "processes"])
+def test_only_worker_processes_have_threads_of_ours(request: pytest.FixtureRequest, kind: str) -> None:
+    with (
+        pytest.raises(InvalidInput, match=r'threads_per_worker=2 is for worker processes: .*executor="processes"'),
+        opened(request, kind, square, 1, threads_per_worker=2),
+    ):
+        pass
+    with pytest.raises(InvalidInput, match="threads_per_worker is 0: at least 1 is needed"):
+        make_pool("processes", square, 1, threads_per_worker=0)
 
 
 def test_the_size_of_an_executor_is_its_own_unless_said() -> None:

@@ -16,6 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from joblib._parallel_backends import ParallelBackendBase
 from pool_jobs import (
     Traveler,
     behave,
@@ -30,7 +31,8 @@ from processes_of import alive, children_of, parent_of, reported, wait_until_dea
 from aegisbo import errors
 from aegisbo.errors import AegisError
 from aegisbo.outcome import kept
-from aegisbo.runners.pools import child, make_pool
+from aegisbo.runners import pools
+from aegisbo.runners.pools import THREAD_LIMITS, child, make_pool
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.pools.child import Child
 from aegisbo.runners.protocol import Finished
@@ -234,6 +236,37 @@ def test_a_worker_imports_no_more_of_aegisbo_than_it_needs() -> None:
         "aegisbo.runners.evaluation", "aegisbo.runners.packing", "aegisbo.runners.pools",
         "aegisbo.runners.pools.worker", "aegisbo.runners.protocol",
     ]  # fmt: skip
+
+
+def thread_limits(x: Any) -> dict[str, Any]:
+    """What the libraries of this worker were told, and what NumPy's BLAS makes of it."""
+    import numpy as np
+    from threadpoolctl import threadpool_info
+
+    np.ones((2, 2)) @ np.ones((2, 2))
+    said = {name: os.environ.get(name) for name in THREAD_LIMITS}
+    return {**said, "blas": [library["num_threads"] for library in threadpool_info()]}
+
+
+@pytest.mark.parametrize(
+    ("cores", "workers", "given", "said"), [(2, 1, None, 2), (2, 2, None, 1), (2, 3, None, 1), (2, 2, 2, 2)]
+)
+def test_numerical_libraries_use_no_more_threads_than_their_share(
+    monkeypatch: pytest.MonkeyPatch, cores: int, workers: int, given: int | None, said: int
+) -> None:
+    assert set(THREAD_LIMITS) == set(ParallelBackendBase.MAX_NUM_THREADS_VARS)  # joblib's
+    monkeypatch.setattr(pools, "_cores", lambda: cores)
+    for name in THREAD_LIMITS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("MKL_NUM_THREADS", "7")  # the user's word
+    before = dict(os.environ)
+    with closing(make_pool("processes", thread_limits, workers, judge=kept, threads_per_worker=given)) as pool:
+        pool.submit(0, 0.0)
+        found = next_end(pool).outcome.value
+    assert dict(os.environ) == before
+    assert found.pop("MKL_NUM_THREADS") == ("7" if given is None else "2")
+    assert all(threads <= said for threads in found.pop("blas"))
+    assert set(found.values()) == {str(said)}
 
 
 def test_a_point_that_cannot_travel_fails_and_the_next_one_arrives() -> None:

@@ -81,6 +81,10 @@ def minimize(
     executor: Annotated[
         str, typer.Option(metavar="KIND", help="`processes`, `threads`, `serial`, or the address of a Dask scheduler.")
     ] = "processes",
+    threads_per_worker: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="BLAS and OpenMP threads of a worker process; a share of the cores."),
+    ] = None,
     timeout: Annotated[float | None, typer.Option(metavar="S", help="Seconds for the whole run.")] = None,
     trial_timeout: Annotated[float | None, typer.Option(metavar="S", help="Seconds for one evaluation.")] = None,
     retries: Annotated[
@@ -118,6 +122,7 @@ def minimize(
         seed=seed,
         study=study,
         executor=executor,
+        threads_per_worker=threads_per_worker,
         timeout=timeout,
         trial_timeout=trial_timeout,
         retries=retries,

@@ -39,6 +39,7 @@ def minimize(
     seed: int | None = None,
     study: str | os.PathLike[str] | None = None,
     executor: Any = None,
+    threads_per_worker: int | None = None,
     timeout: float | None = None,
     trial_timeout: float | None = None,
     retries: int = 2,
@@ -65,8 +66,12 @@ def minimize(
         study: a file that records the run. The same call with the same file continues it.
         executor: where evaluations run: "processes" (the default), "threads", "serial" (here, for debugging),
             a concurrent.futures.Executor, a Dask Client, or the address of a Dask scheduler.
+        threads_per_worker: how many threads BLAS and OpenMP may use in each worker process. By default the cores are
+            shared out, at least one each, except that an environment variable that you have set, such as
+            OMP_NUM_THREADS, is left as it is. Only for executor="processes".
         timeout: seconds for the whole call. Nothing is started that would probably not finish.
-        trial_timeout: seconds for one evaluation, which is then stopped and counts as a bad point.
+        trial_timeout: seconds for one evaluation, from the call of the function; it is then stopped and counts as a
+            bad point.
         retries: how often an evaluation is run again whose worker died.
         target: a value that is good enough to stop.
         give_up_after: the run ends itself when so many evaluations have ended and none of them gave a value, because
@@ -113,7 +118,9 @@ def minimize(
             book.closed(SPENT, [])
             return optimizer.result(SPENT)
         call = Call(fun, optimizer.space.named)
-        pool = stack.enter_context(closing(make_pool(executor, call, workers, book)))
+        pool = stack.enter_context(
+            closing(make_pool(executor, call, workers, book, threads_per_worker=threads_per_worker))
+        )
         if trial_timeout is not None and not pool.can_stop:
             _say(f"{pool.name} cannot be stopped: an evaluation that takes longer than {trial_timeout:g} s counts as "
                  "timed out, but keeps its worker until it returns.")  # fmt: skip

@@ -8,7 +8,7 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from threading import Thread
 from typing import Any
@@ -25,17 +25,22 @@ class Child:
     """A worker process.
 
     Args:
+        environment: its environment variables.
         ended: is called in a thread of its own when the process has ended.
 
     Raises:
         OSError: no process can be started.
     """
 
-    def __init__(self, ended: Callable[[], None]) -> None:
+    def __init__(self, environment: Mapping[str, str], ended: Callable[[], None]) -> None:
         start = f"import sys; sys.path[:] = {sys.path!r}; from aegisbo.runners.pools.worker import main; main()"
         self._process = subprocess.Popen(
-            [sys.executable, "-c", start], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
-        )  # a session of its own: Ctrl-C in the terminal reaches the driver only
+            [sys.executable, "-c", start],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+            start_new_session=True,  # Ctrl-C in the terminal reaches the driver only
+        )
         Thread(target=self._watch, args=(ended,), name="aegisbo-watch", daemon=True).start()
 
     @property

@@ -7,7 +7,7 @@ script is run again in it, so scripts need no `if __name__ == "__main__"`.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
@@ -31,11 +31,13 @@ class Processes(Pool):
     can_stop = True
     reports_calls = True
 
-    def __init__(self, evaluation: Evaluation, capacity: int, journal: Journal | None) -> None:
+    def __init__(
+        self, evaluation: Evaluation, capacity: int, journal: Journal | None, environment: Mapping[str, str]
+    ) -> None:
         require_posix("Worker processes", instead='executor="threads"')
         super().__init__(capacity, journal)
         packed = pack(evaluation)
-        self._workers = [_Worker(packed, self._called, self._ended) for _ in range(capacity)]
+        self._workers = [_Worker(packed, environment, self._called, self._ended) for _ in range(capacity)]
 
     def stop(self, number: int, reason: str = "Stopped.") -> None:
         """Kill the process that evaluates this trial."""
@@ -57,8 +59,15 @@ class Processes(Pool):
 class _Worker:
     """A worker process, replaced by a new one when it dies, and the thread that waits for it."""
 
-    def __init__(self, evaluation: bytes, called: Callable[[int], None], ended: Callable[[int, Outcome], None]) -> None:
+    def __init__(
+        self,
+        evaluation: bytes,
+        environment: Mapping[str, str],
+        called: Callable[[int], None],
+        ended: Callable[[int, Outcome], None],
+    ) -> None:
         self._evaluation = evaluation
+        self._environment = environment
         self._called = called
         self._ended = ended
         self._tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
@@ -115,7 +124,7 @@ class _Worker:
     def _warm_up(self) -> None:
         """Have a process ready before the next job comes, unless the last one did not even start."""
         if self._starts:
-            with suppress(Died, OSError):  # the next job tries again, and reports it
+            with suppress(Exception):  # the next job tries again, and reports it
                 self._ready()
 
     def _evaluate(self, number: int, x: Any) -> Outcome:
@@ -163,7 +172,7 @@ class _Worker:
                     return self._child
                 self._child.reap()
             self._child, self._starts = None, False
-            child = self._child = Child(ended=lambda: self._tasks.put(self._warm_up))
+            child = self._child = Child(self._environment, ended=lambda: self._tasks.put(self._warm_up))
         child.load(self._evaluation)
         self._starts = True
         return child
