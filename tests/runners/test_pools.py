@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pool_jobs import behave, square, travel_badly, wait_for
+from pool_jobs import behave, say, square, travel_badly, wait_for
 
 from aegisbo.errors import InvalidInput
 from aegisbo.outcome import Outcome, kept
@@ -147,6 +148,45 @@ def test_whatever_a_job_does_it_has_an_outcome_and_the_next_one_runs(request: py
     assert "in behave" in failure.traceback
     assert "it must return a finite number" in found["nan"].outcome.reason
     assert found["exits"].outcome.reason == "SystemExit: bye"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_job_prints_is_kept_with_it(request: pytest.FixtureRequest, kind: str) -> None:
+    before = sys.stdout, sys.stderr
+    words = ["one", "two", "é" * 5000]
+    with opened(request, kind, say, 2) as pool:
+        found = {}
+        for number, word in enumerate(words):
+            pool.submit(number, word)
+            (job,) = gathered(pool, 1)
+            found[words[job.number]] = job.outcome.output
+    assert found["one"] == "one on stdout\none on stderr\n"
+    assert found["two"] == "two on stdout\ntwo on stderr\n"
+    assert found[words[2]] == (2 * (words[2] + " on stdout\n")).replace("out", "err")[-4096:]
+    assert (sys.stdout, sys.stderr) == before
+
+
+@pytest.mark.parametrize("kind", ["threads", "thread executor"])
+def test_each_job_keeps_its_own_words_and_passes_them_on(
+    request: pytest.FixtureRequest, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    together = threading.Barrier(2, timeout=PATIENCE)
+
+    def talk(word: str) -> float:
+        for _ in range(3):
+            together.wait()
+            say(word)
+        return 1.0
+
+    with opened(request, kind, talk, 2) as pool:
+        for number, word in enumerate(("ping", "pong")):
+            pool.submit(number, word)
+        print("the driver's own")  # noqa: T201
+        jobs = {job.number: job.outcome.output for job in gathered(pool, 2)}
+    assert jobs == {k: 3 * f"{word} on stdout\n{word} on stderr\n" for k, word in enumerate(("ping", "pong"))}
+    out, err = capsys.readouterr()
+    assert sorted(out.split("\n")) == sorted(["", "the driver's own", *3 * ["ping on stdout", "pong on stdout"]])
+    assert err.count("on stderr") == 6
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -211,20 +212,48 @@ def test_where_no_process_can_be_started_the_jobs_say_so(monkeypatch: pytest.Mon
     assert "/nowhere/python" in outcome.reason
 
 
-def test_what_the_function_prints_goes_to_standard_error_and_it_reads_no_jobs(
+def test_all_that_is_printed_is_kept_with_its_job_and_the_function_reads_no_jobs(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    def chatty(x: float) -> float:
-        os.write(1, b"straight to the descriptor\n")
+    def chatty(x: str) -> float:
+        print(x)  # noqa: T201
+        ctypes.CDLL(None).puts(b"from C")
+        subprocess.run(["sh", "-c", "echo from a program; echo its errors >&2"], check=True)
+        print("half a line", end="", file=sys.stdout)  # noqa: T201
         return float(len(sys.stdin.read()))
 
     with pool_of(chatty) as pool:
-        for number in range(2):
-            pool.submit(number, 0.0)
-            assert next_end(pool).outcome.value == 0.0
-    out, err = capfd.readouterr()
-    assert out == ""
-    assert err.count("straight to the descriptor") == 2
+        for number, word in enumerate(("first", "second")):
+            pool.submit(number, word)
+            outcome = next_end(pool).outcome
+            assert outcome.value == 0.0
+            assert outcome.output == f"{word}\nfrom C\nfrom a program\nits errors\nhalf a line"
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("way", ["dies with 3", "kills itself", "is stopped"])
+def test_the_last_words_of_a_process_are_kept(tmp_path: Path, way: str) -> None:
+    def last_words(gate: str) -> Any:
+        print("last words")  # noqa: T201
+        return wait_for(gate) if way == "is stopped" else behave(way)
+
+    with pool_of(last_words) as pool:
+        pool.submit(0, str(tmp_path / "gate"))
+        if way == "is stopped":
+            reported(tmp_path)
+            pool.stop(0)
+        assert next_end(pool).outcome.output == "last words\n"
+
+
+def test_what_a_process_says_that_cannot_start_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("raise SystemExit('not here')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pool_of(square) as pool:
+        pool.submit(0, 3.0)
+        outcome = next_end(pool).outcome
+    assert outcome.state == "lost"
+    assert outcome.reason.endswith("before the function was loaded.")
+    assert "not here" in outcome.output
 
 
 def test_a_worker_imports_no_more_of_aegisbo_than_it_needs() -> None:
@@ -233,7 +262,7 @@ def test_a_worker_imports_no_more_of_aegisbo_than_it_needs() -> None:
         modules = next_end(pool).outcome.value
     assert modules == [
         "aegisbo", "aegisbo.errors", "aegisbo.number", "aegisbo.outcome", "aegisbo.runners",
-        "aegisbo.runners.evaluation", "aegisbo.runners.packing", "aegisbo.runners.pools",
+        "aegisbo.runners.evaluation", "aegisbo.runners.output", "aegisbo.runners.packing", "aegisbo.runners.pools",
         "aegisbo.runners.pools.worker", "aegisbo.runners.protocol",
     ]  # fmt: skip
 

@@ -11,9 +11,10 @@ from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from aegisbo.errors import InvalidInput
+from aegisbo.errors import InvalidInput, require_posix
 from aegisbo.outcome import judged
 from aegisbo.runners.evaluation import Evaluation, Judge, evaluate
+from aegisbo.runners.output import with_output
 
 if TYPE_CHECKING:
     from aegisbo.runners.pools.base import Pool
@@ -63,8 +64,9 @@ def make_pool(
     for name, count in (("workers", workers), ("threads_per_worker", threads_per_worker)):
         if count is not None and (not isinstance(count, Integral) or count < 1):
             raise InvalidInput(f"{name} is {count!r}: at least 1 is needed.")
-    evaluation = partial(evaluate, function, judge=judge)
+    evaluation: Evaluation = partial(evaluate, function, judge=judge)
     if executor is None or executor == "processes":
+        require_posix("Worker processes", instead='executor="threads"')
         from aegisbo.runners.pools.processes import Processes
 
         size = workers or _cores()
@@ -74,6 +76,7 @@ def make_pool(
             f"threads_per_worker={threads_per_worker} is for worker processes: leave it out, or "
             'use executor="processes".'
         )
+    evaluation = partial(with_output, evaluation)  # what a worker process prints is read by its driver instead
     if executor in ("threads", "serial"):
         return _in_this_process(executor, evaluation, workers, journal)
     if isinstance(executor, str) and "://" in executor:

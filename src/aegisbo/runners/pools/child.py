@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pickle
 import select
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from threading import Thread
 from typing import Any
+
+from aegisbo.runners.output import KEPT
 
 GRACE = 2.0  # seconds for a process to end after it has closed its pipe, or was killed
 START_LIMIT = 600.0  # seconds for a process to start and to load the function, which may import a lot
@@ -29,18 +33,26 @@ class Child:
         ended: is called in a thread of its own when the process has ended.
 
     Raises:
-        OSError: no process can be started.
+        OSError: no process, or no file for what it prints, can be made.
     """
 
     def __init__(self, environment: Mapping[str, str], ended: Callable[[], None]) -> None:
         start = f"import sys; sys.path[:] = {sys.path!r}; from aegisbo.runners.pools.worker import main; main()"
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", start],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=environment,
-            start_new_session=True,  # Ctrl-C in the terminal reaches the driver only
-        )
+        # What the process and its children print goes into this file, which outlives them, however they end.
+        self._printed = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed in `close`
+        fcntl.fcntl(self._printed, fcntl.F_SETFL, os.O_APPEND)
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", start],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._printed,
+                env=environment,
+                start_new_session=True,  # Ctrl-C in the terminal reaches the driver only
+            )
+        except OSError:
+            self._printed.close()
+            raise
         Thread(target=self._watch, args=(ended,), name="aegisbo-watch", daemon=True).start()
 
     @property
@@ -82,6 +94,18 @@ class Child:
             self.kill()
             self.reap()
             raise
+
+    def printed(self) -> str:
+        """The end of what was printed since the last call."""
+        file = self._printed.fileno()
+        data = os.pread(file, 4 * KEPT, max(os.fstat(file).st_size - 4 * KEPT, 0))  # up to four bytes a character
+        os.ftruncate(file, 0)
+        return data.decode(errors="replace")[-KEPT:]
+
+    def close(self) -> None:
+        """Wait for the end of a process that is about to end, and forget what it printed."""
+        self.reap()
+        self._printed.close()
 
     def kill(self) -> None:
         """Kill the process and all that it started."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any
 
-from aegisbo.errors import require_posix
 from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation, in_words
 from aegisbo.runners.packing import pack, unpack_outcome
@@ -34,7 +34,6 @@ class Processes(Pool):
     def __init__(
         self, evaluation: Evaluation, capacity: int, journal: Journal | None, environment: Mapping[str, str]
     ) -> None:
-        require_posix("Worker processes", instead='executor="threads"')
         super().__init__(capacity, journal)
         packed = pack(evaluation)
         self._workers = [_Worker(packed, environment, self._called, self._ended) for _ in range(capacity)]
@@ -110,7 +109,7 @@ class _Worker:
         while (task := self._tasks.get()) is not None:
             task()
         if self._child is not None:
-            self._child.reap()
+            self._child.close()
 
     def _run(self, number: int, x: Any) -> None:
         outcome = self._evaluate(number, x)
@@ -118,6 +117,8 @@ class _Worker:
             stopped, self._current, self._stopped = self._stopped, None, ""  # from here on it cannot be stopped
         if stopped:
             outcome = self._after_stop(outcome, stopped)
+        if self._child is not None:
+            outcome = replace(outcome, output=self._child.printed())
         self._ended(number, outcome)
         self._warm_up()
 
@@ -170,7 +171,7 @@ class _Worker:
             if self._child is not None:
                 if self._child.alive:
                     return self._child
-                self._child.reap()
+                self._child.close()
             self._child, self._starts = None, False
             child = self._child = Child(self._environment, ended=lambda: self._tasks.put(self._warm_up))
         child.load(self._evaluation)

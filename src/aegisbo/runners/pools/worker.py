@@ -4,7 +4,7 @@ Two processes, so that no evaluation outlives its driver. The one that the drive
 evaluates. The two lead a process group of their own, to which programs that the function starts belong too.
 
 The function and the points come in on standard input; outcomes go out on standard output, as pickled bytes. What the
-function prints goes to standard error instead.
+function prints goes to standard error instead, which is a file that the driver reads.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import select
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
 from threading import Thread
@@ -73,6 +74,7 @@ def _serve() -> None:
     """Evaluate one point after another until the driver closes the pipe."""
     points, outcomes = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    _keep_nothing_back()
     sys.stdin = open(os.devnull)  # noqa: SIM115 - for good: the function must not read points
     received: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_receive, args=(points, received), daemon=True).start()
@@ -82,6 +84,14 @@ def _serve() -> None:
     send(LOADED)
     while True:
         send(_outcome(evaluation, received.get(), partial(send, CALLED)))
+
+
+def _keep_nothing_back() -> None:
+    """Print whole lines at once, in Python and in C, so that the words of a process that crashes are not lost."""
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    library, line_buffered = ctypes.CDLL(None), 1
+    stdout = "stdout" if sys.platform == "linux" else "__stdoutp"
+    library.setvbuf(ctypes.c_void_p.in_dll(library, stdout), None, line_buffered, 0)
 
 
 def _send(outcomes: BinaryIO, message: object) -> None:
@@ -103,4 +113,7 @@ def _outcome(evaluation: bytes, point: bytes, called: Callable[[], None]) -> byt
         x = pickle.loads(point)
     except Exception as error:  # for example, its class cannot be imported here
         return pickle.dumps(Outcome("failed", reason=f"The point cannot be read by the worker: {in_words(error)}"))
-    return evaluate_packed(evaluation, x, called)
+    outcome = evaluate_packed(evaluation, x, called)
+    with suppress(Exception):  # the function may have closed it
+        sys.stdout.flush()
+    return outcome
