@@ -52,6 +52,16 @@ class MissingExtra(AegisError, ImportError):
         super().__init__(f"{feature} needs an optional package: pip install '{package}[{extra}]'")
 
 
+class EvaluationFailed(AegisError):
+    """An exception of the function in a worker, where the caller wants to see it instead of a failed trial."""
+
+    def __init__(self, number: int, reason: str, traceback: str) -> None:
+        super().__init__(
+            f"Trial {number} raised {reason}. It is still pending: mend the function and run the same call again, or "
+            f"leave out raise_errors to count it as failed. In the worker:\n\n{traceback or reason}"
+        )
+
+
 class StudyError(AegisError):
     """A study file that cannot be read, written or continued."""
 

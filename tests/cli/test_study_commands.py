@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import aegisbo
 from aegisbo.cli import app, demo
 from aegisbo.cli.minimize import EXAMPLE_SPACE
-from aegisbo.errors import AegisError, InvalidInput, StudyError
+from aegisbo.errors import AegisError, EvaluationFailed, InvalidInput, StudyError
 
 SPACE = """
 [x]
@@ -53,7 +53,8 @@ def call(*arguments: str, code: int = 0) -> str:
 
 
 def minimized(*extra: str, code: int = 0) -> str:
-    common = ("--space", "space.toml", "--seed", "3", "--executor", "serial", "--strategy", "random")
+    options = ("--space", "space.toml", "--seed", "3", "--strategy", "random")
+    common = (*options, "--executor", "serial", "--no-raise-errors")
     return call("minimize", *extra, *common, code=code)
 
 
@@ -80,6 +81,17 @@ def test_a_run_is_recorded_shown_replayed_and_exported(folder: Path) -> None:
     assert [trial["params"] for trial in document["trials"]] == [dict(t.params) for t in result.trials]
 
 
+def test_an_exception_is_raised_where_it_can_be_debugged_and_the_same_command_goes_on(folder: Path) -> None:
+    arguments = ("minimize", "mine:f", "--space", "space.toml", "--seed", "3", "--strategy", "random", "--budget", "12")
+    with pytest.raises(ValueError, match="too far"):
+        call(*arguments, "--executor", "serial", "--study", "run.db")
+    assert aegisbo.load("run.db").trials[-1].state == "pending"
+    with pytest.raises(EvaluationFailed, match=r"raised ValueError: too far\. It is still pending"):
+        call(*arguments, "--executor", "threads", "--raise-errors", "--study", "run.db")
+    call(*arguments, "--executor", "threads", "--study", "run.db")
+    assert {trial.state for trial in aegisbo.load("run.db").trials} == {"done", "failed"}
+
+
 def test_the_same_command_continues_and_another_is_refused(folder: Path) -> None:
     minimized("mine:f", "--budget", "5", "--study", "run.db")
     minimized("mine:f", "--budget", "9", "--study", "run.db")
@@ -91,7 +103,18 @@ def test_the_same_command_continues_and_another_is_refused(folder: Path) -> None
 
 
 def test_the_best_of_noisy_values_is_said_to_be_a_posterior_mean(folder: Path) -> None:
-    arguments = ("minimize", "mine:f", "--space", "space.toml", "--seed", "3", "--executor", "serial", "--noisy")
+    arguments = (
+        "minimize",
+        "mine:f",
+        "--space",
+        "space.toml",
+        "--seed",
+        "3",
+        "--executor",
+        "serial",
+        "--no-raise-errors",
+        "--noisy",
+    )
     output = call(*arguments, "--budget", "9", "--study", "run.db")
     result = aegisbo.load("run.db")
     said = "x has the best posterior mean of all evaluated points, and fun is that mean"

@@ -94,6 +94,14 @@ def minimize(
     give_up_after: Annotated[
         int, typer.Option(min=0, metavar="N", help="End if so many evaluations gave no value at all; 0: never.")
     ] = 20,
+    raise_errors: Annotated[
+        bool | None,
+        typer.Option(
+            "--raise-errors/--no-raise-errors",
+            help="Whether the first exception of the function ends the run; unless given, with `serial` only.",
+            show_default=False,
+        ),
+    ] = None,
     maximize: Annotated[bool, typer.Option("--maximize", help="Look for the largest value instead.")] = False,
     noisy: Annotated[
         bool,
@@ -128,6 +136,7 @@ def minimize(
         retries=retries,
         target=target,
         give_up_after=give_up_after or None,
+        raise_errors=raise_errors,
         progress=False if quiet else None,
         maximize=maximize,
         noisy=noisy,

@@ -30,16 +30,17 @@ class Call:
         return self.fun(**x) if self.named else self.fun(x.copy())
 
 
-def evaluate(function: Callable[[Any], Any], x: Any, judge: Judge = judged) -> Outcome:
+def evaluate(function: Callable[[Any], Any], x: Any, judge: Judge = judged, *, raising: bool = False) -> Outcome:
     """Call the function and judge its answer.
 
     Args:
         function: the user's function.
         x: its argument.
         judge: what an answer means; by default it must be one finite real number.
+        raising: whether an exception of the function is let through; else it is an outcome too.
 
     Returns:
-        The outcome, with the seconds that the function took. An exception of the function is an outcome too.
+        The outcome, with the seconds that the function took.
 
     Raises:
         StopRun: the run was ended while the function was running in this thread.
@@ -52,8 +53,16 @@ def evaluate(function: Callable[[Any], Any], x: Any, judge: Judge = judged) -> O
     except KeyboardInterrupt:  # Ctrl-C also reaches processes that others started: the point is not to blame
         outcome = Outcome("lost", reason="Interrupted by Ctrl-C.")
     except BaseException as error:  # sys.exit() in the function ends the evaluation, not the worker
-        outcome = Outcome("failed", reason=in_words(error), traceback=format_exc())
+        if raising:
+            raise
+        outcome = _failure(error)
     return replace(outcome, seconds=perf_counter() - begin, began=began)
+
+
+def _failure(error: BaseException) -> Outcome:
+    if isinstance(error, ImportError):  # a module is missing or broken where the function runs: no fault of the point
+        return Outcome("lost", reason=in_words(error), traceback=format_exc(), unusable=True)
+    return Outcome("failed", reason=in_words(error), traceback=format_exc())
 
 
 def in_words(error: BaseException) -> str:

@@ -128,6 +128,7 @@ class _Loop:
     more: Callable[[], bool]
     message: str = SPENT
     exhausted: bool = False
+    over: bool = False
     running: dict[int, _Running] = field(default_factory=dict)  # by trial number
     news: deque[Finished] = field(default_factory=deque)  # ended, not yet told
     finished: list[Finished] = field(default_factory=list)
@@ -157,7 +158,7 @@ class _Loop:
         for job in self.running.values():
             self._called(job)  # closed workers will not know any more
         self.workers.close()
-        self.watch = lambda job, record: None
+        self.over, self.watch = True, lambda job, record: None
         self._collect(0.0)
 
     def record(self) -> Run:
@@ -225,22 +226,25 @@ class _Loop:
         self.finished.append(job)
         self.seen = max(self.seen, job.event)
         if job.outcome.state == "lost":
+            self.watch(job, self.record)  # first, so that it can end the run before anything counts as failed
             self._lost(ended, job)
-        elif job.outcome.state == "done" or not ended.given_up:
+            return
+        if job.outcome.state == "done" or not ended.given_up:
             self.optimizer.end(job.number, job.outcome)
-        if job.outcome.state != "lost" and not ended.given_up:
+        if not ended.given_up:
             self.left -= 1
         self.watch(job, self.record)
 
     def _lost(self, ended: _Running, job: Finished) -> None:
-        """Run it again, or give up after the last retry."""
-        if ended.given_up:
+        """Run it again, or give up after the last retry; when the run is over, whoever continues it will run it."""
+        if ended.given_up or self.over:
             return
         if ended.attempt <= self.rules.retries:
             self.waiting.append(ended.trial)
             return
-        reason = f"Its worker died {ended.attempt} times: {job.outcome.reason}"
-        self._fail(replace(job, outcome=Outcome("failed", reason=reason)))
+        what = "It could not be run" if job.outcome.unusable else "Its worker died"
+        reason = f"{what} {ended.attempt} times: {job.outcome.reason}"
+        self._fail(replace(job, outcome=replace(job.outcome, state="failed", reason=reason)))
 
     def _fail(self, job: Finished) -> None:
         """Record and tell a failure that no worker reports."""
@@ -249,6 +253,7 @@ class _Loop:
         self.left -= 1
         self._collect(0.0)  # events that were recorded before this one must be known before it
         self.seen = max(self.seen, event)
+        self.watch(job, self.record)
 
     def _stop_overdue(self) -> None:
         now = self.workers.now()
@@ -268,9 +273,7 @@ class _Loop:
     def _give_up(self, job: _Running, now: float, reason: str) -> None:
         job.given_up = True
         outcome = Outcome("timed_out", reason=reason, seconds=self._seconds(job, now), worker=job.slot)
-        late = Finished(job.trial.number, outcome, job.submitted, now)
-        self._fail(late)
-        self.watch(late, self.record)
+        self._fail(Finished(job.trial.number, outcome, job.submitted, now))
 
     def _due(self, job: _Running) -> float | None:
         """When a job must be stopped; later than now if its function has not been called yet. None: never."""

@@ -45,6 +45,7 @@ def minimize(
     retries: int = 2,
     target: float | None = None,
     give_up_after: int | None = 20,
+    raise_errors: bool | None = None,
     initial: Iterable[Any] | None = None,
     observed: Iterable[tuple[Any, float]] | None = None,
     callbacks: Iterable[Callback] = (),
@@ -76,6 +77,9 @@ def minimize(
         target: a value that is good enough to stop.
         give_up_after: the run ends itself when so many evaluations have ended and none of them gave a value, because
             then the function is probably broken; None to go on whatever happens.
+        raise_errors: whether the first exception of the function ends the call: executor="serial" raises it as it is,
+            the others raise EvaluationFailed. The trial stays pending, so that the same call runs it again. None means
+            True for "serial" only; False counts it as a failed trial.
         initial: points to start with.
         observed: results from elsewhere, a point and its value each. They teach the model and count as candidates for
             the best, but not as evaluations. With n_initial=0 they replace the points spread out at the start.
@@ -92,6 +96,7 @@ def minimize(
     Raises:
         InvalidInput: an argument cannot be used; nothing has been evaluated.
         StudyError: the study file holds another run, is in use, or cannot be written.
+        EvaluationFailed: the function raised an exception, and `raise_errors` is True.
         AegisError: the executor is gone. All that had finished is in the study: run the same call again.
     """
     settings = Settings.checked(
@@ -119,7 +124,16 @@ def minimize(
             return optimizer.result(SPENT)
         call = Call(fun, optimizer.space.named)
         pool = stack.enter_context(
-            closing(make_pool(executor, call, workers, book, threads_per_worker=threads_per_worker))
+            closing(
+                make_pool(
+                    executor,
+                    call,
+                    workers,
+                    book,
+                    threads_per_worker=threads_per_worker,
+                    raise_errors=executor == "serial" if raise_errors is None else raise_errors,
+                )
+            )
         )
         if trial_timeout is not None and not pool.can_stop:
             _say(f"{pool.name} cannot be stopped: an evaluation that takes longer than {trial_timeout:g} s counts as "
@@ -185,6 +199,7 @@ class _Watch:
         self.show(record)
         trial = self.optimizer.trials[job.number]
         if trial.state == "pending":
+            self._unusable(job)
             return  # lost: it will be run again
         try:
             for callback in self.callbacks:
@@ -194,6 +209,17 @@ class _Watch:
         self._reached()
         self._hopeless(trial)
 
+    def _unusable(self, job: Finished) -> None:
+        if job.outcome.unusable and not self._any_value():
+            raise StopRun(
+                f"The function could not be run: {job.outcome.reason}. That is not the fault of a point, and nothing "
+                "was counted against any: install the module where the workers run, or mend the import, and run the "
+                "same call again."
+            )
+
+    def _any_value(self) -> bool:
+        return any(trial.state == "done" for trial in self.optimizer.trials)
+
     def _reached(self) -> None:
         if self.target is None:
             return
@@ -201,7 +227,7 @@ class _Watch:
             raise StopRun(f"The target {self.target:g} is reached.")
 
     def _hopeless(self, trial: Trial) -> None:
-        if self.give_up_after is None or any(each.state == "done" for each in self.optimizer.trials):
+        if self.give_up_after is None or self._any_value():
             return
         failed = _failures(self.optimizer) - self.earlier
         if failed >= self.give_up_after:

@@ -10,6 +10,7 @@ import pickle
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
+from traceback import format_exc
 from typing import Any
 
 from aegisbo.errors import InvalidInput
@@ -36,7 +37,7 @@ def pack(evaluation: Evaluation) -> bytes:
 
 def load(packed: bytes) -> None:
     """In the other process: unpack the evaluation beforehand; what goes wrong is reported with the first point."""
-    with suppress(Exception):
+    with suppress(Exception, SystemExit):
         _unpacked(packed)
 
 
@@ -47,8 +48,9 @@ def evaluate_packed(packed: bytes, x: Any, called: Callable[[], None] = lambda: 
     """
     try:
         evaluation = _unpacked(packed)
-    except Exception as error:  # for example, a module is missing there
-        return pickle.dumps(Outcome("failed", reason=f"The function cannot be loaded by the worker: {in_words(error)}"))
+    except (Exception, SystemExit) as error:  # for example, a module is missing there
+        reason = f"The function cannot be loaded by the worker: {in_words(error)}"
+        return pickle.dumps(Outcome("lost", reason=reason, traceback=format_exc(), unusable=True))
     called()
     outcome = evaluation(x)
     try:

@@ -41,6 +41,7 @@ def make_pool(
     *,
     judge: Judge = judged,
     threads_per_worker: int | None = None,
+    raise_errors: bool = False,
 ) -> Pool:
     """The pool that an `executor` argument means.
 
@@ -52,6 +53,8 @@ def make_pool(
         journal: the end of every job is recorded there before the pool returns it.
         judge: what an answer of the function means; `kept` accepts any answer that can be pickled.
         threads_per_worker: BLAS and OpenMP threads of each worker process; None for an equal share of the cores.
+        raise_errors: whether an exception of the function is raised instead of recorded: "serial" raises it from
+            `submit` as it is, the others raise EvaluationFailed from `collect`.
 
     Returns:
         The pool. Close it after use.
@@ -64,19 +67,29 @@ def make_pool(
     for name, count in (("workers", workers), ("threads_per_worker", threads_per_worker)):
         if count is not None and (not isinstance(count, Integral) or count < 1):
             raise InvalidInput(f"{name} is {count!r}: at least 1 is needed.")
-    evaluation: Evaluation = partial(evaluate, function, judge=judge)
+    evaluation = partial(evaluate, function, judge=judge, raising=raise_errors and executor == "serial")
     if executor is None or executor == "processes":
-        require_posix("Worker processes", instead='executor="threads"')
-        from aegisbo.runners.pools.processes import Processes
-
-        size = workers or _cores()
-        return Processes(evaluation, size, journal, _environment(size, threads_per_worker))
-    if threads_per_worker is not None:
+        pool = _processes(evaluation, workers, journal, threads_per_worker)
+    elif threads_per_worker is not None:
         raise InvalidInput(
             f"threads_per_worker={threads_per_worker} is for worker processes: leave it out, or "
             'use executor="processes".'
         )
-    evaluation = partial(with_output, evaluation)  # what a worker process prints is read by its driver instead
+    else:
+        pool = _elsewhere(executor, partial(with_output, evaluation), workers, journal)
+    pool.raise_errors = raise_errors
+    return pool
+
+
+def _processes(evaluation: Evaluation, workers: int | None, journal: Journal | None, threads: int | None) -> Pool:
+    require_posix("Worker processes", instead='executor="threads"')
+    from aegisbo.runners.pools.processes import Processes
+
+    size = workers or _cores()
+    return Processes(evaluation, size, journal, _environment(size, threads))
+
+
+def _elsewhere(executor: Any, evaluation: Evaluation, workers: int | None, journal: Journal | None) -> Pool:
     if executor in ("threads", "serial"):
         return _in_this_process(executor, evaluation, workers, journal)
     if isinstance(executor, str) and "://" in executor:

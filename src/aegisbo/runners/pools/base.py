@@ -13,6 +13,7 @@ from threading import Lock
 from time import monotonic, time
 from typing import Any
 
+from aegisbo.errors import EvaluationFailed
 from aegisbo.outcome import Outcome
 from aegisbo.runners.protocol import Finished, Journal, Unrecorded
 
@@ -31,6 +32,7 @@ class Pool(ABC):
 
     name: str  # for messages
     can_stop = False
+    raise_errors = False  # whether `collect` raises the first exception of the function, which is then not recorded
     reports_calls = False  # whether `_called` is called; else a job counts as called when it is submitted
 
     def __init__(self, capacity: int, journal: Journal | None = None) -> None:
@@ -91,6 +93,9 @@ class Pool(ABC):
             if number not in self._submitted:
                 return  # the pool was closed meanwhile
             job = self._submitted.pop(number)
+            if self.raise_errors and (outcome.state == "failed" or outcome.unusable):
+                self._ends.put(EvaluationFailed(number, outcome.reason, outcome.traceback))
+                return
             outcome = replace(self._timed(outcome, job, now), worker=job.worker)
             end = Finished(number, outcome, job.submitted, now)
             try:
