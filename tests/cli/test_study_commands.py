@@ -86,7 +86,7 @@ def test_an_exception_is_raised_where_it_can_be_debugged_and_the_same_command_go
     with pytest.raises(ValueError, match="too far"):
         call(*arguments, "--executor", "serial", "--study", "run.db")
     assert aegisbo.load("run.db").trials[-1].state == "pending"
-    with pytest.raises(EvaluationFailed, match=r"raised ValueError: too far\. It is still pending"):
+    with pytest.raises(EvaluationFailed, match=r"failed: ValueError: too far\. It is still pending"):
         call(*arguments, "--executor", "threads", "--raise-errors", "--study", "run.db")
     call(*arguments, "--executor", "threads", "--study", "run.db")
     assert {trial.state for trial in aegisbo.load("run.db").trials} == {"done", "failed"}

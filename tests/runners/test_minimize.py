@@ -439,7 +439,7 @@ class TestRaisingErrors:
         with pytest.raises(EvaluationFailed) as caught:
             search(fun, budget=5, workers=1, executor=executor, raise_errors=True, study=path)
         words = "ValueError: diverged" if "ValueError" in error else "ModuleNotFoundError: No module named"
-        assert str(caught.value).startswith(f"Trial 1 raised {words}")
+        assert str(caught.value).startswith(f"Trial 1 failed: {words}")
         assert "Traceback (most recent call last)" in str(caught.value)
         assert "in __call__" in str(caught.value)
         assert [trial.state for trial in load(path).trials] == ["done", "pending"]

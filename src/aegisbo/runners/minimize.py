@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import asdict, dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -123,18 +123,9 @@ def minimize(
             book.closed(SPENT, [])
             return optimizer.result(SPENT)
         call = Call(fun, optimizer.space.named)
-        pool = stack.enter_context(
-            closing(
-                make_pool(
-                    executor,
-                    call,
-                    workers,
-                    book,
-                    threads_per_worker=threads_per_worker,
-                    raise_errors=executor == "serial" if raise_errors is None else raise_errors,
-                )
-            )
-        )
+        raising = executor == "serial" if raise_errors is None else raise_errors
+        pool = make_pool(executor, call, workers, book, threads_per_worker=threads_per_worker, raise_errors=raising)
+        stack.callback(pool.close)
         if trial_timeout is not None and not pool.can_stop:
             _say(f"{pool.name} cannot be stopped: an evaluation that takes longer than {trial_timeout:g} s counts as "
                  "timed out, but keeps its worker until it returns.")  # fmt: skip
