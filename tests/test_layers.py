@@ -31,7 +31,7 @@ FLOORS: tuple[dict[str, set[str]], ...] = (
     {"space": {"numpy"}},
     {"outcome": set(), "plugins": set()},
     {"arrays": {"numpy"}},
-    {"errors": set()},
+    {"errors": set(), "number": set()},
 )
 
 HEIGHT = {part: -depth for depth, floor in enumerate(FLOORS) for part in floor}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,18 +13,6 @@ Array = NDArray[np.float64]
 Floats = NDArray[Any]  # float64, or float32 where a rough answer will do; what goes in comes out
 Mask = NDArray[np.bool_]
 Index = NDArray[np.intp]
-
-
-def as_number(value: object) -> float | None:
-    """The value as a float, infinite if it is too large for one; None if it is not one real number."""
-    if isinstance(value, np.ndarray) and value.size == 1:
-        value = value.item()
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return None
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
 
 
 def as_floats(value: ArrayLike, name: str) -> Array:

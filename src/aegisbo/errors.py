@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 class AegisError(Exception):
@@ -29,6 +28,8 @@ class UnknownName(InvalidInput):
     """A name that no registry holds; the message offers the nearest one."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        from difflib import get_close_matches  # here, because worker processes import this file
+
         known = sorted(known)
         folded = {entry.lower(): entry for entry in known}
         near = get_close_matches(str(name).lower(), folded, n=1, cutoff=0.5)
@@ -49,6 +50,16 @@ class MissingExtra(AegisError, ImportError):
 
     def __init__(self, feature: str, extra: str, package: str = "aegisbo") -> None:
         super().__init__(f"{feature} needs an optional package: pip install '{package}[{extra}]'")
+
+
+class EvaluationFailed(AegisError):
+    """An exception of the function in a worker, where the caller wants to see it instead of a failed trial."""
+
+    def __init__(self, number: int, reason: str, traceback: str) -> None:
+        super().__init__(
+            f"Trial {number} failed: {reason}. It is still pending: mend the function and run the same call again, or "
+            f"leave out raise_errors to count it as failed. In the worker:\n\n{traceback or reason}"
+        )
 
 
 class StudyError(AegisError):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from reprlib import repr as brief
 from typing import Any, Literal, get_args
 
-from aegisbo.arrays import as_number
+from aegisbo.number import as_number
 
 Failure = Literal["failed", "invalid", "timed_out"]  # ended without a usable value: still a result
 Ended = Literal["done", Failure, "lost"]  # lost: the worker died before there was a result

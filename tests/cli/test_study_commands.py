@@ -16,7 +16,7 @@ import aegisbo
 from aegisbo.cli import app, demo
 from aegisbo.cli.minimize import EXAMPLE_SPACE
 from aegisbo.cli.number_list import in_words, numbers_in
-from aegisbo.errors import AegisError, InvalidInput, StudyError
+from aegisbo.errors import AegisError, EvaluationFailed, InvalidInput, StudyError
 from aegisbo.study.store import read_events
 
 SPACE = """
@@ -55,7 +55,8 @@ def call(*arguments: str, code: int = 0) -> str:
 
 
 def minimized(*extra: str, code: int = 0) -> str:
-    common = ("--space", "space.toml", "--seed", "3", "--executor", "serial", "--strategy", "random")
+    options = ("--space", "space.toml", "--seed", "3", "--strategy", "random")
+    common = (*options, "--executor", "serial", "--no-raise-errors")
     return call("minimize", *extra, *common, code=code)
 
 
@@ -124,6 +125,15 @@ def test_numbers_in_words_are_read_back() -> None:
     for numbers in ([3], [3, 4], [3, 5, 8, 9, 10], [0, 1, 2, 7]):
         assert numbers_in(in_words(numbers), "the text") == numbers
     assert in_words([3, 5, 8, 9, 10]) == "3, 5, 8-10"
+def test_an_exception_is_raised_where_it_can_be_debugged_and_the_same_command_goes_on(folder: Path) -> None:
+    arguments = ("minimize", "mine:f", "--space", "space.toml", "--seed", "3", "--strategy", "random", "--budget", "12")
+    with pytest.raises(ValueError, match="too far"):
+        call(*arguments, "--executor", "serial", "--study", "run.db")
+    assert aegisbo.load("run.db").trials[-1].state == "pending"
+    with pytest.raises(EvaluationFailed, match=r"failed: ValueError: too far\. It is still pending"):
+        call(*arguments, "--executor", "threads", "--raise-errors", "--study", "run.db")
+    call(*arguments, "--executor", "threads", "--study", "run.db")
+    assert {trial.state for trial in aegisbo.load("run.db").trials} == {"done", "failed"}
 
 
 def test_the_same_command_continues_and_another_is_refused(folder: Path) -> None:
@@ -137,7 +147,18 @@ def test_the_same_command_continues_and_another_is_refused(folder: Path) -> None
 
 
 def test_the_best_of_noisy_values_is_said_to_be_a_posterior_mean(folder: Path) -> None:
-    arguments = ("minimize", "mine:f", "--space", "space.toml", "--seed", "3", "--executor", "serial", "--noisy")
+    arguments = (
+        "minimize",
+        "mine:f",
+        "--space",
+        "space.toml",
+        "--seed",
+        "3",
+        "--executor",
+        "serial",
+        "--no-raise-errors",
+        "--noisy",
+    )
     output = call(*arguments, "--budget", "9", "--study", "run.db")
     result = aegisbo.load("run.db")
     said = "x has the best posterior mean of all evaluated points, and fun is that mean"

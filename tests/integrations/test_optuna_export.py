@@ -32,7 +32,8 @@ def score(lr: float, units: int, act: str) -> float:
 @pytest.fixture
 def study_file(tmp_path: Path) -> Path:
     path = tmp_path / "run.db"
-    aegisbo.minimize(score, SPACE, budget=15, executor="serial", strategy="random", seed=1, study=path, maximize=True)
+    options = {"executor": "serial", "raise_errors": False, "strategy": "random", "seed": 1, "maximize": True}
+    aegisbo.minimize(score, SPACE, budget=15, study=path, **options)
     return path
 
 

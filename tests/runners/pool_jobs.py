@@ -46,6 +46,12 @@ def _print_megabytes() -> float:
     return 5.0
 
 
+def say(word: str) -> float:
+    print(word, "on stdout")  # noqa: T201 - to be kept
+    print(word, "on stderr", file=sys.stderr)  # noqa: T201
+    return 1.0
+
+
 def square(x: float) -> float:
     return x * x
 

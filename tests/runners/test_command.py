@@ -53,6 +53,11 @@ def test_a_file_can_hold_the_value_and_every_evaluation_has_its_own_folder() -> 
         program("pass", value_file="{folder}/out")(lr=1.0, act="")
 
 
+def test_what_a_program_says_on_standard_error_is_passed_on(capsys: pytest.CaptureFixture[str]) -> None:
+    assert program('import sys; sys.stderr.write("epoch 1\\n"); print(2)')(lr=1.0, act="") == 2.0
+    assert capsys.readouterr() == ("", "epoch 1\n")
+
+
 def test_a_program_that_fails_says_why() -> None:
     with pytest.raises(ProgramFailed, match=r"code 7: what went wrong"):
         program('import sys; print("what went wrong", file=sys.stderr); sys.exit(7)')(lr=1.0, act="")

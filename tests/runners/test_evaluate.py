@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from fractions import Fraction
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -60,6 +61,14 @@ def test_an_exception_of_any_kind_is_a_failure(behavior: str, reason: str) -> No
     assert reason in outcome.reason
     assert "Traceback" in outcome.traceback
     assert reason.partition(":")[0] in outcome.traceback
+
+
+def test_a_module_that_is_missing_is_no_fault_of_the_point() -> None:
+    outcome = evaluate(lambda x: import_module("no_such_module"), 0.0)
+    assert (outcome.state, outcome.unusable) == ("lost", True)
+    assert outcome.reason == "ModuleNotFoundError: No module named 'no_such_module'"
+    assert "Traceback" in outcome.traceback
+    assert not evaluate(behave, "raises").unusable
 
 
 def test_an_interrupted_evaluation_is_to_be_done_again() -> None:

@@ -266,8 +266,37 @@ def test_a_job_that_is_too_slow_is_stopped_where_that_is_possible() -> None:
     assert 0 < len(slow) < 8
     record = run(optimizer, workers, budget=8, rules=Rules(trial_timeout=2.0))
     assert sorted(optimizer.of("fail")) == slow
-    assert {event[2] for event in optimizer.events if event[0] == "fail"} == {"timed_out"}
+    assert {event[2:] for event in optimizer.events if event[0] == "fail"} == {
+        ("timed_out", "Stopped after 2.0 seconds (trial_timeout=2).")
+    }
     assert all(job.seconds == 2.0 for job in record.finished if job.number in slow)
+
+
+class SlowToStart(VirtualWorkers):
+    """Each job waits 6 seconds until its function is called, which then takes 3."""
+
+    def __init__(self) -> None:
+        super().__init__(plus_one, 2, Constant(9.0), seed=0)
+
+    def called(self, number: int) -> float | None:
+        started = super().called(number)
+        return None if started is None or self.now() < started + 6.0 else started + 6.0
+
+
+@pytest.mark.parametrize(("limit", "state"), [(4.0, "done"), (2.0, "timed_out")])
+def test_the_limit_counts_from_the_call_of_the_function(limit: float, state: str) -> None:
+    record = run(Recorder(), SlowToStart(), budget=4, rules=Rules(trial_timeout=limit))
+    assert [job.outcome.state for job in record.finished] == [state] * 4
+    assert {job.outcome.reason for job in record.finished} == (
+        {""} if state == "done" else {"Stopped after 2.0 seconds (trial_timeout=2)."}
+    )
+
+
+@pytest.mark.parametrize(("timeout", "busy"), [(5.0, 0.0), (8.0, 2.0)])
+def test_the_time_before_the_function_is_called_is_waiting_for_the_pool(timeout: float, busy: float) -> None:
+    record = run(Recorder(), SlowToStart(), budget=4, rules=Rules(timeout=timeout))
+    assert record.finished == ()
+    assert [(worker.busy, worker.pool) for worker in record.idle] == [(busy, timeout - busy)] * 2
 
 
 def test_where_it_is_not_its_worker_stays_busy_and_the_late_value_counts() -> None:
@@ -407,8 +436,12 @@ def test_a_decision_knows_every_event_up_to_the_last_one_it_claims_to_know() -> 
     assert workers.rows[:2] == [(0, 0), (1, 0)]
     assert workers.rows[2] == (2, 2)
     assert optimizer.events[:5] == [
-        ("ask", 0), ("ask", 1), ("fail", 0, "timed_out", "Still running after 2 seconds."), ("tell", 1, 7.0), ("ask", 2)
-    ]  # fmt: skip
+        ("ask", 0),
+        ("ask", 1),
+        ("fail", 0, "timed_out", "Still running after 2.0 seconds (trial_timeout=2)."),
+        ("tell", 1, 7.0),
+        ("ask", 2),
+    ]
 
 
 def test_a_run_that_spends_its_budget_after_all_says_so() -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import shutil
+import sys
 import threading
 import time
 from collections import Counter
@@ -17,7 +20,7 @@ import numpy as np
 import pytest
 from pool_jobs import behave
 
-from aegisbo.errors import InvalidInput, StudyError
+from aegisbo.errors import EvaluationFailed, InvalidInput, StudyError
 from aegisbo.optimizer import Result
 from aegisbo.optimizer.optimizer import SMOOTHED
 from aegisbo.runners.minimize import minimize
@@ -199,7 +202,7 @@ class TestStops:
             raise ValueError("no license")
 
         path = tmp_path / "run.db"
-        result = search(broken, budget=300, executor="serial", study=path)
+        result = search(broken, budget=300, executor="serial", raise_errors=False, study=path)
         assert result.message == "None of 20 evaluations gave a value; the last one: ValueError: no license"
         assert (result.nfev, result.success) == (20, False)
         assert np.isnan(result.fun)
@@ -265,6 +268,16 @@ def test_named_parameters_arrive_by_name() -> None:
         assert result.fun == train(**result.x)
 
 
+def test_a_worker_loads_no_more_than_the_function_needs() -> None:
+    def heavy(n: int) -> float:
+        found = {name.split(".")[0] for name in sys.modules} | {name for name in sys.modules if "aegisbo" in name}
+        return float(len(found & {"numpy", "scipy", "aegisbo.optimizer", "aegisbo.runners.minimize"}))
+
+    assert heavy(1) == 4.0
+    result = search(heavy, space={"n": Int(1, 9)}, budget=2, workers=1, executor="processes")
+    assert [trial.value for trial in result.trials] == [0.0, 0.0]
+
+
 def test_unnamed_parameters_arrive_as_a_vector_or_a_list_of_the_functions_own() -> None:
     def spoil(x: Any) -> float:
         total = float(sum(x))
@@ -309,11 +322,12 @@ def test_a_hanging_evaluation_is_stopped_where_it_can_be(tmp_path: Path, capsys:
         return sphere(x)
 
     path = tmp_path / "run.db"
-    result = search(hangs_on_the_right, budget=4, workers=2, executor="processes", trial_timeout=12.0, study=path)
+    result = search(hangs_on_the_right, budget=4, workers=2, executor="processes", trial_timeout=3.0, study=path)
     assert_complete(result, 4)
-    assert [(trial.state, trial.reason) for trial in result.trials if trial.x[0] > 8] == [
-        ("timed_out", "Stopped: it took too long.")
-    ]
+    (stopped,) = [trial for trial in result.trials if trial.x[0] > 8]
+    assert stopped.state == "timed_out"
+    assert re.fullmatch(r"Stopped after [\d.]+ seconds \(trial_timeout=3\)\.", stopped.reason)
+    assert stopped.seconds >= 3.0
     assert [trial.state for trial in result.trials if trial.x[0] <= 8] == ["done"] * 3
     assert capsys.readouterr().err == ""
     assert_recorded(path, result)
@@ -384,6 +398,102 @@ def test_an_evaluation_that_kills_its_worker_is_tried_again_and_then_fails(tmp_p
     assert lost == {trial.number: 2 for trial in deadly}
     assert Counter(seen) == {"failed": len(deadly), "done": 4 - len(deadly)}  # nothing is said of lost ones
     assert_recorded(path, result)
+
+
+class Shaky:
+    """A function that raises at its second call in a worker, until it is mended; all else is the sphere."""
+
+    def __init__(self, folder: Path, error: str = "raise ValueError('diverged')") -> None:
+        self.folder, self.error = folder, error
+
+    def __call__(self, x: np.ndarray) -> float:
+        calls = len(list(self.folder.glob("*.call")))
+        (self.folder / f"{calls}.call").touch()
+        if calls >= 1 and not (self.folder / "mended").exists():
+            exec(self.error)
+        return sphere(x)
+
+
+class TestRaisingErrors:
+    @pytest.mark.parametrize("options", [{}, {"raise_errors": True}])
+    def test_serial_raises_the_exception_itself_and_the_trial_is_run_again(
+        self, tmp_path: Path, options: dict[str, Any]
+    ) -> None:
+        fun, path = Shaky(tmp_path), tmp_path / "run.db"
+        with pytest.raises(ValueError, match=r"^diverged$") as caught:
+            search(fun, budget=5, executor="serial", study=path, **options)
+        assert caught.traceback[-2].name == "__call__"  # where it was raised
+        assert [trial.state for trial in load(path).trials] == ["done", "pending"]
+        (tmp_path / "mended").touch()
+        result = search(fun, budget=5, executor="serial", study=path)
+        assert_complete(result, 5)
+        assert [trial.state for trial in result.trials] == ["done"] * 5
+        assert_recorded(path, result)
+
+    @pytest.mark.parametrize("error", ["raise ValueError('diverged')", "import no_such_module"])
+    @pytest.mark.parametrize("executor", ["threads", "processes"])
+    def test_elsewhere_it_ends_the_run_with_the_workers_traceback_if_asked(
+        self, tmp_path: Path, executor: str, error: str
+    ) -> None:
+        fun, path = Shaky(tmp_path, error), tmp_path / "run.db"
+        with pytest.raises(EvaluationFailed) as caught:
+            search(fun, budget=5, workers=1, executor=executor, raise_errors=True, study=path)
+        words = "ValueError: diverged" if "ValueError" in error else "ModuleNotFoundError: No module named"
+        assert str(caught.value).startswith(f"Trial 1 failed: {words}")
+        assert "Traceback (most recent call last)" in str(caught.value)
+        assert "in __call__" in str(caught.value)
+        assert [trial.state for trial in load(path).trials] == ["done", "pending"]
+        (tmp_path / "mended").touch()
+        assert_complete(search(fun, budget=5, study=path), 5)
+
+    def test_serial_records_it_if_told_to_and_threads_unless_told_otherwise(self, tmp_path: Path) -> None:
+        for number, options in enumerate([{"executor": "serial", "raise_errors": False}, {"executor": "threads"}]):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            result = search(Shaky(folder), budget=3, workers=1, **options)
+            assert [trial.state for trial in result.trials] == ["done", "failed", "failed"]
+
+
+class TestBrokenImports:
+    @pytest.mark.parametrize("retries", [0, 2])
+    @pytest.mark.parametrize("executor", ["threads", "processes"])
+    def test_before_there_is_a_value_it_ends_the_run_and_counts_against_no_point(
+        self, tmp_path: Path, executor: str, retries: int
+    ) -> None:
+        fun, path = Shaky(tmp_path, "import no_such_module"), tmp_path / "run.db"
+        (tmp_path / "0.call").touch()
+        result = search(fun, budget=9, workers=2, executor=executor, retries=retries, study=path)
+        assert result.message == load(path).message
+        assert result.message.startswith(
+            "The function could not be run: ModuleNotFoundError: No module named 'no_such_module'. "
+            "That is not the fault of a point"
+        )
+        assert {trial.state for trial in result.trials} == {"pending"}
+        (tmp_path / "mended").touch()
+        result = search(fun, budget=4, workers=2, study=path)
+        assert [trial.state for trial in result.trials] == ["done"] * 4
+        assert_recorded(path, result)
+
+    def test_afterwards_it_is_tried_again_and_then_fails(self, tmp_path: Path) -> None:
+        fun, path = Shaky(tmp_path, "import no_such_module"), tmp_path / "run.db"
+        result = search(fun, budget=2, workers=1, retries=2, study=path)
+        assert [trial.state for trial in result.trials] == ["done", "failed"]
+        assert result.trials[1].reason == (
+            "It could not be run 3 times: ModuleNotFoundError: No module named 'no_such_module'"
+        )
+        assert "in __call__" in result.trials[1].traceback
+        assert_recorded(path, result)
+
+    def test_a_module_that_the_workers_do_not_have(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / "only_here.py").write_text("def fun(x):\n    return 1.0\n")
+        monkeypatch.syspath_prepend(tmp_path)
+        from only_here import fun
+
+        (tmp_path / "only_here.py").unlink()
+        shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
+        result = search(fun, budget=3, workers=1, executor="processes")
+        assert "cannot be loaded by the worker: ModuleNotFoundError: No module named 'only_here'" in result.message
+        assert [trial.state for trial in result.trials] == ["pending"]
 
 
 def test_the_workers_time_is_accounted_for(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pool_jobs import behave, square, travel_badly, wait_for
+from pool_jobs import behave, say, square, travel_badly, wait_for
 
 from aegisbo.errors import InvalidInput
 from aegisbo.outcome import Outcome, kept
@@ -150,6 +151,45 @@ def test_whatever_a_job_does_it_has_an_outcome_and_the_next_one_runs(request: py
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_what_a_job_prints_is_kept_with_it(request: pytest.FixtureRequest, kind: str) -> None:
+    before = sys.stdout, sys.stderr
+    words = ["one", "two", "é" * 5000]
+    with opened(request, kind, say, 2) as pool:
+        found = {}
+        for number, word in enumerate(words):
+            pool.submit(number, word)
+            (job,) = gathered(pool, 1)
+            found[words[job.number]] = job.outcome.output
+    assert found["one"] == "one on stdout\none on stderr\n"
+    assert found["two"] == "two on stdout\ntwo on stderr\n"
+    assert found[words[2]] == (2 * (words[2] + " on stdout\n")).replace("out", "err")[-4096:]
+    assert (sys.stdout, sys.stderr) == before
+
+
+@pytest.mark.parametrize("kind", ["threads", "thread executor"])
+def test_each_job_keeps_its_own_words_and_passes_them_on(
+    request: pytest.FixtureRequest, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    together = threading.Barrier(2, timeout=PATIENCE)
+
+    def talk(word: str) -> float:
+        for _ in range(3):
+            together.wait()
+            say(word)
+        return 1.0
+
+    with opened(request, kind, talk, 2) as pool:
+        for number, word in enumerate(("ping", "pong")):
+            pool.submit(number, word)
+        print("the driver's own")  # noqa: T201
+        jobs = {job.number: job.outcome.output for job in gathered(pool, 2)}
+    assert jobs == {k: 3 * f"{word} on stdout\n{word} on stderr\n" for k, word in enumerate(("ping", "pong"))}
+    out, err = capsys.readouterr()
+    assert sorted(out.split("\n")) == sorted(["", "the driver's own", *3 * ["ping on stdout", "pong on stdout"]])
+    assert err.count("on stderr") == 6
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_pool_carries_any_answer_if_it_is_told_to_keep_it(request: pytest.FixtureRequest, kind: str) -> None:
     answers = [None, True, math.inf, "text", {"of": [1, 2]}, Answer(3), ValueError("as a value")]
     with opened(request, kind, answers.__getitem__, 1, judge=kept) as pool:
@@ -277,6 +317,10 @@ def test_a_closure_and_a_lambda_travel(request: pytest.FixtureRequest) -> None:
             assert gathered(pool, 1)[0].outcome.state == "done"
 
 
+def our_threads() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name.startswith("aegisbo")}
+
+
 @dataclass(frozen=True)
 class _Shift:
     by: float
@@ -293,13 +337,13 @@ def test_what_cannot_travel_is_refused_before_anything_starts(request: pytest.Fi
         with lock:
             return x
 
-    before = threading.active_count()
+    before = our_threads()
     with (
         pytest.raises(InvalidInput, match=r'cannot be sent to another process .*lock.*executor="threads"'),
         opened(request, kind, locked, 1),
     ):
         pass
-    assert threading.active_count() == before
+    assert our_threads() <= before
 
 
 @pytest.mark.parametrize("kind", ["threads", "serial", "thread executor"])
@@ -327,6 +371,17 @@ def test_what_cannot_travel_need_not_in_this_process(request: pytest.FixtureRequ
 def test_nonsense_is_refused(executor: Any, workers: int | None, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         make_pool(executor, square, workers, Book())
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "processes"])
+def test_only_worker_processes_have_threads_of_ours(request: pytest.FixtureRequest, kind: str) -> None:
+    with (
+        pytest.raises(InvalidInput, match=r'threads_per_worker=2 is for worker processes: .*executor="processes"'),
+        opened(request, kind, square, 1, threads_per_worker=2),
+    ):
+        pass
+    with pytest.raises(InvalidInput, match="threads_per_worker is 0: at least 1 is needed"):
+        make_pool("processes", square, 1, threads_per_worker=0)
 
 
 def test_the_size_of_an_executor_is_its_own_unless_said() -> None:

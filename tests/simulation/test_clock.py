@@ -94,10 +94,10 @@ def test_a_stopped_job_frees_its_worker_at_once() -> None:
     workers = VirtualWorkers(calls.append, 1, Constant(10.0), seed=0)
     workers.submit(0, 1.0)
     workers.collect(4.0)
-    workers.stop(0)
+    workers.stop(0, "Enough.")
     (job,) = workers.collect()
     assert (job.outcome.state, job.finished, workers.now()) == ("timed_out", 4, 4)
-    assert "4 seconds" in job.outcome.reason
+    assert (job.outcome.reason, job.outcome.seconds) == ("Enough.", 4)
     assert calls == []
     workers.submit(1, 1.0)
 

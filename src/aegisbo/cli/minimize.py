@@ -81,6 +81,10 @@ def minimize(
     executor: Annotated[
         str, typer.Option(metavar="KIND", help="`processes`, `threads`, `serial`, or the address of a Dask scheduler.")
     ] = "processes",
+    threads_per_worker: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="BLAS and OpenMP threads of a worker process; a share of the cores."),
+    ] = None,
     timeout: Annotated[float | None, typer.Option(metavar="S", help="Seconds for the whole run.")] = None,
     trial_timeout: Annotated[float | None, typer.Option(metavar="S", help="Seconds for one evaluation.")] = None,
     retries: Annotated[
@@ -90,6 +94,14 @@ def minimize(
     give_up_after: Annotated[
         int, typer.Option(min=0, metavar="N", help="End if so many evaluations gave no value at all; 0: never.")
     ] = 20,
+    raise_errors: Annotated[
+        bool | None,
+        typer.Option(
+            "--raise-errors/--no-raise-errors",
+            help="Whether the first exception of the function ends the run; unless given, with `serial` only.",
+            show_default=False,
+        ),
+    ] = None,
     maximize: Annotated[bool, typer.Option("--maximize", help="Look for the largest value instead.")] = False,
     noisy: Annotated[
         bool,
@@ -118,11 +130,13 @@ def minimize(
         seed=seed,
         study=study,
         executor=executor,
+        threads_per_worker=threads_per_worker,
         timeout=timeout,
         trial_timeout=trial_timeout,
         retries=retries,
         target=target,
         give_up_after=give_up_after or None,
+        raise_errors=raise_errors,
         progress=False if quiet else None,
         maximize=maximize,
         noisy=noisy,

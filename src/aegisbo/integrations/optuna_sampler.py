@@ -16,11 +16,11 @@ from optuna.search_space import intersection_search_space
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial
 
-from aegisbo.arrays import as_number
 from aegisbo.errors import InvalidInput, SpaceExhausted
 from aegisbo.integrations.optuna_history import History, Reader, refuse_constraints, refuse_several_objectives
 from aegisbo.integrations.optuna_space import SearchSpace, to_choose
 from aegisbo.integrations.optuna_storage import ATTEMPTS, Record, all_trials, explain, publish, record_of, shared_seed
+from aegisbo.number import as_number
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.policy import Policy, Role, default_initial
 from aegisbo.optimizer.settings import chosen, natural

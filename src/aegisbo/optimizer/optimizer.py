@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from aegisbo.arrays import Array, as_number
+from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput, TrialError, UnknownName
+from aegisbo.number import as_number
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.policy import require_free_point
 from aegisbo.optimizer.result import Result

@@ -100,6 +100,7 @@ class Command:
                     preexec_fn=die_with_parent if sys.platform == "linux" else None,
                     check=False,
                 ).returncode
+            sys.stderr.write(_tail(errors))  # into the output of the trial
             if code != 0:
                 raise ProgramFailed(
                     f"The program ended with code {code}: {_end(errors) or _end(output) or 'no output'}"
@@ -117,12 +118,15 @@ def _environment(params: dict[str, Any], folder: Path) -> dict[str, str]:
     return {"AEGISBO_PARAMETERS": str(file), **{f"AEGISBO_{name}": str(value) for name, value in params.items()}}
 
 
-def _end(file: Path) -> str:
-    """The last non-empty line."""
+def _tail(file: Path) -> str:
     with file.open("rb") as stream:
         stream.seek(max(file.stat().st_size - TAIL, 0))
-        lines = stream.read().decode(errors="replace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return stream.read().decode(errors="replace")
+
+
+def _end(file: Path) -> str:
+    """The last non-empty line."""
+    return next((line.strip() for line in reversed(_tail(file).split("\n")) if line.strip()), "")
 
 
 def _number(file: Path) -> float:

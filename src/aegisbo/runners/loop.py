@@ -100,7 +100,6 @@ def run(
             pass
     except StopRun as stop:
         loop.message = str(stop)
-    workers.close()
     loop.settle()
     return loop.record()
 
@@ -113,6 +112,7 @@ class _Running:
     slot: int  # which worker, counted from 0
     submitted: float
     attempt: int
+    called: float | None = None  # when its function was, as far as is known
     overdue: bool = False  # its time is up
     given_up: bool = False  # and its worker cannot be stopped: it counts as ended, but its worker stays busy
 
@@ -128,6 +128,7 @@ class _Loop:
     more: Callable[[], bool]
     message: str = SPENT
     exhausted: bool = False
+    over: bool = False
     running: dict[int, _Running] = field(default_factory=dict)  # by trial number
     news: deque[Finished] = field(default_factory=deque)  # ended, not yet told
     finished: list[Finished] = field(default_factory=list)
@@ -153,14 +154,17 @@ class _Loop:
         return True
 
     def settle(self) -> None:
-        """Tell the optimizer what ended while the run was being stopped; `watch` is not called for it."""
-        self.watch = lambda job, record: None
+        """Close the workers and tell the optimizer what ended meanwhile; `watch` is not called for it."""
+        for job in self.running.values():
+            self._called(job)  # closed workers will not know any more
+        self.workers.close()
+        self.over, self.watch = True, lambda job, record: None
         self._collect(0.0)
 
     def record(self) -> Run:
         """What has happened so far."""
         now = self.workers.now()
-        running = [JobTimes(job.slot, job.submitted, now, now - job.submitted) for job in self.running.values()]
+        running = [JobTimes(job.slot, job.submitted, now, self._seconds(job, now)) for job in self.running.values()]
         capacity = self.workers.capacity
         idle = idle_of([*self.job_times, *running], capacity, self.started, now)
         return Run(capacity, self.started, tuple(self.finished), self.suggestion_seconds, idle, self.message)
@@ -204,7 +208,7 @@ class _Loop:
 
     def _until_next_deadline(self) -> float | None:
         """Seconds until a job or the whole run must be stopped; None if there is no limit."""
-        deadlines = [job.submitted + limit for job in self.running.values() if (limit := self._limit(job))]
+        deadlines = [due for job in self.running.values() if (due := self._due(job)) is not None]
         if self.rules.timeout is not None:
             deadlines.append(self.started + self.rules.timeout)
         return max(min(deadlines) - self.workers.now(), 0.0) if deadlines else None
@@ -222,22 +226,25 @@ class _Loop:
         self.finished.append(job)
         self.seen = max(self.seen, job.event)
         if job.outcome.state == "lost":
+            self.watch(job, self.record)  # first, so that it can end the run before anything counts as failed
             self._lost(ended, job)
-        elif job.outcome.state == "done" or not ended.given_up:
+            return
+        if job.outcome.state == "done" or not ended.given_up:
             self.optimizer.end(job.number, job.outcome)
-        if job.outcome.state != "lost" and not ended.given_up:
+        if not ended.given_up:
             self.left -= 1
         self.watch(job, self.record)
 
     def _lost(self, ended: _Running, job: Finished) -> None:
-        """Run it again, or give up after the last retry."""
-        if ended.given_up:
+        """Run it again, or give up after the last retry; when the run is over, whoever continues it will run it."""
+        if ended.given_up or self.over:
             return
         if ended.attempt <= self.rules.retries:
             self.waiting.append(ended.trial)
             return
-        reason = f"Its worker died {ended.attempt} times: {job.outcome.reason}"
-        self._fail(replace(job, outcome=Outcome("failed", reason=reason)))
+        what = "It could not be run" if job.outcome.unusable else "Its worker died"
+        reason = f"{what} {ended.attempt} times: {job.outcome.reason}"
+        self._fail(replace(job, outcome=replace(job.outcome, state="failed", reason=reason)))
 
     def _fail(self, job: Finished) -> None:
         """Record and tell a failure that no worker reports."""
@@ -246,30 +253,44 @@ class _Loop:
         self.left -= 1
         self._collect(0.0)  # events that were recorded before this one must be known before it
         self.seen = max(self.seen, event)
+        self.watch(job, self.record)
 
     def _stop_overdue(self) -> None:
         now = self.workers.now()
         for number, job in tuple(self.running.items()):
-            limit = self._limit(job)
-            if limit is None or now < job.submitted + limit or number not in self.running:
+            due = self._due(job)
+            if due is None or now < due or number not in self.running:
                 continue
             job.overdue = True
+            how_long = f"after {_in_words(self._seconds(job, now))} (trial_timeout={self.rules.trial_timeout:g})."
             if self.workers.can_stop:
-                self.workers.stop(number)
+                self.workers.stop(number, f"Stopped {how_long}")
             else:
-                self._give_up(job, now)
+                self._give_up(job, now, f"Still running {how_long}")
         if self.rules.timeout is not None and now >= self.started + self.rules.timeout:
             raise StopRun("The time is up.")
 
-    def _give_up(self, job: _Running, now: float) -> None:
+    def _give_up(self, job: _Running, now: float, reason: str) -> None:
         job.given_up = True
-        reason = f"Still running after {now - job.submitted:.3g} seconds."
-        late = Finished(job.trial.number, Outcome("timed_out", reason=reason), job.submitted, now)
-        self._fail(late)
-        self.watch(late, self.record)
+        outcome = Outcome("timed_out", reason=reason, seconds=self._seconds(job, now), worker=job.slot)
+        self._fail(Finished(job.trial.number, outcome, job.submitted, now))
 
-    def _limit(self, job: _Running) -> float | None:
-        return None if job.overdue else self.rules.trial_timeout
+    def _due(self, job: _Running) -> float | None:
+        """When a job must be stopped; later than now if its function has not been called yet. None: never."""
+        if job.overdue or self.rules.trial_timeout is None:
+            return None
+        called = self._called(job)
+        return (self.workers.now() if called is None else called) + self.rules.trial_timeout
+
+    def _called(self, job: _Running) -> float | None:
+        if job.called is None:
+            job.called = self.workers.called(job.trial.number)
+        return job.called
+
+    def _seconds(self, job: _Running, now: float) -> float:
+        """How long its function has been running."""
+        called = self._called(job)
+        return 0.0 if called is None else now - called
 
     def _active(self) -> int:
         """Jobs that still count."""
@@ -281,3 +302,7 @@ class _Loop:
             return False
         remaining = self.started + self.rules.timeout - self.workers.now()
         return remaining < median(job.seconds for job in self.finished)
+
+
+def _in_words(seconds: float) -> str:
+    return f"{seconds:.1f} seconds" if seconds >= 1.0 else f"{seconds:.2g} seconds"

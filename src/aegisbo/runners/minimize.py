@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import asdict, dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -14,6 +14,7 @@ from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Optimizer, Result, Settings, Trial
 from aegisbo.optimizer.settings import listed
 from aegisbo.outcome import FAILURES
+from aegisbo.runners.evaluation import Call
 from aegisbo.runners.interrupt import CtrlC
 from aegisbo.runners.loop import SPENT, Rules, Run, run
 from aegisbo.runners.pools import make_pool
@@ -38,11 +39,13 @@ def minimize(
     seed: int | None = None,
     study: str | os.PathLike[str] | None = None,
     executor: Any = None,
+    threads_per_worker: int | None = None,
     timeout: float | None = None,
     trial_timeout: float | None = None,
     retries: int = 2,
     target: float | None = None,
     give_up_after: int | None = 20,
+    raise_errors: bool | None = None,
     initial: Iterable[Any] | None = None,
     observed: Iterable[tuple[Any, float]] | None = None,
     callbacks: Iterable[Callback] = (),
@@ -64,12 +67,19 @@ def minimize(
         study: a file that records the run. The same call with the same file continues it.
         executor: where evaluations run: "processes" (the default), "threads", "serial" (here, for debugging),
             a concurrent.futures.Executor, a Dask Client, or the address of a Dask scheduler.
+        threads_per_worker: how many threads BLAS and OpenMP may use in each worker process. By default the cores are
+            shared out, at least one each, except that an environment variable that you have set, such as
+            OMP_NUM_THREADS, is left as it is. Only for executor="processes".
         timeout: seconds for the whole call. Nothing is started that would probably not finish.
-        trial_timeout: seconds for one evaluation, which is then stopped and counts as a bad point.
+        trial_timeout: seconds for one evaluation, from the call of the function; it is then stopped and counts as a
+            bad point.
         retries: how often an evaluation is run again whose worker died.
         target: a value that is good enough to stop.
         give_up_after: the run ends itself when so many evaluations have ended and none of them gave a value, because
             then the function is probably broken; None to go on whatever happens.
+        raise_errors: whether the first exception of the function ends the call: executor="serial" raises it as it is,
+            the others raise EvaluationFailed. The trial stays pending, so that the same call runs it again. None means
+            True for "serial" only; False counts it as a failed trial.
         initial: points to start with.
         observed: results from elsewhere, a point and its value each. They teach the model and count as candidates for
             the best, but not as evaluations. With n_initial=0 they replace the points spread out at the start.
@@ -86,6 +96,7 @@ def minimize(
     Raises:
         InvalidInput: an argument cannot be used; nothing has been evaluated.
         StudyError: the study file holds another run, is in use, or cannot be written.
+        EvaluationFailed: the function raised an exception, and `raise_errors` is True.
         AegisError: the executor is gone. All that had finished is in the study: run the same call again.
     """
     settings = Settings.checked(
@@ -111,8 +122,10 @@ def minimize(
         if remaining < 1:
             book.closed(SPENT, [])
             return optimizer.result(SPENT)
-        call = _Call(fun, optimizer.space.named)
-        pool = stack.enter_context(closing(make_pool(executor, call, workers, book)))
+        call = Call(fun, optimizer.space.named)
+        raising = executor == "serial" if raise_errors is None else raise_errors
+        pool = make_pool(executor, call, workers, book, threads_per_worker=threads_per_worker, raise_errors=raising)
+        stack.callback(pool.close)
         if trial_timeout is not None and not pool.can_stop:
             _say(f"{pool.name} cannot be stopped: an evaluation that takes longer than {trial_timeout:g} s counts as "
                  "timed out, but keeps its worker until it returns.")  # fmt: skip
@@ -163,18 +176,6 @@ def _checked_pairs(entries: Sequence[Any], settings: Settings) -> list[tuple[Any
 
 
 @dataclass(frozen=True)
-class _Call:
-    """The user's function, called the way its parameters are given."""
-
-    fun: Callable[..., Any]
-    named: bool
-
-    def __call__(self, x: Any) -> Any:
-        # A vector of the function's own: the one that the trial keeps must not change.
-        return self.fun(**x) if self.named else self.fun(x.copy())
-
-
-@dataclass(frozen=True)
 class _Watch:
     """Looks at each finished evaluation and ends the run when there is a reason to."""
 
@@ -189,6 +190,7 @@ class _Watch:
         self.show(record)
         trial = self.optimizer.trials[job.number]
         if trial.state == "pending":
+            self._unusable(job)
             return  # lost: it will be run again
         try:
             for callback in self.callbacks:
@@ -198,6 +200,17 @@ class _Watch:
         self._reached()
         self._hopeless(trial)
 
+    def _unusable(self, job: Finished) -> None:
+        if job.outcome.unusable and not self._any_value():
+            raise StopRun(
+                f"The function could not be run: {job.outcome.reason}. That is not the fault of a point, and nothing "
+                "was counted against any: install the module where the workers run, or mend the import, and run the "
+                "same call again."
+            )
+
+    def _any_value(self) -> bool:
+        return any(trial.state == "done" for trial in self.optimizer.trials)
+
     def _reached(self) -> None:
         if self.target is None:
             return
@@ -205,7 +218,7 @@ class _Watch:
             raise StopRun(f"The target {self.target:g} is reached.")
 
     def _hopeless(self, trial: Trial) -> None:
-        if self.give_up_after is None or any(each.state == "done" for each in self.optimizer.trials):
+        if self.give_up_after is None or self._any_value():
             return
         failed = _failures(self.optimizer) - self.earlier
         if failed >= self.give_up_after:

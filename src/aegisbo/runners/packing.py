@@ -7,7 +7,10 @@ every pool.
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
+from traceback import format_exc
 from typing import Any
 
 from aegisbo.errors import InvalidInput
@@ -32,12 +35,23 @@ def pack(evaluation: Evaluation) -> bytes:
         ) from error
 
 
-def evaluate_packed(packed: bytes, x: Any) -> bytes:
-    """In the other process: unpack the evaluation, once per process, and return the packed outcome for `x`."""
+def load(packed: bytes) -> None:
+    """In the other process: unpack the evaluation beforehand; what goes wrong is reported with the first point."""
+    with suppress(Exception, SystemExit):
+        _unpacked(packed)
+
+
+def evaluate_packed(packed: bytes, x: Any, called: Callable[[], None] = lambda: None) -> bytes:
+    """In the other process: unpack the evaluation, once per process, and return the packed outcome for `x`.
+
+    `called` is called just before the function is.
+    """
     try:
         evaluation = _unpacked(packed)
-    except Exception as error:  # for example, a module is missing there
-        return pickle.dumps(Outcome("failed", reason=f"The function cannot be loaded by the worker: {in_words(error)}"))
+    except (Exception, SystemExit) as error:  # for example, a module is missing there
+        reason = f"The function cannot be loaded by the worker: {in_words(error)}"
+        return pickle.dumps(Outcome("lost", reason=reason, traceback=format_exc(), unusable=True))
+    called()
     outcome = evaluation(x)
     try:
         return pickle.dumps(outcome)

@@ -78,6 +78,12 @@ class Workers(Protocol):
     def starting(self) -> int:
         """How many jobs have been submitted whose function has not been called yet, as far as the pool knows."""
 
+    def called(self, number: int) -> float | None:
+        """When the function was called for a running job, or when it was submitted if the pool cannot know.
+
+        None if it has not been called yet, or the job has ended.
+        """
+
     def submit(self, number: int, x: Any) -> int:
         """Start evaluating `x`; a worker must be free. Returns which one takes it, counted from 0."""
 
@@ -88,8 +94,8 @@ class Workers(Protocol):
         wait. Without a timeout it waits as long as it takes; it returns at once if nothing is running.
         """
 
-    def stop(self, number: int) -> None:
-        """End a running job, which `collect` then returns as timed out; does nothing if the job has ended."""
+    def stop(self, number: int, reason: str = "Stopped.") -> None:
+        """End a running job, which `collect` then returns as timed out for this reason; nothing if it has ended."""
 
     def close(self) -> None:
         """Abandon all running jobs and release the workers."""

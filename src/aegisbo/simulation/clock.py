@@ -24,7 +24,7 @@ class _Job:
     x: Any
     started: float
     ends: float
-    stopped: bool = False
+    stopped: str = ""  # why, if it was
 
 
 class VirtualWorkers:
@@ -69,6 +69,10 @@ class VirtualWorkers:
             return 0.0
         return self._law.quantile(np.random.default_rng([self._seed, JOB_TIMES, number]).random())
 
+    def called(self, number: int) -> float | None:
+        job = self._running.get(number)
+        return None if job is None else job.started
+
     def submit(self, number: int, x: Any) -> int:
         if number in self._running:
             raise InvalidInput(f"Trial {number} is running already: submit it once.")
@@ -88,20 +92,15 @@ class VirtualWorkers:
         due = sorted(number for number, job in self._running.items() if job.ends == instant)
         return [self._finish(number, self._running.pop(number)) for number in due]
 
-    def stop(self, number: int) -> None:
+    def stop(self, number: int, reason: str = "Stopped.") -> None:
         job = self._running.get(number)
         if job is not None and job.ends > self._clock:
-            self._running[number] = replace(job, ends=self._clock, stopped=True)
+            self._running[number] = replace(job, ends=self._clock, stopped=reason)
 
     def close(self) -> None:
         self._running.clear()
 
     def _finish(self, number: int, job: _Job) -> Finished:
-        if job.stopped:
-            outcome = Outcome(
-                "timed_out", reason=f"Stopped after {job.ends - job.started:g} seconds.", worker=job.worker
-            )
-        else:
-            outcome = evaluate(self._function, job.x)
-            outcome = replace(outcome, seconds=job.ends - job.started, began=job.started, worker=job.worker)
+        outcome = Outcome("timed_out", reason=job.stopped) if job.stopped else evaluate(self._function, job.x)
+        outcome = replace(outcome, seconds=job.ends - job.started, began=job.started, worker=job.worker)
         return Finished(number, outcome, job.started, job.ends)

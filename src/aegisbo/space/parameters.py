@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from aegisbo.arrays import Array, as_number
+from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
+from aegisbo.number import as_number
 from aegisbo.space.cube import Continuous, Grid, OneHot
 
 LARGEST_INT = 2**40  # beyond, neighbors on a logarithmic scale are no longer told apart in float64

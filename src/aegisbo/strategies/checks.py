@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from aegisbo.arrays import as_number
 from aegisbo.errors import InvalidInput
+from aegisbo.number import as_number
 
 Check = Callable[[str, Any], Any]  # (name, value) -> the value as it is kept
 

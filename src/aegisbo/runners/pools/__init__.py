@@ -11,13 +11,26 @@ from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from aegisbo.errors import InvalidInput
+from aegisbo.errors import InvalidInput, require_posix
 from aegisbo.outcome import judged
 from aegisbo.runners.evaluation import Evaluation, Judge, evaluate
+from aegisbo.runners.output import with_output
 
 if TYPE_CHECKING:
     from aegisbo.runners.pools.base import Pool
     from aegisbo.runners.protocol import Journal
+
+
+# Workers that each use all cores slow each other down many times over. These are the variables that joblib sets too.
+THREAD_LIMITS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
 
 
 def make_pool(
@@ -27,6 +40,8 @@ def make_pool(
     journal: Journal | None = None,
     *,
     judge: Judge = judged,
+    threads_per_worker: int | None = None,
+    raise_errors: bool = False,
 ) -> Pool:
     """The pool that an `executor` argument means.
 
@@ -37,22 +52,44 @@ def make_pool(
         workers: how many jobs run at a time; None for as many as the executor has, or the machine has cores.
         journal: the end of every job is recorded there before the pool returns it.
         judge: what an answer of the function means; `kept` accepts any answer that can be pickled.
+        threads_per_worker: BLAS and OpenMP threads of each worker process; None for an equal share of the cores.
+        raise_errors: whether an exception of the function is raised instead of recorded: "serial" raises it from
+            `submit` as it is, the others raise EvaluationFailed from `collect`.
 
     Returns:
         The pool. Close it after use.
 
     Raises:
-        InvalidInput: the executor is none of these, or the function cannot be sent to it.
+        InvalidInput: the executor is none of these, the function cannot be sent to it, or its threads are not ours.
         MissingExtra: the executor is the address of a Dask scheduler, and Dask is not installed.
         AegisError: no Dask scheduler answers there, or this system has no worker processes.
     """
-    if workers is not None and (not isinstance(workers, Integral) or workers < 1):
-        raise InvalidInput(f"workers is {workers!r}: at least 1 is needed.")
-    evaluation = partial(evaluate, function, judge=judge)
+    for name, count in (("workers", workers), ("threads_per_worker", threads_per_worker)):
+        if count is not None and (not isinstance(count, Integral) or count < 1):
+            raise InvalidInput(f"{name} is {count!r}: at least 1 is needed.")
+    evaluation = partial(evaluate, function, judge=judge, raising=raise_errors and executor == "serial")
     if executor is None or executor == "processes":
-        from aegisbo.runners.pools.processes import Processes
+        pool = _processes(evaluation, workers, journal, threads_per_worker)
+    elif threads_per_worker is not None:
+        raise InvalidInput(
+            f"threads_per_worker={threads_per_worker} is for worker processes: leave it out, or "
+            'use executor="processes".'
+        )
+    else:
+        pool = _elsewhere(executor, partial(with_output, evaluation), workers, journal)
+    pool.raise_errors = raise_errors
+    return pool
 
-        return Processes(evaluation, workers or _cores(), journal)
+
+def _processes(evaluation: Evaluation, workers: int | None, journal: Journal | None, threads: int | None) -> Pool:
+    require_posix("Worker processes", instead='executor="threads"')
+    from aegisbo.runners.pools.processes import Processes
+
+    size = workers or _cores()
+    return Processes(evaluation, size, journal, _environment(size, threads))
+
+
+def _elsewhere(executor: Any, evaluation: Evaluation, workers: int | None, journal: Journal | None) -> Pool:
     if executor in ("threads", "serial"):
         return _in_this_process(executor, evaluation, workers, journal)
     if isinstance(executor, str) and "://" in executor:
@@ -93,3 +130,10 @@ def _by_object(executor: Any, evaluation: Evaluation, workers: int | None, journ
 def _cores() -> int:
     """Cores that this process may use; macOS only knows how many there are."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _environment(workers: int, threads: int | None) -> dict[str, str]:
+    """This process's environment, with limits for the numerical libraries where the user has set none."""
+    share = str(threads or max(1, _cores() // workers))
+    wanted = [name for name in THREAD_LIMITS if threads is not None or name not in os.environ]
+    return {**os.environ, **dict.fromkeys(wanted, share)}

@@ -7,14 +7,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
 from threading import Lock
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 
+from aegisbo.errors import EvaluationFailed
 from aegisbo.outcome import Outcome
 from aegisbo.runners.protocol import Finished, Journal, Unrecorded
+
+
+@dataclass
+class _Job:
+    """A job that has not ended."""
+
+    worker: int
+    submitted: float
+    called: float | None  # when the function was called; None if it has not been yet
 
 
 class Pool(ABC):
@@ -22,11 +32,13 @@ class Pool(ABC):
 
     name: str  # for messages
     can_stop = False
+    raise_errors = False  # whether `collect` raises the first exception of the function, which is then not recorded
+    reports_calls = False  # whether `_called` is called; else a job counts as called when it is submitted
 
     def __init__(self, capacity: int, journal: Journal | None = None) -> None:
         self.capacity = capacity
         self._journal = Unrecorded() if journal is None else journal
-        self._submitted: dict[int, tuple[int, float]] = {}  # worker and when, by number; jobs that have not ended
+        self._submitted: dict[int, _Job] = {}  # by number
         self._lock = Lock()  # an end is recorded and queued in one go: both have the same order
         self._ends: SimpleQueue[Finished | BaseException] = SimpleQueue()
 
@@ -37,12 +49,19 @@ class Pool(ABC):
     @property
     def starting(self) -> int:
         """How many jobs have been submitted whose function has not been called yet; most pools cannot know."""
-        return 0
+        with self._lock:
+            return sum(job.called is None for job in self._submitted.values())
+
+    def called(self, number: int) -> float | None:
+        with self._lock:
+            job = self._submitted.get(number)
+        return None if job is None else job.called
 
     def submit(self, number: int, x: Any) -> int:
         with self._lock:
-            worker = min(set(range(self.capacity)) - {worker for worker, _ in self._submitted.values()})
-            self._submitted[number] = worker, self.now()
+            worker = min(set(range(self.capacity)) - {job.worker for job in self._submitted.values()})
+            now = self.now()
+            self._submitted[number] = _Job(worker, now, None if self.reports_calls else now)
         self._start(number, x, worker)
         return worker
 
@@ -56,24 +75,41 @@ class Pool(ABC):
     def close(self) -> None:
         """Abandon all running jobs and release the workers."""
 
-    def stop(self, number: int) -> None:  # noqa: B027 - most pools cannot, and the loop asks `can_stop` first
+    def stop(self, number: int, reason: str = "Stopped.") -> None:  # noqa: B027 - most pools cannot, and the loop asks `can_stop` first
         """Do nothing: the job keeps its worker until it ends by itself."""
 
     def now(self) -> float:
         return monotonic()
+
+    def _called(self, number: int) -> None:
+        """Note that the function of a job is being called, for pools that `reports_calls`."""
+        with self._lock:
+            if number in self._submitted:  # the pool may have been closed meanwhile
+                self._submitted[number].called = self.now()
 
     def _ended(self, number: int, outcome: Outcome) -> None:
         now = self.now()
         with self._lock:
             if number not in self._submitted:
                 return  # the pool was closed meanwhile
-            worker, submitted = self._submitted.pop(number)
-            outcome = replace(outcome, worker=worker)
-            job = Finished(number, outcome, submitted, now)
+            job = self._submitted.pop(number)
+            if self.raise_errors and (outcome.state == "failed" or outcome.unusable):
+                self._ends.put(EvaluationFailed(number, outcome.reason, outcome.traceback))
+                return
+            outcome = replace(self._timed(outcome, job, now), worker=job.worker)
+            end = Finished(number, outcome, job.submitted, now)
             try:
-                self._ends.put(replace(job, event=self._journal.ended(number, outcome, job.seconds)))
+                self._ends.put(replace(end, event=self._journal.ended(number, outcome, end.seconds)))
             except BaseException as error:  # for example, the disk is full: `collect` raises it in the driver
                 self._ends.put(error)
+
+    def _timed(self, outcome: Outcome, job: _Job, now: float) -> Outcome:
+        """With the seconds of the function also where its worker could not say: it died, or was stopped."""
+        if outcome.seconds is not None:
+            return outcome
+        seconds = 0.0 if job.called is None else now - job.called
+        known = self.reports_calls and job.called is not None
+        return replace(outcome, seconds=seconds, began=time() - seconds if known else None)
 
     def _forget(self) -> None:
         """Ignore all jobs that end from now on."""

@@ -3,8 +3,8 @@
 Two processes, so that no evaluation outlives its driver. The one that the driver starts becomes a watchdog; its child
 evaluates. The two lead a process group of their own, to which programs that the function starts belong too.
 
-Points come in on standard input and outcomes go out on standard output, as pickled bytes. What the function prints goes
-to standard error instead.
+The function and the points come in on standard input; outcomes go out on standard output, as pickled bytes. What the
+function prints goes to standard error instead, which is a file that the driver reads.
 """
 
 from __future__ import annotations
@@ -15,15 +15,20 @@ import pickle
 import select
 import signal
 import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from queue import SimpleQueue
 from threading import Thread
 from typing import BinaryIO, NoReturn
 
 from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import in_words
-from aegisbo.runners.packing import evaluate_packed
+from aegisbo.runners.packing import evaluate_packed, load
 
 PR_SET_PDEATHSIG = 1  # from <sys/prctl.h>
+LOADED = "loaded"  # said once, when the function is there
+CALLED = "called"  # said when the function is called; the outcome follows
 
 
 def main() -> None:
@@ -69,13 +74,29 @@ def _serve() -> None:
     """Evaluate one point after another until the driver closes the pipe."""
     points, outcomes = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    _keep_nothing_back()
     sys.stdin = open(os.devnull)  # noqa: SIM115 - for good: the function must not read points
     received: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_receive, args=(points, received), daemon=True).start()
+    send = partial(_send, outcomes)
     evaluation = received.get()
+    load(evaluation)  # now, so that the first point need not wait for it
+    send(LOADED)
     while True:
-        pickle.dump(_outcome(evaluation, received.get()), outcomes)
-        outcomes.flush()
+        send(_outcome(evaluation, received.get(), partial(send, CALLED)))
+
+
+def _keep_nothing_back() -> None:
+    """Print whole lines at once, in Python and in C, so that the words of a process that crashes are not lost."""
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    library, line_buffered = ctypes.CDLL(None), 1
+    stdout = "stdout" if sys.platform == "linux" else "__stdoutp"
+    library.setvbuf(ctypes.c_void_p.in_dll(library, stdout), None, line_buffered, 0)
+
+
+def _send(outcomes: BinaryIO, message: object) -> None:
+    pickle.dump(message, outcomes)
+    outcomes.flush()
 
 
 def _receive(points: BinaryIO, received: SimpleQueue[bytes]) -> None:
@@ -87,9 +108,12 @@ def _receive(points: BinaryIO, received: SimpleQueue[bytes]) -> None:
         _kill_group()
 
 
-def _outcome(evaluation: bytes, point: bytes) -> bytes:
+def _outcome(evaluation: bytes, point: bytes, called: Callable[[], None]) -> bytes:
     try:
         x = pickle.loads(point)
     except Exception as error:  # for example, its class cannot be imported here
         return pickle.dumps(Outcome("failed", reason=f"The point cannot be read by the worker: {in_words(error)}"))
-    return evaluate_packed(evaluation, x)
+    outcome = evaluate_packed(evaluation, x, called)
+    with suppress(Exception):  # the function may have closed it
+        sys.stdout.flush()
+    return outcome

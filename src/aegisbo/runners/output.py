@@ -1,0 +1,95 @@
+"""What an evaluation prints, kept with its trial: the end of it is enough."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+from threading import Lock
+from typing import Any
+
+from aegisbo.outcome import Outcome
+
+KEPT = 4096  # characters
+
+
+class Tail:
+    """The end of a text that comes in pieces."""
+
+    text = ""
+
+    def add(self, piece: str) -> None:
+        self.text = (self.text + piece[-KEPT:])[-KEPT:]
+
+
+_listening: ContextVar[Tail | None] = ContextVar("_listening", default=None)  # for whom this thread prints
+
+
+class _Tee:
+    """A stream that passes on what is written, and keeps the end of what evaluations write."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> Any:
+        tail = _listening.get()
+        if tail is not None:
+            tail.add(text)
+        return self._stream.write(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+
+class _Streams:
+    """Puts a tee before the standard streams while at least one evaluation runs in this process."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._users = 0
+        self._tees: dict[str, _Tee] = {}
+
+    def acquire(self) -> None:
+        with self._lock:
+            self._users += 1
+            for name in ("stdout", "stderr"):
+                stream = getattr(sys, name)
+                if stream is not None and not isinstance(stream, _Tee):  # somebody may have put one back, or another
+                    self._tees[name] = _Tee(stream)
+                    setattr(sys, name, self._tees[name])
+
+    def release(self) -> None:
+        with self._lock:
+            self._users -= 1
+            for name, tee in self._tees.items():
+                if not self._users and getattr(sys, name) is tee:  # else it is somebody else's by now
+                    setattr(sys, name, tee._stream)
+
+
+_streams = _Streams()
+
+
+@contextmanager
+def listening() -> Iterator[Tail]:
+    """Keep what this thread prints with Python; other threads and what C libraries print pass by."""
+    tail = Tail()
+    _streams.acquire()
+    token = _listening.set(tail)
+    try:
+        yield tail
+    finally:
+        _listening.reset(token)
+        _streams.release()
+
+
+def with_output(evaluation: Callable[[Any], Outcome], x: Any) -> Outcome:
+    """The outcome of an evaluation, with what it printed."""
+    with listening() as tail:
+        outcome = evaluation(x)
+    return replace(outcome, output=tail.text)
