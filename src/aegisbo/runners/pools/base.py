@@ -22,6 +22,7 @@ class Pool(ABC):
 
     name: str  # for messages
     can_stop = False
+    prints_here = False  # whether what the function prints has reached this process's terminal by itself
 
     def __init__(self, capacity: int, journal: Journal | None = None) -> None:
         self.capacity = capacity
@@ -38,6 +39,11 @@ class Pool(ABC):
     def starting(self) -> int:
         """How many jobs have been submitted whose function has not been called yet; most pools cannot know."""
         return 0
+
+    @property
+    def unfinished(self) -> int:
+        """How many jobs have been submitted and have not ended; any thread may ask."""
+        return len(self._submitted)
 
     def submit(self, number: int, x: Any) -> int:
         with self._lock:

@@ -24,6 +24,7 @@ class Futures(Pool):
         self._executor = executor
         # Threads can call the function as it is; for other processes and machines it is packed.
         self._packs = not isinstance(executor, ThreadPoolExecutor)
+        self.prints_here = not self._packs
         self._call = partial(evaluate_packed, pack(evaluation)) if self._packs else evaluation
         self._futures: dict[int, Future[Any]] = {}
 
