@@ -6,6 +6,8 @@ import csv
 import inspect
 import io
 import json
+import logging
+import re
 import sqlite3
 from pathlib import Path
 
@@ -132,6 +134,37 @@ def test_any_program_will_do(folder: Path) -> None:
 def test_a_run_without_a_single_value_has_an_exit_code_of_its_own(folder: Path) -> None:
     output = minimized("--command", "false", "--budget", "3", code=3)
     assert "3 of them without a value" in output
+
+
+def test_the_end_of_a_run_tells_failures_by_reason_and_what_to_type_next(folder: Path) -> None:
+    def lines(*extra: str) -> list[str]:
+        return minimized("mine:f", "--budget", "20", *extra).splitlines()
+
+    shown = lines("--study", "run.db")
+    ((reason, count),) = aegisbo.load("run.db").failures.items()
+    assert count > 1
+    assert reason == "ValueError: too far"
+    place = shown.index(f"done   20 evaluations, {count} of them without a value:")
+    assert shown[place + 1] == f"       {count} x ValueError: too far"
+    assert shown[-2].startswith("next   aegisbo show run.db --failed ")
+    assert shown[-1].startswith("       aegisbo retry run.db ")
+    assert lines()[-1].startswith("next   --executor serial shows the traceback")
+
+
+def test_where_standard_error_is_no_terminal_a_run_writes_a_log(folder: Path) -> None:
+    def told(*extra: str) -> list[str]:
+        common = ("--space", "space.toml", "--seed", "3", "--executor", "serial", "--strategy", "random")
+        return CliRunner().invoke(app, ["minimize", "mine:f", "--budget", "20", *common, *extra]).stderr.splitlines()
+
+    first, warning, *_, last = told()
+    time = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d "
+    assert re.match(time + "Minimizing over 2 parameters with 1 workers", first)
+    assert re.match(time + r"Trial \d+ gave no value: ValueError: too far", warning)
+    assert re.match(
+        time + r"The budget is spent\. \d+ of 20 evaluations gave no value: \d+ x ValueError: too far", last
+    )
+    assert [line for line in told("--quiet") if "Minimizing" in line or "spent" in line] == []
+    assert not logging.getLogger("aegisbo").handlers
 
 
 def test_the_example_space_can_be_used_as_it_is_printed(folder: Path) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from aegisbo.optimizer import Result
     from aegisbo.space import Space
 
+REASONS = 10  # for failures that are listed at the end
 NO_VALUE = 3  # exit code: the run ended without a single value
 
 EXAMPLE_SPACE = """\
@@ -168,7 +169,7 @@ def imported(text: str) -> Callable[..., Any]:
 
 def report(result: Result, study: Path | None, console: Console) -> None:
     """The end of a run, in a few lines."""
-    from aegisbo.optimizer.failures import cut
+    from aegisbo.optimizer.failures import in_words
 
     say = partial(console.print, markup=False)  # reasons and values may hold brackets
     failures = result.failures
@@ -178,8 +179,8 @@ def report(result: Result, study: Path | None, console: Console) -> None:
         say(f"best   {result.fun:.8g}", style="bold")
         say("       " + in_short(result.x))
     say(f"done   {result.nfev} evaluations" + (f", {failed} of them without a value:" if failed else ""))
-    for reason, count in failures.items():
-        say(f"       {count} x {cut(reason)}")
+    for line in in_words(failures, REASONS):
+        say(f"       {line}")
     if result.idle is not None:
         idle = result.idle
         say(

@@ -9,8 +9,7 @@ from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import FAILURES
 
 NUMBER = re.compile(r"(?<!\w)[-+]?(0x[0-9a-f]+|\d+(\.\d*)?(e[-+]?\d+)?)", re.IGNORECASE)  # not the one in x1 or float32
-WORDS = 3  # reasons that a sentence names
-WIDTH = 120  # characters of each
+WIDTH = 120  # characters of a reason
 
 
 def counted(trials: Iterable[Trial]) -> dict[str, int]:
@@ -25,11 +24,12 @@ def counted(trials: Iterable[Trial]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: -item[1]))
 
 
-def in_words(failures: Mapping[str, int]) -> str:
-    """The most frequent reasons, as the end of a sentence."""
-    named = [f"{count} x {cut(reason).rstrip('.')}" for reason, count in list(failures.items())[:WORDS]]
-    others = sum(list(failures.values())[WORDS:])
-    return "; ".join([*named, f"{others} x something else"] if others else named)
+def in_words(failures: Mapping[str, int], most: int) -> list[str]:
+    """At most so many reasons, each with its count; the others are counted together."""
+    counts = list(failures.items())
+    others = sum(count for _, count in counts[most:])
+    named = [f"{count} x {cut(reason)}" for reason, count in counts[:most]]
+    return [*named, f"{others} x something else"] if others else named
 
 
 def cut(text: str, width: int = WIDTH) -> str:

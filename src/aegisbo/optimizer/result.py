@@ -10,6 +10,8 @@ from typing import Any
 from aegisbo.optimizer.failures import counted, in_words
 from aegisbo.optimizer.trial import Trial
 
+REASONS = 3  # that a message names
+
 
 @dataclass(frozen=True, repr=False)
 class Result:
@@ -39,7 +41,8 @@ class Result:
         failed = sum(failures.values())
         if not failed:
             return self.ending
-        said = f"{self.ending} {failed} of {self.nfev} evaluations gave no value: {in_words(failures)}."
+        reasons = "; ".join(reason.rstrip(".") for reason in in_words(failures, REASONS))
+        said = f"{self.ending} {failed} of {self.nfev} evaluations gave no value: {reasons}."
         return said if failed < self.nfev else f"{said}{self._remedy()}"
 
     def _remedy(self) -> str:

@@ -16,8 +16,9 @@ WIDTH = 100  # of the last error
 
 def in_notebook() -> bool:
     """Whether this is a kernel with a notebook in front of it, not IPython in a terminal."""
-    ipython = sys.modules.get("IPython")  # a kernel has imported it
-    return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
+    if "IPython.display" not in sys.modules:  # a kernel has imported it
+        return False
+    return getattr(sys.modules["IPython"].get_ipython(), "kernel", None) is not None
 
 
 @contextmanager

@@ -94,7 +94,7 @@ def line(standing: Standing, width: int | None = None) -> str:
     }
     for name in ("", "left", "elapsed", "best"):
         parts.pop(name, None)
-        text = " | ".join(filter(None, parts.values()))
+        text = "  ".join(filter(None, parts.values()))
         if width is None or len(text) <= width:
             break
     return text
