@@ -111,27 +111,27 @@ def minimize(
     if space is None:
         raise InvalidInput("--space is missing: name a space file; `aegisbo minimize --example-space` prints one.")
     parameters = read_space(space)
-    with _log(not quiet and not sys.stderr.isatty()):
-        result = run(
-            chosen(function, command, value_file, parameters),
-            parameters,
-            budget=budget,
-            workers=workers,
-            strategy=strategy,
-            preset=preset,
-            n_initial=n_initial,
-            seed=seed,
-            study=study,
-            executor=executor,
-            timeout=timeout,
-            trial_timeout=trial_timeout,
-            retries=retries,
-            target=target,
-            give_up_after=give_up_after or None,
-            progress=False if quiet else None,
-            maximize=maximize,
-            noisy=noisy,
-        )
+    run = _log(not quiet and not sys.stderr.isatty())(run)  # for as long as it runs
+    result = run(
+        chosen(function, command, value_file, parameters),
+        parameters,
+        budget=budget,
+        workers=workers,
+        strategy=strategy,
+        preset=preset,
+        n_initial=n_initial,
+        seed=seed,
+        study=study,
+        executor=executor,
+        timeout=timeout,
+        trial_timeout=trial_timeout,
+        retries=retries,
+        target=target,
+        give_up_after=give_up_after or None,
+        progress=False if quiet else None,
+        maximize=maximize,
+        noisy=noisy,
+    )
     report(result, study, Console(highlight=False, soft_wrap=True))
     if not result.success:
         raise typer.Exit(NO_VALUE)

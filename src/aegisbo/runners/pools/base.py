@@ -22,7 +22,7 @@ class Pool(ABC):
 
     name: str  # for messages
     can_stop = False
-    prints_here = False  # whether what the function prints has reached this process's terminal by itself
+    prints_here = False  # whether what the function prints reaches this process's terminal by itself
 
     def __init__(self, capacity: int, journal: Journal | None = None) -> None:
         self.capacity = capacity

@@ -18,13 +18,13 @@ class Futures(Pool):
     """Jobs of an executor that belongs to the caller and stays open."""
 
     name = "Jobs of this executor"
+    prints_here = True  # its processes, too, have this process's terminal
 
     def __init__(self, executor: Executor, evaluation: Evaluation, capacity: int, journal: Journal | None) -> None:
         super().__init__(capacity, journal)
         self._executor = executor
         # Threads can call the function as it is; for other processes and machines it is packed.
         self._packs = not isinstance(executor, ThreadPoolExecutor)
-        self.prints_here = not self._packs
         self._call = partial(evaluate_packed, pack(evaluation)) if self._packs else evaluation
         self._futures: dict[int, Future[Any]] = {}
 
