@@ -2,8 +2,25 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import settings
 
 # Same examples on every run and every machine, and no clock: a red test is red again when you look at it.
 settings.register_profile("aegisbo", derandomize=True, deadline=None)
 settings.load_profile("aegisbo")
+
+
+@pytest.fixture
+def logged() -> Iterator[list[tuple[str, str]]]:
+    """What goes to the log `aegisbo` during a test: the level and the text of each line, from INFO on."""
+    lines: list[tuple[str, str]] = []
+    logger, handler = logging.getLogger("aegisbo"), logging.Handler(logging.INFO)
+    handler.emit = lambda record: lines.append((record.levelname, record.getMessage()))  # type: ignore[method-assign]
+    level, _ = logger.level, logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
+    yield lines
+    logger.removeHandler(handler)
+    logger.setLevel(level)

@@ -6,6 +6,8 @@ import csv
 import inspect
 import io
 import json
+import logging
+import re
 import sqlite3
 from pathlib import Path
 
@@ -125,6 +127,8 @@ def test_numbers_in_words_are_read_back() -> None:
     for numbers in ([3], [3, 4], [3, 5, 8, 9, 10], [0, 1, 2, 7]):
         assert numbers_in(in_words(numbers), "the text") == numbers
     assert in_words([3, 5, 8, 9, 10]) == "3, 5, 8-10"
+
+
 def test_an_exception_is_raised_where_it_can_be_debugged_and_the_same_command_goes_on(folder: Path) -> None:
     arguments = ("minimize", "mine:f", "--space", "space.toml", "--seed", "3", "--strategy", "random", "--budget", "12")
     with pytest.raises(ValueError, match="too far"):
@@ -199,6 +203,37 @@ def test_any_program_will_do(folder: Path) -> None:
 def test_a_run_without_a_single_value_has_an_exit_code_of_its_own(folder: Path) -> None:
     output = minimized("--command", "false", "--budget", "3", code=3)
     assert "3 of them without a value" in output
+
+
+def test_the_end_of_a_run_tells_failures_by_reason_and_what_to_type_next(folder: Path) -> None:
+    def lines(*extra: str) -> list[str]:
+        return minimized("mine:f", "--budget", "20", *extra).splitlines()
+
+    shown = lines("--study", "run.db")
+    ((reason, count),) = aegisbo.load("run.db").failures.items()
+    assert count > 1
+    assert reason == "ValueError: too far"
+    place = shown.index(f"done   20 evaluations, {count} of them without a value:")
+    assert shown[place + 1] == f"       {count} x ValueError: too far"
+    assert shown[-2].startswith("next   aegisbo show run.db --failed ")
+    assert shown[-1].startswith("       aegisbo retry run.db ")
+    assert lines()[-1].startswith("next   --executor serial shows the traceback")
+
+
+def test_where_standard_error_is_no_terminal_a_run_writes_a_log(folder: Path) -> None:
+    def told(*extra: str) -> list[str]:
+        common = ("--space", "space.toml", "--seed", "3", "--executor", "serial", "--strategy", "random")
+        return CliRunner().invoke(app, ["minimize", "mine:f", "--budget", "20", *common, *extra]).stderr.splitlines()
+
+    first, warning, *_, last = told()
+    time = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d "
+    assert re.match(time + "Minimizing over 2 parameters with 1 workers", first)
+    assert re.match(time + r"Trial \d+ gave no value: ValueError: too far", warning)
+    assert re.match(
+        time + r"The budget is spent\. \d+ of 20 evaluations gave no value: \d+ x ValueError: too far", last
+    )
+    assert [line for line in told("--quiet") if "Minimizing" in line or "spent" in line] == []
+    assert not logging.getLogger("aegisbo").handlers
 
 
 def test_the_example_space_can_be_used_as_it_is_printed(folder: Path) -> None:

@@ -43,10 +43,12 @@ def test_a_cluster_by_its_client_and_by_its_address(cluster: Any, tmp_path: Path
     assert replay(path).faithful
 
 
-def test_what_the_cluster_cannot_stop_is_said(cluster: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_the_cluster_cannot_stop_is_said(cluster: Any, logged: list[tuple[str, str]]) -> None:
     with distributed.Client(cluster) as client:
         minimize(lambda x: 1.0, BOX, budget=2, seed=1, executor=client, trial_timeout=60.0)
-    assert capsys.readouterr().err.startswith("aegisbo: Tasks on a Dask cluster cannot be stopped")
+    level, text = logged[0]
+    assert level == "WARNING"
+    assert text.startswith("Tasks on a Dask cluster cannot be stopped")
 
 
 def test_a_cluster_without_workers_needs_their_number() -> None:

@@ -203,7 +203,8 @@ class TestStops:
 
         path = tmp_path / "run.db"
         result = search(broken, budget=300, executor="serial", raise_errors=False, study=path)
-        assert result.message == "None of 20 evaluations gave a value; the last one: ValueError: no license"
+        assert result.ending == "Given up, because nothing gave a value (give_up_after=20)."
+        assert result.failures == {"ValueError: no license": 20}
         assert (result.nfev, result.success) == (20, False)
         assert np.isnan(result.fun)
         self.finish(Counted(), path, 25)
@@ -315,7 +316,7 @@ def test_as_many_run_at_once_as_there_are_workers() -> None:
     assert running["most"] == 3
 
 
-def test_a_hanging_evaluation_is_stopped_where_it_can_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_hanging_evaluation_is_stopped_where_it_can_be(tmp_path: Path, logged: list[tuple[str, str]]) -> None:
     def hangs_on_the_right(x: np.ndarray) -> float:
         while x[0] > 8:
             time.sleep(0.1)
@@ -329,12 +330,13 @@ def test_a_hanging_evaluation_is_stopped_where_it_can_be(tmp_path: Path, capsys:
     assert re.fullmatch(r"Stopped after [\d.]+ seconds \(trial_timeout=3\)\.", stopped.reason)
     assert stopped.seconds >= 3.0
     assert [trial.state for trial in result.trials if trial.x[0] <= 8] == ["done"] * 3
-    assert capsys.readouterr().err == ""
+    (warning,) = (text for level, text in logged if level == "WARNING")
+    assert " gave no value: Stopped: it took too long. " in warning
     assert_recorded(path, result)
 
 
 def test_where_it_cannot_be_its_late_value_counts_and_the_user_knows(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, logged: list[tuple[str, str]]
 ) -> None:
     given_up = threading.Event()
     states: list[tuple[int, str]] = []
@@ -348,8 +350,9 @@ def test_where_it_cannot_be_its_late_value_counts_and_the_user_knows(
 
     path = tmp_path / "run.db"
     result = search(slow_first, budget=3, workers=1, trial_timeout=0.2, callbacks=[note], study=path)
-    warning = "aegisbo: Threads cannot be stopped: an evaluation that takes longer than 0.2 s counts as timed out"
-    assert capsys.readouterr().err.startswith(warning)
+    warning = "Threads cannot be stopped: an evaluation that takes longer than 0.2 s counts as timed out"
+    assert logged[0][0] == "WARNING"
+    assert logged[0][1].startswith(warning)
     assert states[:2] == [(0, "timed_out"), (0, "done")]
     assert_complete(result, 3)
     assert [(event.kind, event.number) for event in read_events(path) if event.number == 0] == [
@@ -567,7 +570,7 @@ def test_an_error_in_a_callback_is_the_callers_and_the_study_goes_on(tmp_path: P
 
 
 def test_the_user_is_told_of_a_file_system_without_a_write_ahead_log(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, logged: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import sqlite3
 
@@ -579,4 +582,4 @@ def test_the_user_is_told_of_a_file_system_without_a_write_ahead_log(
 
     monkeypatch.setattr(sqlite3, "connect", by_dotfile)
     assert_complete(search(sphere, budget=3, workers=2, study=tmp_path / "run.db"), 3)
-    assert capsys.readouterr().err.count("has no write-ahead log") == 1
+    assert sum("has no write-ahead log" in text for level, text in logged if level == "WARNING") == 1

@@ -146,8 +146,10 @@ class TestGivingUp:
     def test_a_run_without_any_value_ends_itself(self, limit: int | None, spent: int) -> None:
         result = run(self.broken, budget=25, give_up_after=limit, raise_errors=False)
         assert (result.nfev, result.success) == (spent, False)
-        expected = "The budget is spent." if limit is None else f"None of {limit} evaluations gave a value"
-        assert result.message.startswith(expected)
+        given_up = f"Given up, because nothing gave a value (give_up_after={limit})."
+        expected = "The budget is spent." if limit is None else given_up
+        reasons = f"{spent} of {spent} evaluations gave no value: {spent} x ValueError: no licence."
+        assert result.message.startswith(f"{expected} {reasons}")
 
     def test_twenty_is_the_default(self) -> None:
         assert run(self.broken, budget=25, raise_errors=False).nfev == 20

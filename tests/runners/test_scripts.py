@@ -140,7 +140,7 @@ def test_the_first_ctrl_c_lets_what_is_running_finish(tmp_path: Path, executor: 
     run.press_ctrl_c()
     assert run.process.stderr is not None
     said = run.process.stderr.readline()
-    assert said == "aegisbo: Stopping: what is running may finish. Ctrl-C again to stop now.\n"
+    assert said == "Stopping: what is running may finish. Ctrl-C again to stop now.\n"
     (tmp_path / "gate").touch()
     out, err = run.end()
     assert (out, err) == (f"{running} Stopped on request.", "")
@@ -182,15 +182,24 @@ SHOWN = """
 import sys
 import aegisbo
 
+import random, time
+
 def moody(x):
     if x[0] > 8:
+        time.sleep(1.0)  # the line is drawn four times a second
         raise ValueError("no")
+    print("hello")
     return 1.5
+
+random.seed(3)
 
 options = {"yes": {"progress": True}, "no": {"progress": False}, "unsaid": {}}[sys.argv[1]]
 options |= {"budget": 7, "workers": 2, "seed": 1, "strategy": "random", "executor": "threads"}
 aegisbo.minimize(moody, [(-5, 10), (2, 3)], **options)
+assert random.random() == random.Random(3).random()
 """
+
+WARNING = "Trial 1 gave no value: ValueError: no. Its parameters: x0 = 8.81233, x1 = 2.94677. "
 
 
 def on_a_terminal(*arguments: str) -> str:
@@ -226,21 +235,25 @@ def in_a_log_file(*arguments: str, **environment: str) -> str:
         env={**os.environ, **environment},
         check=True,
     )
-    assert done.stdout == ""
+    assert done.stdout == "hello\n" * 6
     return done.stderr
 
 
 def test_progress_is_shown_on_a_terminal_only() -> None:
     shown = on_a_terminal("unsaid")
-    assert "7/7" in shown
-    assert "best 1.5" in shown
-    assert re.search(r"[1-9] failed", shown)
-    assert "running" in shown
-    assert re.search(r"idle \d+\.\d%", shown)
-    assert in_a_log_file("unsaid") == ""
-    assert in_a_log_file("unsaid", FORCE_COLOR="1") == ""
+    assert "7/7  best 1.5  1 failed  0:0" in shown
+    assert "1 running" in shown
+    assert "last error: trial 1: ValueError: no" in shown
+    assert WARNING in shown
+    assert "hello" not in shown  # standard output goes elsewhere
+    for environment in ({}, {"FORCE_COLOR": "1"}):
+        (warning,) = in_a_log_file("unsaid", **environment).splitlines()
+        assert warning.startswith(WARNING)
 
 
 def test_progress_is_shown_or_not_if_the_user_says_so() -> None:
-    assert on_a_terminal("no") == ""
-    assert "7/7" in in_a_log_file("yes")
+    (warning,) = on_a_terminal("no").splitlines()
+    assert warning.startswith(WARNING)
+    first, warning, last = in_a_log_file("yes").splitlines()
+    assert first.startswith("Minimizing over 2 parameters with 2 workers (threads): budget 7, strategy random, seed 1")
+    assert last.startswith("7/7  best 1.5  1 failed  0:0")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from aegisbo.optimizer import Result
     from aegisbo.space import Space
 
+REASONS = 10  # for failures that are listed at the end
 NO_VALUE = 3  # exit code: the run ended without a single value
 
 EXAMPLE_SPACE = """\
@@ -119,6 +123,7 @@ def minimize(
     if space is None:
         raise InvalidInput("--space is missing: name a space file; `aegisbo minimize --example-space` prints one.")
     parameters = read_space(space)
+    run = _log(not quiet and not sys.stderr.isatty())(run)  # for as long as it runs
     result = run(
         chosen(function, command, value_file, parameters),
         parameters,
@@ -178,19 +183,38 @@ def imported(text: str) -> Callable[..., Any]:
 
 def report(result: Result, study: Path | None, console: Console) -> None:
     """The end of a run, in a few lines."""
-    console.print(result.message)
+    from aegisbo.optimizer.failures import in_words
+
+    say = partial(console.print, markup=False)  # reasons and values may hold brackets
+    failures = result.failures
+    failed = sum(failures.values())
+    say(result.ending)
     if result.success:
-        console.print(f"best   {result.fun:.8g}", style="bold")
-        console.print("       " + in_short(result.x))
-    console.print(f"done   {result.nfev} evaluations" + _failures(result))
+        say(f"best   {result.fun:.8g}", style="bold")
+        say("       " + in_short(result.x))
+    say(f"done   {result.nfev} evaluations" + (f", {failed} of them without a value:" if failed else ""))
+    for line in in_words(failures, REASONS):
+        say(f"       {line}")
     if result.idle is not None:
         idle = result.idle
-        console.print(
+        say(
             f"idle   {idle['suggestion']:.1%} waiting for a suggestion, {idle['pool']:.1%} for a process to start, "
             f"{idle['nothing']:.1%} with nothing left to do"
         )
     if study is not None:
-        console.print(f"study  {study}")
+        say(f"study  {study}")
+    if failed:
+        say(_after_failures(study))
+
+
+def _after_failures(study: Path | None) -> str:
+    """What to type next."""
+    if study is None:
+        return "next   --executor serial shows the traceback of the first failure; --study FILE keeps them all"
+    return (
+        f"next   aegisbo show {study} --failed   each of them, with its traceback\n"
+        f"       aegisbo retry {study}           evaluate them again"
+    )
 
 
 def in_short(params: Mapping[str, Any]) -> str:
@@ -198,8 +222,19 @@ def in_short(params: Mapping[str, Any]) -> str:
     return ", ".join(f"{k} = {v:.6g}" if isinstance(v, float) else f"{k} = {v}" for k, v in params.items())
 
 
-def _failures(result: Result) -> str:
-    from aegisbo.outcome import FAILURES
-
-    failed = [trial for trial in result.trials if trial.state in FAILURES]
-    return f", {len(failed)} of them without a value (last: {failed[-1].reason})" if failed else ""
+@contextmanager
+def _log(wanted: bool) -> Iterator[None]:
+    """Write the log of a run to standard error, for example into a file; on a terminal there is the live line."""
+    logger = logging.getLogger("aegisbo")
+    if not wanted:
+        yield
+        return
+    handler, level = logging.StreamHandler(), logger.level
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)

@@ -294,7 +294,7 @@ class Optimizer:
             fun=math.nan if best is None else self.direction.turned(float(losses.min())),
             nfev=sum(trial.state in ("done", *FAILURES) for trial in self._trials),
             success=best is not None,
-            message=f"{message} {remark}".rstrip(),
+            ending=f"{message} {remark}".rstrip(),
             trials=self.trials,
             best=best,
         )

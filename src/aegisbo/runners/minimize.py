@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -18,12 +17,13 @@ from aegisbo.runners.evaluation import Call
 from aegisbo.runners.interrupt import CtrlC
 from aegisbo.runners.loop import SPENT, Rules, Run, run
 from aegisbo.runners.pools import make_pool
+from aegisbo.runners.progress import Tell, progress_of
+from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.protocol import Finished, StopRun, Unrecorded
 from aegisbo.space.space import Space, SpaceLike
 from aegisbo.strategies.base import Strategy
 from aegisbo.study import Study
 
-Show = Callable[[Callable[[], Run]], None]  # after each evaluation; the run so far is computed only if it is shown
 Callback = Callable[[Trial, Result], None]  # a finished trial and the result so far; raises StopIteration to end
 
 
@@ -84,7 +84,7 @@ def minimize(
         observed: results from elsewhere, a point and its value each. They teach the model and count as candidates for
             the best, but not as evaluations. With n_initial=0 they replace the points spread out at the start.
         callbacks: called with each finished trial and the result so far; one that raises StopIteration ends the run.
-        progress: whether to show progress; None shows it on a terminal only.
+        progress: whether to show progress; None shows it on a terminal and in a notebook only.
         maximize: look for where the function is largest instead.
         noisy: the function gives another value each time, so that the best one measured is merely lucky: the result is
             then the evaluated point with the best posterior mean, and `fun` that mean.
@@ -115,7 +115,7 @@ def minimize(
         raise InvalidInput(f"give_up_after is {give_up_after!r}: give at least 1, or None to go on whatever happens.")
     pairs = [] if observed is None else _checked_pairs(listed(observed, "observed"), settings)
     with ExitStack() as stack:
-        book = _Unsaved(settings) if study is None else stack.enter_context(Study.open(study, settings, _say))
+        book = _Unsaved(settings) if study is None else stack.enter_context(Study.open(study, settings, logger.warning))
         optimizer = book.optimizer
         book.observe(pairs)
         remaining = budget - optimizer.result().nfev
@@ -127,17 +127,19 @@ def minimize(
         pool = make_pool(executor, call, workers, book, threads_per_worker=threads_per_worker, raise_errors=raising)
         stack.callback(pool.close)
         if trial_timeout is not None and not pool.can_stop:
-            _say(f"{pool.name} cannot be stopped: an evaluation that takes longer than {trial_timeout:g} s counts as "
-                 "timed out, but keeps its worker until it returns.")  # fmt: skip
-        show = stack.enter_context(_display(optimizer, budget, progress))
-        ctrl_c = stack.enter_context(CtrlC(_say))
-        watch = _Watch(optimizer, tuple(callbacks), target, give_up_after, show, earlier=_failures(optimizer))
+            logger.warning(f"{pool.name} cannot be stopped: an evaluation that takes longer than {trial_timeout:g} s "
+                           "counts as timed out, but keeps its worker until it returns.")  # fmt: skip
+        tell = stack.enter_context(progress_of(optimizer, pool, budget, progress, study))
+        ctrl_c = stack.enter_context(CtrlC(logger.warning))
+        watch = _Watch(optimizer, tuple(callbacks), target, give_up_after, tell, earlier=_failures(optimizer))
         rules = Rules(timeout, trial_timeout, retries)
         record = run(
             optimizer, pool, remaining, rules=rules, journal=book, watch=watch, more=lambda: not ctrl_c.pressed
         )
         book.closed(record.message, [asdict(idle) for idle in record.idle])
-    return replace(optimizer.result(record.message), idle=record.idle_shares)
+    result = replace(optimizer.result(record.message), idle=record.idle_shares)
+    logger.info(result.message)
+    return result
 
 
 class _Unsaved(Unrecorded):
@@ -183,11 +185,11 @@ class _Watch:
     callbacks: tuple[Callback, ...]
     target: float | None
     give_up_after: int | None
-    show: Show
+    tell: Tell
     earlier: int  # failures before this call
 
     def __call__(self, job: Finished, record: Callable[[], Run]) -> None:
-        self.show(record)
+        self.tell(job)
         trial = self.optimizer.trials[job.number]
         if trial.state == "pending":
             self._unusable(job)
@@ -198,7 +200,7 @@ class _Watch:
         except StopIteration as stop:
             raise StopRun(str(stop) or "A callback ended the run.") from None
         self._reached()
-        self._hopeless(trial)
+        self._hopeless()
 
     def _unusable(self, job: Finished) -> None:
         if job.outcome.unusable and not self._any_value():
@@ -217,26 +219,13 @@ class _Watch:
         if self.optimizer.direction.reaches(self.optimizer.result().fun, self.target):
             raise StopRun(f"The target {self.target:g} is reached.")
 
-    def _hopeless(self, trial: Trial) -> None:
+    def _hopeless(self) -> None:
         if self.give_up_after is None or self._any_value():
             return
         failed = _failures(self.optimizer) - self.earlier
         if failed >= self.give_up_after:
-            raise StopRun(f"None of {failed} evaluations gave a value; the last one: {trial.reason}")
+            raise StopRun(f"Given up, because nothing gave a value (give_up_after={self.give_up_after}).")
 
 
 def _failures(optimizer: Optimizer) -> int:
     return sum(trial.state in FAILURES for trial in optimizer.trials)
-
-
-def _display(optimizer: Optimizer, budget: int, wanted: bool | None) -> AbstractContextManager[Show]:
-    """Progress on a terminal unless it is not wanted; log files and notebooks stay quiet unless it is."""
-    if wanted or (wanted is None and sys.stderr.isatty()):
-        from aegisbo.runners.progress import Display  # here, because rich draws from Python's global random numbers
-
-        return Display(optimizer, budget)
-    return nullcontext(lambda record: None)
-
-
-def _say(text: str) -> None:
-    print(f"aegisbo: {text}", file=sys.stderr)  # noqa: T201 - what the user must know before or while the run lasts

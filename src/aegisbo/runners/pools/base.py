@@ -34,6 +34,7 @@ class Pool(ABC):
     can_stop = False
     raise_errors = False  # whether `collect` raises the first exception of the function, which is then not recorded
     reports_calls = False  # whether `_called` is called; else a job counts as called when it is submitted
+    prints_here = False  # whether what the function prints reaches this process's terminal by itself
 
     def __init__(self, capacity: int, journal: Journal | None = None) -> None:
         self.capacity = capacity
@@ -56,6 +57,11 @@ class Pool(ABC):
         with self._lock:
             job = self._submitted.get(number)
         return None if job is None else job.called
+
+    @property
+    def unfinished(self) -> int:
+        """How many jobs have been submitted and have not ended; any thread may ask."""
+        return len(self._submitted)
 
     def submit(self, number: int, x: Any) -> int:
         with self._lock:

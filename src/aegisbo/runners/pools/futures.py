@@ -18,6 +18,7 @@ class Futures(Pool):
     """Jobs of an executor that belongs to the caller and stays open."""
 
     name = "Jobs of this executor"
+    prints_here = True  # its processes, too, have this process's terminal
 
     def __init__(self, executor: Executor, evaluation: Evaluation, capacity: int, journal: Journal | None) -> None:
         super().__init__(capacity, journal)

@@ -14,6 +14,7 @@ class Threads(Pool):
     """A thread for each evaluation: for functions that wait for something else, or that release Python's lock."""
 
     name = "Threads"
+    prints_here = True
 
     def __init__(self, evaluation: Evaluation, capacity: int, journal: Journal | None) -> None:
         super().__init__(capacity, journal)

@@ -1,0 +1,100 @@
+"""What a run tells its user while it lasts: a live line on a terminal or in a notebook, and lines in a log.
+
+- `standing` counts: what is running, what has ended and failed, the best, the time that is left.
+- `terminal` and `notebook` show it while it changes; `log_lines` are for files, and for warnings anywhere.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+
+from aegisbo.optimizer import Optimizer, Trial
+from aegisbo.outcome import FAILURES
+from aegisbo.runners.pools.base import Pool
+from aegisbo.runners.progress.log_lines import NowAndThen, beginning, first_failure, logger
+from aegisbo.runners.progress.notebook import in_notebook, notebook_line
+from aegisbo.runners.progress.standing import Standing, Tally, line
+from aegisbo.runners.protocol import Finished
+
+Say = Callable[[str], None]
+Tell = Callable[[Finished], None]  # what is told of each job that has ended, after the optimizer knows of it
+
+
+@contextmanager
+def progress_of(
+    optimizer: Optimizer, pool: Pool, budget: int, wanted: bool | None, study: str | os.PathLike[str] | None
+) -> Iterator[Tell]:
+    """Show a run while it lasts.
+
+    Args:
+        optimizer: of the run.
+        pool: its workers.
+        budget: evaluations in all.
+        wanted: whether to show progress; None for on a terminal or in a notebook only.
+        study: the file of the run, if there is one.
+    """
+    tally = Tally(optimizer, pool, budget)
+    live = None if wanted is False else _live_line(tally.standing)
+    # Where nothing can move, one who asked for progress gets the lines of the log, whatever becomes of the log.
+    plain = bool(wanted) and live is None and not logger.isEnabledFor(logging.INFO)
+    say = _write if plain else logger.info
+    echo = None if wanted is False or pool.prints_here else say if live is None else _write
+    say(beginning(optimizer, pool, budget, study))
+    with live or nullcontext():
+        yield _Teller(optimizer, tally, NowAndThen(say), echo, study)
+        tally.update()
+    say(line(tally.standing()))
+
+
+@dataclass
+class _Teller:
+    """Hands on what has ended: to the line, to the log, and what it printed to the terminal."""
+
+    optimizer: Optimizer
+    tally: Tally
+    now_and_then: NowAndThen
+    echo: Say | None
+    study: str | os.PathLike[str] | None
+    warned: bool = False
+
+    def __call__(self, job: Finished) -> None:
+        trial = self.optimizer.trials[job.number]
+        reason = _reason(trial, job)
+        self.tally.update(reason and f"trial {job.number}: {reason}")
+        if self.echo is not None:
+            for printed in job.outcome.output.splitlines():
+                self.echo(f"[trial {job.number}] {printed}")
+        if reason and not self.warned:
+            self.warned = True
+            logger.warning(first_failure(trial, reason, self.study))
+        self.now_and_then(self.tally.standing())
+
+
+def _reason(trial: Trial, job: Finished) -> str:
+    """Why there is no value; nothing if there is one."""
+    if trial.state in FAILURES:
+        return trial.reason or trial.state
+    return job.outcome.reason if job.outcome.state == "lost" else ""
+
+
+def _live_line(look: Callable[[], Standing]) -> AbstractContextManager[None] | None:
+    """The line that moves, where one can."""
+    if in_notebook():
+        return notebook_line(look)
+    if not sys.stderr.isatty() or os.environ.get("TERM") in ("dumb", "unknown"):
+        return None
+    before = random.getstate()  # rich draws from Python's global random numbers when it is imported
+    from aegisbo.runners.progress.terminal import terminal_line
+
+    random.setstate(before)
+    return terminal_line(look)
+
+
+def _write(text: str) -> None:
+    print(text, file=sys.stderr)  # noqa: T201 - where progress is wanted

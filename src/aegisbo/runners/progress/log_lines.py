@@ -1,0 +1,62 @@
+"""What a run writes to the log `aegisbo`: its beginning, a line now and then, its first failure, its end.
+
+Nothing here sets a level or installs a handler: without any configuration Python shows warnings on standard error.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Mapping
+from time import monotonic
+from typing import Any
+
+from aegisbo.optimizer import Optimizer, Trial
+from aegisbo.optimizer.failures import cut
+from aegisbo.runners.pools.base import Pool
+from aegisbo.runners.progress.standing import Standing, line
+
+logger = logging.getLogger("aegisbo")
+
+PAUSE = 10.0  # seconds between two lines
+WIDTH = 500  # characters of a reason or of the parameters
+
+
+class NowAndThen:
+    """Says where a run stands, but not more often than every ten seconds."""
+
+    def __init__(self, say: Callable[[str], None], clock: Callable[[], float] = monotonic) -> None:
+        self._say = say
+        self._clock = clock
+        self._last = clock()
+
+    def __call__(self, standing: Standing) -> None:
+        if self._clock() - self._last >= PAUSE:
+            self._last = self._clock()
+            self._say(line(standing))
+
+
+def beginning(optimizer: Optimizer, pool: Pool, budget: int, study: str | os.PathLike[str] | None) -> str:
+    """What is about to happen."""
+    settings, known = optimizer.settings, len(optimizer.trials)
+    what = "Maximizing" if settings.maximize else "Minimizing"
+    strategy = settings.text or repr(settings.strategy)
+    return (
+        f"{what} over {len(settings.space.parameters)} parameters with {pool.capacity} workers ({pool.name.lower()}): "
+        f"budget {budget}, strategy {strategy}, seed {optimizer.seed}, study {study or 'none'}"
+        + (f", {known} trials so far." if known else ".")
+    )
+
+
+def first_failure(trial: Trial, reason: str, study: str | os.PathLike[str] | None) -> str:
+    """What to know of the first evaluation that went wrong; of the others there are counts."""
+    what = "lost its worker and is run again" if trial.state == "pending" else "gave no value"
+    more = f"`aegisbo show {study} --failed`" if study else f"result.trials[{trial.number}].traceback"
+    return (
+        f"Trial {trial.number} {what}: {cut(reason, WIDTH).rstrip('.')}. Its parameters: {_values(trial.params)}. "
+        f"The run goes on, and further failures are only counted (result.failures); {more} says more."
+    )
+
+
+def _values(params: Mapping[str, Any]) -> str:
+    return cut(", ".join(f"{k} = {v:.6g}" if isinstance(v, float) else f"{k} = {v}" for k, v in params.items()), WIDTH)

@@ -1,0 +1,107 @@
+"""Where a run stands: the driver counts, and any thread may look."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from time import monotonic
+
+from aegisbo.optimizer import Optimizer
+from aegisbo.outcome import FAILURES
+from aegisbo.runners.pools.base import Pool
+
+ROUNDS = 3  # evaluations of each worker that the remaining time is judged by
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A run at one moment."""
+
+    budget: int
+    ended: int  # evaluations, failed ones included
+    failed: int
+    best: str  # in words
+    error: str = ""  # the last one
+    starting: int = 0
+    running: int = 0
+    elapsed: float = 0.0  # seconds
+    left: float | None = None  # seconds; None if nobody can know yet
+
+
+class Tally:
+    """Counts how evaluations end.
+
+    The driver calls `update`. Whoever shows the run calls `standing` from a thread of its own, at any time: it asks the
+    pool for two numbers and never the optimizer, which may be busy with a suggestion.
+    """
+
+    def __init__(self, optimizer: Optimizer, pool: Pool, budget: int, clock: Callable[[], float] = monotonic) -> None:
+        self._optimizer = optimizer
+        self._pool = pool
+        self._clock = clock
+        self._began = clock()
+        self._ends = deque([self._began], maxlen=ROUNDS * pool.capacity + 1)
+        self._due: float | None = None  # when all evaluations will probably have ended
+        self._counted = self._count(Standing(budget, 0, 0, ""))
+
+    def update(self, error: str = "") -> None:
+        """Count again, because something has ended; without an error the last one stays."""
+        before = self._counted
+        after = self._count(replace(before, error=error or before.error))
+        self._ends.extend([self._clock()] * (after.ended - before.ended))
+        seconds = self._ends[-1] - self._ends[0]
+        if len(self._ends) > 1:
+            self._due = self._ends[-1] + seconds / (len(self._ends) - 1) * (after.budget - after.ended)
+        self._counted = after
+
+    def standing(self) -> Standing:
+        """The run now."""
+        now, due, counted, starting = self._clock(), self._due, self._counted, self._pool.starting
+        return replace(
+            counted,
+            starting=starting,
+            running=max(self._pool.unfinished - starting, 0),
+            elapsed=now - self._began,
+            left=None if due is None or counted.ended >= counted.budget else max(due - now, 0.0),
+        )
+
+    def _count(self, standing: Standing) -> Standing:
+        trials = self._optimizer.trials
+        failed = sum(trial.state in FAILURES for trial in trials)
+        done = sum(trial.state == "done" for trial in trials)
+        return replace(standing, ended=failed + done, failed=failed, best=self._best())
+
+    def _best(self) -> str:
+        """The best value measured; the best posterior mean would take a model at each look."""
+        optimizer = self._optimizer
+        values = [trial.value for trial in (*optimizer.observed, *optimizer.trials) if trial.value is not None]
+        if not values:
+            return ""
+        label = "best measured" if optimizer.settings.noisy else "best"
+        return f"{label} {min(values, key=optimizer.direction.turned):.6g}"
+
+
+def line(standing: Standing, width: int | None = None) -> str:
+    """A run in one line; what matters least is left out if the line has to fit a width."""
+    jobs = {"starting": standing.starting, "running": standing.running, "failed": standing.failed}
+    parts = {
+        "count": f"{standing.ended}/{standing.budget}",
+        "best": standing.best,
+        "jobs": ", ".join(f"{count} {what}" for what, count in jobs.items() if count),
+        "elapsed": clock_time(standing.elapsed),
+        "left": "" if standing.left is None else f"{clock_time(standing.left)} left",
+    }
+    for name in ("", "left", "elapsed", "best"):
+        parts.pop(name, None)
+        text = "  ".join(filter(None, parts.values()))
+        if width is None or len(text) <= width:
+            break
+    return text
+
+
+def clock_time(seconds: float) -> str:
+    """Seconds as 0:07, 12:34 or 1:02:03."""
+    minutes, second = divmod(int(seconds), 60)
+    hour, minute = divmod(minutes, 60)
+    return f"{hour}:{minute:02}:{second:02}" if hour else f"{minute}:{second:02}"
