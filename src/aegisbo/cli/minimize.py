@@ -16,7 +16,6 @@ from aegisbo.errors import InvalidInput
 
 if TYPE_CHECKING:
     from aegisbo.optimizer import Result
-    from aegisbo.space import Space
 
 NO_VALUE = 3  # exit code: the run ended without a single value
 
@@ -108,7 +107,7 @@ def minimize(
         raise InvalidInput("--space is missing: name a space file; `aegisbo minimize --example-space` prints one.")
     parameters = read_space(space)
     result = run(
-        chosen(function, command, value_file, parameters),
+        chosen(function, command, value_file),
         parameters,
         budget=budget,
         workers=workers,
@@ -132,14 +131,14 @@ def minimize(
         raise typer.Exit(NO_VALUE)
 
 
-def chosen(function: str | None, command: str | None, value_file: str | None, space: Space) -> Callable[..., Any]:
+def chosen(function: str | None, command: str | None, value_file: str | None) -> Callable[..., Any]:
     """What is to be minimized."""
     from aegisbo.runners.command import Command
 
     if (function is None) == (command is None):
         raise InvalidInput("Give either a function (module:name) or a --command.")
     if command is not None:
-        return Command.parse(command, space.parameters, value_file)
+        return Command(command, value_file)
     if value_file is not None:
         raise InvalidInput("--value-file goes with --command: a function returns its value.")
     return imported(str(function))
