@@ -69,6 +69,7 @@ def test_what_a_half_says_of_itself_is_what_happened(tmp_path: Path, batches: bo
     trials = aegisbo.load(half.path).trials
     assert [trial.value for trial in trials] == [get("Branin")(list(trial.x.values())) for trial in trials]
     assert half.learned[-1][1] == min(trial.value for trial in trials if trial.value is not None)
+    assert half.best_after(half.learned[2][0]) == half.learned[2][1]
     assert len(half.learned) == len(half.stretches) == 6
     assert half.record is not None
     assert half.idle == pytest.approx(1 - sum(worker.busy for worker in half.record.idle) / (2 * half.seconds))
@@ -88,7 +89,7 @@ def test_the_demo_shows_both_halves_and_ends_with_commands_that_exist(monkeypatc
     shown, replayed = re.findall(r"aegisbo (?:show|replay) (.*)\n", output)
     assert shown == replayed
     for file, column in ((Path(shown), 0), (Path(shown).with_name("batches.db"), 1)):
-        best = re.findall(r"best value \(.*\) +(\S+) +(\S+)\n", output)[0][column]
+        best = re.findall(r"best value at the end \(.*\) +(\S+) +(\S+)\n", output)[0][column]
         assert f"{aegisbo.load(file).fun:.5f}" == best
     for line in output[output.index("What to type next") :].splitlines():
         if line.strip().startswith("aegisbo "):

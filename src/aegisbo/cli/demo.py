@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import shutil
+import sys
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,6 +70,8 @@ def _run(halves: list[Half], console: Console) -> None:
                     live.update(_picture(halves, console), refresh=console.is_terminal)
                     time.sleep(0.1)
                 live.update(_picture(halves, console), refresh=True)
+            if not console.is_terminal:
+                console.print()  # the last line of the picture has no end there
         except KeyboardInterrupt:
             for half in halves:
                 half.stopped = True
@@ -88,7 +94,7 @@ def _picture(halves: list[Half], console: Console) -> Group:
             line = Text(f"  worker {worker + 1}  {bar}", no_wrap=True)
             line.highlight_regex(f"{WAITING}+", style="red")
             lines.append(line)
-        best = f"{half.learned[-1][1]:.4f}" if half.learned else "-"
+        best = f"{half.best_after(math.inf):.4f}" if half.learned else "-"
         counts = f"{len(half.learned)} of {len(half.durations)} evaluations"
         lines.append(Text(f"  {half.seconds:4.1f} s  {counts}  best {best}  idle {half.idle:.0%}"))
         lines.append(Text())
@@ -117,19 +123,30 @@ def _report(ours: Half, theirs: Half, console: Console) -> None:
     console.print("\nDistance of the best value to the minimum (* asynchronous, o in batches):", style="bold")
     for line in curves(traces, _width(console), HEIGHT):
         console.print(line)
+    first = min(half.learned[-1][0] for half in (ours, theirs))
     table = plain_table([f"{len(ours.durations)} evaluations by {WORKERS} workers"], ["asynchronous", "in batches"])
-    table.add_row("seconds", *(f"{half.seconds:.1f}" for half in (ours, theirs)))
-    table.add_row("idle, of the workers' time", *(f"{half.idle:.1%}" for half in (ours, theirs)))
-    table.add_row(
-        f"best value (the minimum is {minimum:.5f})", *(f"{half.learned[-1][1]:.5f}" for half in (ours, theirs))
-    )
+    rows: dict[str, Callable[[Half], str]] = {
+        "seconds": lambda half: f"{half.seconds:.1f}",
+        "idle, of the workers' time": lambda half: f"{half.idle:.1%}",
+        f"best value after {first:.1f} s": lambda half: f"{half.best_after(first):.5f}",
+        f"best value at the end (the minimum is {minimum:.5f})": lambda half: f"{half.best_after(math.inf):.5f}",
+    }
+    for label, text in rows.items():
+        table.add_row(label, text(ours), text(theirs))
     console.print()
     console.print(table)
     console.print("\nWhat to type next:")
+    program = _program()
     for command, meaning in {
-        f"aegisbo show {ours.path}": "every evaluation, and why its point was chosen",
-        f"aegisbo replay {ours.path}": "make every decision again and compare",
-        "aegisbo simulate --problem Branin --strategy all": "all strategies on a virtual clock",
-        "aegisbo minimize --help": "your own function or program",
+        f"{program} show {ours.path}": "every evaluation, and why its point was chosen",
+        f"{program} replay {ours.path}": "make every decision again and compare",
+        f"{program} simulate --problem Branin --strategy all": "all strategies on a virtual clock",
+        f"{program} minimize --help": "your own function or program",
     }.items():
         console.print(f"  {command}\n      {meaning}")
+
+
+def _program() -> str:
+    """What the user types: `make demo` calls a program that is not on the path."""
+    called = Path(sys.argv[0])
+    return str(called) if called.name == "aegisbo" and shutil.which("aegisbo") is None else "aegisbo"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -97,6 +98,10 @@ class Half:
         busy = sum((now if stretch.end is None else stretch.end) - stretch.begin for stretch in tuple(self.stretches))
         return 1.0 - busy / (self.capacity * self.seconds) if self.seconds > 0.0 else 0.0
 
+    def best_after(self, seconds: float) -> float:
+        """The best value that was known so many seconds after the start."""
+        return min((best for moment, best in self.learned if moment <= seconds), default=math.inf)
+
     # What the loop needs of its workers:
 
     def submit(self, number: int, x: Any) -> int:
@@ -140,8 +145,7 @@ class Half:
     def _watch(self, job: Finished, record: object) -> None:
         if job.outcome.state != "done":
             return  # somebody has killed its process: it is run again
-        best = min([job.outcome.value, *(value for _, value in self.learned[-1:])])
-        self.learned.append((self.now() - self.started, best))
+        self.learned.append((self.now() - self.started, min(job.outcome.value, self.best_after(math.inf))))
 
 
 def _slow(problem: Problem) -> Callable[[Job], float]:
