@@ -12,8 +12,6 @@ import pytest
 
 import aegisbo
 
-README = Path(__file__).parents[1] / "README.md"
-
 PUBLIC = [
     "AegisError",
     "AegisSampler",
@@ -103,11 +101,6 @@ def test_every_public_name_explains_itself(name: str) -> None:
 
 def test_the_version_is_a_release_number() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+|a\d+|b\d+|rc\d+)?", aegisbo.__version__)
-
-
-@pytest.mark.parametrize("example", re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL))
-def test_the_examples_of_the_readme_run(example: str) -> None:
-    exec(example, {})
 
 
 def test_importing_changes_nothing_loads_nothing_heavy_and_prints_nothing(tmp_path: Path) -> None:
