@@ -26,9 +26,16 @@ help: ## list the targets
 
 setup: $(VENV)/.stamp ## build .venv with the package, every extra, and the paper's project
 
-$(VENV)/.stamp: pyproject.toml paper/pyproject.toml
+# In two steps, so that the demo need not wait for what only tests and tools need.
+$(VENV)/.core: pyproject.toml
 	$(CHECK_PYTHON)
+	@echo 'Building $(VENV) with aegisbo and what it needs, once (about 300 MB, most of it NumPy and SciPy) ...'
 	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.stamp: $(VENV)/.core paper/pyproject.toml
+	@echo 'Adding every extra, the paper and the tools to $(VENV), once ...'
 	$(VENV)/bin/pip install --quiet --editable '.[$(EXTRAS)]' --editable './paper[push]'
 	@touch $@
 
@@ -43,7 +50,7 @@ lint: setup ## check format, style and types
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 
-demo: setup ## a real run with four worker processes of uneven speed (half a minute)
+demo: $(VENV)/.core ## watch four workers that never wait beside four that work in batches (half a minute)
 	$(VENV)/bin/aegisbo demo
 
 bench: $(BENCH_VENV)/.stamp ## measure the time of a suggestion against other libraries (needs torch, a large download)

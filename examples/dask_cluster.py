@@ -5,11 +5,15 @@ python examples/dask_cluster.py
 
 from __future__ import annotations
 
+import sys
 import time
 
-from distributed import Client, LocalCluster
-
 import aegisbo
+
+try:
+    from distributed import Client, LocalCluster
+except ImportError:
+    sys.exit("This example needs Dask: pip install 'aegisbo[dask]'")
 
 
 def simulation(x):

@@ -11,10 +11,7 @@ From a shell, with a space file (`aegisbo minimize --example-space` prints one):
 from __future__ import annotations
 
 import aegisbo
-from aegisbo.runners.command import Command
 
-space = {"x": aegisbo.Real(-5, 10), "y": aegisbo.Real(2, 3)}
-program = Command.parse("awk -v x={x} -v y={y} 'BEGIN { print (x - 1)^2 + (y - 2.5)^2 }'", space)
-
-result = aegisbo.minimize(program, space, budget=30, workers=2, seed=0)
+program = aegisbo.Command("awk -v x={x} -v y={y} 'BEGIN { print (x - 1)^2 + (y - 2.5)^2 }'")
+result = aegisbo.minimize(program, {"x": (-5, 10), "y": (2, 3)}, budget=30, workers=2, seed=0)
 print(result)

@@ -6,14 +6,18 @@ python examples/optuna_journal.py
 from __future__ import annotations
 
 import multiprocessing
+import sys
 import tempfile
 import time
 
-import optuna
-from optuna.storages import JournalStorage
-from optuna.storages.journal import JournalFileBackend
-
 import aegisbo
+
+try:
+    import optuna
+    from optuna.storages import JournalStorage
+    from optuna.storages.journal import JournalFileBackend
+except ImportError:
+    sys.exit("This example needs Optuna: pip install 'aegisbo[optuna]'")
 
 PROCESSES, TRIALS_EACH = 4, 12
 

@@ -6,11 +6,15 @@ python examples/optuna_threads.py
 from __future__ import annotations
 
 import math
+import sys
 import time
 
-import optuna
-
 import aegisbo
+
+try:
+    import optuna
+except ImportError:
+    sys.exit("This example needs Optuna: pip install 'aegisbo[optuna]'")
 
 
 def objective(trial):

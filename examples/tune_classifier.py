@@ -1,38 +1,43 @@
-"""A scikit-learn model tuned in a mixed space; interrupt it and run it again: it goes on where it was.
+"""A classifier of scikit-learn tuned in a mixed space by four workers: a minute.
 
-python examples/tune_classifier.py
+    pip install scikit-learn
+    python examples/tune_classifier.py
+
+Every evaluation is in tune_classifier.db. Stop it with Ctrl-C or kill it, and run it again: it goes on where it was.
 """
 
 from __future__ import annotations
 
+import sys
+
 import aegisbo
 
-SPACE = {
-    "learning_rate": aegisbo.Real(1e-3, 1.0, log=True),
-    "max_leaf_nodes": aegisbo.Int(4, 128, log=True),
-    "l2_regularization": aegisbo.Real(1e-6, 10.0, log=True),
-    "min_samples_leaf": aegisbo.Int(5, 100, step=5),
-    "loss_weights": aegisbo.Choice(["balanced", "none"]),
-}
-
-
-def error(learning_rate, max_leaf_nodes, l2_regularization, min_samples_leaf, loss_weights):
-    from sklearn.datasets import load_breast_cancer
-    from sklearn.ensemble import HistGradientBoostingClassifier
+try:
+    from sklearn.datasets import load_digits
+    from sklearn.decomposition import PCA
     from sklearn.model_selection import cross_val_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.svm import SVC
+except ImportError:
+    sys.exit("This example needs scikit-learn: pip install scikit-learn")
 
-    model = HistGradientBoostingClassifier(
-        learning_rate=learning_rate,
-        max_leaf_nodes=max_leaf_nodes,
-        l2_regularization=l2_regularization,
-        min_samples_leaf=min_samples_leaf,
-        class_weight=None if loss_weights == "none" else loss_weights,
-        max_iter=50,
-        random_state=0,
-    )
-    X, y = load_breast_cancer(return_X_y=True)
-    return 1 - cross_val_score(model, X, y, cv=3).mean()
+X, y = load_digits(return_X_y=True)  # 1797 pictures of 8 x 8 pixels
+SPACE = {
+    "components": aegisbo.Int(4, 64, log=True),
+    "C": aegisbo.Real(1e-2, 1e4, log=True),
+    "gamma": aegisbo.Real(1e-6, 1e-1, log=True),
+    "kernel": aegisbo.Choice(["rbf", "poly", "sigmoid"]),
+}
+DEFAULT = {"components": 64, "C": 1.0, "gamma": 1 / (64 * X.var()), "kernel": "rbf"}  # as SVC() chooses
 
 
-result = aegisbo.minimize(error, SPACE, budget=40, workers=2, seed=0, study="tune_classifier.db")
-print(result)
+def error(components, C, gamma, kernel):
+    model = make_pipeline(PCA(components, random_state=0), SVC(C=C, gamma=gamma, kernel=kernel))
+    return 1 - cross_val_score(model, X, y, cv=5).mean()
+
+
+result = aegisbo.minimize(
+    error, SPACE, budget=40, workers=4, initial=[DEFAULT], n_initial=8, study="tune_classifier.db", seed=0
+)
+print(f"scikit-learn's defaults: {result.trials[0].value:.2%} of the digits are taken for another")
+print(f"tuned:                   {result.fun:.2%} with {result.x}")

@@ -12,12 +12,11 @@ import pytest
 
 import aegisbo
 
-README = Path(__file__).parents[1] / "README.md"
-
 PUBLIC = [
     "AegisError",
     "AegisSampler",
     "Choice",
+    "Command",
     "Int",
     "Optimizer",
     "Real",
@@ -86,7 +85,7 @@ def watch(statements: list[str], folder: Path) -> tuple[list[list[str]], list[st
 
 def test_the_public_names_are_these() -> None:
     assert [name for name in PUBLIC if name not in aegisbo.OPTIONAL] == sorted(aegisbo.__all__)
-    assert len([name for name in PUBLIC if name != "__version__"]) <= 14
+    assert len([name for name in PUBLIC if name != "__version__"]) <= 15
 
 
 def test_looking_around_shows_these_names_and_no_others() -> None:
@@ -102,11 +101,6 @@ def test_every_public_name_explains_itself(name: str) -> None:
 
 def test_the_version_is_a_release_number() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+|a\d+|b\d+|rc\d+)?", aegisbo.__version__)
-
-
-@pytest.mark.parametrize("example", re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL))
-def test_the_examples_of_the_readme_run(example: str) -> None:
-    exec(example, {})
 
 
 def test_importing_changes_nothing_loads_nothing_heavy_and_prints_nothing(tmp_path: Path) -> None:

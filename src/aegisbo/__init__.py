@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from aegisbo.integrations import AegisSampler as AegisSampler
     from aegisbo.integrations import from_optuna as from_optuna
     from aegisbo.optimizer import Optimizer, Result, Trial
+    from aegisbo.runners.command import Command
     from aegisbo.runners.minimize import minimize
     from aegisbo.space import Choice, Int, Real, Space
     from aegisbo.strategies.base import Strategy
@@ -23,6 +24,7 @@ else:
         **dict.fromkeys(["Choice", "Int", "Real", "Space"], "aegisbo.space"),
         **dict.fromkeys(["Optimizer", "Result", "Trial"], "aegisbo.optimizer"),
         **dict.fromkeys(OPTIONAL, "aegisbo.integrations"),
+        "Command": "aegisbo.runners.command",
         "Strategy": "aegisbo.strategies.base",
         "load": "aegisbo.study",
         "minimize": "aegisbo.runners.minimize",
@@ -42,6 +44,7 @@ __version__ = "0.2.0.dev0"
 __all__ = [
     "AegisError",
     "Choice",
+    "Command",
     "Int",
     "Optimizer",
     "Real",

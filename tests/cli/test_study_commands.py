@@ -1,4 +1,4 @@
-"""`aegisbo minimize`, `show`, `replay`, `export` and `demo`, as a user types them."""
+"""`aegisbo minimize`, `show`, `replay` and `export`, as a user types them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import aegisbo
-from aegisbo.cli import app, demo
+from aegisbo.cli import app
 from aegisbo.cli.minimize import EXAMPLE_SPACE
 from aegisbo.cli.number_list import in_words, numbers_in
 from aegisbo.errors import AegisError, EvaluationFailed, InvalidInput, StudyError
@@ -276,15 +276,3 @@ def test_a_file_that_is_not_there_is_said_so(folder: Path, command: str) -> None
     with pytest.raises(AegisError, match=r"no study file nothing\.db"):
         call(command, "nothing.db", *["3"] * (command == "forget"))
     assert not Path("nothing.db").exists()
-
-
-def test_the_demo_ends_with_commands_that_exist(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "BUDGET", 5)
-    monkeypatch.setattr(demo, "WORKERS", 2)
-    output = call("demo")
-    assert "done   5 evaluations" in output
-    study = output.split("study  ")[1].split("\n")[0].strip()
-    assert aegisbo.load(study).nfev == 5
-    for line in output[output.index("What to type next") :].splitlines():
-        if line.strip().startswith("aegisbo "):
-            call(line.split()[1], "--help")

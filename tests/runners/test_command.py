@@ -13,14 +13,14 @@ import pytest
 from aegisbo import errors
 from aegisbo.errors import AegisError, InvalidInput
 from aegisbo.runners.command import Command, ProgramFailed
-
-NAMES = ("lr", "act")
+from aegisbo.runners.minimize import minimize
+from aegisbo.space import Choice
 
 
 def program(code: str, *arguments: str, value_file: str | None = None) -> Command:
     """A Python program as a command, through the same door as a user's text."""
     quoted = " ".join(f"'{word}'" for word in (sys.executable, "-c", code, *arguments))
-    return Command.parse(quoted, NAMES, value_file)
+    return Command(quoted, value_file)
 
 
 def test_values_go_in_as_arguments_and_the_last_line_comes_out() -> None:
@@ -66,7 +66,7 @@ def test_a_program_that_fails_says_why() -> None:
     with pytest.raises(ProgramFailed, match=r"one number, but was ''"):
         program("pass")(lr=1.0, act="")
     with pytest.raises(FileNotFoundError):
-        Command.parse("no-such-program-anywhere", NAMES)(lr=1.0, act="")
+        Command("no-such-program-anywhere")(lr=1.0, act="")
 
 
 def test_megabytes_of_output_do_no_harm() -> None:
@@ -82,23 +82,46 @@ def test_the_folder_is_there_during_an_evaluation_and_gone_afterwards(tmp_path: 
 def test_on_windows_programs_are_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(errors, "os", SimpleNamespace(name="nt"))
     with pytest.raises(AegisError, match=r"^External programs need Linux or macOS, this is nt: use WSL\.$"):
-        Command.parse("./run {lr}", NAMES)
+        Command("./run {lr}")
 
 
 @pytest.mark.parametrize(
     ("text", "value_file", "message"),
     [
-        ("./run {lrr}", None, r"\{lrr\} in the command is no parameter: use one of lr, act, folder"),
         ("", None, "empty"),
         ("./run 'open", None, "cannot be split"),
         ("./run", "result.txt", r"shared by evaluations that run at once: put it into \{folder\}"),
     ],
 )
-def test_a_command_that_makes_no_sense_is_refused_before_anything_runs(
+def test_a_command_that_makes_no_sense_is_refused_when_it_is_made(
     text: str, value_file: str | None, message: str
 ) -> None:
     with pytest.raises(InvalidInput, match=message):
-        Command.parse(text, NAMES, value_file)
+        Command(text, value_file)
+
+
+@pytest.mark.parametrize("command", [Command("./run {lrr}"), Command("./run", value_file="{folder}/{lrr}")])
+def test_a_name_that_is_no_parameter_is_refused_before_anything_runs(command: Command, tmp_path: Path) -> None:
+    space = {"lr": (0.0, 1.0), "act": Choice(["relu", "tanh"])}
+    with pytest.raises(InvalidInput, match=r"\{lrr\} in the command is no parameter: use one of lr, act, folder"):
+        minimize(command, space, budget=3, study=tmp_path / "run.db")
+    with pytest.raises(InvalidInput, match="by name"):
+        minimize(Command("./run {x}"), [(0, 1)], budget=3, study=tmp_path / "run.db")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_program_is_minimized_like_a_function() -> None:
+    result = minimize(
+        program("import sys; print((float(sys.argv[1]) - 0.25) ** 2)", "{lr}"),
+        {"lr": (0.0, 1.0)},
+        budget=3,
+        workers=1,
+        initial=[{"lr": 0.25}, {"lr": 0.75}],
+        executor="serial",
+        seed=0,
+    )
+    assert [trial.value for trial in result.trials[:2]] == [0.0, 0.25]
+    assert result.trials[2].value == (result.trials[2].x["lr"] - 0.25) ** 2
 
 
 def test_braces_that_are_no_names_are_left_alone_and_a_command_can_be_pickled() -> None:

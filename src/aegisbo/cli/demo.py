@@ -1,51 +1,152 @@
-"""`aegisbo demo`: a real asynchronous run, small enough to watch."""
+"""`aegisbo demo`: the same work without waiting and in batches that wait, side by side, small enough to watch."""
 
 from __future__ import annotations
 
+import math
+import shutil
+import sys
 import tempfile
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
 
-BUDGET = 60
+if TYPE_CHECKING:
+    from aegisbo.cli.demo_halves import Half
+
+EVALUATIONS = 64
 WORKERS = 4
-PAUSE = 1.0  # seconds that the slowest evaluations take
+SHORTEST, LONGEST = 0.3, 3.0  # seconds of an evaluation
+MARGIN, HEIGHT = 14, 8  # of the drawings, in characters and lines
+SMALLEST = 1e-9  # distance to the minimum that is drawn
 
 INTRODUCTION = f"""\
-{WORKERS} worker processes minimize a function of six parameters. One call takes between 0.1
-and {PAUSE:g} seconds, depending on the point. A worker that is done gets its next point at once.
+A function of six parameters is minimized twice at the same time, each time by
+{WORKERS} worker processes. An evaluation takes {SHORTEST:g} to {LONGEST:g} seconds, and the k-th one takes
+equally long on both sides.
 """
-
-
-def uneven(**x: float) -> float:
-    """Hartmann's function of six parameters, slower in some places than in others."""
-    from aegisbo.simulation.problems import get
-
-    time.sleep(PAUSE * (0.1 + 0.9 * x["x1"] ** 2))
-    return get("Hartmann6")([x[f"x{i}"] for i in range(1, 7)])
+TITLES = {
+    "demo.db": "Asynchronous: whoever is done gets the next point at once",
+    "batches.db": "In batches: whoever is done waits for the others",
+}
 
 
 def demo() -> None:
-    """Watch four worker processes of uneven speed minimize a function (half a minute)."""
-    from aegisbo.cli.minimize import report
-    from aegisbo.runners.minimize import minimize
+    """Watch four workers that never wait beside four that work in batches (half a minute)."""
+    from aegisbo.cli.demo_halves import Half
     from aegisbo.simulation.problems import get
-    from aegisbo.space import Real
 
     console = Console(highlight=False, soft_wrap=True)
     console.print(INTRODUCTION)
-    study = Path(tempfile.mkdtemp(prefix="aegisbo-"), "demo.db")
-    space: dict[str, Any] = {f"x{i}": Real(0.0, 1.0) for i in range(1, 7)}
-    result = minimize(uneven, space, budget=BUDGET, workers=WORKERS, seed=0, study=study)
-    report(result, study, console)
-    console.print(f"The true minimum is {get('Hartmann6').minimum:.8g}.\n")
-    console.print("What to type next:")
+    folder, problem, seconds = Path(tempfile.mkdtemp(prefix="aegisbo-")), get("Hartmann6"), durations(EVALUATIONS)
+    ours, theirs = (Half(folder / file, problem, seconds, WORKERS, batches=file == "batches.db") for file in TITLES)
+    with console.status(f"Starting {2 * WORKERS} worker processes ..."):
+        ours.warm_up()
+        theirs.warm_up()
+    _run([ours, theirs], console)
+    _report(ours, theirs, console)
+
+
+def durations(count: int) -> list[float]:
+    """Seconds of each evaluation: most are short, some are long."""
+    import numpy as np
+
+    shares = np.random.default_rng(0).beta(0.5, 1.5, count)
+    return [SHORTEST + (LONGEST - SHORTEST) * float(share) for share in shares]
+
+
+def _run(halves: list[Half], console: Console) -> None:
+    """Run both, each in a thread of its own, and draw them until both have ended."""
+    with ThreadPoolExecutor(len(halves)) as threads:
+        runs = [threads.submit(half.run) for half in halves]
+        try:
+            with Live(console=console, auto_refresh=False) as live:
+                while not all(run.done() for run in runs):
+                    live.update(_picture(halves, console), refresh=console.is_terminal)
+                    time.sleep(0.1)
+                live.update(_picture(halves, console), refresh=True)
+            if not console.is_terminal:
+                console.print()  # the last line of the picture has no end there
+        except KeyboardInterrupt:
+            for half in halves:
+                half.stopped = True
+            raise
+    for run in runs:
+        run.result()
+
+
+def _picture(halves: list[Half], console: Console) -> Group:
+    """The workers' time so far, both halves on one scale."""
+    from aegisbo.cli.demo_picture import BUSY, WAITING, timeline
+
+    scale = _width(console) / max(_expected_seconds(halves[-1].durations), *(half.seconds for half in halves))
+    lines = []
+    for half in halves:
+        lines.append(Text(TITLES[half.path.name], style="bold"))
+        for worker in range(half.capacity):
+            bar = timeline(tuple(half.stretches), worker, half.started, half.seconds, scale)
+            bar = bar.replace(BUSY, "#").replace(WAITING, ".") if console.options.ascii_only else bar
+            line = Text(f"  worker {worker + 1}  {bar}", no_wrap=True)
+            line.highlight_regex(f"{WAITING}+", style="red")
+            lines.append(line)
+        best = f"{half.best_after(math.inf):.4f}" if half.learned else "-"
+        counts = f"{len(half.learned)} of {len(half.durations)} evaluations"
+        lines.append(Text(f"  {half.seconds:4.1f} s  {counts}  best {best}  idle {half.idle:.0%}"))
+        lines.append(Text())
+    return Group(*lines[:-1])
+
+
+def _width(console: Console) -> int:
+    return min(console.width, 120) - MARGIN
+
+
+def _expected_seconds(durations: list[float]) -> float:
+    """Roughly how long batches will take: a tenth more than the longest evaluation of each."""
+    return 1.1 * sum(max(durations[k : k + WORKERS]) for k in range(0, len(durations), WORKERS))
+
+
+def _report(ours: Half, theirs: Half, console: Console) -> None:
+    from aegisbo.cli.demo_picture import curves
+    from aegisbo.cli.tables import plain_table
+
+    minimum = ours.problem.minimum
+    assert minimum is not None
+    traces = {
+        mark: [(moment, max(best - minimum, SMALLEST)) for moment, best in half.learned]
+        for mark, half in (("*", ours), ("o", theirs))
+    }
+    console.print("\nDistance of the best value to the minimum (* asynchronous, o in batches):", style="bold")
+    for line in curves(traces, _width(console), HEIGHT):
+        console.print(line)
+    first = min(half.learned[-1][0] for half in (ours, theirs))
+    table = plain_table([f"{len(ours.durations)} evaluations by {WORKERS} workers"], ["asynchronous", "in batches"])
+    rows: dict[str, Callable[[Half], str]] = {
+        "seconds": lambda half: f"{half.seconds:.1f}",
+        "idle, of the workers' time": lambda half: f"{half.idle:.1%}",
+        f"best value after {first:.1f} s": lambda half: f"{half.best_after(first):.5f}",
+        f"best value at the end (the minimum is {minimum:.5f})": lambda half: f"{half.best_after(math.inf):.5f}",
+    }
+    for label, text in rows.items():
+        table.add_row(label, text(ours), text(theirs))
+    console.print()
+    console.print(table)
+    console.print("\nWhat to type next:")
+    program = _program()
     for command, meaning in {
-        f"aegisbo show {study}": "every evaluation, and why its point was chosen",
-        f"aegisbo replay {study}": "make every decision again and compare",
-        "aegisbo simulate --problem Branin --strategy all": "all strategies on a virtual clock",
-        "aegisbo minimize --help": "your own function or program",
+        f"{program} show {ours.path}": "every evaluation, and why its point was chosen",
+        f"{program} replay {ours.path}": "make every decision again and compare",
+        f"{program} simulate --problem Branin --strategy all": "all strategies on a virtual clock",
+        f"{program} minimize --help": "your own function or program",
     }.items():
         console.print(f"  {command}\n      {meaning}")
+
+
+def _program() -> str:
+    """What the user types: `make demo` calls a program that is not on the path."""
+    called = Path(sys.argv[0])
+    return str(called) if called.name == "aegisbo" and shutil.which("aegisbo") is None else "aegisbo"

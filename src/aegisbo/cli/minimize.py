@@ -19,7 +19,6 @@ from aegisbo.errors import InvalidInput
 
 if TYPE_CHECKING:
     from aegisbo.optimizer import Result
-    from aegisbo.space import Space
 
 REASONS = 10  # for failures that are listed at the end
 NO_VALUE = 3  # exit code: the run ended without a single value
@@ -125,7 +124,7 @@ def minimize(
     parameters = read_space(space)
     run = _log(not quiet and not sys.stderr.isatty())(run)  # for as long as it runs
     result = run(
-        chosen(function, command, value_file, parameters),
+        chosen(function, command, value_file),
         parameters,
         budget=budget,
         workers=workers,
@@ -151,14 +150,14 @@ def minimize(
         raise typer.Exit(NO_VALUE)
 
 
-def chosen(function: str | None, command: str | None, value_file: str | None, space: Space) -> Callable[..., Any]:
+def chosen(function: str | None, command: str | None, value_file: str | None) -> Callable[..., Any]:
     """What is to be minimized."""
     from aegisbo.runners.command import Command
 
     if (function is None) == (command is None):
         raise InvalidInput("Give either a function (module:name) or a --command.")
     if command is not None:
-        return Command.parse(command, space.parameters, value_file)
+        return Command(command, value_file)
     if value_file is not None:
         raise InvalidInput("--value-file goes with --command: a function returns its value.")
     return imported(str(function))

@@ -9,7 +9,7 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-from optuna import Study
+from optuna import Study, logging
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler
 from optuna.search_space import intersection_search_space
@@ -17,6 +17,7 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
+from aegisbo.integrations.optuna_branches import objection
 from aegisbo.integrations.optuna_history import History, Reader, refuse_constraints, refuse_several_objectives
 from aegisbo.integrations.optuna_space import SearchSpace, to_choose
 from aegisbo.integrations.optuna_storage import ATTEMPTS, Record, all_trials, explain, publish, record_of, shared_seed
@@ -32,6 +33,8 @@ from aegisbo.strategies.registry import DEFAULT_PRESET
 # One suggestion at a time in a process: each sees what the one before it published, and the limit of BLAS threads,
 # which holds for the whole process, is not lifted by one while another still computes.
 _ONE_AT_A_TIME = Lock()
+
+_LOGGER = logging.get_logger("optuna.aegisbo")  # seen and silenced as Optuna's own words are
 
 
 class AegisSampler(BaseSampler):
@@ -70,12 +73,14 @@ class AegisSampler(BaseSampler):
         self._search_space = None if search_space is None else to_choose(search_space)
         self._stale_after = None if stale_after is None else _positive(stale_after, "stale_after")
         self._n_initial = None if n_initial is None else natural(n_initial, "n_initial")
+        self._warned = False
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         """The parameters that are chosen together."""
-        if self._search_space is not None:
-            return dict(self._search_space)
-        return to_choose(intersection_search_space(all_trials(study)))
+        trials = all_trials(study)
+        space = to_choose(intersection_search_space(trials)) if self._search_space is None else self._search_space
+        self._warn_of_branches(trials, space)
+        return dict(space)
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
@@ -102,6 +107,15 @@ class AegisSampler(BaseSampler):
         space = SearchSpace({param_name: param_distribution})
         rng = self._policy(study, space.cube).rng(Role.INDEPENDENT, trial.number, crc32(param_name.encode()))
         return space.params(space.cube.fill(rng.random((1, 1)))[0])[param_name]
+
+    def _warn_of_branches(self, trials: list[FrozenTrial], space: Mapping[str, BaseDistribution]) -> None:
+        """Say once what the model cannot see: without it, a study with branches would be random in silence."""
+        given = self._search_space is not None
+        with _ONE_AT_A_TIME:
+            if self._warned or not (words := objection(trials, space, given=given, n_initial=self._n_initial)):
+                return
+            self._warned = True
+        _LOGGER.warning(words)
 
     def _settle(self, study: Study, trial: FrozenTrial, reader: Reader) -> Suggestion:
         """A suggestion that is published and differs from all that were published before it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from numbers import Integral
@@ -17,7 +18,7 @@ from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.policy import require_free_point
 from aegisbo.optimizer.result import Result
 from aegisbo.optimizer.settings import Settings, as_stored
-from aegisbo.optimizer.trial import Trial
+from aegisbo.optimizer.trial import Trial, in_brief
 from aegisbo.outcome import FAILURES, Failure, Outcome, judged
 from aegisbo.space import Space
 from aegisbo.space.space import SpaceLike
@@ -283,6 +284,19 @@ class Optimizer:
     def strategy(self) -> Strategy:
         """Who chooses the points."""
         return self._policy.strategy
+
+    def __repr__(self) -> str:
+        settings, states = self.settings, Counter(trial.state for trial in self._trials)
+        counts = ", ".join(f"{count} {state}" for state, count in states.items()) or "none yet"
+        elsewhere = f", and {len(self._observed)} observed elsewhere" if self._observed else ""
+        lines = {
+            "space": in_brief(self.space.parameters),
+            "strategy": self.strategy if settings.text is None else f"{settings.text}, {settings.preset}",
+            "seed": self.seed,
+            "trials": counts + elsewhere,
+            "best": self.best,
+        }
+        return "\n".join(f"{name:>8}: {value}" for name, value in lines.items())
 
     def result(self, message: str = "") -> Result:
         """What has been found so far, with a message that says why it ends here."""

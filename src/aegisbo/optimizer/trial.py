@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from textwrap import shorten
 from typing import Any
 
 from aegisbo.outcome import Outcome, State
 from aegisbo.space import Params
 from aegisbo.strategies.base import Note
 
+SHOWN = 6  # parameters in a short text
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Trial:
     """A point, how its evaluation ended, and why it was chosen."""
 
     number: int  # 0, 1, 2, ... as asked for; -1, -2, ... for points observed elsewhere
-    x: Any = field(repr=False, compare=False)  # what the function receives; a vector is read-only
+    x: Any = field(compare=False)  # what the function receives; a vector is read-only
     params: Params
     state: State = "pending"
     value: float | None = None  # as the user measured it; only when done
@@ -26,8 +30,8 @@ class Trial:
     ended: float | None = field(default=None, compare=False)  # seconds since 1970
     seconds: float | None = field(default=None, compare=False)  # that the function took
     worker: int | None = field(default=None, compare=False)  # counted from 0
-    output: str = field(default="", repr=False, compare=False)  # the end of what the function printed
-    traceback: str = field(default="", repr=False, compare=False)
+    output: str = field(default="", compare=False)  # the end of what the function printed
+    traceback: str = field(default="", compare=False)
 
     def after(self, outcome: Outcome) -> Trial:
         """The same trial after its evaluation has ended like this."""
@@ -49,3 +53,14 @@ class Trial:
     def describe(self) -> dict[str, Any]:
         """Everything but `x`, which follows from `params`, in JSON's types."""
         return {name: value for name, value in vars(self).items() if name != "x"}
+
+    def __repr__(self) -> str:
+        told = shorten(self.reason or "", 60) if self.value is None else f"{self.value:.6g}"
+        parts = [told, f"move {self.note['move']}" if "move" in self.note else "", in_brief(self.params)]
+        return f"<Trial {self.number} {self.state}: {', '.join(filter(None, parts))}>"
+
+
+def in_brief(values: Mapping[str, Any]) -> str:
+    """Values by name, six digits of each, and the first few if there are many."""
+    shown = [f"{k}={v:.6g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in list(values.items())[:SHOWN]]
+    return ", ".join([*shown, *(["..."] if len(values) > SHOWN else [])])

@@ -32,48 +32,48 @@ class ProgramFailed(Exception):
 
 @dataclass(frozen=True)
 class Command:
-    """A function that calls a program with the values of its parameters; it can be sent to worker processes.
+    """A program as a function of its parameters, such as Command("./simulate --lr {lr}"), for `minimize`.
 
-    `parse` makes one from a command line.
+    Args:
+        text: the program and its arguments; {name} stands for the value of a parameter, {folder} for an empty folder of
+            each evaluation's own.
+        value_file: the file in which the program leaves its value, such as "{folder}/value"; by default the value is
+            the last line that it prints.
+
+    Raises:
+        InvalidInput: the text is no command line, or evaluations that run at once would share the value file.
     """
 
-    arguments: tuple[str, ...]
-    value_file: str | None = None  # where the value is found, instead of in the last line printed
+    text: str
+    value_file: str | None = None
 
     def __post_init__(self) -> None:
         require_posix("External programs")
+        if not self.arguments:
+            raise InvalidInput("The command is empty: give a program and its arguments.")
+        if self.value_file is not None and not PLACEHOLDER.search(self.value_file):
+            raise InvalidInput(
+                f"The value file {self.value_file!r} is shared by evaluations that run at once: put it into {{folder}}."
+            )
 
-    @classmethod
-    def parse(cls, text: str, names: Iterable[str], value_file: str | None = None) -> Command:
-        """Make a command from a command line such as "./simulate --lr {lr}".
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The words of the command, without values yet."""
+        try:
+            return tuple(shlex.split(self.text))
+        except ValueError as error:
+            raise InvalidInput(f"The command {self.text!r} cannot be split into words: {error}.") from error
 
-        Args:
-            text: the program and its arguments; {name} stands for the value of a parameter, {folder} for an empty
-                folder of each evaluation's own.
-            names: of the parameters.
-            value_file: the file in which the program leaves its value, such as "{folder}/value".
-
-        Returns:
-            The command, to be minimized over a space with these names.
+    def require_known(self, names: Iterable[str]) -> None:
+        """Check that every {name} is the name of a parameter; `minimize` calls this before anything runs.
 
         Raises:
-            InvalidInput: the text is no command line, or a {name} in it is not a parameter.
+            InvalidInput: one is not.
         """
-        try:
-            arguments = tuple(shlex.split(text))
-        except ValueError as error:
-            raise InvalidInput(f"The command {text!r} cannot be split into words: {error}.") from error
-        if not arguments:
-            raise InvalidInput("The command is empty: give a program and its arguments.")
         known = [*names, FOLDER]
-        for name in PLACEHOLDER.findall(" ".join((*arguments, value_file or ""))):
+        for name in PLACEHOLDER.findall(" ".join((*self.arguments, self.value_file or ""))):
             if name not in known:
                 raise InvalidInput(f"{{{name}}} in the command is no parameter: use one of {', '.join(known)}.")
-        if value_file is not None and not PLACEHOLDER.search(value_file):
-            raise InvalidInput(
-                f"The value file {value_file!r} is shared by evaluations that run at once: put it into {{folder}}."
-            )
-        return cls(arguments, value_file)
 
     def __call__(self, **params: Any) -> float:
         """Run the program and read its value.

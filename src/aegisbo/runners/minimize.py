@@ -13,6 +13,7 @@ from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Optimizer, Result, Settings, Trial
 from aegisbo.optimizer.settings import listed
 from aegisbo.outcome import FAILURES
+from aegisbo.runners.command import Command
 from aegisbo.runners.evaluation import Call
 from aegisbo.runners.interrupt import CtrlC
 from aegisbo.runners.loop import SPENT, Rules, Run, run
@@ -56,7 +57,8 @@ def minimize(
     """Find where an expensive function is smallest, with workers that never wait for each other.
 
     Args:
-        fun: the function. With named parameters it is called as fun(lr=..., units=...), else as fun(x).
+        fun: the function. With named parameters it is called as fun(lr=..., units=...), else as fun(x). For a program,
+            `Command("./simulate --lr {lr}")`.
         space: parameters by name, or a list of parameters or (low, high) pairs.
         budget: evaluations in all, failed ones and those already in the study included.
         workers: how many evaluations run at a time; the number of cores unless the executor says otherwise.
@@ -109,6 +111,8 @@ def minimize(
         maximize=maximize,
         noisy=noisy,
     )
+    if isinstance(fun, Command):
+        _require_fitting(fun, settings.space)
     if not _is_count(budget):
         raise InvalidInput(f"budget is {budget!r}: ask for at least 1 evaluation.")
     if give_up_after is not None and not _is_count(give_up_after):
@@ -159,6 +163,12 @@ class _Unsaved(Unrecorded):
 
 def _is_count(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+
+
+def _require_fitting(command: Command, space: Space) -> None:
+    if not space.named:
+        raise InvalidInput("A program gets its parameters by name: give the space as {'name': (low, high), ...}.")
+    command.require_known(space.parameters)
 
 
 def _checked_pairs(entries: Sequence[Any], settings: Settings) -> list[tuple[Any, float]]:

@@ -1,0 +1,158 @@
+"""The two halves of the demo: the same loop, optimizer and workers; in one of them results wait for their batch."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aegisbo.optimizer import Settings
+from aegisbo.runners.loop import Run, run
+from aegisbo.runners.pools import make_pool
+from aegisbo.runners.protocol import Finished, Workers
+from aegisbo.simulation.problem import Problem
+from aegisbo.study import Study
+
+Job = tuple[Any, float]  # a point, and how many seconds its evaluation takes
+
+
+@dataclass
+class Stretch:
+    """A time during which a worker was evaluating, in seconds on the workers' clock."""
+
+    worker: int
+    begin: float
+    end: float | None = None  # None while it lasts
+
+
+class Half:
+    """Worker processes that are watched, and the run that they serve.
+
+    Args:
+        path: of its study file.
+        problem: what to minimize.
+        durations: seconds that each evaluation takes, by trial number; there are as many evaluations.
+        workers: how many processes.
+        batches: whether results are held back until all workers have one.
+    """
+
+    can_stop = False
+    starting = 0
+
+    def __init__(self, path: Path, problem: Problem, durations: list[float], workers: int, *, batches: bool) -> None:
+        self.path = path
+        self.problem = problem
+        self.durations = durations
+        self.capacity = workers
+        self.batches = batches
+        self.stretches: list[Stretch] = []
+        self.learned: list[tuple[float, float]] = []  # seconds after the start, and the best value that was known then
+        self.record: Run | None = None  # None while it runs
+        self.stopped = False  # on request
+        self.started = 0.0
+        self._held: list[Finished] = []
+        self._running: dict[int, Stretch] = {}  # by trial number
+        self._pool: Workers = make_pool("processes", _slow(problem), workers)
+
+    def warm_up(self) -> None:
+        """Wait until every process can evaluate: what is compared begins with the first point."""
+        for worker in range(self.capacity):
+            self._pool.submit(worker, (self.problem.minimizers[0], 0.0))
+        missing = self.capacity
+        while missing:
+            missing -= len(self._pool.collect())
+        self.started = self.now()
+
+    def run(self) -> None:
+        """Evaluate as many points as there are durations, with everything on disk."""
+        settings = Settings.checked({f"x{k}": pair for k, pair in enumerate(self.problem.bounds, 1)}, seed=0)
+        with Study.open(self.path, settings) as study:
+            self._study = study
+            self.started = self.now()
+            self.record = run(
+                study.optimizer,
+                self,
+                len(self.durations),
+                journal=study,
+                watch=self._watch,
+                more=lambda: not self.stopped,
+            )
+            study.closed(self.record.message, [asdict(worker) for worker in self.record.idle])
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been running, or ran."""
+        return self.now() - self.started if self.record is None else self.record.makespan
+
+    @property
+    def idle(self) -> float:
+        """The share of the workers' time during which they did not evaluate."""
+        if self.record is not None:
+            return 1.0 - self.record.utilization
+        now = self.now()
+        busy = sum((now if stretch.end is None else stretch.end) - stretch.begin for stretch in tuple(self.stretches))
+        return 1.0 - busy / (self.capacity * self.seconds) if self.seconds > 0.0 else 0.0
+
+    def best_after(self, seconds: float) -> float:
+        """The best value that was known so many seconds after the start."""
+        return min((best for moment, best in self.learned if moment <= seconds), default=math.inf)
+
+    # What the loop needs of its workers:
+
+    def submit(self, number: int, x: Any) -> int:
+        """Start an evaluation, which takes as long as this number's takes."""
+        begin = self.now()
+        worker = self._pool.submit(number, (np.array(list(x.values())), self.durations[number]))
+        self._running[number] = Stretch(worker, begin)
+        self.stretches.append(self._running[number])
+        return worker
+
+    def collect(self, timeout: float | None = None) -> list[Finished]:
+        """What has ended; in batches nothing before all have."""
+        if not self.batches:
+            return self._ended(timeout)
+        if timeout is not None:  # the loop is still handing out the points of a batch
+            self._held += self._ended(timeout)
+            return []
+        while self._running:
+            self._held += self._ended(None)
+        batch, self._held = self._held, []
+        return batch
+
+    def stop(self, number: int) -> None:
+        """Do nothing: the demo has no time limits."""
+
+    def close(self) -> None:
+        """End the processes."""
+        self._pool.close()
+
+    def now(self) -> float:
+        """Seconds on the clock of the processes."""
+        return self._pool.now()
+
+    def _ended(self, timeout: float | None) -> list[Finished]:
+        jobs = []
+        for job in self._pool.collect(timeout):
+            self._running.pop(job.number).end = job.finished
+            jobs.append(replace(job, event=self._study.ended(job.number, job.outcome, job.seconds)))
+        return jobs
+
+    def _watch(self, job: Finished, record: object) -> None:
+        if job.outcome.state != "done":
+            return  # somebody has killed its process: it is run again
+        self.learned.append((self.now() - self.started, min(job.outcome.value, self.best_after(math.inf))))
+
+
+def _slow(problem: Problem) -> Callable[[Job], float]:
+    # An inner function is sent by value, so that workers need not import the command line.
+    def evaluate(job: Job) -> float:
+        x, seconds = job
+        time.sleep(seconds)
+        return problem(x)
+
+    return evaluate
