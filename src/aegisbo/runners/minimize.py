@@ -6,16 +6,18 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
-from dataclasses import asdict, dataclass, replace
-from numbers import Integral
+from dataclasses import asdict, dataclass, field, replace
+from shlex import quote
 from typing import Any
 
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Optimizer, Result, Settings, Trial
 from aegisbo.optimizer.settings import listed
-from aegisbo.outcome import FAILURES
+from aegisbo.outcome import FAILURES, Outcome
+from aegisbo.runners.arguments import check_arguments, check_call, checked_callbacks
 from aegisbo.runners.interrupt import CtrlC
 from aegisbo.runners.loop import SPENT, Rules, Run, run
+from aegisbo.runners.mistakes import hopeless
 from aegisbo.runners.pools import make_pool
 from aegisbo.runners.protocol import Finished, StopRun, Unrecorded
 from aegisbo.space.space import Space, SpaceLike
@@ -69,10 +71,12 @@ def minimize(
         retries: how often an evaluation is run again whose worker died.
         target: a value that is good enough to stop.
         give_up_after: the run ends itself when so many evaluations have ended and none of them gave a value, because
-            then the function is probably broken; None to go on whatever happens.
+            then the function is probably broken; None to go on whatever happens. If the first five fail alike with a
+            mistake of the program, such as a TypeError or no number returned, it ends then.
         initial: points to start with.
-        observed: results from elsewhere, a point and its value each. They teach the model and count as candidates for
-            the best, but not as evaluations. With n_initial=0 they replace the points spread out at the start.
+        observed: results from elsewhere, a point and its value each, NaN for one that failed. They teach the model and
+            count as candidates for the best, but not as evaluations. With n_initial=0 they replace the points spread
+            out at the start.
         callbacks: called with each finished trial and the result so far; one that raises StopIteration ends the run.
         progress: whether to show progress; None shows it on a terminal only.
         maximize: look for where the function is largest instead.
@@ -98,10 +102,18 @@ def minimize(
         maximize=maximize,
         noisy=noisy,
     )
-    if not _is_count(budget):
-        raise InvalidInput(f"budget is {budget!r}: ask for at least 1 evaluation.")
-    if give_up_after is not None and not _is_count(give_up_after):
-        raise InvalidInput(f"give_up_after is {give_up_after!r}: give at least 1, or None to go on whatever happens.")
+    check_call(fun, settings.space, executor, workers)
+    check_arguments(
+        budget=budget,
+        study=study,
+        timeout=timeout,
+        trial_timeout=trial_timeout,
+        retries=retries,
+        target=target,
+        give_up_after=give_up_after,
+        progress=progress,
+    )
+    callbacks = checked_callbacks(callbacks)
     pairs = [] if observed is None else _checked_pairs(listed(observed, "observed"), settings)
     with ExitStack() as stack:
         book = _Unsaved(settings) if study is None else stack.enter_context(Study.open(study, settings, _say))
@@ -118,7 +130,7 @@ def minimize(
                  "timed out, but keeps its worker until it returns.")  # fmt: skip
         show = stack.enter_context(_display(optimizer, budget, progress))
         ctrl_c = stack.enter_context(CtrlC(_say))
-        watch = _Watch(optimizer, tuple(callbacks), target, give_up_after, show, earlier=_failures(optimizer))
+        watch = _Watch(optimizer, callbacks, target, give_up_after, show, study)
         rules = Rules(timeout, trial_timeout, retries)
         record = run(
             optimizer, pool, remaining, rules=rules, journal=book, watch=watch, more=lambda: not ctrl_c.pressed
@@ -140,10 +152,6 @@ class _Unsaved(Unrecorded):
 
     def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
         """Do nothing."""
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
 def _checked_pairs(entries: Sequence[Any], settings: Settings) -> list[tuple[Any, float]]:
@@ -183,7 +191,8 @@ class _Watch:
     target: float | None
     give_up_after: int | None
     show: Show
-    earlier: int  # failures before this call
+    study: str | os.PathLike[str] | None
+    failures: dict[int, Outcome] = field(default_factory=dict)  # of this call, by trial number
 
     def __call__(self, job: Finished, record: Callable[[], Run]) -> None:
         self.show(record)
@@ -196,7 +205,9 @@ class _Watch:
         except StopIteration as stop:
             raise StopRun(str(stop) or "A callback ended the run.") from None
         self._reached()
-        self._hopeless(trial)
+        if trial.state in FAILURES:
+            self.failures.setdefault(job.number, job.outcome)
+            self._hopeless(trial)
 
     def _reached(self) -> None:
         if self.target is None:
@@ -207,13 +218,15 @@ class _Watch:
     def _hopeless(self, trial: Trial) -> None:
         if self.give_up_after is None or any(each.state == "done" for each in self.optimizer.trials):
             return
-        failed = _failures(self.optimizer) - self.earlier
+        failed = len(self.failures)
+        if hopeless(tuple(self.failures.values())):
+            again = "" if self.study is None else f"run `aegisbo retry {quote(os.fspath(self.study))}` and "
+            raise StopRun(
+                f"The first {failed} evaluations failed alike: {str(trial.reason).rstrip('.')}. The points are not to "
+                f"blame: mend the function, then {again}make the same call again."
+            )
         if failed >= self.give_up_after:
             raise StopRun(f"None of {failed} evaluations gave a value; the last one: {trial.reason}")
-
-
-def _failures(optimizer: Optimizer) -> int:
-    return sum(trial.state in FAILURES for trial in optimizer.trials)
 
 
 def _display(optimizer: Optimizer, budget: int, wanted: bool | None) -> AbstractContextManager[Show]:
