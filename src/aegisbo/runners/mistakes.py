@@ -16,7 +16,7 @@ ERRORS = (
     *("SyntaxError", "IndentationError", "ImportError", "ModuleNotFoundError"),
 )
 SIGNS = re.compile(rf"(?:{'|'.join(ERRORS)})(?::|$)|ProgramFailed: (?:{NOT_STARTED}|.*ended with code 12[67]:)")
-VARYING = re.compile(r"(?:0x|\.{3})[0-9a-f.]+|[\s.,+-]*\d[\d\s.,e+-]*")  # an address, or numbers, perhaps abbreviated
+VARYING = re.compile(r"(?:0x|\.{3}x?)[0-9a-f.]+|[\s.,+-]*\d[\d\s.,e+-]*")  # an address, or numbers, perhaps abbreviated
 
 
 def of_the_program(outcome: Outcome) -> bool:
