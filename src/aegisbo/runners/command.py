@@ -18,10 +18,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aegisbo.errors import InvalidInput, require_posix
 from aegisbo.runners.pools.worker import die_with_parent
+
+if TYPE_CHECKING:
+    from aegisbo.study.objective import Objective
 
 FOLDER = "folder"  # {folder} is an empty folder for each evaluation, deleted afterwards
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -77,6 +80,12 @@ class Command:
                 f"The value file {value_file!r} is shared by evaluations that run at once: put it into {{folder}}."
             )
         return cls(arguments, value_file)
+
+    def objective(self) -> Objective:
+        """What a study is told of it: its words."""
+        from aegisbo.study.objective import Objective  # here, because worker processes do not need it
+
+        return Objective("command", source=repr([*self.arguments, *filter(None, [self.value_file])]))
 
     def require_program(self) -> None:
         """Refuse a program that this machine cannot run; one whose name holds a parameter is let through.

@@ -15,6 +15,7 @@ from aegisbo.optimizer import Optimizer, Result, Settings, Trial
 from aegisbo.optimizer.settings import listed
 from aegisbo.outcome import FAILURES, Outcome
 from aegisbo.runners.arguments import check_arguments, check_call, checked_callbacks
+from aegisbo.runners.command import Command
 from aegisbo.runners.interrupt import CtrlC
 from aegisbo.runners.loop import SPENT, Rules, Run, run
 from aegisbo.runners.mistakes import hopeless
@@ -23,6 +24,7 @@ from aegisbo.runners.protocol import Finished, StopRun, Unrecorded
 from aegisbo.space.space import Space, SpaceLike
 from aegisbo.strategies.base import Strategy
 from aegisbo.study import Study
+from aegisbo.study.objective import Objective
 
 Show = Callable[[Callable[[], Run]], None]  # after each evaluation; the run so far is computed only if it is shown
 Callback = Callable[[Trial, Result], None]  # a finished trial and the result so far; raises StopIteration to end
@@ -51,6 +53,7 @@ def minimize(
     progress: bool | None = None,
     maximize: bool = False,
     noisy: bool = False,
+    anyway: bool = False,
 ) -> Result:
     """Find where an expensive function is smallest, with workers that never wait for each other.
 
@@ -63,7 +66,8 @@ def minimize(
         preset: which variant of a named strategy; None for the default.
         n_initial: points spread out at the start; twice the number of parameters unless given.
         seed: decides all random numbers; None draws one.
-        study: a file that records the run. The same call with the same file continues it.
+        study: a file that records the run. The same call with the same file continues it, one process at a time. The
+            space may be wider than it was.
         executor: where evaluations run: "processes" (the default), "threads", "serial" (here, for debugging),
             a concurrent.futures.Executor, a Dask Client, or the address of a Dask scheduler.
         timeout: seconds for the whole call. Nothing is started that would probably not finish.
@@ -82,6 +86,7 @@ def minimize(
         maximize: look for where the function is largest instead.
         noisy: the function gives another value each time, so that the best one measured is merely lucky: the result is
             then the evaluated point with the best posterior mean, and `fun` that mean.
+        anyway: go on with a study that holds values of another function, or of this one before it was changed.
 
     Returns:
         The best point (`x`, `fun`), every trial, why the run ended (`message`) and how idle the workers were (`idle`).
@@ -112,11 +117,14 @@ def minimize(
         target=target,
         give_up_after=give_up_after,
         progress=progress,
+        anyway=anyway,
     )
     callbacks = checked_callbacks(callbacks)
     pairs = [] if observed is None else _checked_pairs(listed(observed, "observed"), settings)
     with ExitStack() as stack:
-        book = _Unsaved(settings) if study is None else stack.enter_context(Study.open(study, settings, _say))
+        book = (
+            _Unsaved(settings) if study is None else stack.enter_context(_opened(study, settings, fun, anyway=anyway))
+        )
         optimizer = book.optimizer
         book.observe(pairs)
         remaining = budget - optimizer.result().nfev
@@ -137,6 +145,11 @@ def minimize(
         )
         book.closed(record.message, [asdict(idle) for idle in record.idle])
     return replace(optimizer.result(record.message), idle=record.idle_shares)
+
+
+def _opened(study: str | os.PathLike[str], settings: Settings, fun: Callable[..., Any], *, anyway: bool) -> Study:
+    objective = fun.objective() if isinstance(fun, Command) else Objective.of(fun)
+    return Study.open(study, settings, _say, objective=objective, anyway=anyway)
 
 
 class _Unsaved(Unrecorded):

@@ -14,7 +14,8 @@ from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.registry import resolve
 from aegisbo.study.store import Event
 
-RESULTS = ("told", "failed", "observed")  # events that teach a strategy something
+RESULTS = ("told", "failed", "observed", "widened")  # events that change what a strategy knows
+SETTINGS = ("created", "widened")  # events that say what the run is
 ENDINGS = ("told", "failed")  # of a trial
 
 
@@ -67,6 +68,8 @@ class History:
             trials[event.number] |= {"state": body["state"], "reason": body["reason"], **_how_it_went(body)}
         elif event.kind == "observed":
             self.state["observed"].append({"number": event.number, "note": {"move": "observed"}, **body})
+        elif event.kind == "widened":  # what was learned of the old cube does not hold in the new one
+            self.state |= {"space": body["space"], "memory": {}}
 
     def optimizer(self) -> Optimizer:
         """The optimizer after all these events."""
