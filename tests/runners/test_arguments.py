@@ -95,7 +95,7 @@ def refused(fun: Any = vector, space: Any = BOX, **given: Any) -> str:
 @pytest.mark.parametrize(
     ("fun", "space", "message"),
     [
-        (3.5, BOX, "fun is 3.5, which cannot be called: pass the function itself, without brackets."),
+        (3.5, BOX, "fun is 3.5, which cannot be called: give the function itself, without ()."),
         (None, BOX, "fun is None, which cannot be called"),
         (slow, BOX, "slow() is async: pass a plain function that calls asyncio.run(slow(...))."),
         (functools.partial(slow), BOX, "slow() is async"),
@@ -112,6 +112,7 @@ def refused(fun: Any = vector, space: Any = BOX, **given: Any) -> str:
         (named, {"lr": (0, 1)}, "named() needs 'units', which is no parameter of the space (lr): add it there, or"),
         (keywords_only, NAMED, "keywords_only() needs 'epochs', which is no parameter of the space (lr, units)"),
         (of_a_vector, NAMED, "of_a_vector() takes no 'lr': it is called as of_a_vector(lr=..., units=...)"),
+        (of_a_vector, {"x1": (0, 1), "x2": (0, 1)}, "of_a_vector() takes no 'x1': it is called as of_a_vector(x1=..."),
         (Trainer(), NAMED, "Trainer.__call__() takes no 'units': it is called as __call__(lr=..., units=...)."),
         (functools.partial(named, 3), NAMED, "named() takes no 'lr'"),
         (lambda lr: lr, NAMED, "<lambda>() takes no 'units': it is called as f(lr=..., units=...)."),

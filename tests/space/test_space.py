@@ -237,7 +237,7 @@ def test_bad_spaces_are_refused_with_a_remedy(make, message):
     ],
 )
 def test_the_bounds_of_scipy_are_a_list_of_pairs(bounds, pairs):
-    assert Space(bounds) == Space(pairs)
+    assert Space(bounds) == Space(pairs) == Space(iter([iter(pair) for pair in pairs]))
 
 
 @pytest.mark.parametrize(

@@ -24,14 +24,13 @@ def check_arguments(**given: Any) -> None:
     """Refuse arguments of `minimize` that cannot be used.
 
     Args:
-        given: arguments by name; those that have no check here are let through.
+        given: arguments by name.
 
     Raises:
         InvalidInput: the message names the value, and what to give instead.
     """
     for name, value in given.items():
-        if name in CHECKS:
-            CHECKS[name](name, value)
+        CHECKS[name](name, value)
 
 
 def check_call(fun: Any, space: Space, executor: Any, workers: Any) -> None:

@@ -24,7 +24,7 @@ def check_function(fun: Any, space: Space) -> None:
         InvalidInput: the message says what to change, in the function or in the space.
     """
     if not callable(fun):
-        raise InvalidInput(f"fun is {brief(fun)}, which cannot be called: pass the function itself, without brackets.")
+        raise InvalidInput(f"fun is {brief(fun)}, which cannot be called: give the function itself, without ().")
     _require_value(fun)
     signature = signature_of(fun)
     if signature is None:
@@ -83,7 +83,7 @@ def _by_name(fun: Callable[..., Any], signature: Signature, names: Sequence[str]
     missing = [name for name in needed if name not in names or name not in taken]
     unknown = [] if open_ended else [name for name in names if name not in taken]
     if unknown:
-        return f"{_called(fun)} takes no {unknown[0]!r}: {_instead(fun, unknown[0], names, taken)}"
+        return f"{_called(fun)} takes no {unknown[0]!r}: {_instead(fun, unknown, names, taken)}"
     if missing:
         return (
             f"{_called(fun)} needs {missing[0]!r}, which is no parameter of the space ({', '.join(names)}): add it "
@@ -92,10 +92,10 @@ def _by_name(fun: Callable[..., Any], signature: Signature, names: Sequence[str]
     return ""
 
 
-def _instead(fun: Callable[..., Any], name: str, names: Sequence[str], taken: Sequence[str]) -> str:
-    free = [each for each in taken if each not in names]
+def _instead(fun: Callable[..., Any], unknown: Sequence[str], names: Sequence[str], taken: Sequence[str]) -> str:
+    name, free = unknown[0], [each for each in taken if each not in names]
     near = get_close_matches(name.lower(), free, n=1, cutoff=0.5) or [each for each in free if _abbreviates(each, name)]
-    if near:
+    if near and len(unknown) <= len(free):  # else no other name would help: def f(x), but a and b in the space
         return f"did you mean {near[0]!r}?"
     call = ", ".join(f"{each}=..." for each in names)
     return f"it is called as {_name(fun)}({call}). Write def {_name(fun)}({', '.join(names)}), or **params for a dict."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, fields
 from typing import Any
 
@@ -26,6 +26,7 @@ def parameter_from_entry(name: str, entry: Entry) -> Parameter:
         return entry
     if type(entry).__module__ == "optuna.distributions":
         return _from_optuna(name, entry)
+    entry = list(entry) if isinstance(entry, Iterator) else entry  # which can be looked at once only
     if not is_pair(entry):
         raise InvalidInput(
             f"Parameter {name!r} must be Real, Int, Choice or a pair (low, high), got {entry!r}{remedy_for(entry)}."
