@@ -13,6 +13,7 @@ Failure = Literal["failed", "invalid", "timed_out"]  # ended without a usable va
 Ended = Literal["done", Failure, "lost"]  # lost: the worker died before there was a result
 State = Literal["pending", Ended, "forgotten"]  # forgotten: on request, as if it had never been asked for
 FAILURES: tuple[Failure, ...] = get_args(Failure)
+NO_NUMBER = "it must return one real number."  # how the reason of an answer ends that is none
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ def judged(answer: object) -> Outcome:
     """What an answer of the user's function means: done if it is one finite real number, else invalid."""
     value = as_number(answer)
     if value is None:
-        return Outcome("invalid", reason=f"The function returned {brief(answer)}: it must return one real number.")
+        return Outcome("invalid", reason=f"The function returned {brief(answer)}: {NO_NUMBER}")
     if not math.isfinite(value):
         return Outcome("invalid", reason=f"The function returned {value}: it must return a finite number.")
     return Outcome("done", value)

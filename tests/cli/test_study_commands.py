@@ -150,6 +150,14 @@ def test_the_same_command_continues_and_another_is_refused(folder: Path) -> None
         call("minimize", "mine:f", "--space", "space.toml", "--seed", "4", "--strategy", "random", "--study", "run.db")
 
 
+def test_a_changed_function_needs_anyway(folder: Path) -> None:
+    minimized("--command", "echo {x}", "--budget", "2", "--study", "run.db")
+    with pytest.raises(StudyError, match=r"run.db was made for command, whose source has changed.*--anyway"):
+        minimized("--command", "echo 1{x}", "--budget", "3", "--study", "run.db")
+    minimized("--command", "echo 1{x}", "--budget", "3", "--study", "run.db", "--anyway")
+    assert aegisbo.load("run.db").nfev == 3
+
+
 def test_the_best_of_noisy_values_is_said_to_be_a_posterior_mean(folder: Path) -> None:
     arguments = (
         "minimize",
@@ -259,6 +267,8 @@ def test_the_example_space_can_be_used_as_it_is_printed(folder: Path) -> None:
         (["mine:f", "--space", "space.toml", "--value-file", "x"], "goes with --command"),
         (["mine:f", "--space", "space.toml", "--strategy", "aegiss"], "did you mean 'aegis'"),
         (["mine:f", "--space", "space.toml", "--executor", "thread"], "executor is 'thread'"),
+        (["mine:f", "--space", "space.toml", "--timeout", "-1"], "timeout is -1.0: give seconds, more than 0"),
+        (["--command", "./nowhere {x}", "--space", "space.toml"], "There is no program './nowhere' in /"),
     ],
 )
 def test_bad_input_gets_one_clear_sentence(folder: Path, arguments: list[str], message: str) -> None:

@@ -396,13 +396,28 @@ def test_a_trial_holds_its_point_in_both_forms(space):
     np.testing.assert_array_equal(optimizer.evidence().pending, [optimizer.space.to_unit(trial.params)])
 
 
-def test_a_point_that_cannot_be_used_leaves_no_trace():
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (Suggestion(np.array([0.5]), {"count": 1}), "suggested no point: A point of the cube must have shape (2,)"),
+        (Suggestion(np.array([0.5, np.nan])), "suggested no point: A point of the cube holds nan"),
+        (Suggestion("here"), "suggested no point: A point of the cube must hold numbers only, got 'here'"),
+        (Suggestion(np.array([0.5, 1.5])), "left the unit cube with [0.5, 1.5]: clip points to [0, 1]"),
+        (np.array([0.5, 0.5]), "must return a Suggestion, got array([0.5, 0.5])"),
+        (None, "must return a Suggestion, got None"),
+        (Suggestion(np.array([0.5, 0.5]), {"z": np.zeros(2)}), "gave a memory or a note that is not JSON (Object of"),
+    ],
+)
+def test_a_point_that_cannot_be_used_names_the_strategy_and_leaves_no_trace(answer, message):
     class Broken(Spy):
+        def __repr__(self):
+            return "Broken(7)"
+
         def suggest(self, evidence, memory, rng):
-            return Suggestion(np.array([0.5]), {"count": 1})
+            return answer
 
     optimizer = ready(strategy=Broken())
-    with pytest.raises(InvalidInput, match=r"A point of the cube must have shape \(2,\)"):
+    with pytest.raises(InvalidInput, match=re.escape(f"The strategy Broken(7) {message}")):
         optimizer.ask()
     assert optimizer.trials == ()
     assert optimizer.memory == {}

@@ -65,7 +65,7 @@ def test_a_program_that_fails_says_why() -> None:
         program('print("not a number")')(lr=1.0, act="")
     with pytest.raises(ProgramFailed, match=r"one number, but was ''"):
         program("pass")(lr=1.0, act="")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(ProgramFailed, match=r"could not be started \('no-such-program-anywhere'"):
         Command("no-such-program-anywhere")(lr=1.0, act="")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -185,11 +186,11 @@ def test_a_call_that_is_refused_leaves_no_trace_or_says_why(tmp_path: Path) -> N
     with pytest.raises(InvalidInput, match="observed, entry 1: "):
         run(observed=[([0, 2.5], 1.0), ([99, 2.5], 1.0)], study=tmp_path / "new.db")
     assert list(tmp_path.iterdir()) == []
-    run(study=tmp_path / "run.db", budget=4)
-    with pytest.raises(InvalidInput, match="one point at a time"):
-        run(study=tmp_path / "run.db", budget=5, workers=2)
+    lock = threading.Lock()
+    with pytest.raises(InvalidInput, match="cannot be sent to another process"):
+        run(lambda x: float(lock.locked()), study=tmp_path / "run.db", executor="processes")
     assert aegisbo.load(tmp_path / "run.db").message.startswith(
-        "The driver ended with an error (InvalidInput: executor="
+        "The driver ended with an error (InvalidInput: The function cannot be sent"
     )
 
 

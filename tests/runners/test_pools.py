@@ -364,7 +364,7 @@ def test_what_cannot_travel_need_not_in_this_process(request: pytest.FixtureRequ
     [
         ("proceses", None, 'executor is \'proceses\': use "processes", "threads", "serial"'),
         (7, None, "executor is 7: use"),
-        ("processes", 0, "workers is 0: at least 1 is needed"),
+        ("processes", 0, "workers is 0: give a whole number from 1"),
         ("serial", 4, "evaluates one point at a time, got workers=4"),
     ],
 )

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import Bounds
 
 from aegisbo.errors import InvalidInput
 from aegisbo.space import Choice, Int, Real, Space
@@ -155,7 +156,7 @@ def test_a_toml_file_is_a_description():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Real(5, 1), "Real(low=5.0, high=1.0, log=False) has its bounds reversed: swap low and high."),
+        (lambda: Real(5, 1), "Real(5.0, 1.0) has its bounds reversed: swap low and high."),
         (lambda: Real(2, 2), "leaves nothing to choose: put a constant into the function."),
         (lambda: Real(0, math.inf), "high must be a finite number, got inf."),
         (lambda: Real(math.nan, 1), "low must be a finite number, got nan."),
@@ -166,7 +167,7 @@ def test_a_toml_file_is_a_description():
         (lambda: Real(1, 2, log="yes"), "log must be True or False, got 'yes'."),
         (lambda: Real(-1e308, 1e308), "too narrow or too wide for floating point: choose other bounds."),
         (lambda: Real(1e300, np.nextafter(1e300, 2e300), log=True), "too narrow or too wide for floating point"),
-        (lambda: Int(5, 1), "Int(low=5, high=1, log=False, step=1) has its bounds reversed"),
+        (lambda: Int(5, 1), "Int(5, 1) has its bounds reversed"),
         (lambda: Int(3, 3), "leaves nothing to choose"),
         (lambda: Int(0.5, 3), "low must be an integer, got 0.5: use Real if it may have decimals."),
         (lambda: Int(-1, 3, log=True), "has no logarithm at -1"),
@@ -177,16 +178,37 @@ def test_a_toml_file_is_a_description():
         (lambda: Choice(3), "Choice needs a list of values, got 3."),
         (lambda: Choice([[1], [2]]), "Choice cannot hold [1]: use text, finite numbers, True, False or None"),
         (lambda: Choice([1.0, math.nan]), "Choice cannot hold nan"),
-        (lambda: Choice([1, True]), "Choice(values=(1, True)) holds equal values: leave out all but one of them."),
+        (lambda: Choice([1, True]), "Choice([1, True]) holds equal values: leave out all but one of them."),
         (lambda: Choice(["a"]), "leaves nothing to choose"),
         (lambda: Space([]), "A space needs at least one parameter, got none."),
         (lambda: Space(3), "A space is a dict or a list of parameters, got 3."),
-        (lambda: Space((0, 1)), "Parameter 'x0' must be Real, Int, Choice or a pair (low, high), got 0."),
+        (lambda: Space((0, 1)), "A space is a dict or a list of parameters, got (0, 1): write [(0, 1)] for one"),
+        (lambda: Space([-0.5, 1e3]), "got [-0.5, 1000.0]: write [(-0.5, 1000)] for one parameter with these bounds."),
+        (lambda: Space(np.array([0, 1])), "got array([0, 1]): write [(0, 1)] for one parameter with these bounds."),
+        (lambda: Space([0, 1, 2]), "got [0, 1, 2]: write a pair (low, high) for each parameter."),
+        (lambda: Space(np.array(3)), "A space is a dict or a list of parameters, got array(3)."),
+        (lambda: Space("space.toml"), "got 'space.toml': write aegisbo.space.read_space('space.toml')."),
+        (lambda: Space(Real(0, 1)), "got Real(0.0, 1.0): write [Real(0.0, 1.0)], or a dict by name."),
+        (lambda: Space({(0, 1), (2, 3)}), "A space is a dict or a list of parameters, got {(0, 1), (2, 3)}."),
+        (lambda: Space({}), "A space needs at least one parameter, got none."),
+        (lambda: Space({"act": ["relu", "tanh"]}), "got ['relu', 'tanh']: write Choice(['relu', 'tanh'])."),
+        (lambda: Space({"act": ("a", "b", "log")}), "got ('a', 'b', 'log'): write Choice(['a', 'b', 'log'])."),
+        (lambda: Space({"act": {"tanh", "relu"}}), ": write Choice(['relu', 'tanh'])."),
+        (lambda: Space({"n": [1, 2, 3]}), "got [1, 2, 3]: write Choice([1, 2, 3])."),
+        (lambda: Space({"n": range(1, 9, 3)}), "got range(1, 9, 3): write Int(1, 7, step=3)."),
+        (lambda: Space({"n": range(2)}), "got range(0, 2): write Int(0, 1)."),
+        (lambda: Space({"n": range(0)}), "or a pair (low, high), got range(0, 0)."),
+        (lambda: Space({"lr": (1e-5, 1, "log-uniform")}), ": write Real(1e-05, 1.0, log=True)."),
+        (lambda: Space({"lr": 0.1}), "got 0.1: put a constant into the function."),
+        (lambda: Space({"lr": [0.1]}), "Parameter 'lr' must be Real, Int, Choice or a pair (low, high), got [0.1]."),
+        (lambda: Space({"lr": ("0", 1)}), "Parameter 'lr': low must be a finite number, got '0'."),
+        (lambda: Space(Bounds([0, 1], [5, np.inf])), "Parameter 'x1': high must be a finite number, got inf."),
+        (lambda: Choice({"a", "b"}), "Choice needs values in a fixed order, got {'"),
         (
             lambda: Space([(0, 1), (0, 1, 2)]),
             "Parameter 'x1' must be Real, Int, Choice or a pair (low, high), got (0, 1",
         ),
-        (lambda: Space({"a": (1, 0)}), "Parameter 'a': Real(low=1.0, high=0.0, log=False) has its bounds reversed"),
+        (lambda: Space({"a": (1, 0)}), "Parameter 'a': Real(1.0, 0.0) has its bounds reversed"),
         (lambda: Space({3: (0, 1)}), "A parameter's name must be text, got 3."),
         (lambda: Space.from_description({"a": {"low": 0}}), "Parameter 'a' must have a type (real, int, choice), got"),
         (
@@ -204,6 +226,33 @@ def test_bad_spaces_are_refused_with_a_remedy(make, message):
     with pytest.raises(InvalidInput) as error:
         make()
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "pairs"),
+    [
+        (Bounds([-5, 2], [10, 3]), [(-5, 10), (2, 3)]),
+        (Bounds([-5, 2], 10), [(-5, 10), (2, 10)]),
+        (Bounds(-5, 10), [(-5, 10)]),
+    ],
+)
+def test_the_bounds_of_scipy_are_a_list_of_pairs(bounds, pairs):
+    assert Space(bounds) == Space(pairs) == Space(iter([iter(pair) for pair in pairs]))
+
+
+@pytest.mark.parametrize(
+    ("parameter", "text"),
+    [
+        (Real(1e-6, 0.1, log=True), "Real(1e-06, 0.1, log=True)"),
+        (Real(-5, 10), "Real(-5.0, 10.0)"),
+        (Int(2, 8, step=3), "Int(2, 8, step=3)"),
+        (Int(2, 8, True), "Int(2, 8, log=True)"),
+        (Choice(["a", None]), "Choice(['a', None])"),
+    ],
+)
+def test_a_parameter_looks_as_one_would_type_it(parameter, text):
+    assert repr(parameter) == text
+    assert eval(text) == parameter
 
 
 @pytest.mark.parametrize(

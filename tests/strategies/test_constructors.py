@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from dataclasses import FrozenInstanceError, asdict, replace
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -135,3 +136,25 @@ def test_everything_at_the_door_can_be_had():
 def test_opening_the_door_loads_nothing():
     code = "import sys, aegisbo.strategies; print([name for name in sys.modules if name.split('.')[0] == 'scipy'])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_a_misspelled_parameter_is_answered_with_the_right_one():
+    for make, message in (
+        (lambda: Aegis(gama=0.2), "Unknown parameter of Aegis 'gama': did you mean 'gamma'?"),
+        (lambda: Thompson(gamma=0.2), "Unknown parameter of Thompson 'gamma': known: guard, preset."),
+        (lambda: Random(k=3), "Unknown parameter of Random 'k': known: n."),
+        (lambda: replace(Aegis(), gama=0.2), "Unknown parameter of Aegis 'gama': did you mean 'gamma'?"),
+    ):
+        with pytest.raises(UnknownName) as error:
+            make()
+        assert str(error.value) == message
+    assert list(signature(Random).parameters) == ["n"]
+
+
+def test_a_class_of_ones_own_takes_what_it_wants():
+    class Mine(Thompson):
+        def __init__(self, shape, **rest):
+            super().__init__(preset="paper")
+            object.__setattr__(self, "shape", (shape, rest))
+
+    assert Mine(3, color="red").shape == (3, {"color": "red"})

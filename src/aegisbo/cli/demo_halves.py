@@ -124,7 +124,11 @@ class Half:
         batch, self._held = self._held, []
         return batch
 
-    def stop(self, number: int) -> None:
+    def called(self, number: int) -> float | None:
+        """When the function was called for a running job."""
+        return self._pool.called(number)
+
+    def stop(self, number: int, reason: str = "") -> None:
         """Do nothing: the demo has no time limits."""
 
     def close(self) -> None:

@@ -110,6 +110,9 @@ def minimize(
         bool,
         typer.Option("--noisy", help="Values are noisy: the best is the best posterior mean, not the luckiest value."),
     ] = False,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Go on with a study although the function has changed since.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> None:
     """Minimize a Python function or any program, with workers that never wait for each other."""
@@ -144,6 +147,7 @@ def minimize(
         progress=False if quiet else None,
         maximize=maximize,
         noisy=noisy,
+        anyway=anyway,
     )
     report(result, study, Console(highlight=False, soft_wrap=True))
     if not result.success:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from numbers import Integral
+from threading import Lock, RLock
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,10 @@ OLD_NAMES = {"expired": "lost"}  # states as version 0.1 called them
 
 class Optimizer:
     """Choose points of a space, one at a time and without ever waiting, to find where a function is smallest.
+
+    One optimizer may be used by many threads: asks take turns, and nothing else waits for them. A result that comes in
+    while a point is being chosen is not known to that choice. Several processes cannot share one: use `minimize` with
+    worker processes, or an Optuna storage.
 
     Args:
         space: parameters by name or in a list, see `Space`.
@@ -83,6 +88,21 @@ class Optimizer:
         self._trials: list[Trial] = []  # by number
         self._observed: list[Trial] = []
         self._points: dict[int, Array] = {}  # (width,) by number of the trial, observed ones included
+        self._make_locks()
+
+    def _make_locks(self) -> None:
+        self._turn = Lock()  # of the one who asks: only asks add trials and change the memory
+        self._lock = RLock()  # of what is known; never held while a point is being chosen or a model is fitted
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            state = {name: value for name, value in vars(self).items() if name not in ("_turn", "_lock")}
+            copies = {"_trials": list(self._trials), "_observed": list(self._observed), "_points": dict(self._points)}
+        return {**state, **copies}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._make_locks()
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Optimizer:
@@ -114,19 +134,17 @@ class Optimizer:
 
     def state(self) -> dict[str, Any]:
         """Everything that decides what comes next, in JSON's types; a foreign strategy object is left out."""
-        return {
-            **self.settings.describe(),
-            **as_stored(
-                {
-                    "memory": self._memory,
-                    "observed": [trial.describe() for trial in self._observed],
-                    "trials": [trial.describe() for trial in self._trials],
-                }
-            ),
+        with self._lock:
+            memory, observed, trials = self._memory, self.observed, self.trials
+        described = {
+            "memory": memory,
+            "observed": [trial.describe() for trial in observed],
+            "trials": [trial.describe() for trial in trials],
         }
+        return {**self.settings.describe(), **as_stored(described)}
 
     def ask(self) -> Trial:
-        """The next trial to evaluate, pending from now on. Never waits; may be called any number of times.
+        """The next trial to evaluate, pending from now on. Waits for no result; may be called any number of times.
 
         Returns:
             The trial: `x` is what the function receives, `number` is what `tell` wants back, `note` says why.
@@ -134,15 +152,25 @@ class Optimizer:
         Raises:
             SpaceExhausted: every point of a finite space is evaluated or under evaluation.
         """
-        number, evidence = len(self._trials), self.evidence()
-        if number < len(self._given):
-            require_free_point(evidence)
-            return self._add(number, self._given[number], note={"move": "initial"})
-        suggestion = self._policy.suggest(number, evidence, self._memory)
-        memory, note = as_stored(suggestion.memory), as_stored(suggestion.note)
-        trial = self._add(number, self.space.params(suggestion.x), note=self.direction.turned_note(note))
-        self._memory = memory  # last, so that a suggestion which cannot be used leaves no trace
-        return trial
+        with self._turn:
+            with self._lock:
+                number, evidence = len(self._trials), self.evidence()
+            if number < len(self._given):
+                require_free_point(evidence)
+                return self._add(number, self._given[number], note={"move": "initial"})
+            suggestion = self._policy.suggest(number, evidence, self._memory)
+            try:
+                memory, note = as_stored(suggestion.memory), as_stored(suggestion.note)
+            except (TypeError, ValueError) as error:
+                raise InvalidInput(
+                    f"The strategy {self.strategy!r} gave a memory or a note that is not JSON ({error}): use plain "
+                    "numbers, text, lists and dicts."
+                ) from error
+            params, note = self.space.params(suggestion.x), self.direction.turned_note(note)
+            with self._lock:
+                trial = self._add(number, params, note=note)
+                self._memory = memory  # last, so that a suggestion which cannot be used leaves no trace
+                return trial
 
     def tell(self, trial: Trial | int, value: float) -> Trial:
         """End a trial with the value measured; one that is not finite makes the trial invalid.
@@ -190,15 +218,15 @@ class Optimizer:
         Raises:
             TrialError: the trial was never asked for, or has ended already.
         """
-        current = self._known(trial)
-        # A value may come after all from a trial that was given up: lost, or too slow in a pool that cannot stop it.
-        late = current.state == "lost" or (current.state == "timed_out" and outcome.state == "done")
-        late = late and outcome.state != "lost"
-        if current.state == "forgotten":
-            raise TrialError(f"Trial {current.number} was forgotten: to add data, use observe.")
-        if current.state != "pending" and not late:
-            raise TrialError(f"Trial {current.number} has already ended ({current.state}): to add data, use observe.")
-        return self._put(current.after(outcome))
+        with self._lock:
+            current = self._known(trial)
+            # A value may come after all from a trial that was given up: lost, or too slow where it cannot be stopped.
+            late = current.state == "lost" or (current.state == "timed_out" and outcome.state == "done")
+            late = late and outcome.state != "lost"
+            if current.state != "pending" and not late:
+                ended = "was forgotten" if current.state == "forgotten" else f"has already ended ({current.state})"
+                raise TrialError(f"Trial {current.number} {ended}: to add data, use observe.")
+            return self._put(current.after(outcome))
 
     def retry(self, trial: Trial | int) -> Trial:
         """Let a trial that has ended be pending again, with the same number and point; how it ended is dropped.
@@ -209,12 +237,13 @@ class Optimizer:
         Raises:
             TrialError: the trial was never asked for, is pending already, or was forgotten.
         """
-        current = self._known(trial)
-        if current.state == "pending":
-            raise TrialError(f"Trial {current.number} is pending: only a trial that has ended can be retried.")
-        if current.state == "forgotten":
-            raise TrialError(f"Trial {current.number} was forgotten: a forgotten trial cannot be retried.")
-        return self._put(Trial(current.number, current.x, current.params, note=current.note))
+        with self._lock:
+            current = self._known(trial)
+            if current.state == "pending":
+                raise TrialError(f"Trial {current.number} is pending: only a trial that has ended can be retried.")
+            if current.state == "forgotten":
+                raise TrialError(f"Trial {current.number} was forgotten: a forgotten trial cannot be retried.")
+            return self._put(Trial(current.number, current.x, current.params, note=current.note))
 
     def forget(self, trial: Trial | int) -> Trial:
         """Drop a trial, pending or ended, as if it had never been asked for: no result and no evaluation of it counts.
@@ -225,10 +254,11 @@ class Optimizer:
         Raises:
             TrialError: the trial was never asked for, or was forgotten already.
         """
-        current = self._known(trial)
-        if current.state == "forgotten":
-            raise TrialError(f"Trial {current.number} was forgotten already: leave it out.")
-        return self._put(replace(current, state="forgotten", value=None))
+        with self._lock:
+            current = self._known(trial)
+            if current.state == "forgotten":
+                raise TrialError(f"Trial {current.number} was forgotten already: leave it out.")
+            return self._put(replace(current, state="forgotten", value=None))
 
     def observe(self, x: Any, y: float) -> Trial:
         """Take in a value that was measured elsewhere; `x` in the form that the function receives, or by name.
@@ -240,7 +270,8 @@ class Optimizer:
             InvalidInput: `x` is no point of the space, or `y` is not a number.
         """
         outcome = _outcome_of(y)
-        return self._add(-1 - len(self._observed), x, note={"move": "observed"}, outcome=outcome)
+        with self._lock:
+            return self._add(-1 - len(self._observed), x, note={"move": "observed"}, outcome=outcome)
 
     @property
     def trials(self) -> tuple[Trial, ...]:
@@ -255,7 +286,7 @@ class Optimizer:
     @property
     def pending(self) -> tuple[Trial, ...]:
         """The trials that have been asked for and have not ended."""
-        return tuple(trial for trial in self._trials if trial.state == "pending")
+        return tuple(trial for trial in self.trials if trial.state == "pending")
 
     @property
     def best(self) -> Trial | None:
@@ -286,7 +317,7 @@ class Optimizer:
         return self._policy.strategy
 
     def __repr__(self) -> str:
-        settings, states = self.settings, Counter(trial.state for trial in self._trials)
+        settings, states = self.settings, Counter(trial.state for trial in self.trials)
         counts = ", ".join(f"{count} {state}" for state, count in states.items()) or "none yet"
         elsewhere = f", and {len(self._observed)} observed elsewhere" if self._observed else ""
         lines = {
@@ -300,30 +331,33 @@ class Optimizer:
 
     def result(self, message: str = "") -> Result:
         """What has been found so far, with a message that says why it ends here."""
-        losses, remark = self._losses()
-        best = self._with_value()[losses.argmin()] if len(losses) else None
+        with self._lock:
+            trials, done, evidence, memory = self.trials, self._with_value(), self.evidence(), self._memory
+        losses, remark = self._losses(evidence, memory, len(trials))
+        best = done[losses.argmin()] if len(losses) else None
         message = message or ("No trial has given a value." if best is None else "The best so far.")
         return Result(
             x=None if best is None else best.x,
             fun=math.nan if best is None else self.direction.turned(float(losses.min())),
-            nfev=sum(trial.state in ("done", *FAILURES) for trial in self._trials),
+            nfev=sum(trial.state in ("done", *FAILURES) for trial in trials),
             success=best is not None,
             ending=f"{message} {remark}".rstrip(),
-            trials=self.trials,
+            trials=trials,
             best=best,
         )
 
     def evidence(self) -> Evidence:
         """What the strategy would be shown now: observed points first, then trials by number, whoever ended first."""
-        done = self._with_value()
-        failed = [trial for trial in (*self._observed, *self._trials) if trial.state in FAILURES]
-        return Evidence(
-            X=self._stacked(done),
-            y=np.array([self.direction.turned(trial.value) for trial in done if trial.value is not None]),
-            failed=self._stacked(failed),
-            pending=self._stacked(self.pending),
-            cube=self.space.cube,
-        )
+        with self._lock:
+            done, pending = self._with_value(), self.pending
+            failed = [trial for trial in (*self._observed, *self._trials) if trial.state in FAILURES]
+            return Evidence(
+                X=self._stacked(done),
+                y=np.array([self.direction.turned(trial.value) for trial in done if trial.value is not None]),
+                failed=self._stacked(failed),
+                pending=self._stacked(pending),
+                cube=self.space.cube,
+            )
 
     def _known(self, trial: Trial | int) -> Trial:
         """The trial that is meant, as it is now."""
@@ -344,19 +378,20 @@ class Optimizer:
         trial = Trial(number, self.space.arrange(params), params, **rest)
         trial = trial if outcome is None else trial.after(outcome)
         # Back from the values: the model sees what is evaluated, and the same after the values were stored and read.
-        self._points[number] = self.space.to_unit(params)
-        (self._trials if number >= 0 else self._observed).append(trial)
+        point = self.space.to_unit(params)
+        with self._lock:
+            self._points[number] = point
+            (self._trials if number >= 0 else self._observed).append(trial)
         return trial
 
     def _with_value(self) -> list[Trial]:
         return [trial for trial in (*self._observed, *self._trials) if trial.state == "done"]
 
-    def _losses(self) -> tuple[Array, str]:  # (n,)
+    def _losses(self, evidence: Evidence, memory: Memory, number: int) -> tuple[Array, str]:  # (n,)
         """What the points with a value are compared by, and what the user must be told of it."""
-        evidence = self.evidence()
         if not self.settings.noisy or len(evidence.y) == 0:
             return evidence.y, ""
-        smoothed = self._policy.smoothed(evidence, self._memory, len(self._trials))
+        smoothed = self._policy.smoothed(evidence, memory, number)
         return (evidence.y, UNSMOOTHED) if smoothed is None else (smoothed, SMOOTHED)
 
     def _stacked(self, trials: Iterable[Trial]) -> Array:  # (m, width)

@@ -10,17 +10,21 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache, lru_cache
+from reprlib import repr as brief
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator, default_rng
 from threadpoolctl import ThreadpoolController
 
-from aegisbo.arrays import Array
-from aegisbo.errors import SpaceExhausted
+from aegisbo.arrays import Array, as_vector
+from aegisbo.errors import InvalidInput, SpaceExhausted
 from aegisbo.search.designs import maximin_latin_hypercube, sobol
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.base import Evidence, Memory, Smoother, Strategy, Suggestion
+
+ROUNDING = 1e-9  # by how much a coordinate may leave the cube
 
 
 class Role(IntEnum):
@@ -52,13 +56,16 @@ class Policy:
 
         Raises:
             SpaceExhausted: every point of a finite space is evaluated or under evaluation.
+            InvalidInput: the strategy, which may be a user's own, returned no point of the cube.
         """
         require_free_point(evidence)
         cube = evidence.cube
         if number < self.n_initial or len(evidence.y) < cube.parameters + 1:
             return Suggestion(cube.unused(self.spread(number, cube), evidence.taken), memory, {"move": "initial"})
         with one_blas_thread():
-            return self.strategy.suggest(evidence, memory, self.rng(Role.STRATEGY, number))
+            suggestion = self.strategy.suggest(evidence, memory, self.rng(Role.STRATEGY, number))
+        _require_point(suggestion, self.strategy, cube)
+        return suggestion
 
     def spread(self, number: int, cube: Cube) -> Array:  # (width,)
         """The point of the space-filling sequence for the trial with this number, whatever is known."""
@@ -89,15 +96,52 @@ def require_free_point(evidence: Evidence) -> None:
         )
 
 
+def _require_point(suggestion: object, strategy: Strategy, cube: Cube) -> None:
+    if not isinstance(suggestion, Suggestion):
+        raise InvalidInput(f"The strategy {strategy!r} must return a Suggestion, got {brief(suggestion)}.")
+    try:
+        x = as_vector(suggestion.x, "A point of the cube", cube.width)
+    except InvalidInput as error:
+        raise InvalidInput(f"The strategy {strategy!r} suggested no point: {error}") from None
+    if not ((x >= -ROUNDING) & (x <= 1.0 + ROUNDING)).all():
+        raise InvalidInput(f"The strategy {strategy!r} left the unit cube with {x.tolist()}: clip points to [0, 1].")
+
+
 @lru_cache(maxsize=8)
 def _latin_hypercube(seed: int, n: int, d: int) -> Array:  # (n, d)
     return maximin_latin_hypercube(n, d, default_rng([seed, Role.DESIGN, 0]))
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """More threads would compete with the workers for cores, and sum in another order on another machine."""
-    limited: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
-    return limited
+class _OneBlasThread:
+    """More threads would compete with the workers for cores, and sum in another order on another machine.
+
+    The limit belongs to the whole process: it is lifted when nobody is left who needs it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._users = 0
+        self._first: Any = None  # the limit that knows how many threads there were before
+
+    def __enter__(self) -> None:
+        with self._lock:
+            limit = _controller().limit(limits=1, user_api="blas")
+            self._first = self._first if self._users else limit
+            self._users += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                self._first.restore_original_limits()
+
+
+_ONE_BLAS_THREAD = _OneBlasThread()
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
+    """One thread for linear algebra while this lasts, in every thread of this process."""
+    return _ONE_BLAS_THREAD
 
 
 @cache

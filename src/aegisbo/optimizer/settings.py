@@ -14,6 +14,7 @@ from aegisbo.errors import InvalidInput
 from aegisbo.optimizer.policy import Policy, default_initial
 from aegisbo.space import Params, Space
 from aegisbo.space.space import SpaceLike
+from aegisbo.space.widening import differences as space_differences
 from aegisbo.strategies.base import Strategy
 from aegisbo.strategies.checks import switch
 from aegisbo.strategies.entry import equal
@@ -118,18 +119,25 @@ class Settings:
         return cls.checked(**given)
 
     def differences_from(self, recorded: Settings) -> list[str]:
-        """In which words these settings contradict those of a run; what is left open contradicts nothing."""
+        """In which words these settings contradict those of a run; what is left open contradicts nothing.
+
+        A space that is only wider is no contradiction.
+        """
         wanted, there = self.describe(), recorded.describe()
-        names = [name for name, value in wanted.items() if value is not None]
+        names = [name for name, value in wanted.items() if value is not None and name != "space"]
         open_preset = self.text is not None and self.preset is None
         mine = resolve(str(self.text), recorded.preset) if open_preset else self.strategy
         if equal(mine, recorded.strategy):
             names = [name for name in names if name not in ("strategy", "preset", "strategy_object")]
-        return [
+        others = [
             f"{name} is {there.get(name)!r} in the study and {wanted[name]!r} in this call"
             for name in names
             if wanted[name] != there.get(name)
         ]
+        spaces = space_differences(recorded.space, self.space)
+        if spaces:
+            spaces[-1] += " (bounds may only become wider, and further choices come last)"
+        return spaces + others
 
 
 def chosen(strategy: str | Strategy, preset: str | None) -> tuple[Strategy, str | None, str | None]:

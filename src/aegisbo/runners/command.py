@@ -10,19 +10,25 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aegisbo.errors import InvalidInput, require_posix
 from aegisbo.runners.pools.worker import die_with_parent
 
+if TYPE_CHECKING:
+    from aegisbo.study.objective import Objective
+
 FOLDER = "folder"  # {folder} is an empty folder for each evaluation, deleted afterwards
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
+NOT_STARTED = "The program could not be started"
 TAIL = 4096  # bytes of a program's output that are looked at
 
 
@@ -75,6 +81,30 @@ class Command:
             if name not in known:
                 raise InvalidInput(f"{{{name}}} in the command is no parameter: use one of {', '.join(known)}.")
 
+    def objective(self) -> Objective:
+        """What a study is told of it: its words."""
+        from aegisbo.study.objective import Objective  # here, because worker processes do not need it
+
+        return Objective("command", source=repr([*self.arguments, *filter(None, [self.value_file])]))
+
+    def require_program(self) -> None:
+        """Refuse a program that this machine cannot run; one whose name holds a parameter is let through.
+
+        Raises:
+            InvalidInput: it does not exist, or is not executable.
+        """
+        program = self.arguments[0]
+        if PLACEHOLDER.search(program) or shutil.which(program):
+            return
+        if Path(program).is_file():
+            if os.access(program, os.X_OK):
+                raise InvalidInput(f"The program {program!r} lies here, but not on the PATH: write ./{program}.")
+            raise InvalidInput(
+                f"The program {program!r} is not executable: run chmod +x {program}, or put its interpreter before it."
+            )
+        where = f"in {Path.cwd()}" if os.sep in program else "on the PATH"
+        raise InvalidInput(f"There is no program {program!r} {where}: check its name.")
+
     def __call__(self, **params: Any) -> float:
         """Run the program and read its value.
 
@@ -90,9 +120,10 @@ class Command:
         with tempfile.TemporaryDirectory(prefix="aegisbo-") as folder:
             values = {**{name: str(value) for name, value in params.items()}, FOLDER: folder}
             output, errors = Path(folder, ".stdout"), Path(folder, ".stderr")
-            with output.open("wb") as out, errors.open("wb") as err:
+            arguments = [_filled(argument, values) for argument in self.arguments]
+            with output.open("wb") as out, errors.open("wb") as err, _started(arguments[0]):
                 code = subprocess.run(
-                    [_filled(argument, values) for argument in self.arguments],
+                    arguments,
                     stdin=subprocess.DEVNULL,
                     stdout=out,
                     stderr=err,
@@ -106,6 +137,14 @@ class Command:
                     f"The program ended with code {code}: {_end(errors) or _end(output) or 'no output'}"
                 )
             return _number(output if self.value_file is None else Path(_filled(self.value_file, values)))
+
+
+@contextmanager
+def _started(program: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ProgramFailed(f"{NOT_STARTED} ({program!r}: {error.strerror}).") from error
 
 
 def _filled(text: str, values: dict[str, str]) -> str:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
-from numbers import Integral
+from dataclasses import asdict, dataclass, field, replace
+from shlex import quote
 from typing import Any
 
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Optimizer, Result, Settings, Trial
 from aegisbo.optimizer.settings import listed
-from aegisbo.outcome import FAILURES
+from aegisbo.outcome import FAILURES, Outcome
+from aegisbo.runners.arguments import check_arguments, check_call, checked_callbacks
 from aegisbo.runners.command import Command
 from aegisbo.runners.evaluation import Call
 from aegisbo.runners.interrupt import CtrlC
 from aegisbo.runners.loop import SPENT, Rules, Run, run
+from aegisbo.runners.mistakes import hopeless
 from aegisbo.runners.pools import make_pool
 from aegisbo.runners.progress import Tell, progress_of
 from aegisbo.runners.progress.log_lines import logger
@@ -24,6 +26,7 @@ from aegisbo.runners.protocol import Finished, StopRun, Unrecorded
 from aegisbo.space.space import Space, SpaceLike
 from aegisbo.strategies.base import Strategy
 from aegisbo.study import Study
+from aegisbo.study.objective import Objective
 
 Callback = Callable[[Trial, Result], None]  # a finished trial and the result so far; raises StopIteration to end
 
@@ -53,6 +56,7 @@ def minimize(
     progress: bool | None = None,
     maximize: bool = False,
     noisy: bool = False,
+    anyway: bool = False,
 ) -> Result:
     """Find where an expensive function is smallest, with workers that never wait for each other.
 
@@ -66,7 +70,8 @@ def minimize(
         preset: which variant of a named strategy; None for the default.
         n_initial: points spread out at the start; twice the number of parameters unless given.
         seed: decides all random numbers; None draws one.
-        study: a file that records the run. The same call with the same file continues it.
+        study: a file that records the run. The same call with the same file continues it, one process at a time. The
+            space may be wider than it was.
         executor: where evaluations run: "processes" (the default), "threads", "serial" (here, for debugging),
             a concurrent.futures.Executor, a Dask Client, or the address of a Dask scheduler.
         threads_per_worker: how many threads BLAS and OpenMP may use in each worker process. By default the cores are
@@ -78,18 +83,21 @@ def minimize(
         retries: how often an evaluation is run again whose worker died.
         target: a value that is good enough to stop.
         give_up_after: the run ends itself when so many evaluations have ended and none of them gave a value, because
-            then the function is probably broken; None to go on whatever happens.
+            then the function is probably broken; None to go on whatever happens. If the first five fail alike with a
+            mistake of the program, such as a TypeError or no number returned, it ends then.
         raise_errors: whether the first exception of the function ends the call: executor="serial" raises it as it is,
             the others raise EvaluationFailed. The trial stays pending, so that the same call runs it again. None means
             True for "serial" only; False counts it as a failed trial.
         initial: points to start with.
-        observed: results from elsewhere, a point and its value each. They teach the model and count as candidates for
-            the best, but not as evaluations. With n_initial=0 they replace the points spread out at the start.
+        observed: results from elsewhere, a point and its value each, NaN for one that failed. They teach the model and
+            count as candidates for the best, but not as evaluations. With n_initial=0 they replace the points spread
+            out at the start.
         callbacks: called with each finished trial and the result so far; one that raises StopIteration ends the run.
         progress: whether to show progress; None shows it on a terminal and in a notebook only.
         maximize: look for where the function is largest instead.
         noisy: the function gives another value each time, so that the best one measured is merely lucky: the result is
             then the evaluated point with the best posterior mean, and `fun` that mean.
+        anyway: go on with a study that holds values of another function, or of this one before it was changed.
 
     Returns:
         The best point (`x`, `fun`), every trial, why the run ended (`message`) and how idle the workers were (`idle`).
@@ -111,15 +119,25 @@ def minimize(
         maximize=maximize,
         noisy=noisy,
     )
-    if isinstance(fun, Command):
-        _require_fitting(fun, settings.space)
-    if not _is_count(budget):
-        raise InvalidInput(f"budget is {budget!r}: ask for at least 1 evaluation.")
-    if give_up_after is not None and not _is_count(give_up_after):
-        raise InvalidInput(f"give_up_after is {give_up_after!r}: give at least 1, or None to go on whatever happens.")
+    check_call(fun, settings.space, executor, workers, threads_per_worker)
+    check_arguments(
+        budget=budget,
+        study=study,
+        timeout=timeout,
+        trial_timeout=trial_timeout,
+        retries=retries,
+        target=target,
+        give_up_after=give_up_after,
+        raise_errors=raise_errors,
+        progress=progress,
+        anyway=anyway,
+    )
+    callbacks = checked_callbacks(callbacks)
     pairs = [] if observed is None else _checked_pairs(listed(observed, "observed"), settings)
     with ExitStack() as stack:
-        book = _Unsaved(settings) if study is None else stack.enter_context(Study.open(study, settings, logger.warning))
+        book = (
+            _Unsaved(settings) if study is None else stack.enter_context(_opened(study, settings, fun, anyway=anyway))
+        )
         optimizer = book.optimizer
         book.observe(pairs)
         remaining = budget - optimizer.result().nfev
@@ -135,7 +153,7 @@ def minimize(
                            "counts as timed out, but keeps its worker until it returns.")  # fmt: skip
         tell = stack.enter_context(progress_of(optimizer, pool, budget, progress, study))
         ctrl_c = stack.enter_context(CtrlC(logger.warning))
-        watch = _Watch(optimizer, tuple(callbacks), target, give_up_after, tell, earlier=_failures(optimizer))
+        watch = _Watch(optimizer, callbacks, target, give_up_after, tell, study)
         rules = Rules(timeout, trial_timeout, retries)
         record = run(
             optimizer, pool, remaining, rules=rules, journal=book, watch=watch, more=lambda: not ctrl_c.pressed
@@ -144,6 +162,11 @@ def minimize(
     result = replace(optimizer.result(record.message), idle=record.idle_shares)
     logger.info(result.message)
     return result
+
+
+def _opened(study: str | os.PathLike[str], settings: Settings, fun: Callable[..., Any], *, anyway: bool) -> Study:
+    objective = fun.objective() if isinstance(fun, Command) else Objective.of(fun)
+    return Study.open(study, settings, logger.warning, objective=objective, anyway=anyway)
 
 
 class _Unsaved(Unrecorded):
@@ -159,16 +182,6 @@ class _Unsaved(Unrecorded):
 
     def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
         """Do nothing."""
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
-
-
-def _require_fitting(command: Command, space: Space) -> None:
-    if not space.named:
-        raise InvalidInput("A program gets its parameters by name: give the space as {'name': (low, high), ...}.")
-    command.require_known(space.parameters)
 
 
 def _checked_pairs(entries: Sequence[Any], settings: Settings) -> list[tuple[Any, float]]:
@@ -196,7 +209,8 @@ class _Watch:
     target: float | None
     give_up_after: int | None
     tell: Tell
-    earlier: int  # failures before this call
+    study: str | os.PathLike[str] | None
+    failures: dict[int, Outcome] = field(default_factory=dict)  # of this call, by trial number
 
     def __call__(self, job: Finished, record: Callable[[], Run]) -> None:
         self.tell(job)
@@ -210,7 +224,9 @@ class _Watch:
         except StopIteration as stop:
             raise StopRun(str(stop) or "A callback ended the run.") from None
         self._reached()
-        self._hopeless()
+        if trial.state in FAILURES:
+            self.failures.setdefault(job.number, job.outcome)
+            self._hopeless(trial)
 
     def _unusable(self, job: Finished) -> None:
         if job.outcome.unusable and not self._any_value():
@@ -229,13 +245,15 @@ class _Watch:
         if self.optimizer.direction.reaches(self.optimizer.result().fun, self.target):
             raise StopRun(f"The target {self.target:g} is reached.")
 
-    def _hopeless(self) -> None:
+    def _hopeless(self, trial: Trial) -> None:
         if self.give_up_after is None or self._any_value():
             return
-        failed = _failures(self.optimizer) - self.earlier
+        failed = len(self.failures)
+        if hopeless(tuple(self.failures.values())):
+            again = "" if self.study is None else f"run `aegisbo retry {quote(os.fspath(self.study))}` and "
+            raise StopRun(
+                f"The first {failed} evaluations failed alike: {str(trial.reason).rstrip('.')}. The points are not to "
+                f"blame: mend the function, then {again}make the same call again."
+            )
         if failed >= self.give_up_after:
             raise StopRun(f"Given up, because nothing gave a value (give_up_after={self.give_up_after}).")
-
-
-def _failures(optimizer: Optimizer) -> int:
-    return sum(trial.state in FAILURES for trial in optimizer.trials)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, fields
 from typing import Any
 
+import numpy as np
+
 from aegisbo.errors import InvalidInput, UnknownName
+from aegisbo.number import as_number
+from aegisbo.space.near_misses import is_list, is_pair, remedy_for, remedy_for_space
 from aegisbo.space.parameters import Choice, Int, Parameter, Real, naming
 
 Pair = Sequence[float]  # (low, high), short for Real(low, high)
@@ -22,10 +26,28 @@ def parameter_from_entry(name: str, entry: Entry) -> Parameter:
         return entry
     if type(entry).__module__ == "optuna.distributions":
         return _from_optuna(name, entry)
-    if isinstance(entry, str) or not isinstance(entry, Iterable) or len(bounds := list(entry)) != 2:
-        raise InvalidInput(f"Parameter {name!r} must be Real, Int, Choice or a pair (low, high), got {entry!r}.")
+    entry = list(entry) if isinstance(entry, Iterator) else entry  # which can be looked at once only
+    if not is_pair(entry):
+        raise InvalidInput(
+            f"Parameter {name!r} must be Real, Int, Choice or a pair (low, high), got {entry!r}{remedy_for(entry)}."
+        )
+    low, high = entry
     with naming(name):
-        return Real(low=bounds[0], high=bounds[1])
+        return Real(low, high)
+
+
+def entries_of(spec: Any) -> list[Entry]:
+    """The entries of a space without names.
+
+    Raises:
+        InvalidInput: it is no list of entries.
+    """
+    if type(spec).__name__ == "Bounds" and type(spec).__module__.startswith("scipy.optimize"):
+        return list(np.column_stack(np.broadcast_arrays(np.ravel(spec.lb), np.ravel(spec.ub))).tolist())
+    entries = list(spec) if is_list(spec) else None
+    if entries is None or any(as_number(entry) is not None for entry in entries):
+        raise InvalidInput(f"A space is a dict or a list of parameters, got {spec!r}{remedy_for_space(spec)}.")
+    return entries
 
 
 def _from_optuna(name: str, distribution: Any) -> Parameter:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
 from numbers import Integral
 from typing import Any
@@ -23,7 +23,7 @@ Scalar = str | int | float | bool | None  # what JSON and TOML can hold
 Params = dict[str, Any]  # values by name: float, int, or one of the choices
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Real:
     """A number from `low` to `high`, both included.
 
@@ -47,6 +47,9 @@ class Real:
         low, high = self._scale
         if not 0 < high - low < math.inf:
             raise InvalidInput(f"{self} is too narrow or too wide for floating point: choose other bounds.")
+
+    def __repr__(self) -> str:
+        return _as_typed(self)
 
     @property
     def axis(self) -> Continuous:
@@ -74,7 +77,7 @@ class Real:
         return (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Int:
     """One of the integers low, low + step, ..., high.
 
@@ -104,6 +107,9 @@ class Int:
         if max(-self.low, self.high) > LARGEST_INT:
             raise InvalidInput(f"{self} goes beyond {LARGEST_INT}: use Real, and round inside the function.")
 
+    def __repr__(self) -> str:
+        return _as_typed(self)
+
     @cached_property
     def axis(self) -> Grid:
         return Grid(self.low, self.high, self.step, self.log)
@@ -125,7 +131,7 @@ class Int:
         return self.low + level * self.step
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Choice:
     """One of the given values, between which no order is assumed.
 
@@ -139,8 +145,10 @@ class Choice:
     values: tuple[Scalar, ...]
 
     def __init__(self, values: Iterable[Scalar]) -> None:
-        if isinstance(values, str) or not isinstance(values, Iterable):
+        if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
             raise InvalidInput(f"Choice needs a list of values, got {values!r}.")
+        if isinstance(values, Set):  # another process would number them otherwise
+            raise InvalidInput(f"Choice needs values in a fixed order, got {values!r}: write a list, as in [...].")
         object.__setattr__(self, "values", tuple(v.item() if isinstance(v, np.generic) else v for v in values))
         for value in self.values:
             if not isinstance(value, Scalar) or (isinstance(value, float) and not math.isfinite(value)):
@@ -152,6 +160,9 @@ class Choice:
             raise InvalidInput(f"{self} holds equal values: leave out all but one of them.")
         if len(self.values) < 2:
             raise InvalidInput(f"{self} leaves nothing to choose: put a constant into the function.")
+
+    def __repr__(self) -> str:
+        return f"Choice({list(self.values)})"
 
     @property
     def axis(self) -> OneHot:
@@ -181,6 +192,14 @@ def naming(name: str) -> Iterator[None]:
         yield
     except InvalidInput as error:
         raise InvalidInput(f"Parameter {name!r}: {error}") from None
+
+
+def _as_typed(parameter: Real | Int) -> str:
+    """The parameter as one would type it, without what goes without saying."""
+    given = {each: getattr(parameter, each.name) for each in fields(parameter)}
+    bounds = [repr(value) for each, value in given.items() if each.default is MISSING]
+    others = [f"{each.name}={v!r}" for each, v in given.items() if each.default is not MISSING and v != each.default]
+    return f"{type(parameter).__name__}({', '.join(bounds + others)})"
 
 
 def _number(value: object, what: str) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from aegisbo.arrays import Array, as_vector, frozen
 from aegisbo.errors import InvalidInput
 from aegisbo.space.cube import Cube
-from aegisbo.space.description import Entry, parameter_from_entry, parameter_from_table, table_of
+from aegisbo.space.description import Entry, entries_of, parameter_from_entry, parameter_from_table, table_of
 from aegisbo.space.parameters import Parameter, Params, naming
 
 SpaceLike = Mapping[str, Entry] | Iterable[Entry]
@@ -27,7 +27,8 @@ class Space:
 
     Args:
         spec: the parameters in a dict by name, or in a list (they are then called x0, x1, ...). Each is `Real`, `Int`,
-            `Choice`, a pair (low, high), which means `Real(low, high)`, or one of Optuna's distributions.
+            `Choice`, a pair (low, high), which means `Real(low, high)`, or one of Optuna's distributions. The bounds of
+            a `scipy.optimize.Bounds` are such a list, too.
 
     Raises:
         InvalidInput: an entry stands for no parameter, or there is none.
@@ -37,10 +38,9 @@ class Space:
     named: bool
 
     def __init__(self, spec: SpaceLike) -> None:
-        if isinstance(spec, str) or not isinstance(spec, Iterable):
-            raise InvalidInput(f"A space is a dict or a list of parameters, got {spec!r}.")
-        entries = spec.items() if isinstance(spec, Mapping) else ((f"x{k}", entry) for k, entry in enumerate(spec))
-        object.__setattr__(self, "parameters", {name: parameter_from_entry(name, entry) for name, entry in entries})
+        entries = spec if isinstance(spec, Mapping) else {f"x{k}": entry for k, entry in enumerate(entries_of(spec))}
+        parameters = {name: parameter_from_entry(name, entry) for name, entry in entries.items()}
+        object.__setattr__(self, "parameters", parameters)
         object.__setattr__(self, "named", isinstance(spec, Mapping))
         if not self.parameters:
             raise InvalidInput("A space needs at least one parameter, got none.")

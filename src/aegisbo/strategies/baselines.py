@@ -8,11 +8,11 @@ from numpy.random import Generator, default_rng
 
 from aegisbo.search.designs import maximin_latin_hypercube, sobol
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
-from aegisbo.strategies.checks import check, count, optional
+from aegisbo.strategies.checks import KnownParameters, check, count, optional
 
 
 @dataclass(frozen=True, kw_only=True)
-class Random:
+class Random(KnownParameters):
     """A maximin Latin hypercube of n points (the paper's baseline), then another; a Sobol sequence without n.
 
     Args:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from aegisbo.errors import InvalidInput
+from aegisbo.errors import InvalidInput, UnknownName
 from aegisbo.number import as_number
 
 Check = Callable[[str, Any], Any]  # (name, value) -> the value as it is kept
@@ -20,6 +21,17 @@ class BadParameter(InvalidInput):
     def __init__(self, name: str, value: object, allowed: str) -> None:
         super().__init__(f"{name} must be {allowed}, got {value!r}.")
         self.name, self.allowed = name, allowed
+
+
+class KnownParameters:
+    """A class that answers a misspelled parameter with the one that was probably meant."""
+
+    def __new__(cls, *args: Any, **given: Any) -> Self:
+        known = signature(cls).parameters
+        for name in given:
+            if name not in known and not any(each.kind is each.VAR_KEYWORD for each in known.values()):
+                raise UnknownName(f"parameter of {cls.__name__}", name, known)
+        return super().__new__(cls)
 
 
 def check(strategy: object, **checks: Check) -> None:

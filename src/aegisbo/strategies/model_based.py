@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.strategies.base import Evidence, Memory, Note, Suggestion
-from aegisbo.strategies.checks import check, optional, switch
+from aegisbo.strategies.checks import KnownParameters, check, optional, switch
 from aegisbo.strategies.duplicates import Fallback, avoid_duplicates
 from aegisbo.strategies.moves import anywhere, pareto, thompson
 from aegisbo.strategies.presets import DEFAULT_PRESET, Preset, name_or_preset, preset_named
@@ -27,7 +27,7 @@ class Decision:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelBased(ABC):
+class ModelBased(KnownParameters, ABC):
     """A strategy that looks at a surrogate; subclasses only `decide`.
 
     Args:

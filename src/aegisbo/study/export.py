@@ -76,8 +76,9 @@ def _iso(at: float | None) -> str | None:
 
 def _json(path: str | os.PathLike[str], out: TextIO) -> None:
     events = read_events(Path(path))
-    created = events[0].body
-    document = {**created, "trials": optimizer_after(events).state()["trials"], "table": table_of(events)}
+    created, state = events[0].body, optimizer_after(events).state()
+    settings = {**created["optimizer"], "space": state["space"]}  # which may have been widened
+    document = {**created, "optimizer": settings, "trials": state["trials"], "table": table_of(events)}
     json.dump(document, out, indent=1)
     out.write("\n")
 

@@ -14,7 +14,8 @@ from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.registry import resolve
 from aegisbo.study.store import Event
 
-RESULTS = ("told", "failed", "observed", "retried", "forgotten")  # events that change what a strategy is shown
+RESULTS = ("told", "failed", "observed", "retried", "forgotten", "widened")  # events that change what a strategy knows
+SETTINGS = ("created", "widened")  # events that say what the run is
 ENDINGS = ("told", "failed")  # of a trial
 
 
@@ -73,6 +74,8 @@ class History:
         elif event.kind == "forgotten":
             for number in body["numbers"]:
                 trials[number] |= {"state": "forgotten", "value": None}
+        elif event.kind == "widened":  # what was learned of the old cube does not hold in the new one
+            self.state |= {"space": body["space"], "memory": {}}
 
     def optimizer(self) -> Optimizer:
         """The optimizer after all these events."""

@@ -16,10 +16,12 @@ from typing import Any, Protocol
 from aegisbo.errors import StudyError
 from aegisbo.optimizer import Optimizer, Result, Settings, Trial
 from aegisbo.outcome import Outcome
+from aegisbo.space.widening import widened
 from aegisbo.study.drivers import ending, idle_shares
-from aegisbo.study.history import optimizer_after
+from aegisbo.study.history import SETTINGS, optimizer_after
 from aegisbo.study.lock import DriverLock
-from aegisbo.study.store import Store, read_events
+from aegisbo.study.objective import Objective
+from aegisbo.study.store import Event, Store, read_events
 
 
 class Asked(Protocol):
@@ -55,13 +57,20 @@ class Study:
         path: str | os.PathLike[str],
         settings: Settings,
         say: Callable[[str], None] = lambda text: None,
+        *,
+        objective: Objective | None = None,
+        anyway: bool = False,
     ) -> Study:
         """Begin a study, or continue the one at `path` if it was begun with the same settings.
+
+        Bounds may have become wider: earlier choices were made in the old space, later ones are made in the new one.
 
         Args:
             path: the file.
             settings: as the user gave them; what they leave open is left to the study.
             say: is told, in a sentence, what the user should know.
+            objective: the function whose values are stored; None if nobody knows it.
+            anyway: go on although the study holds values of another function.
 
         Raises:
             StudyError: the file holds another run, is being driven by somebody else, or cannot be used.
@@ -71,15 +80,23 @@ class Study:
             resources.enter_context(DriverLock(path))
             store = Store(path, say)
             resources.callback(store.close)
-            events = store.events()
+            events, driver = store.events(), {"pid": os.getpid(), "host": platform.node()}
             if not events:  # new, or killed before the first event
                 optimizer = Optimizer.from_settings(settings)
-                store.append("created", None, {"optimizer": optimizer.settings.describe(), "build": build()})
+                body = {"optimizer": optimizer.settings.describe(), "build": build(), **_described(objective)}
+                store.append("created", None, body)
             else:
+                recorded = optimizer_after([event for event in events if event.kind in SETTINGS]).settings
+                _require_same(path, settings, recorded)
                 foreign = settings.strategy if settings.text is None else None
                 optimizer = optimizer_after(events, foreign)
-                _require_same(path, settings, optimizer_after(events[:1]).settings)
-            seen = store.append("opened", None, {"pid": os.getpid(), "host": platform.node()})
+                driver |= _described(_news(path, objective, events, optimizer, say, anyway=anyway))
+                space = widened(recorded.space, settings.space)
+                if space != recorded.space:
+                    say(f"{path} has wider bounds from now on: {space.parameters}.")
+                    store.append("widened", None, {"space": space.describe()})
+                    optimizer = optimizer_after(store.events(), foreign)
+            seen = store.append("opened", None, driver)
             return cls(path, store, optimizer, seen, resources.pop_all())
 
     def __enter__(self) -> Study:
@@ -171,6 +188,38 @@ def _require_same(path: Path, given: Settings, recorded: Settings) -> None:
     differences = given.differences_from(recorded)
     if differences:
         raise StudyError(f"{path} holds another run: {'; '.join(differences)}. Use another file, or the same settings.")
+
+
+def _news(
+    path: Path,
+    given: Objective | None,
+    events: Sequence[Event],
+    optimizer: Optimizer,
+    say: Callable[[str], None],
+    *,
+    anyway: bool,
+) -> Objective | None:
+    """The objective, if the study must learn it; refused if the study holds values of another one."""
+    known = [event.body["objective"] for event in events if "objective" in event.body]
+    if given is None or not known:
+        return given
+    old = Objective.from_description(known[-1])
+    change = given.change_from(old)
+    if change is None:
+        return given if old.source is None and given.source is not None else None
+    if any(trial.state == "done" for trial in optimizer.trials):
+        if not anyway:
+            raise StudyError(
+                f"{path} was made for {change}. Do values still mean the same? Then pass anyway=True (on the command "
+                "line: --anyway). If not, use another file."
+            )
+    else:
+        say(f"{path} was made for {change}. It has no value yet, so the run goes on.")
+    return given
+
+
+def _described(objective: Objective | None) -> dict[str, Any]:
+    return {} if objective is None else {"objective": objective.describe()}
 
 
 def _told(trial: Trial) -> str:

@@ -16,6 +16,8 @@ from aegisbo.outcome import judged
 from aegisbo.runners.evaluation import Evaluation, Judge, evaluate
 from aegisbo.runners.output import with_output
 
+HERE = ("processes", "threads", "serial")  # workers on this machine
+
 if TYPE_CHECKING:
     from aegisbo.runners.pools.base import Pool
     from aegisbo.runners.protocol import Journal
@@ -64,17 +66,10 @@ def make_pool(
         MissingExtra: the executor is the address of a Dask scheduler, and Dask is not installed.
         AegisError: no Dask scheduler answers there, or this system has no worker processes.
     """
-    for name, count in (("workers", workers), ("threads_per_worker", threads_per_worker)):
-        if count is not None and (not isinstance(count, Integral) or count < 1):
-            raise InvalidInput(f"{name} is {count!r}: at least 1 is needed.")
+    check_executor(executor, workers, threads_per_worker)
     evaluation = partial(evaluate, function, judge=judge, raising=raise_errors and executor == "serial")
     if executor is None or executor == "processes":
         pool = _processes(evaluation, workers, journal, threads_per_worker)
-    elif threads_per_worker is not None:
-        raise InvalidInput(
-            f"threads_per_worker={threads_per_worker} is for worker processes: leave it out, or "
-            'use executor="processes".'
-        )
     else:
         pool = _elsewhere(executor, partial(with_output, evaluation), workers, journal)
     pool.raise_errors = raise_errors
@@ -90,7 +85,7 @@ def _processes(evaluation: Evaluation, workers: int | None, journal: Journal | N
 
 
 def _elsewhere(executor: Any, evaluation: Evaluation, workers: int | None, journal: Journal | None) -> Pool:
-    if executor in ("threads", "serial"):
+    if isinstance(executor, str) and executor in HERE:
         return _in_this_process(executor, evaluation, workers, journal)
     if isinstance(executor, str) and "://" in executor:
         from aegisbo.runners.pools.dask import Dask, connect
@@ -99,13 +94,37 @@ def _elsewhere(executor: Any, evaluation: Evaluation, workers: int | None, journ
     return _by_object(executor, evaluation, workers, journal)
 
 
+def check_executor(executor: Any, workers: int | None, threads_per_worker: int | None = None) -> None:
+    """Refuse an `executor` argument for which there is no pool, or one that cannot have so many workers and threads.
+
+    Raises:
+        InvalidInput: the message says what to give instead.
+    """
+    from concurrent.futures import Executor
+
+    for name, count in (("workers", workers), ("threads_per_worker", threads_per_worker)):
+        if count is not None and (isinstance(count, bool) or not isinstance(count, Integral) or count < 1):
+            raise InvalidInput(f"{name} is {count!r}: give a whole number from 1 upwards, or leave it out.")
+    if threads_per_worker is not None and executor not in (None, "processes"):
+        raise InvalidInput(
+            f"threads_per_worker={threads_per_worker} is for worker processes: leave it out, or "
+            'use executor="processes".'
+        )
+    if executor == "serial" and workers not in (None, 1):
+        raise InvalidInput(f'executor="serial" evaluates one point at a time, got workers={workers}: leave it out.')
+    named = executor in HERE or "://" in executor if isinstance(executor, str) else executor is None
+    if not named and not isinstance(executor, Executor) and not _is_dask(executor):
+        raise InvalidInput(
+            f'executor is {executor!r}: use "processes", "threads", "serial", a concurrent.futures.Executor, '
+            "a dask.distributed.Client, or the address of a Dask scheduler."
+        )
+
+
 def _in_this_process(name: str, evaluation: Evaluation, workers: int | None, journal: Journal | None) -> Pool:
     from aegisbo.runners.pools.threads import Serial, Threads
 
     if name == "threads":
         return Threads(evaluation, workers or _cores(), journal)
-    if workers not in (None, 1):
-        raise InvalidInput(f'executor="serial" evaluates one point at a time, got workers={workers}: leave it out.')
     return Serial(evaluation, journal)
 
 
@@ -117,14 +136,13 @@ def _by_object(executor: Any, evaluation: Evaluation, workers: int | None, journ
 
         size: int = workers or getattr(executor, "_max_workers", None) or _cores()
         return Futures(executor, evaluation, size, journal)
-    if type(executor).__module__.startswith("distributed."):
-        from aegisbo.runners.pools.dask import Dask
+    from aegisbo.runners.pools.dask import Dask
 
-        return Dask(executor, evaluation, workers, journal, ours=False)
-    raise InvalidInput(
-        f'executor is {executor!r}: use "processes", "threads", "serial", a concurrent.futures.Executor, '
-        "a dask.distributed.Client, or the address of a Dask scheduler."
-    )
+    return Dask(executor, evaluation, workers, journal, ours=False)
+
+
+def _is_dask(executor: Any) -> bool:
+    return type(executor).__module__.startswith("distributed.")
 
 
 def _cores() -> int:

@@ -50,8 +50,8 @@ class Pool(ABC):
     @property
     def starting(self) -> int:
         """How many jobs have been submitted whose function has not been called yet; most pools cannot know."""
-        with self._lock:
-            return sum(job.called is None for job in self._submitted.values())
+        # Without the lock: the thread that draws the progress line asks, and who holds the lock may wait for that line.
+        return sum(job.called is None for job in tuple(self._submitted.values()))
 
     def called(self, number: int) -> float | None:
         with self._lock:

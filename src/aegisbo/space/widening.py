@@ -1,0 +1,40 @@
+"""Whether a space is another one with wider bounds, so that all points of the old one are points of the new one."""
+
+from __future__ import annotations
+
+from aegisbo.space.parameters import Choice, Int, Parameter, Real
+from aegisbo.space.space import Space
+
+
+def differences(old: Space, new: Space) -> list[str]:
+    """In which words `new` is neither `old` nor a wider `old`, one for each parameter."""
+    if old.named != new.named:
+        having = {True: "names", False: "no names"}
+        return [f"the parameters have {having[old.named]} in the study, and {having[new.named]} in this call"]
+    pairs = {
+        name: (old.parameters.get(name), new.parameters.get(name)) for name in {**old.parameters, **new.parameters}
+    }
+    return [
+        f"{name}: {was or 'nothing'} in the study, {now or 'nothing'} in this call"
+        for name, (was, now) in pairs.items()
+        if not _holds(now, was)
+    ]
+
+
+def widened(old: Space, new: Space) -> Space:
+    """`old` with the bounds of `new`, from which it must not differ otherwise; the order of its parameters stays."""
+    parameters = {name: new.parameters[name] for name in old.parameters}
+    return Space(parameters if old.named else parameters.values())
+
+
+def _holds(new: Parameter | None, old: Parameter | None) -> bool:
+    """Whether every value of `old` is one of `new`, on the same scale."""
+    match old, new:
+        case Real(), Real():
+            return new.log == old.log and new.low <= old.low and old.high <= new.high
+        case Int(), Int():
+            aligned = new.step == old.step and (old.low - new.low) % old.step == 0
+            return aligned and new.log == old.log and new.low <= old.low and old.high <= new.high
+        case Choice(), Choice():
+            return new.values[: len(old.values)] == old.values
+    return False
