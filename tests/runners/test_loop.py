@@ -225,14 +225,15 @@ def test_a_lost_trial_is_run_again_with_the_same_number_and_does_not_count() -> 
     assert optimizer.of("fail") == []
 
 
-def test_a_trial_that_is_lost_too_often_fails_and_counts() -> None:
+@pytest.mark.parametrize(("retries", "often"), [(0, "once"), (1, "2 times")])
+def test_a_trial_that_is_lost_too_often_fails_and_counts(retries: int, often: str) -> None:
     optimizer, workers = Recorder(), unreliable(times=99)
-    run(optimizer, workers, budget=6, rules=Rules(retries=1))
+    run(optimizer, workers, budget=6, rules=Rules(retries=retries))
     assert sorted(optimizer.of("tell")) == [1, 2, 4, 5]
     assert sorted(optimizer.of("fail")) == [0, 3]
-    assert sorted(workers.lost) == [0, 0, 3, 3]
+    assert sorted(workers.lost) == sorted([0, 3] * (retries + 1))
     reasons = [event[3] for event in optimizer.events if event[0] == "fail"]
-    assert reasons == ["Its worker died 2 times: worker died"] * 2
+    assert reasons == [f"Its worker died {often}: worker died"] * 2
 
 
 def test_a_lost_trial_is_run_again_in_an_exhausted_space() -> None:
