@@ -236,6 +236,20 @@ def test_a_trial_that_is_lost_too_often_fails_and_counts(retries: int, often: st
     assert reasons == [f"Its worker died {often}: worker died"] * 2
 
 
+def test_a_job_that_is_lost_while_the_run_is_being_ended_is_left_to_the_next_run() -> None:
+    class Doomed(VirtualWorkers):
+        def collect(self, timeout: float | None = None) -> list[Finished]:
+            return [replace(job, outcome=Outcome("lost", reason="worker died")) for job in super().collect(timeout)]
+
+    def watch(job: Finished, record: Callable[[], Run]) -> None:
+        raise StopRun("enough")
+
+    optimizer, rules = Recorder(), Rules(retries=0)
+    record = run(optimizer, Doomed(plus_one, 2, Constant(), seed=0), budget=6, rules=rules, watch=watch)
+    assert len(record.finished) == 2
+    assert [event[0] for event in optimizer.events] == ["ask", "ask"]
+
+
 def test_a_lost_trial_is_run_again_in_an_exhausted_space() -> None:
     optimizer = Recorder(size=4)
     record = run(optimizer, unreliable(times=2), budget=20)
