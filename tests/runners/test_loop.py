@@ -225,14 +225,29 @@ def test_a_lost_trial_is_run_again_with_the_same_number_and_does_not_count() -> 
     assert optimizer.of("fail") == []
 
 
-def test_a_trial_that_is_lost_too_often_fails_and_counts() -> None:
+@pytest.mark.parametrize(("retries", "often"), [(0, "once"), (1, "2 times")])
+def test_a_trial_that_is_lost_too_often_fails_and_counts(retries: int, often: str) -> None:
     optimizer, workers = Recorder(), unreliable(times=99)
-    run(optimizer, workers, budget=6, rules=Rules(retries=1))
+    run(optimizer, workers, budget=6, rules=Rules(retries=retries))
     assert sorted(optimizer.of("tell")) == [1, 2, 4, 5]
     assert sorted(optimizer.of("fail")) == [0, 3]
-    assert sorted(workers.lost) == [0, 0, 3, 3]
+    assert sorted(workers.lost) == sorted([0, 3] * (retries + 1))
     reasons = [event[3] for event in optimizer.events if event[0] == "fail"]
-    assert reasons == ["Its worker died 2 times: worker died"] * 2
+    assert reasons == [f"Its worker died {often}: worker died"] * 2
+
+
+def test_a_job_that_is_lost_while_the_run_is_being_ended_is_left_to_the_next_run() -> None:
+    class Doomed(VirtualWorkers):
+        def collect(self, timeout: float | None = None) -> list[Finished]:
+            return [replace(job, outcome=Outcome("lost", reason="worker died")) for job in super().collect(timeout)]
+
+    def watch(job: Finished, record: Callable[[], Run]) -> None:
+        raise StopRun("enough")
+
+    optimizer, rules = Recorder(), Rules(retries=0)
+    record = run(optimizer, Doomed(plus_one, 2, Constant(), seed=0), budget=6, rules=rules, watch=watch)
+    assert len(record.finished) == 2
+    assert [event[0] for event in optimizer.events] == ["ask", "ask"]
 
 
 def test_a_lost_trial_is_run_again_in_an_exhausted_space() -> None:

@@ -212,6 +212,12 @@ def test_where_no_process_can_be_started_the_jobs_say_so(monkeypatch: pytest.Mon
     assert "/nowhere/python" in outcome.reason
 
 
+@pytest.fixture
+def buffered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+
+
+@pytest.mark.usefixtures("buffered")
 def test_all_that_is_printed_is_kept_with_its_job_and_the_function_reads_no_jobs(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
@@ -231,6 +237,7 @@ def test_all_that_is_printed_is_kept_with_its_job_and_the_function_reads_no_jobs
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.usefixtures("buffered")
 @pytest.mark.parametrize("way", ["dies with 3", "kills itself", "is stopped"])
 def test_the_last_words_of_a_process_are_kept(tmp_path: Path, way: str) -> None:
     def last_words(gate: str) -> Any:

@@ -243,7 +243,8 @@ class _Loop:
             self.waiting.append(ended.trial)
             return
         what = "It could not be run" if job.outcome.unusable else "Its worker died"
-        reason = f"{what} {ended.attempt} times: {job.outcome.reason}"
+        often = f"{ended.attempt} times" if ended.attempt > 1 else "once"
+        reason = f"{what} {often}: {job.outcome.reason}"
         self._fail(replace(job, outcome=replace(job.outcome, state="failed", reason=reason)))
 
     def _fail(self, job: Finished) -> None:
