@@ -87,7 +87,7 @@ def study_of(objective: Callable[[optuna.Trial], float], trials: int, n_jobs: in
     ],
 )
 @pytest.mark.parametrize("n_jobs", [1, 4])
-def test_a_study_that_cannot_be_modelled_says_so_once(
+def test_a_study_that_cannot_be_modeled_says_so_once(
     objective: Callable[[optuna.Trial], float], options: dict[str, Any], expected: str, n_jobs: int, said: list[str]
 ) -> None:
     study_of(objective, 24, n_jobs, **options)

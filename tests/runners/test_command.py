@@ -89,6 +89,7 @@ def test_on_windows_programs_are_refused_in_words(monkeypatch: pytest.MonkeyPatc
     ("text", "value_file", "message"),
     [
         ("", None, "empty"),
+        (["./run", "{lr}"], None, r"is text such as .*, got \['./run', '\{lr\}'\]"),
         ("./run 'open", None, "cannot be split"),
         ("./run", "result.txt", r"shared by evaluations that run at once: put it into \{folder\}"),
     ],

@@ -55,6 +55,8 @@ class Command:
 
     def __post_init__(self) -> None:
         require_posix("External programs")
+        if not isinstance(self.text, str):
+            raise InvalidInput(f"A command is text such as './simulate --lr {{lr}}', got {self.text!r}.")
         if not self.arguments:
             raise InvalidInput("The command is empty: give a program and its arguments.")
         if self.value_file is not None and not PLACEHOLDER.search(self.value_file):
