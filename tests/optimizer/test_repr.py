@@ -14,7 +14,7 @@ def test_an_optimizer_and_its_trials_say_what_matters_in_few_words():
         initial=[{"k": 2, "act": "u"}, {"k": 3, "act": "v"}, {"k": 4, "act": "v"}],
     )
     assert repr(optimizer).splitlines() == [
-        "   space: k=Int(low=1, high=9, log=False, step=1), act=Choice(values=('u', 'v'))",
+        "   space: k=Int(1, 9), act=Choice(['u', 'v'])",
         "strategy: random, modern",
         "    seed: 7",
         "  trials: none yet",

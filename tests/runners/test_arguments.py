@@ -123,7 +123,7 @@ def refused(fun: Any = vector, space: Any = BOX, **given: Any) -> str:
             "{'a': (low, high), ...}, or write def of_two(x).",
         ),
         (lambda: 1.0, [Int(1, 5)], "<lambda>() takes no argument, but gets the point as a list: write def f(x)."),
-        (Command(("echo", "1")), BOX, "Command.__call__() takes no argument, but gets the point as a vector"),
+        (Command("echo 1"), BOX, "A program gets its parameters by name: give the space as {'name': (low, high), ...}"),
     ],
 )  # fmt: skip
 def test_a_function_that_cannot_take_the_parameters(fun: Any, space: Any, message: str) -> None:
@@ -206,20 +206,20 @@ class TestPrograms:
     def test_one_that_cannot_be_run_is_refused(self, text: str, message: str) -> None:
         self.program("simulate")
         self.program("plain", stat.S_IRUSR)
-        assert refused(Command.parse(text, NAMED), NAMED).startswith(message)
+        assert refused(Command(text), NAMED).startswith(message)
 
     @pytest.mark.parametrize("text", ["./simulate {lr}", "sh simulate", "./{units}"])
     def test_one_that_can_or_that_nobody_can_know_is_not(self, text: str) -> None:
         self.program("simulate")
-        Command.parse(text, NAMED).require_program()
+        Command(text).require_program()
 
     def test_elsewhere_there_may_be_others(self) -> None:
         with ThreadPoolExecutor(1) as elsewhere:
-            result = minimize(Command.parse("./nowhere {lr}", NAMED), NAMED, budget=1, executor=elsewhere)
+            result = minimize(Command("./nowhere {lr}"), NAMED, budget=1, executor=elsewhere)
         assert result.trials[0].reason == (
             "ProgramFailed: The program could not be started ('./nowhere': No such file or directory)."
         )
 
     def test_one_that_is_gone_says_so(self) -> None:
         with pytest.raises(ProgramFailed, match=r"could not be started \('./gone'"):
-            Command(("./gone",))()
+            Command("./gone")()

@@ -66,7 +66,7 @@ def source(tmp_path: Path) -> Any:
 
 
 def search(fun: Any, path: Path, budget: int, space: Any = BOX, **rest: Any) -> Result:
-    given = {"strategy": "random", "seed": 1, "executor": "serial", **rest}
+    given = {"strategy": "random", "seed": 1, "executor": "serial", "raise_errors": False, **rest}
     return minimize(fun, space, budget=budget, study=path, **given)
 
 
@@ -107,7 +107,7 @@ class TestStudies:
         assert replay(path).faithful
 
     def test_a_bug_may_be_mended_as_long_as_there_is_no_value(
-        self, tmp_path: Path, source: Any, capsys: pytest.CaptureFixture[str]
+        self, tmp_path: Path, source: Any, logged: list[str]
     ) -> None:
         path = tmp_path / "run.db"
         assert search(source(BROKEN, stem="first"), path, 9).nfev == 5  # and so it ended itself
@@ -140,12 +140,12 @@ class TestStudies:
 
     def test_a_command_is_its_words(self, tmp_path: Path) -> None:
         path, space = tmp_path / "run.db", {"x": (0, 1), "y": (0, 1)}
-        search(Command.parse("echo {x}", space), path, 2, space)
-        assert search(Command.parse("echo  {x}", space), path, 3, space).nfev == 3
+        search(Command("echo {x}"), path, 2, space)
+        assert search(Command("echo  {x}"), path, 3, space).nfev == 3
         with pytest.raises(
             StudyError, match=r"made for command, whose source has changed: `\['echo', '{x}'\]` was there"
         ):
-            search(Command.parse("echo {y}", space), path, 4, space)
+            search(Command("echo {y}"), path, 4, space)
 
 
 def double(x: Any) -> float:

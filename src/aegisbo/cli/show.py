@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -66,7 +66,7 @@ def show(
     console = Console(highlight=False, markup=False)
     for line in _summary(study, events, optimizer):
         console.print(line, style="bold" if line.startswith("best ") else None)
-    for line in _reasons(rows, None if failed else KINDS):
+    for line in _reasons(optimizer.result().failures, None if failed else KINDS):
         console.print(line, no_wrap=True, overflow="ellipsis")
     sign = -1.0 if optimizer.settings.maximize else 1.0
     listed = _chosen(rows, last, best, failed=failed, by_value=sort == "value", sign=sign)
@@ -79,7 +79,7 @@ def _summary(study: Path, events: Sequence[Event], optimizer: Optimizer) -> Iter
     from aegisbo.study.drivers import ending, idle_shares, sittings
 
     result = optimizer.result(ending(study, events))
-    yield result.message
+    yield result.ending
     if spans := sittings(events):
         worked = duration(sum(last - first for first, last in spans))
         times = f" in {len(spans)} sittings" if len(spans) > 1 else ""
@@ -96,15 +96,16 @@ def _summary(study: Path, events: Sequence[Event], optimizer: Optimizer) -> Iter
         yield "workers: " + ", ".join(f"{share:.1%} {what}" for what, share in shares.items())
 
 
-def _reasons(rows: Sequence[Row], limit: int | None) -> Iterator[str]:
+def _reasons(failures: Mapping[str, int], limit: int | None) -> Iterator[str]:
     """Why trials have no value, the most frequent reason first."""
-    counts = Counter(" ".join(str(row["reason"]).split()) for row in _without_value(rows)).most_common()
-    if counts:
+    from aegisbo.optimizer.failures import cut
+
+    if failures:
         yield "without a value:"
-    for reason, count in counts[:limit]:
-        yield f"{count:>5} × {reason}"
-    if limit is not None and len(counts) > limit:
-        yield f"      and {len(counts) - limit} other reasons: add --failed to see all"
+    for reason, count in list(failures.items())[:limit]:
+        yield f"{count:>5} × {cut(reason)}"
+    if limit is not None and len(failures) > limit:
+        yield f"      and {len(failures) - limit} other reasons: add --failed to see all"
 
 
 def _chosen(

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import FAILURES
 
-NUMBER = re.compile(r"(?<!\w)[-+]?(0x[0-9a-f]+|\d+(\.\d*)?(e[-+]?\d+)?)", re.IGNORECASE)  # not the one in x1 or float32
+# An address or numbers, perhaps abbreviated as by `reprlib`; not the number in x1 or float32.
+VARYING = re.compile(r"(?:0x|\.{3}x?)[0-9a-f.]+|(?<!\w)[\s.,+-]*\d[\d\s.,e+-]*", re.IGNORECASE)
 WIDTH = 120  # characters of a reason
 
 
@@ -19,9 +20,14 @@ def counted(trials: Iterable[Trial]) -> dict[str, int]:
     for trial in trials:
         if trial.state in FAILURES:
             reason = trial.reason or trial.state
-            name = names.setdefault(NUMBER.sub("0", reason), reason)
+            name = names.setdefault(without_numbers(reason), reason)
             counts[name] = counts.get(name, 0) + 1
     return dict(sorted(counts.items(), key=lambda item: -item[1]))
+
+
+def without_numbers(reason: str) -> str:
+    """What two reasons that differ in numbers only have in common."""
+    return VARYING.sub("#", reason)
 
 
 def in_words(failures: Mapping[str, int], most: int) -> list[str]:

@@ -39,15 +39,19 @@ def check_call(fun: Any, space: Space, executor: Any, workers: Any, threads_per_
     Raises:
         InvalidInput: the message says what to change.
     """
-    check_function(fun, space)
     check_executor(executor, workers, threads_per_worker)
-    if not isinstance(fun, Command):
-        return
+    if isinstance(fun, Command):
+        _check_command(fun, space, here=executor is None or executor in HERE)
+    else:
+        check_function(fun, space)
+
+
+def _check_command(command: Command, space: Space, *, here: bool) -> None:
     if not space.named:
         raise InvalidInput("A program gets its parameters by name: give the space as {'name': (low, high), ...}.")
-    fun.require_known(space.parameters)
-    if executor is None or executor in HERE:
-        fun.require_program()
+    command.require_known(space.parameters)
+    if here:
+        command.require_program()
 
 
 def checked_callbacks(callbacks: Any) -> tuple[Any, ...]:

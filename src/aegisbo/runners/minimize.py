@@ -252,8 +252,8 @@ class _Watch:
         if hopeless(tuple(self.failures.values())):
             again = "" if self.study is None else f"run `aegisbo retry {quote(os.fspath(self.study))}` and "
             raise StopRun(
-                f"The first {failed} evaluations failed alike: {str(trial.reason).rstrip('.')}. The points are not to "
-                f"blame: mend the function, then {again}make the same call again."
+                f"The first {failed} evaluations failed alike, and the points are not to blame. Mend the function, "
+                f"then {again}make the same call again."
             )
         if failed >= self.give_up_after:
             raise StopRun(f"Given up, because nothing gave a value (give_up_after={self.give_up_after}).")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from aegisbo.optimizer.failures import without_numbers
 from aegisbo.outcome import NO_NUMBER, Outcome
 from aegisbo.runners.command import NOT_STARTED
 
@@ -13,19 +14,18 @@ ENOUGH = 5  # failures in a row, all for the same reason, before a run without a
 # A value out of range raises others: ValueError, ArithmeticError, AssertionError, RuntimeError, MemoryError.
 ERRORS = (
     *("TypeError", "NameError", "UnboundLocalError", "AttributeError", "KeyError", "SystemExit"),
-    *("SyntaxError", "IndentationError", "ImportError", "ModuleNotFoundError"),
+    *("SyntaxError", "IndentationError"),
 )
 SIGNS = re.compile(rf"(?:{'|'.join(ERRORS)})(?::|$)|ProgramFailed: (?:{NOT_STARTED}|.*ended with code 12[67]:)")
-VARYING = re.compile(r"(?:0x|\.{3}x?)[0-9a-f.]+|[\s.,+-]*\d[\d\s.,e+-]*")  # an address, or numbers, perhaps abbreviated
 
 
 def of_the_program(outcome: Outcome) -> bool:
     """Whether the function would have failed like this at any other point, too."""
-    return outcome.unusable or outcome.reason.endswith(NO_NUMBER) or bool(SIGNS.match(outcome.reason))
+    return outcome.reason.endswith(NO_NUMBER) or bool(SIGNS.match(outcome.reason))
 
 
 def hopeless(failures: Sequence[Outcome]) -> bool:
     """Whether the first failures of a run say that all others would be the same."""
     if len(failures) != ENOUGH or not all(map(of_the_program, failures)):
         return False
-    return len({VARYING.sub("#", failure.reason) for failure in failures}) == 1
+    return len({without_numbers(failure.reason) for failure in failures}) == 1

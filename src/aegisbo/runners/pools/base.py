@@ -37,7 +37,7 @@ class Pool(ABC):
     prints_here = False  # whether what the function prints reaches this process's terminal by itself
 
     def __init__(self, capacity: int, journal: Journal | None = None) -> None:
-        self.capacity = capacity
+        self.capacity = int(capacity)  # NumPy's integers are not always taken for one
         self._journal = Unrecorded() if journal is None else journal
         self._submitted: dict[int, _Job] = {}  # by number
         self._lock = Lock()  # an end is recorded and queued in one go: both have the same order
