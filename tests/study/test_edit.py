@@ -35,7 +35,8 @@ class Bumpy:
 def run(path: Path, budget: int, broken: bool = True) -> Bumpy:
     """A run with a model; returns what was evaluated."""
     function = Bumpy(broken)
-    minimize(function, SPACE, budget=budget, n_initial=4, seed=5, study=path, executor="serial", give_up_after=None)
+    given = {"n_initial": 4, "seed": 5, "executor": "threads", "workers": 1, "give_up_after": None}
+    minimize(function, SPACE, budget=budget, study=path, **given)
     return function
 
 

@@ -71,7 +71,8 @@ def test_its_trials_are_listed_with_the_times_that_it_knows(study: Path) -> None
 def test_its_trials_can_be_retried_and_forgotten(study: Path) -> None:
     assert retry(study) == (3,)
     assert forget(study, [7]) == (7,)
-    result = aegisbo.minimize(loss, SPACE, budget=12, study=study, strategy="aegis:gamma=0.2", **SETTINGS)
+    given = {**SETTINGS, "strategy": "aegis:gamma=0.2", "executor": "threads", "workers": 1}
+    result = aegisbo.minimize(loss, SPACE, budget=12, study=study, **given)
     assert (result.nfev, len(result.trials)) == (12, 13)
     assert (result.trials[3].state, result.trials[7].state) == ("failed", "forgotten")
 
