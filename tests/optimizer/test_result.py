@@ -83,7 +83,7 @@ class TestFailures:
         assert result.message == "Over. 6 of 7 evaluations gave no value: 3 x a; 2 x c; 1 x b."
 
     def test_those_that_differ_in_numbers_only_are_one(self) -> None:
-        same = ["at -1.5e-3, 7 of 9: 0xff", "at 22, 0 of 1.: 0x1A", "at +3., 1 of -2: 0x0"]
+        same = ["at -1.5e-3, 7 of 9 at 0xff", "at 22, 0 of 1. at 0x1A", "at +3., 1 of -2 at 0x0"]
         others = ["no x1", "no x2", "float32", "float64"]  # numbers in names say something
         assert after([*others, *same]).failures == {same[0]: 3, **dict.fromkeys(others, 1)}
 

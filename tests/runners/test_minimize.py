@@ -331,7 +331,7 @@ def test_a_hanging_evaluation_is_stopped_where_it_can_be(tmp_path: Path, logged:
     assert stopped.seconds >= 3.0
     assert [trial.state for trial in result.trials if trial.x[0] <= 8] == ["done"] * 3
     (warning,) = (text for level, text in logged if level == "WARNING")
-    assert " gave no value: Stopped: it took too long. " in warning
+    assert f" gave no value: {stopped.reason} " in warning
     assert_recorded(path, result)
 
 

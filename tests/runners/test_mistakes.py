@@ -48,7 +48,7 @@ def test_a_mistake_of_the_program_ends_the_run(fun: Any) -> None:
         "The first 5 evaluations failed alike, and the points are not to blame. Mend the function, then make the same "
         "call again."
     )
-    assert str(result.trials[0].reason)[:40] in result.message
+    assert " ".join(str(result.trials[0].reason).split())[:40] in result.message
 
 
 @pytest.mark.parametrize(

@@ -107,14 +107,15 @@ class TestStudies:
         assert replay(path).faithful
 
     def test_a_bug_may_be_mended_as_long_as_there_is_no_value(
-        self, tmp_path: Path, source: Any, logged: list[str]
+        self, tmp_path: Path, source: Any, logged: list[tuple[str, str]]
     ) -> None:
         path = tmp_path / "run.db"
         assert search(source(BROKEN, stem="first"), path, 9).nfev == 5  # and so it ended itself
         assert search(source(LOSS), path, 9).nfev == 9
-        assert capsys.readouterr().err == (
-            f"aegisbo: {path} was made for loss of first, whose source has changed: `return flaot(total + x[1])` was "
-            "there, `return float(total + x[1])` is now. It has no value yet, so the run goes on.\n"
+        (told,) = (text for _, text in logged if "was made for" in text)
+        assert told == (
+            f"{path} was made for loss of first, whose source has changed: `return flaot(total + x[1])` was there, "
+            "`return float(total + x[1])` is now. It has no value yet, so the run goes on."
         )
         with pytest.raises(StudyError):
             search(source(CHANGED), path, 10)

@@ -15,7 +15,8 @@ class CtrlC:
     """A context that handles Ctrl-C; does nothing outside the main thread, where Python allows no signal handler."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
-        self.pressed = False
+        self._times = 0
+        self._said = False
         self._say = say
         self._before: Any = None  # the handler to restore
 
@@ -30,8 +31,16 @@ class CtrlC:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
 
+    @property
+    def pressed(self) -> bool:
+        """Whether the run is to end."""
+        return self._times > 0
+
     def _press(self, number: int, frame: FrameType | None) -> None:
-        if self.pressed:
+        self._times += 1
+        if self._times == 1:
+            self._say("Stopping: what is running may finish. Ctrl-C again to stop now.")
+            self._said = True
+        # Not while the above is being said: logging swallows what is raised inside it.
+        if self._times > 1 and self._said:
             raise StopRun("Stopped at once by Ctrl-C.")
-        self.pressed = True
-        self._say("Stopping: what is running may finish. Ctrl-C again to stop now.")
