@@ -26,31 +26,21 @@ from pathlib import Path
 # One thread for each process. The libraries read these when they are loaded, hence before the imports below.
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
-from regret_functions import OWN
 from regret_peers import PEERS
 from regret_plot import draw
+from regret_problems import INSTANCES, groups, problem_named
 from regret_published import PUBLISHED, medians
 from regret_report import print_report, standings
-from regret_run import Job, Outcome, our_methods, perform, problem_named
+from regret_run import Job, Outcome, our_methods, perform
 
 from aegisbo import AegisError
-from aegisbo.errors import MissingExtra, UnknownName
-from aegisbo.simulation import problems
-from aegisbo.simulation.synthetic import SYNTHETIC
+from aegisbo.errors import UnknownName
 from aegisbo.strategies.presets import DEFAULT_PRESET, PRESETS
 
 PEERS_FILE = Path(__file__).with_name("peers.csv")  # what others had found under the conditions of --paired
-GROUPS = {
-    "synthetic": [problem.name for problem in SYNTHETIC],
-    # Families come from other packages, such as aegis-paper. One instance stands for all; any other may be named.
-    "instances": [f"{family.name}#3" for family in problems.families()],
-    "own": list(OWN),
-}
-
-
 # What is run unless the options say otherwise: by --paired or not.
 DEFAULTS = {
-    False: {"peers": list(PEERS), "problems": list(GROUPS), "seeds": range(100, 103)},
+    False: {"peers": list(PEERS), "problems": ["synthetic", "instances", "own"], "seeds": range(100, 103)},
     True: {"peers": [], "problems": ["synthetic"], "seeds": range(5)},
 }
 
@@ -79,7 +69,8 @@ def planned(options: argparse.Namespace) -> list[Job]:
             print(f"Without {name}: {' and '.join(missing)} not installed.", flush=True)
         else:
             methods.append(name)
-    names = _runnable(name for entry in options.problems for name in GROUPS.get(entry, [entry]))
+    known = groups(options.set, options.instances, options.dimensions)
+    names = _runnable(name for entry in options.problems for name in known.get(entry, [entry]))
     names = [name for name in names if _worthwhile(name, options.budget)]
     # Seeds outermost: whenever it is stopped, most methods have met the same ones.
     return [
@@ -128,7 +119,7 @@ def read(file: Path) -> list[Outcome]:
         return []
     with file.open(newline="", encoding="utf-8") as stream:
         rows = list(csv.reader(stream))[1:]
-    return [Outcome(*row[:2], *map(int, row[2:5]), row[5], *map(float, row[6:])) for row in rows]
+    return [Outcome(*row[:2], *map(int, row[2:5]), row[5], *map(float, row[6:13]), *row[13:]) for row in rows]
 
 
 def _report(options: argparse.Namespace) -> None:
@@ -146,7 +137,7 @@ def _report(options: argparse.Namespace) -> None:
         raise UnknownName("method", options.method, methods)
     usual = f"aegis/{DEFAULT_PRESET}"
     method = options.method or (usual if usual in methods else methods[0])
-    order = [name for group in GROUPS.values() for name in group]
+    order = [name for group in groups(options.set, 5, options.dimensions).values() for name in group]
     table = standings(runs, order, published)
     print_report(table, methods, method, measured)
     draw(table, [*methods, PUBLISHED] if published else methods, method, options.output.with_suffix(".png"))
@@ -163,7 +154,7 @@ def _runnable(names: Iterable[str]) -> list[str]:
     for name in dict.fromkeys(names):
         try:
             problem_named(name)
-        except MissingExtra as error:
+        except ImportError as error:  # MissingExtra is one, too
             print(f"Without {name}: {error}", flush=True)
         else:
             found.append(name)
@@ -190,7 +181,16 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--paired", action="store_true", help="with the starts and job times of peers.csv")
     parser.add_argument("--peers", nargs="*", help="to run (all that are installed; none with --paired)")
-    parser.add_argument("--problems", nargs="+", help="names, synthetic, instances or own (all; --paired: synthetic)")
+    parser.add_argument(
+        "--problems",
+        nargs="+",
+        help="names, or synthetic, instances, own, bbob, tables, bowls, funnels (the first three; --paired: the first)",
+    )
+    parser.add_argument(
+        "--set", choices=list(INSTANCES), default="develop", help="of instances and tables: confirm is for the end"
+    )
+    parser.add_argument("--instances", type=int, default=5, help="how many of the set's five (5)")
+    parser.add_argument("--dimensions", type=int, nargs="+", default=[5], help="of BBOB (5)")
     parser.add_argument("--workers", type=int, default=8)
     parser.add_argument("--seeds", type=_seeds, help="the first and the last (100-102; 0-4 with --paired)")
     parser.add_argument("--budget", type=int, default=200, help="evaluations, the initial 2d included (200)")

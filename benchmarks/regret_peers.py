@@ -8,15 +8,16 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Protocol
 
-import numpy as np
 from numpy.random import Generator, default_rng
 
+from aegisbo import Choice, Int, Space
 from aegisbo.arrays import Array
 from aegisbo.optimizer import Optimizer, Trial
 from aegisbo.runners.protocol import Asked
+from aegisbo.space.parameters import Parameter, Params
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
 
-Bounds = tuple[tuple[float, float], ...]
+Bounds = tuple[Any, ...]  # (low, high) of each coordinate, or its parameter: Int or Choice
 
 
 class Method(Protocol):
@@ -30,22 +31,24 @@ class Method(Protocol):
         """Take in a value that was known before the run."""
 
 
-class Uniform:
-    """Points drawn uniformly from the box, whatever was found."""
+class Foreign:
+    """What the peers have in common: the start that all share, and numbers for their points."""
 
     def __init__(self, bounds: Bounds, seed: int, n_initial: int) -> None:
-        self._low, self._high = np.array(bounds).T
-        self._initial = Optimizer(bounds, seed=seed, n_initial=n_initial)  # the start that all share
-        self._n_initial = n_initial
-        self._rng = default_rng(seed)
-        self._asked = 0
+        self.space = Space(bounds)
+        self.initial = Optimizer(bounds, seed=seed, n_initial=n_initial)
+        self.n_initial = n_initial
+        self.asked = 0
 
     def ask(self) -> Trial:
-        number, self._asked = self._asked, self._asked + 1
-        if number < self._n_initial:
-            return self._initial.ask()
-        x = self._low + self._rng.random(len(self._low)) * (self._high - self._low)
-        return Trial(number, x, {f"x{i}": value for i, value in enumerate(x.tolist())})
+        number, self.asked = self.asked, self.asked + 1
+        params = self.initial.ask().params if number < self.n_initial else None
+        params = self.suggest(number, params)
+        return Trial(number, self.space.arrange(params), params)
+
+    def suggest(self, number: int, initial: Params | None) -> Params:
+        """The next point, by name; the initial one if there is one."""
+        raise NotImplementedError
 
     def tell(self, number: int, value: float) -> None:
         """Learn nothing."""
@@ -54,28 +57,35 @@ class Uniform:
         """Learn nothing."""
 
 
-class OptunaStudy:
+class Uniform(Foreign):
+    """Points drawn uniformly from the space, whatever was found."""
+
+    def __init__(self, bounds: Bounds, seed: int, n_initial: int) -> None:
+        super().__init__(bounds, seed, n_initial)
+        self._rng = default_rng(seed)
+
+    def suggest(self, number: int, initial: Params | None) -> Params:
+        return initial or self.space.params(self._rng.random(self.space.cube.width))
+
+
+class OptunaStudy(Foreign):
     """An Optuna study behind ask and tell. A point under evaluation is a running trial, which its samplers respect."""
 
     def __init__(self, sampler: Any, bounds: Bounds, seed: int, n_initial: int) -> None:
         import optuna
 
+        super().__init__(bounds, seed, n_initial)
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._study = optuna.create_study(sampler=sampler)
-        self._kinds = {f"x{i}": optuna.distributions.FloatDistribution(*side) for i, side in enumerate(bounds)}
-        space = dict(zip(self._kinds, bounds, strict=True))
-        self._initial = Optimizer(space, seed=seed, n_initial=n_initial)  # the start that all share
-        self._n_initial = n_initial
+        self._kinds = {name: _distribution(parameter) for name, parameter in self.space.parameters.items()}
         self._live: list[Any] = []
 
-    def ask(self) -> Trial:
-        number = len(self._live)
-        if number < self._n_initial:
+    def suggest(self, number: int, initial: Params | None) -> Params:
+        if initial is not None:
             # A queued trial does not reach the sampler, which otherwise would fit a model to choose it.
-            self._study.enqueue_trial(self._initial.ask().params)
-        trial = self._study.ask(self._kinds)
-        self._live.append(trial)
-        return Trial(number, [trial.params[name] for name in self._kinds], trial.params)
+            self._study.enqueue_trial(initial)
+        self._live.append(self._study.ask(self._kinds))
+        return self._live[-1].params
 
     def tell(self, number: int, value: float) -> None:
         self._study.tell(self._live[number], value)
@@ -83,8 +93,17 @@ class OptunaStudy:
     def observe(self, x: Array, y: float) -> None:
         from optuna.trial import create_trial
 
-        params = dict(zip(self._kinds, x.tolist(), strict=True))
+        params = self.space.check(x)
         self._study.add_trial(create_trial(params=params, distributions=self._kinds, value=y))
+
+
+def _distribution(parameter: Parameter) -> Any:
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+    if isinstance(parameter, Choice):
+        return CategoricalDistribution(parameter.values)
+    kind = IntDistribution if isinstance(parameter, Int) else FloatDistribution
+    return kind(parameter.low, parameter.high)
 
 
 class LogExpectedImprovement:

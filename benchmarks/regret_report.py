@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
-from regret_functions import OWN
+from regret_problems import group_of
 from regret_published import PUBLISHED
 from regret_run import Outcome
 from scipy.stats import binomtest, wilcoxon
@@ -27,9 +27,7 @@ class Standing:
 
     @property
     def group(self) -> str:
-        if "#" in self.problem:
-            return "instances"
-        return "own" if self.problem in OWN else "synthetic"
+        return group_of(self.problem)
 
     @property
     def medians(self) -> dict[str, float]:
