@@ -5,6 +5,10 @@
 
 For example: --strategies aegis aegis:epsilon=0.3 --presets paper --peers optuna-gp --problems own Branin --seeds 100
 
+What to run after each change of a model, and the picture of the field (curves over targets) in its report:
+
+    python benchmarks/regret.py --quick --presets modern -o quick.csv --jobs 2
+
 The comparison of the README has starts and job times of its own, and the peers' results are in the repository:
 
     python benchmarks/regret.py --paired -o mine.csv            our strategies on the fifteen functions, seeds 0 to 4
@@ -26,9 +30,10 @@ from pathlib import Path
 # One thread for each process. The libraries read these when they are loaded, hence before the imports below.
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
+from regret_curves import draw_curves, print_basins, print_curves
 from regret_peers import PEERS
 from regret_plot import draw
-from regret_problems import INSTANCES, groups, problem_named
+from regret_problems import INSTANCES, QUICK, group_of, groups, problem_named
 from regret_published import PUBLISHED, medians
 from regret_report import print_report, standings
 from regret_run import Job, Outcome, our_methods, perform
@@ -74,11 +79,16 @@ def planned(options: argparse.Namespace) -> list[Job]:
     names = [name for name in names if _worthwhile(name, options.budget)]
     # Seeds outermost: whenever it is stopped, most methods have met the same ones.
     return [
-        Job(method, name, seed, options.workers, options.budget, options.starts)
+        Job(method, name, seed, workers_of(method, options), options.budget, options.starts)
         for seed in options.seeds
         for name in names
         for method in methods
+        if not (group_of(name) == "tables" and method in PEERS and PEERS[method].real_only)
     ]
+
+
+def workers_of(method: str, options: argparse.Namespace) -> int:
+    return 1 if method in PEERS and PEERS[method].sequential else options.workers
 
 
 def execute(jobs: list[Job], processes: int, output: Path) -> int:
@@ -140,13 +150,20 @@ def _report(options: argparse.Namespace) -> None:
     order = [name for group in groups(options.set, 5, options.dimensions).values() for name in group]
     table = standings(runs, order, published)
     print_report(table, methods, method, measured)
+    print_basins(measured, methods)
+    print_curves(measured, methods, options.budget)
     draw(table, [*methods, PUBLISHED] if published else methods, method, options.output.with_suffix(".png"))
+    draw_curves(measured, methods, options.budget, options.output.with_name(f"{options.output.stem}-curves.png"))
 
 
 def _under(options: argparse.Namespace, outcomes: list[Outcome]) -> list[Outcome]:
     """Those that were made under the conditions of the options."""
-    conditions = (options.workers, options.budget, options.starts)
-    return [each for each in outcomes if (each.workers, each.budget, each.starts) == conditions]
+    return [
+        each
+        for each in outcomes
+        if (each.workers, each.budget, each.starts)
+        == (workers_of(each.method, options), options.budget, options.starts)
+    ]
 
 
 def _runnable(names: Iterable[str]) -> list[str]:
@@ -180,16 +197,20 @@ def _options() -> argparse.Namespace:
         "--presets", nargs="+", default=list(PRESETS), help="of our strategies (all), or names of VARIANTS"
     )
     parser.add_argument("--paired", action="store_true", help="with the starts and job times of peers.csv")
-    parser.add_argument("--peers", nargs="*", help="to run (all that are installed; none with --paired)")
+    parser.add_argument(
+        "--quick", action="store_true", help="two instances of everything that has a --set, and no peers: ten minutes"
+    )
+    parser.add_argument("--peers", nargs="*", help="to run (all that are installed; none with --paired or --quick)")
     parser.add_argument(
         "--problems",
         nargs="+",
-        help="names, or synthetic, instances, own, bbob, tables, bowls, funnels (the first three; --paired: the first)",
+        help="names, or synthetic, instances, own (these three, or with --paired the first, unless told), bbob, tables, "
+        "bowls, funnels, basins",
     )
     parser.add_argument(
         "--set", choices=list(INSTANCES), default="develop", help="of instances and tables: confirm is for the end"
     )
-    parser.add_argument("--instances", type=int, default=5, help="how many of the set's five (5)")
+    parser.add_argument("--instances", type=int, help="how many of the set's five (5)")
     parser.add_argument("--dimensions", type=int, nargs="+", default=[5], help="of BBOB (5)")
     parser.add_argument("--workers", type=int, default=8)
     parser.add_argument("--seeds", type=_seeds, help="the first and the last (100-102; 0-4 with --paired)")
@@ -200,7 +221,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--method", help="of the report: the one that is tested against the others")
     options = parser.parse_args()
     options.starts = "peers" if options.paired else "own"
-    for name, default in DEFAULTS[options.paired].items():
+    defaults = DEFAULTS[options.paired] | {"instances": 5} | ({**QUICK, "peers": []} if options.quick else {})
+    for name, default in defaults.items():
         if getattr(options, name) is None:
             setattr(options, name, default)
     return options

