@@ -204,7 +204,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--problems",
         nargs="+",
-        help="names, or synthetic, instances, own (these three, or with --paired the first, unless told), bbob, tables, "
+        help="names, or synthetic, instances, own (unless told: these; --paired: the first), bbob, tables, "
         "bowls, funnels, basins",
     )
     parser.add_argument(
