@@ -5,6 +5,10 @@
 
 For example: --strategies aegis aegis:epsilon=0.3 --presets paper --peers optuna-gp --problems own Branin --seeds 100
 
+What to run after each change of a model, and the picture of the field (curves over targets) in its report:
+
+    python benchmarks/regret.py --quick --presets modern -o quick.csv --jobs 2
+
 The comparison of the README has starts and job times of its own, and the peers' results are in the repository:
 
     python benchmarks/regret.py --paired -o mine.csv            our strategies on the fifteen functions, seeds 0 to 4
@@ -26,31 +30,22 @@ from pathlib import Path
 # One thread for each process. The libraries read these when they are loaded, hence before the imports below.
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
-from regret_functions import OWN
+from regret_curves import draw_curves, print_basins, print_curves
 from regret_peers import PEERS
 from regret_plot import draw
+from regret_problems import INSTANCES, QUICK, group_of, groups, problem_named
 from regret_published import PUBLISHED, medians
 from regret_report import print_report, standings
-from regret_run import Job, Outcome, our_methods, perform, problem_named
+from regret_run import Job, Outcome, our_methods, perform
 
 from aegisbo import AegisError
-from aegisbo.errors import MissingExtra, UnknownName
-from aegisbo.simulation import problems
-from aegisbo.simulation.synthetic import SYNTHETIC
+from aegisbo.errors import UnknownName
 from aegisbo.strategies.presets import DEFAULT_PRESET, PRESETS
 
 PEERS_FILE = Path(__file__).with_name("peers.csv")  # what others had found under the conditions of --paired
-GROUPS = {
-    "synthetic": [problem.name for problem in SYNTHETIC],
-    # Families come from other packages, such as aegis-paper. One instance stands for all; any other may be named.
-    "instances": [f"{family.name}#3" for family in problems.families()],
-    "own": list(OWN),
-}
-
-
 # What is run unless the options say otherwise: by --paired or not.
 DEFAULTS = {
-    False: {"peers": list(PEERS), "problems": list(GROUPS), "seeds": range(100, 103)},
+    False: {"peers": list(PEERS), "problems": ["synthetic", "instances", "own"], "seeds": range(100, 103)},
     True: {"peers": [], "problems": ["synthetic"], "seeds": range(5)},
 }
 
@@ -79,15 +74,21 @@ def planned(options: argparse.Namespace) -> list[Job]:
             print(f"Without {name}: {' and '.join(missing)} not installed.", flush=True)
         else:
             methods.append(name)
-    names = _runnable(name for entry in options.problems for name in GROUPS.get(entry, [entry]))
+    known = groups(options.set, options.instances, options.dimensions)
+    names = _runnable(name for entry in options.problems for name in known.get(entry, [entry]))
     names = [name for name in names if _worthwhile(name, options.budget)]
     # Seeds outermost: whenever it is stopped, most methods have met the same ones.
     return [
-        Job(method, name, seed, options.workers, options.budget, options.starts)
+        Job(method, name, seed, workers_of(method, options), options.budget, options.starts)
         for seed in options.seeds
         for name in names
         for method in methods
+        if not (group_of(name) == "tables" and method in PEERS and PEERS[method].real_only)
     ]
+
+
+def workers_of(method: str, options: argparse.Namespace) -> int:
+    return 1 if method in PEERS and PEERS[method].sequential else options.workers
 
 
 def execute(jobs: list[Job], processes: int, output: Path) -> int:
@@ -128,7 +129,7 @@ def read(file: Path) -> list[Outcome]:
         return []
     with file.open(newline="", encoding="utf-8") as stream:
         rows = list(csv.reader(stream))[1:]
-    return [Outcome(*row[:2], *map(int, row[2:5]), row[5], *map(float, row[6:])) for row in rows]
+    return [Outcome(*row[:2], *map(int, row[2:5]), row[5], *map(float, row[6:13]), *row[13:]) for row in rows]
 
 
 def _report(options: argparse.Namespace) -> None:
@@ -146,16 +147,23 @@ def _report(options: argparse.Namespace) -> None:
         raise UnknownName("method", options.method, methods)
     usual = f"aegis/{DEFAULT_PRESET}"
     method = options.method or (usual if usual in methods else methods[0])
-    order = [name for group in GROUPS.values() for name in group]
+    order = [name for group in groups(options.set, 5, options.dimensions).values() for name in group]
     table = standings(runs, order, published)
     print_report(table, methods, method, measured)
+    print_basins(measured, methods)
+    print_curves(measured, methods, options.budget)
     draw(table, [*methods, PUBLISHED] if published else methods, method, options.output.with_suffix(".png"))
+    draw_curves(measured, methods, options.budget, options.output.with_name(f"{options.output.stem}-curves.png"))
 
 
 def _under(options: argparse.Namespace, outcomes: list[Outcome]) -> list[Outcome]:
     """Those that were made under the conditions of the options."""
-    conditions = (options.workers, options.budget, options.starts)
-    return [each for each in outcomes if (each.workers, each.budget, each.starts) == conditions]
+    return [
+        each
+        for each in outcomes
+        if (each.workers, each.budget, each.starts)
+        == (workers_of(each.method, options), options.budget, options.starts)
+    ]
 
 
 def _runnable(names: Iterable[str]) -> list[str]:
@@ -163,7 +171,7 @@ def _runnable(names: Iterable[str]) -> list[str]:
     for name in dict.fromkeys(names):
         try:
             problem_named(name)
-        except MissingExtra as error:
+        except ImportError as error:  # MissingExtra is one, too
             print(f"Without {name}: {error}", flush=True)
         else:
             found.append(name)
@@ -189,8 +197,21 @@ def _options() -> argparse.Namespace:
         "--presets", nargs="+", default=list(PRESETS), help="of our strategies (all), or names of VARIANTS"
     )
     parser.add_argument("--paired", action="store_true", help="with the starts and job times of peers.csv")
-    parser.add_argument("--peers", nargs="*", help="to run (all that are installed; none with --paired)")
-    parser.add_argument("--problems", nargs="+", help="names, synthetic, instances or own (all; --paired: synthetic)")
+    parser.add_argument(
+        "--quick", action="store_true", help="two instances of everything that has a --set, and no peers: ten minutes"
+    )
+    parser.add_argument("--peers", nargs="*", help="to run (all that are installed; none with --paired or --quick)")
+    parser.add_argument(
+        "--problems",
+        nargs="+",
+        help="names, or synthetic, instances, own (unless told: these; --paired: the first), bbob, tables, "
+        "bowls, funnels, basins",
+    )
+    parser.add_argument(
+        "--set", choices=list(INSTANCES), default="develop", help="of instances and tables: confirm is for the end"
+    )
+    parser.add_argument("--instances", type=int, help="how many of the set's five (5)")
+    parser.add_argument("--dimensions", type=int, nargs="+", default=[5], help="of BBOB (5)")
     parser.add_argument("--workers", type=int, default=8)
     parser.add_argument("--seeds", type=_seeds, help="the first and the last (100-102; 0-4 with --paired)")
     parser.add_argument("--budget", type=int, default=200, help="evaluations, the initial 2d included (200)")
@@ -200,7 +221,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--method", help="of the report: the one that is tested against the others")
     options = parser.parse_args()
     options.starts = "peers" if options.paired else "own"
-    for name, default in DEFAULTS[options.paired].items():
+    defaults = DEFAULTS[options.paired] | {"instances": 5} | ({**QUICK, "peers": []} if options.quick else {})
+    for name, default in defaults.items():
         if getattr(options, name) is None:
             setattr(options, name, default)
     return options

@@ -97,7 +97,7 @@ def mixed_steps(x: Array) -> float:
     return float(10 * bowl + steps + _PENALTIES[[0, 1], choice].sum())
 
 
-def _moved(name: str, function: Function, d: int, radius: float, number: int, *, rotated: bool, source: str) -> Problem:
+def moved(name: str, function: Function, d: int, radius: float, number: int, *, rotated: bool, source: str) -> Problem:
     """A function with its minimum 0 at the origin, shifted within the inner half of the box and perhaps rotated."""
     rng = np.random.default_rng(number)
     shift = rng.uniform(-radius / 2, radius / 2, d)
@@ -132,10 +132,10 @@ _PROBLEMS = (
         minimizers=frozen(np.array([_SHEKEL_MINIMIZER])),
         source="Shekel, 1971",
     ),
-    _moved("RotatedRastrigin4", rastrigin, 4, 5.12, number=1, rotated=True, source="Rastrigin, 1974"),
-    _moved("RotatedAckley6", ackley, 6, 32.768, number=2, rotated=True, source="Ackley, 1987"),
-    _moved("Griewank6", griewank, 6, 600.0, number=3, rotated=False, source="Griewank, 1981"),
-    _moved("SteppedSphere6", stepped_sphere, 6, 10.0, number=4, rotated=False, source="De Jong, 1975"),
+    moved("RotatedRastrigin4", rastrigin, 4, 5.12, number=1, rotated=True, source="Rastrigin, 1974"),
+    moved("RotatedAckley6", ackley, 6, 32.768, number=2, rotated=True, source="Ackley, 1987"),
+    moved("Griewank6", griewank, 6, 600.0, number=3, rotated=False, source="Griewank, 1981"),
+    moved("SteppedSphere6", stepped_sphere, 6, 10.0, number=4, rotated=False, source="De Jong, 1975"),
     Problem(
         name="NoisyHartmann6",
         function=_HARTMANN6.function,
@@ -151,8 +151,8 @@ _PROBLEMS = (
         best=np.array([0.7, 0.2, 0.14, 7, 2, 1.5, 3.5]),
         source="made up, as a training with whole numbers and choices",
     ),
-    _moved("ShiftedRastrigin8", rastrigin, 8, 5.12, number=5, rotated=False, source="Rastrigin, 1974"),
-    _moved("RotatedEllipsoid8", ellipsoid, 8, 5.0, number=6, rotated=True, source="Hansen and others, 2009"),
+    moved("ShiftedRastrigin8", rastrigin, 8, 5.12, number=5, rotated=False, source="Rastrigin, 1974"),
+    moved("RotatedEllipsoid8", ellipsoid, 8, 5.0, number=6, rotated=True, source="Hansen and others, 2009"),
     _plain("Levy8", levy, ((-10.0, 10.0),) * 8, best=np.ones(8), source="Levy and Montalvo, 1985"),
     _plain("Zakharov10", zakharov, ((-5.0, 10.0),) * 10, best=np.zeros(10), source="Zakharov"),
     _plain("Powell12", powell, ((-4.0, 5.0),) * 12, best=np.zeros(12), source="Powell, 1962"),

