@@ -159,14 +159,13 @@ def test_what_can_be_called_is(fun: Any, space: Any) -> None:
           for value in (math.nan, math.inf, True, "0.1")),
         *(({"workers": value}, f"workers is {value!r}: give a whole number from 1 upwards, or leave it out.")
           for value in (0, -2, 2.0, True, "2")),
-        *(({"budget": value}, f"budget is {value!r}: ask for at least 1 evaluation.")
+        *(({"budget": value}, f"budget is {value!r}: give a whole number of evaluations, at least 1.")
           for value in (0, 2.5, True, "10", None)),
         *(({"give_up_after": value}, f"give_up_after is {value!r}: give at least 1") for value in (0, True, 2.5)),
         *(({"study": value}, f"study is {value!r}: give the name of a file") for value in (True, 3, "")),
         ({"progress": "no"}, "progress must be True or False, got 'no'."),
         ({"executor": "thread"}, "executor is 'thread': use \"processes\", \"threads\""),
         ({"executor": 4}, "executor is 4: use"),
-        ({"workers": 2}, 'executor="serial" evaluates one point at a time, got workers=2: leave it out.'),
         ({"callbacks": vector}, "callbacks must be a list of functions, got <function vector"),
         ({"callbacks": None}, "callbacks must be a list of functions, got None"),
         ({"callbacks": [vector]}, "callbacks[0] is vector(): it must be a function of two arguments, (trial, result)."),

@@ -111,11 +111,13 @@ class TestStudies:
     ) -> None:
         path = tmp_path / "run.db"
         assert search(source(BROKEN, stem="first"), path, 9).nfev == 5  # and so it ended itself
-        assert search(source(LOSS), path, 9).nfev == 9
+        assert search(source(LOSS), path, 5).failures == {}  # what failed was run again
+        assert replay(path).faithful
         (told,) = (text for _, text in logged if "was made for" in text)
         assert told == (
             f"{path} was made for loss of first, whose source has changed: `return flaot(total + x[1])` was there, "
-            "`return float(total + x[1])` is now. It has no value yet, so the run goes on."
+            "`return float(total + x[1])` is now. It has no value yet, so the run goes on, and what failed is run "
+            "again."
         )
         with pytest.raises(StudyError):
             search(source(CHANGED), path, 10)

@@ -6,6 +6,7 @@ import importlib
 import logging
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -172,16 +173,25 @@ def imported(text: str) -> Callable[..., Any]:
     module, colon, name = text.partition(":")
     if not colon or not name:
         raise InvalidInput(f"{text!r} names no function: write module:function.")
+    if module.endswith(".py"):
+        raise InvalidInput(f"{text!r} names a file: write {module.removesuffix('.py')}:{name}.")
     sys.path.insert(0, os.getcwd())
     try:
         found = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise  # the module is there, but something that it imports is not
-        raise InvalidInput(f"There is no module {module!r} here: run from the folder that holds it.") from error
+    except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
+            raise InvalidInput(f"There is no module {module!r} here: run from the folder that holds it.") from error
+        raise InvalidInput(f"Module {module!r} cannot be imported: {_where(error)}") from error
     if not callable(getattr(found, name, None)):
         raise InvalidInput(f"Module {module!r} has no function {name!r}.")
     return getattr(found, name)  # type: ignore[no-any-return]
+
+
+def _where(error: Exception) -> str:
+    """What went wrong in the user's own code, and in which line."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    place = "" if isinstance(error, SyntaxError) else f" ({last.filename}, line {last.lineno})"
+    return f"{type(error).__name__}: {error}{place}"
 
 
 def report(result: Result, study: Path | None, console: Console) -> None:
@@ -215,7 +225,7 @@ def _after_failures(study: Path | None) -> str:
     if study is None:
         return "next   --executor serial shows the traceback of the first failure; --study FILE keeps them all"
     return (
-        f"next   aegisbo show {study} --failed   each of them, with its traceback\n"
+        f"next   aegisbo show {study} --failed   list them; --trial NUMBER shows one with its traceback and output\n"
         f"       aegisbo retry {study}           evaluate them again"
     )
 

@@ -52,7 +52,7 @@ class Result:
             return ""
         return (
             f' To see where: executor="serial" raises the error, result.trials[{number}].traceback holds it, and '
-            "for a study there is `aegisbo show FILE --failed`."
+            f"for a study `aegisbo show FILE --trial {number}` shows it."
         )
 
     def __repr__(self) -> str:

@@ -98,7 +98,7 @@ def _file(name: str, value: Any) -> None:
 
 
 CHECKS: dict[str, Check] = {
-    "budget": _count("ask for at least 1 evaluation"),
+    "budget": _count("give a whole number of evaluations, at least 1"),
     "retries": _count("give a whole number, 0 for none", least=0),
     "give_up_after": _count("give at least 1, or None to go on whatever happens", none=True),
     "timeout": _seconds,

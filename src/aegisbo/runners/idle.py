@@ -35,12 +35,14 @@ class Idle:
 def idle_of(jobs: Iterable[JobTimes], workers: int, started: float, ended: float) -> tuple[Idle, ...]:
     """How each worker spent the time from `started` to `ended`."""
     by_slot: list[list[JobTimes]] = [[] for _ in range(workers)]
+    last = started  # when the last point was handed out: until then every free worker waited for one
     for job in jobs:
         by_slot[job.slot].append(job)
-    return tuple(_account(sorted(slot, key=lambda job: job.submitted), started, ended) for slot in by_slot)
+        last = max(last, job.submitted)
+    return tuple(_account(sorted(slot, key=lambda job: job.submitted), started, last, ended) for slot in by_slot)
 
 
-def _account(jobs: list[JobTimes], started: float, ended: float) -> Idle:
+def _account(jobs: list[JobTimes], started: float, last: float, ended: float) -> Idle:
     busy = suggestion = pool = 0.0
     free_since = started
     for job in jobs:
@@ -48,4 +50,5 @@ def _account(jobs: list[JobTimes], started: float, ended: float) -> Idle:
         busy += job.evaluating
         pool += max(job.collected - job.submitted - job.evaluating, 0.0)
         free_since = job.collected
-    return Idle(busy, suggestion, pool, max(ended - free_since, 0.0))
+    suggestion += max(last - free_since, 0.0)
+    return Idle(busy, suggestion, pool, max(ended - max(free_since, last), 0.0))

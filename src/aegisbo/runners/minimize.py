@@ -142,8 +142,12 @@ def minimize(
         book.observe(pairs)
         remaining = budget - optimizer.result().nfev
         if remaining < 1:
+            result = optimizer.result(SPENT)
+            if not result.success:
+                again = f"`aegisbo retry {quote(os.fspath(study))}`" if study else "a larger budget"
+                result = replace(result, ending=f"{SPENT} After {again} the same call goes on.")
             book.closed(SPENT, [])
-            return optimizer.result(SPENT)
+            return result
         call = Call(fun, optimizer.space.named)
         raising = executor == "serial" if raise_errors is None else raise_errors
         pool = make_pool(executor, call, workers, book, threads_per_worker=threads_per_worker, raise_errors=raising)

@@ -13,6 +13,7 @@ from typing import Any
 from aegisbo.outcome import Outcome
 
 KEPT = 4096  # characters
+CUT = "[...]\n"
 
 
 class Tail:
@@ -21,7 +22,16 @@ class Tail:
     text = ""
 
     def add(self, piece: str) -> None:
-        self.text = (self.text + piece[-KEPT:])[-KEPT:]
+        self.text = kept(self.text + piece)
+
+
+def kept(text: str) -> str:
+    """The end of a text, whole lines of it if they are not too long, and a mark if that is not all."""
+    if len(text) <= KEPT:
+        return text
+    end = text[-KEPT:]
+    _, newline, lines = end.partition("\n")
+    return CUT + (lines if newline and lines else end)
 
 
 _listening: ContextVar[Tail | None] = ContextVar("_listening", default=None)  # for whom this thread prints

@@ -10,12 +10,16 @@ from pathlib import Path
 from aegisbo.study.lock import is_driven
 from aegisbo.study.store import Event
 
+SECOND_THOUGHTS = ("retried", "forgotten")  # events that no driver writes while it runs
+
 
 def ending(path: Path, events: Sequence[Event]) -> str:
     """How the last driver ended, or that it is at work."""
     *_, last = (event for event in events if event.kind in ("created", "opened", "closed"))
     if last.kind == "closed":
-        return str(last.body["message"])
+        edited = any(event.kind in SECOND_THOUGHTS for event in events if event.id > last.id)
+        since = " Since then trials were retried or forgotten: make the same call again to go on." if edited else ""
+        return f"{last.body['message']}{since}"
     host = last.body.get("host", platform.node())
     process = f" (process {last.body['pid']} on {host})" if last.kind == "opened" else ""
     if is_driven(path):
@@ -31,7 +35,7 @@ def sittings(events: Iterable[Event]) -> list[tuple[float, float]]:
     for event in events:
         if event.kind == "opened":
             spans.append((event.at, event.at))
-        elif spans and event.kind not in ("retried", "forgotten"):
+        elif spans and event.kind not in SECOND_THOUGHTS:
             spans[-1] = (spans[-1][0], event.at)
     return spans
 

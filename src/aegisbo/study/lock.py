@@ -65,7 +65,8 @@ class DriverLock:
             self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise StudyError(
-                f"Study file {self._study}: {error.strerror}: a lock file must be made beside it."
+                f"Study file {self._study}: no file can be made in its folder ({error.strerror}): check that it exists "
+                "and can be written to."
             ) from error
         import fcntl  # here, because Windows has none and must still be able to import this
 

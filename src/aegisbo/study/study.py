@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from aegisbo.errors import StudyError
 from aegisbo.optimizer import Optimizer, Result, Settings, Trial
-from aegisbo.outcome import Outcome
+from aegisbo.outcome import FAILURES, Outcome
 from aegisbo.space.widening import widened
 from aegisbo.study.drivers import ending, idle_shares
 from aegisbo.study.history import SETTINGS, optimizer_after
@@ -91,6 +91,8 @@ class Study:
                 foreign = settings.strategy if settings.text is None else None
                 optimizer = optimizer_after(events, foreign)
                 driver |= _described(_news(path, objective, events, optimizer, say, anyway=anyway))
+                if "objective" in driver and not _has_value(optimizer):
+                    _retry_failures(store, optimizer)  # of another function, or of this one before it was mended
                 space = widened(recorded.space, settings.space)
                 if space != recorded.space:
                     say(f"{path} has wider bounds from now on: {space.parameters}.")
@@ -207,15 +209,27 @@ def _news(
     change = given.change_from(old)
     if change is None:
         return given if old.source is None and given.source is not None else None
-    if any(trial.state == "done" for trial in optimizer.trials):
+    if _has_value(optimizer):
         if not anyway:
             raise StudyError(
                 f"{path} was made for {change}. Do values still mean the same? Then pass anyway=True (on the command "
                 "line: --anyway). If not, use another file."
             )
     else:
-        say(f"{path} was made for {change}. It has no value yet, so the run goes on.")
+        say(f"{path} was made for {change}. It has no value yet, so the run goes on, and what failed is run again.")
     return given
+
+
+def _has_value(optimizer: Optimizer) -> bool:
+    return any(trial.state == "done" for trial in optimizer.trials)
+
+
+def _retry_failures(store: Store, optimizer: Optimizer) -> None:
+    numbers = [trial.number for trial in optimizer.trials if trial.state in FAILURES]
+    for number in numbers:
+        optimizer.retry(number)
+    if numbers:
+        store.append("retried", None, {"numbers": numbers})
 
 
 def _described(objective: Objective | None) -> dict[str, Any]:

@@ -110,8 +110,6 @@ def check_executor(executor: Any, workers: int | None, threads_per_worker: int |
             f"threads_per_worker={threads_per_worker} is for worker processes: leave it out, or "
             'use executor="processes".'
         )
-    if executor == "serial" and workers not in (None, 1):
-        raise InvalidInput(f'executor="serial" evaluates one point at a time, got workers={workers}: leave it out.')
     named = executor in HERE or "://" in executor if isinstance(executor, str) else executor is None
     if not named and not isinstance(executor, Executor) and not _is_dask(executor):
         raise InvalidInput(

@@ -15,7 +15,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import Any
 
-from aegisbo.runners.output import KEPT
+from aegisbo.runners.output import KEPT, kept
 
 GRACE = 2.0  # seconds for a process to end after it has closed its pipe, or was killed
 START_LIMIT = 600.0  # seconds for a process to start and to load the function, which may import a lot
@@ -100,7 +100,7 @@ class Child:
         file = self._printed.fileno()
         data = os.pread(file, 4 * KEPT, max(os.fstat(file).st_size - 4 * KEPT, 0))  # up to four bytes a character
         os.ftruncate(file, 0)
-        return data.decode(errors="replace")[-KEPT:]
+        return kept(data.decode(errors="replace"))
 
     def close(self) -> None:
         """Wait for the end of a process that is about to end, and forget what it printed."""

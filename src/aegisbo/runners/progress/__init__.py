@@ -70,7 +70,7 @@ class _Teller:
         if self.echo is not None:
             for printed in job.outcome.output.splitlines():
                 self.echo(f"[trial {job.number}] {printed}")
-        if reason and not self.warned:
+        if reason and not self.warned and not job.outcome.unusable:  # that is said by whoever ends the run
             self.warned = True
             logger.warning(first_failure(trial, reason, self.study))
         self.now_and_then(self.tally.standing())

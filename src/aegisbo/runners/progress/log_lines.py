@@ -50,11 +50,15 @@ def beginning(optimizer: Optimizer, pool: Pool, budget: int, study: str | os.Pat
 
 def first_failure(trial: Trial, reason: str, study: str | os.PathLike[str] | None) -> str:
     """What to know of the first evaluation that went wrong; of the others there are counts."""
-    what = "lost its worker and is run again" if trial.state == "pending" else "gave no value"
-    more = f"`aegisbo show {study} --failed`" if study else f"result.trials[{trial.number}].traceback"
+    what = "lost its worker" if trial.state == "pending" else "gave no value"
+    more = ""
+    if study:
+        more = f"; `aegisbo show {study} --trial {trial.number}` says more"
+    elif trial.traceback:
+        more = f"; result.trials[{trial.number}].traceback says more"
     return (
         f"Trial {trial.number} {what}: {cut(reason, WIDTH).rstrip('.')}. Its parameters: {_values(trial.params)}. "
-        f"The run goes on, and further failures are only counted (result.failures); {more} says more."
+        f"Further failures are only counted (result.failures){more}."
     )
 
 
