@@ -280,7 +280,7 @@ def test_bad_input_gets_one_clear_sentence(folder: Path, arguments: list[str], m
 def test_a_module_that_cannot_import_something_itself_shows_its_own_error(folder: Path) -> None:
     with pytest.raises(InvalidInput, match=r"cannot be imported: .*'no_such_module_at_all' \(.*broken.py, line 1\)"):
         call("minimize", "broken:f", "--space", "space.toml")
-    with pytest.raises(InvalidInput, match="'mine.py:f' names a file: write mine:f"):
+    with pytest.raises(InvalidInput, match=r"'mine\.py:f' names a file: write mine:f"):
         call("minimize", "mine.py:f", "--space", "space.toml")
 
 
