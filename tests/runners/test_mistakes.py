@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -89,10 +88,15 @@ def test_a_program_that_cannot_be_started_ends_the_run_in_any_pool() -> None:
         assert " x ProgramFailed: The program " in result.message
 
 
-def test_after_a_value_nothing_is_hopeless(tmp_path: Path) -> None:
-    path = tmp_path / "run.db"
-    assert search(lambda x: 1.0, budget=1, study=path).success
-    assert search(lambda x: None if sys else 1.0, budget=9, study=path, anyway=True).nfev == 9
+def test_after_a_value_of_the_same_call_nothing_is_hopeless(tmp_path: Path) -> None:
+    path, calls = tmp_path / "run.db", []
+
+    def once(x: np.ndarray) -> Any:
+        calls.append(x)
+        return 1.0 if len(calls) == 1 else None
+
+    assert search(once, budget=9, study=path).nfev == 9
+    assert search(once, budget=30, study=path).nfev == 9 + 5  # an old value says nothing of the function as it is now
 
 
 def test_the_study_is_named_and_the_mended_function_goes_on(tmp_path: Path) -> None:
@@ -100,3 +104,18 @@ def test_the_study_is_named_and_the_mended_function_goes_on(tmp_path: Path) -> N
     broken = search(lambda x: None, study=path, budget=10)
     assert broken.ending.endswith(f"Mend the function, then run `aegisbo retry '{path}'` and make the same call again.")
     assert search(lambda x: float(x[0]), study=path, budget=10).nfev == 10
+
+
+def test_a_missing_module_ends_a_continued_run_too(tmp_path: Path) -> None:
+    path, calls = tmp_path / "run.db", []
+
+    def moved(x: np.ndarray) -> float:
+        calls.append(x)
+        if len(calls) > 3:
+            import no_such_module_at_all  # noqa: F401
+        return 1.0
+
+    assert search(moved, budget=3, study=path).nfev == 3
+    result = search(moved, budget=30, study=path)
+    assert (result.nfev, result.failures) == (3, {})
+    assert "No module named 'no_such_module_at_all'" in result.ending

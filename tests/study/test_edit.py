@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from aegisbo.errors import AegisError, InvalidInput, StudyError, TrialError
+from aegisbo.optimizer import Optimizer
 from aegisbo.runners.minimize import minimize
 from aegisbo.space import Choice, Int, Real
 from aegisbo.study import forget, load, retry
 from aegisbo.study.export import rows
+from aegisbo.study.history import optimizer_after
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.replay import replay
 from aegisbo.study.store import read_events
@@ -152,3 +156,23 @@ def test_nothing_is_made_beside_what_is_no_study(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"notes.txt: it is not a study"):
         forget(tmp_path / "notes.txt", [0])
     assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_nothing_is_remembered_of_what_is_gone(study: Path) -> None:
+    optimizer = optimizer_after(read_events(study))
+    assert optimizer.memory != {}
+    forget(study, [7])
+    optimizer.forget(7)
+    assert optimizer.memory == optimizer_after(read_events(study)).memory == {}
+    fresh = Optimizer.from_state({**optimizer.state(), "memory": {}})
+    assert optimizer.ask().params == fresh.ask().params
+
+
+def test_older_versions_refuse_what_they_would_misread(study: Path) -> None:
+    def schema() -> int:
+        with closing(sqlite3.connect(study)) as connection:
+            return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+    assert schema() == 1
+    forget(study, [7])
+    assert schema() == 2

@@ -230,3 +230,23 @@ class TestObjectives:
     def test_it_survives_storage(self) -> None:
         for each in (Objective.of(double), Objective.of(max)):
             assert Objective.from_description(json.loads(json.dumps(each.describe()))) == each
+
+
+class Distant:
+    """Stands for a proxy: whatever attribute is asked for, it has one."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name != "__name__":
+            raise AttributeError(name)
+        return lambda *args: name
+
+    def __call__(self, x: np.ndarray) -> float:
+        return float(x[0])
+
+
+@pytest.mark.parametrize(
+    "fun", [functools.lru_cache(lambda x: 1.0), np.vectorize(lambda x: x), np.sum, max, Distant(), len]
+)
+def test_what_has_no_source_has_a_name(fun: Any) -> None:
+    assert isinstance(Objective.of(fun).name, str)
+    json.dumps(Objective.of(fun).describe())

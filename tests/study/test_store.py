@@ -93,7 +93,7 @@ def test_the_file_has_a_write_ahead_log_and_every_event_is_synced(tmp_path: Path
     with closing(sqlite3.connect(path)) as other:
         assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert other.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
-        assert other.execute("PRAGMA user_version").fetchone() == (SCHEMA,)
+        assert other.execute("PRAGMA user_version").fetchone() == (1,)
 
 
 def without_shared_memory(monkeypatch: pytest.MonkeyPatch) -> None:

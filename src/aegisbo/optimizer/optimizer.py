@@ -237,12 +237,13 @@ class Optimizer:
         Raises:
             TrialError: the trial was never asked for, is pending already, or was forgotten.
         """
-        with self._lock:
+        with self._turn, self._lock:
             current = self._known(trial)
             if current.state == "pending":
                 raise TrialError(f"Trial {current.number} is pending: only a trial that has ended can be retried.")
             if current.state == "forgotten":
                 raise TrialError(f"Trial {current.number} was forgotten: a forgotten trial cannot be retried.")
+            self._memory = {}  # which was learned from what is gone now
             return self._put(Trial(current.number, current.x, current.params, note=current.note))
 
     def forget(self, trial: Trial | int) -> Trial:
@@ -254,10 +255,11 @@ class Optimizer:
         Raises:
             TrialError: the trial was never asked for, or was forgotten already.
         """
-        with self._lock:
+        with self._turn, self._lock:
             current = self._known(trial)
             if current.state == "forgotten":
                 raise TrialError(f"Trial {current.number} was forgotten already: leave it out.")
+            self._memory = {}
             return self._put(replace(current, state="forgotten", value=None))
 
     def observe(self, x: Any, y: float) -> Trial:

@@ -133,7 +133,8 @@ class Command:
                     preexec_fn=die_with_parent if sys.platform == "linux" else None,
                     check=False,
                 ).returncode
-            sys.stderr.write(_tail(errors))  # into the output of the trial
+            if sys.stderr is not None:
+                sys.stderr.write(_tail(errors))  # into the output of the trial
             if code != 0:
                 raise ProgramFailed(
                     f"The program ended with code {code}: {_end(errors) or _end(output) or 'no output'}"

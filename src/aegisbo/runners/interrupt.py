@@ -16,7 +16,7 @@ class CtrlC:
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._times = 0
-        self._said = False
+        self._said = self._raised = False
         self._say = say
         self._before: Any = None  # the handler to restore
 
@@ -42,5 +42,6 @@ class CtrlC:
             self._say("Stopping: what is running may finish. Ctrl-C again to stop now.")
             self._said = True
         # Not while the above is being said: logging swallows what is raised inside it.
-        if self._times > 1 and self._said:
+        if self._times > 1 and self._said and not self._raised:
+            self._raised = True  # once: further ones must not hurt what ends the run
             raise StopRun("Stopped at once by Ctrl-C.")

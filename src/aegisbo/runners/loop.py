@@ -100,7 +100,11 @@ def run(
             pass
     except StopRun as stop:
         loop.message = str(stop)
-    loop.settle()
+    try:
+        loop.settle()
+    except StopRun as stop:  # Ctrl-C while the workers were being closed
+        loop.message = str(stop)
+        loop.settle()
     return loop.record()
 
 

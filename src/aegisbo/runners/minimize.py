@@ -82,7 +82,7 @@ def minimize(
             bad point.
         retries: how often an evaluation is run again whose worker died.
         target: a value that is good enough to stop.
-        give_up_after: the run ends itself when so many evaluations have ended and none of them gave a value, because
+        give_up_after: the call ends itself when so many evaluations have ended and none of them gave a value, because
             then the function is probably broken; None to go on whatever happens. If the first five fail alike with a
             mistake of the program, such as a TypeError or no number returned, it ends then.
         raise_errors: whether the first exception of the function ends the call: executor="serial" raises it as it is,
@@ -153,8 +153,10 @@ def minimize(
         pool = make_pool(executor, call, workers, book, threads_per_worker=threads_per_worker, raise_errors=raising)
         stack.callback(pool.close)
         if trial_timeout is not None and not pool.can_stop:
+            meaning = "counts as timed out, but keeps its worker until it returns"
+            meaning = "is waited for" if executor == "serial" else meaning
             logger.warning(f"{pool.name} cannot be stopped: an evaluation that takes longer than {trial_timeout:g} s "
-                           "counts as timed out, but keeps its worker until it returns.")  # fmt: skip
+                           f"{meaning}.")  # fmt: skip
         tell = stack.enter_context(progress_of(optimizer, pool, budget, progress, study))
         ctrl_c = stack.enter_context(CtrlC(logger.warning))
         watch = _Watch(optimizer, callbacks, target, give_up_after, tell, study)
@@ -215,6 +217,7 @@ class _Watch:
     tell: Tell
     study: str | os.PathLike[str] | None
     failures: dict[int, Outcome] = field(default_factory=dict)  # of this call, by trial number
+    values: set[int] = field(default_factory=set)  # trials of this call that gave one
 
     def __call__(self, job: Finished, record: Callable[[], Run]) -> None:
         self.tell(job)
@@ -222,6 +225,8 @@ class _Watch:
         if trial.state == "pending":
             self._unusable(job)
             return  # lost: it will be run again
+        if trial.state == "done":
+            self.values.add(job.number)
         try:
             for callback in self.callbacks:
                 callback(trial, self.optimizer.result())
@@ -233,15 +238,12 @@ class _Watch:
             self._hopeless(trial)
 
     def _unusable(self, job: Finished) -> None:
-        if job.outcome.unusable and not self._any_value():
+        if job.outcome.unusable and not self.values:
             raise StopRun(
                 f"The function could not be run: {job.outcome.reason}. That is not the fault of a point, and nothing "
                 "was counted against any: install the module where the workers run, or mend the import, and run the "
                 "same call again."
             )
-
-    def _any_value(self) -> bool:
-        return any(trial.state == "done" for trial in self.optimizer.trials)
 
     def _reached(self) -> None:
         if self.target is None:
@@ -250,7 +252,7 @@ class _Watch:
             raise StopRun(f"The target {self.target:g} is reached.")
 
     def _hopeless(self, trial: Trial) -> None:
-        if self.give_up_after is None or self._any_value():
+        if self.give_up_after is None or self.values:
             return
         failed = len(self.failures)
         if hopeless(tuple(self.failures.values())):

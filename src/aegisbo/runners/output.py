@@ -63,7 +63,6 @@ class _Streams:
     def __init__(self) -> None:
         self._lock = Lock()
         self._users = 0
-        self._tees: dict[str, _Tee] = {}
 
     def acquire(self) -> None:
         with self._lock:
@@ -71,15 +70,15 @@ class _Streams:
             for name in ("stdout", "stderr"):
                 stream = getattr(sys, name)
                 if stream is not None and not isinstance(stream, _Tee):  # somebody may have put one back, or another
-                    self._tees[name] = _Tee(stream)
-                    setattr(sys, name, self._tees[name])
+                    setattr(sys, name, _Tee(stream))
 
     def release(self) -> None:
         with self._lock:
             self._users -= 1
-            for name, tee in self._tees.items():
-                if not self._users and getattr(sys, name) is tee:  # else it is somebody else's by now
-                    setattr(sys, name, tee._stream)
+            for name in () if self._users else ("stdout", "stderr"):
+                stream = getattr(sys, name)
+                if isinstance(stream, _Tee):  # else it is somebody else's by now
+                    setattr(sys, name, stream._stream)
 
 
 _streams = _Streams()

@@ -71,9 +71,11 @@ class History:
         elif event.kind == "retried":
             for number in body["numbers"]:
                 trials[number] = {name: trials[number][name] for name in ("number", "params", "note")}
+            self.state["memory"] = {}  # which was learned from what is gone now
         elif event.kind == "forgotten":
             for number in body["numbers"]:
                 trials[number] |= {"state": "forgotten", "value": None}
+            self.state["memory"] = {}
         elif event.kind == "widened":  # what was learned of the old cube does not hold in the new one
             self.state |= {"space": body["space"], "memory": {}}
 

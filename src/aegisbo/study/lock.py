@@ -37,16 +37,12 @@ class DriverLock:
                 raise StudyError(
                     f"{self._study} is already being driven by this process: wait for it, or use another file."
                 )
-            _held.add(self._study)
-        try:
             while True:
                 self._acquire()
                 if self._still_there():
                     break
                 os.close(self._descriptor)  # its last holder deleted it between our opening and our locking it
-        except BaseException:
-            _held.discard(self._study)
-            raise
+            _held.add(self._study)
         me = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
         with suppress(OSError):  # a full disk, say: the lock holds without a name, too
             os.ftruncate(self._descriptor, 0)
@@ -89,9 +85,12 @@ class DriverLock:
 
 def is_driven(path: Path) -> bool:
     """Whether somebody drives the study at this moment; asked without taking the lock or making a file."""
-    study = path.resolve()
-    if study in _held:  # the lock is ours, and would be gone once its file is opened and closed here
-        return True
+    with _one_at_a_time:
+        # If the lock is ours, it would be gone once its file is opened and closed here.
+        return path.resolve() in _held or _is_driven_elsewhere(path.resolve())
+
+
+def _is_driven_elsewhere(study: Path) -> bool:
     try:
         descriptor = os.open(_beside(study), os.O_RDONLY)
     except FileNotFoundError:

@@ -30,7 +30,7 @@ class Objective:
             inner = cls.of(fun.func)
             bound = ", ".join([*["..."] * len(fun.args), *(f"{name}=..." for name in sorted(fun.keywords))])
             return replace(inner, source=_short(inner.source and f"{inner.source}\npartial({bound})"))
-        plain = fun if hasattr(fun, "__name__") else type(fun)
+        plain = fun if isinstance(getattr(fun, "__name__", None), str) else type(fun)
         name = getattr(plain, "__qualname__", plain.__name__).rpartition("<locals>.")[2]
         return cls(name, getattr(plain, "__module__", None), _short(_source(plain)))
 
@@ -85,7 +85,7 @@ def _source(plain: Any) -> str | None:
     """The source of a function or class, without comments, layout and docstrings; None if there is none."""
     try:
         tree = _lambda(plain) if plain.__name__ == "<lambda>" else _parsed(inspect.getsource(plain))
-    except (OSError, TypeError, ValueError, SyntaxError):  # built in, typed at a prompt, or made by exec
+    except Exception:  # built in, typed at a prompt, made by exec, or its file has changed since
         return None
     if tree is None:
         return None
@@ -104,6 +104,7 @@ def _parsed(source: str) -> ast.AST:
 
 def _lambda(fun: Any) -> ast.AST | None:
     """The lambda itself, and not the lines on which it stands with others; None if it cannot be told apart."""
+    fun = inspect.unwrap(fun)
     code = fun.__code__
     tree = ast.parse("".join(inspect.findsource(fun)[0]))
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno]

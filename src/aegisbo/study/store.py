@@ -17,7 +17,8 @@ from aegisbo.errors import StudyError
 from aegisbo.study.lock import is_driven
 
 APPLICATION = 0x61656769  # "aegi": marks the file as a study
-SCHEMA = 1
+SCHEMA = 2  # the newest that is understood; a file has 1 until it holds an event of `SINCE_2`
+SINCE_2 = ("retried", "forgotten", "widened")  # whoever does not know these would misread the file
 PATIENCE = 60.0  # seconds to wait for a reader that holds the file
 
 TABLE = """
@@ -67,6 +68,8 @@ class Store:
         """Write one event to disk, for good, and return its id."""
         row = (kind, number, time.time(), json.dumps(body))
         with self._lock, _explained(self.path):
+            if kind in SINCE_2:
+                self._connection.execute(f"PRAGMA user_version = {SCHEMA}")
             cursor = self._connection.execute("INSERT INTO events (kind, number, at, body) VALUES (?, ?, ?, ?)", row)
             return int(cursor.lastrowid or 0)
 
@@ -95,7 +98,7 @@ def _create(path: Path) -> None:
     try:
         with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
             connection.execute("PRAGMA journal_mode = OFF")  # nothing to go back to, and no second file to leave behind
-            connection.executescript(f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {SCHEMA}; {TABLE};")
+            connection.executescript(f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = 1; {TABLE};")
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)

@@ -37,7 +37,8 @@ class Child:
     """
 
     def __init__(self, environment: Mapping[str, str], ended: Callable[[], None]) -> None:
-        start = f"import sys; sys.path[:] = {sys.path!r}; from aegisbo.runners.pools.worker import main; main()"
+        path = [str(entry) for entry in sys.path]
+        start = f"import sys; sys.path[:] = {path!r}; from aegisbo.runners.pools.worker import main; main()"
         # What the process and its children print goes into this file, which outlives them, however they end.
         self._printed = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed in `close`
         fcntl.fcntl(self._printed, fcntl.F_SETFL, os.O_APPEND)

@@ -40,10 +40,10 @@ def main() -> None:
     _serve()
 
 
-def die_with_parent(number: int = signal.SIGKILL) -> None:
-    """Let the kernel send this process a signal when its parent dies; only Linux can."""
+def die_with_parent(number: int | None = None) -> None:
+    """Let the kernel send this process a signal, SIGKILL unless given, when its parent dies; only Linux can."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL if number is None else number)
 
 
 def _watch(child: int) -> NoReturn:

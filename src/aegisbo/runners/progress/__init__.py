@@ -87,7 +87,7 @@ def _live_line(look: Callable[[], Standing]) -> AbstractContextManager[None] | N
     """The line that moves, where one can."""
     if in_notebook():
         return notebook_line(look)
-    if not sys.stderr.isatty() or os.environ.get("TERM") in ("dumb", "unknown"):
+    if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") in ("dumb", "unknown"):
         return None
     before = random.getstate()  # rich draws from Python's global random numbers when it is imported
     from aegisbo.runners.progress.terminal import terminal_line

@@ -61,7 +61,8 @@ def _with_bar(text: Text, standing: Standing, width: int) -> Table:
 @contextmanager
 def _handlers_follow_stderr() -> Iterator[None]:
     """Let log handlers that keep the terminal's stream print above the line too, as `print` does."""
-    streams = {getattr(proxy, "rich_proxied_file", None): proxy for proxy in (sys.stdout, sys.stderr)}
+    proxies = [proxy for proxy in (sys.stdout, sys.stderr) if hasattr(proxy, "rich_proxied_file")]
+    streams = {proxy.rich_proxied_file: proxy for proxy in proxies}
     handlers = [*logging.getLogger("aegisbo").handlers, *logging.getLogger().handlers]
     moved = [each for each in handlers if isinstance(each, logging.StreamHandler) and each.stream in streams]
     before = [handler.stream for handler in moved]
