@@ -127,7 +127,7 @@ class QuadraticLikelihood:
         L, failed = lapack.dpotrf(C, lower=1, clean=1, overwrite_a=1)
         if failed:
             return -np.inf, np.zeros(3)
-        constant, alpha, s = self._closed_forms(Factor(L, 0.0))
+        _, alpha, s = self._closed_forms(Factor(L, 0.0))
         z = (phi - CENTER) / SPREAD
         value = -0.5 * n * np.log(s) - float(np.log(np.diagonal(L)).sum()) - 0.5 * float(z @ z)
         inverse, _ = lapack.dpotri(L, lower=1, overwrite_c=1)

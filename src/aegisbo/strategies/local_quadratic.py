@@ -1,4 +1,4 @@
-"""The local move: a quadratic model of the lowest points, in coordinates in which they are equally wide everywhere.
+"""A quadratic model of the lowest points, in coordinates in which they are equally wide in all directions.
 
 Far from a minimum its quadratic shape does not matter, and near it nothing else does. The lowest points are moved and
 turned as their own covariance says, so that a long and narrow valley looks round (the idea of CMA-ES). Their values are
@@ -20,8 +20,11 @@ from aegisbo.gp import quadratic_model
 from aegisbo.gp.output_transform import scale_of
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.near_best import race
-from aegisbo.strategies.base import Evidence
+from aegisbo.space.cube import Cube
+from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.expected_improvement import Improvement
+from aegisbo.strategies.model_based import Decision, ModelBased
+from aegisbo.strategies.surrogates import Belief
 
 ENOUGH = 1.5  # lowest points for each coefficient of a quadratic
 MOST = 120  # lowest points
@@ -32,6 +35,20 @@ STRICT = 10.0  # how much it costs to go beyond
 CANDIDATES = 100  # for each parameter
 STEPS = (0.01, 1.0)  # standard deviations of the candidates; any order of magnitude is as likely
 STARTS = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalQuadratic(ModelBased):
+    """Expected improvement near the best point, by a quadratic model; pending points turn out as predicted.
+
+    For functions with one valley, however narrow and turned. It does not look for other valleys.
+    """
+
+    def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
+        """Maximize what the neighborhood of the best point promises."""
+        objective = local_improvement(evidence)
+        choices = search_near(objective, evidence.cube, rng)
+        return Decision(choices, {"move": "local"}, memory, objective.neighborhood.widths)
 
 
 @dataclass(frozen=True)
@@ -52,7 +69,7 @@ class Neighborhood:
     @property
     def widths(self) -> Array:
         """How wide it is along each coordinate of the cube (d,)."""
-        return np.sqrt((self.axes**2).sum(axis=1))
+        return np.asarray(np.sqrt((self.axes**2).sum(axis=1)))
 
 
 def neighborhood_of(lowest: Array) -> Neighborhood:
@@ -112,12 +129,12 @@ def local_improvement(evidence: Evidence) -> LocalImprovement:
     return LocalImprovement(neighborhood, Improvement(gp, float(gp.y.min()) + gp.constant))
 
 
-def search_near(objective: LocalImprovement, cube_parameters: int, rng: Generator) -> Array:
-    """Where most can be gained: choices (k, d) in the cube, the best first."""
+def search_near(objective: LocalImprovement, cube: Cube, rng: Generator) -> Array:
+    """Where most can be gained: choices (k, width), rounded to what can be evaluated, the best first."""
     axes, center = objective.neighborhood.axes, objective.neighborhood.center
-    count, d = CANDIDATES * cube_parameters, len(center)
+    count, d = CANDIDATES * cube.parameters, len(center)
     shortest, longest = np.log(STEPS)
     steps = np.exp(rng.uniform(shortest, longest, size=(count, 1)))
     candidates = np.clip(center + (steps * rng.standard_normal((count, d))) @ axes.T, 0.0, 1.0)
     values = by_blocks(objective.screen, candidates)
-    return race(objective, candidates[np.argsort(values, kind="stable")[:STARTS]])
+    return cube.round(race(objective, candidates[np.argsort(values, kind="stable")[:STARTS]]))
