@@ -1,4 +1,4 @@
-"""The quadratic model: its covariance by definition, its gradients by differences, and what it learns from few points."""
+"""The quadratic model: its covariance by definition, its gradients by differences, what it learns from few points."""
 
 from __future__ import annotations
 
