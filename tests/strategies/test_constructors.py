@@ -19,6 +19,7 @@ from aegisbo.strategies import (
     ExpectedImprovement,
     KrigingBeliever,
     LocalPenalization,
+    LocalQuadratic,
     Playbook,
     Preset,
     Random,
@@ -33,6 +34,7 @@ WITH_MODEL = {
     "ei": ExpectedImprovement,
     "kriging-believer": KrigingBeliever,
     "local-penalization": LocalPenalization,
+    "local-quadratic": LocalQuadratic,
     "playbook": Playbook,
 }
 

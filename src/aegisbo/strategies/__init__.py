@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from aegisbo.strategies.baselines import Random
     from aegisbo.strategies.believer import KrigingBeliever
     from aegisbo.strategies.expected_improvement import ExpectedImprovement
+    from aegisbo.strategies.local_quadratic import LocalQuadratic
     from aegisbo.strategies.penalization import LocalPenalization, Playbook
     from aegisbo.strategies.presets import Preset
     from aegisbo.strategies.thompson import Thompson
@@ -24,6 +25,7 @@ else:
         "ExpectedImprovement": "expected_improvement",
         "KrigingBeliever": "believer",
         "LocalPenalization": "penalization",
+        "LocalQuadratic": "local_quadratic",
         "Playbook": "penalization",
         "Preset": "presets",
         "Random": "baselines",
@@ -45,6 +47,7 @@ __all__ = [
     "ExpectedImprovement",
     "KrigingBeliever",
     "LocalPenalization",
+    "LocalQuadratic",
     "Playbook",
     "Preset",
     "Random",

@@ -13,7 +13,7 @@ from numpy.random import Generator
 from scipy.special import erfcx, ndtr
 
 from aegisbo.arrays import Array
-from aegisbo.gp.posterior import GP
+from aegisbo.gp.posterior import Posterior
 from aegisbo.search.inner_search import InnerSearch
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.base import Evidence, Memory
@@ -71,7 +71,7 @@ class LogFactor(Protocol):
 class Improvement:
     """−log of expected improvement times penalty: same maximizers as the product, but never flat far from the best."""
 
-    gp: GP
+    gp: Posterior
     best: float
     penalty: LogFactor | None = None
 

@@ -24,6 +24,7 @@ class Decision:
     choices: Array  # (k, width) in order of preference
     note: Note  # note["move"] names the move
     memory: Memory
+    widths: Array | None = None  # (width,) in which closeness is measured; the model's length scales unless given
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,9 +62,8 @@ class ModelBased(KnownParameters, ABC):
         x, note = decision.choices[0], dict(decision.note)
         if self.parts.guard if self.guard is None else self.guard:
             fallbacks = self._fallbacks(str(note["move"]), belief, evidence, replacing)
-            x, instead = avoid_duplicates(
-                decision.choices, fallbacks, evidence, belief.gp.kernel.lengthscale, replacing
-            )
+            widths = belief.gp.kernel.lengthscale if decision.widths is None else decision.widths
+            x, instead = avoid_duplicates(decision.choices, fallbacks, evidence, widths, replacing)
             note |= {} if instead is None else {"guard": instead}
         return Suggestion(x, decision.memory, {**note, **belief.note(x)})
 

@@ -13,7 +13,7 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array, Floats, Mask
 from aegisbo.gp import paths
-from aegisbo.gp.posterior import GP
+from aegisbo.gp.posterior import GP, Posterior
 from aegisbo.search import nsga2
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.inner_search import InnerSearch, Objective
@@ -88,7 +88,7 @@ def pareto(gp: GP, cube: Cube, front: Front, rng: Generator) -> Array:
     return cube.round(archive.X[np.concatenate([members[hopeful], members[~hopeful]])])
 
 
-def best_points(gp: GP) -> Array:
+def best_points(gp: Posterior) -> Array:
     """Where the lowest values were measured (at most `GOOD`, width), the lowest first."""
     return gp.X[np.argsort(gp.y, kind="stable")[:GOOD]]
 

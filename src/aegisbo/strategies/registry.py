@@ -25,6 +25,7 @@ from aegisbo.strategies.believer import KrigingBeliever
 from aegisbo.strategies.checks import BadParameter
 from aegisbo.strategies.entry import Entry, equal
 from aegisbo.strategies.expected_improvement import ExpectedImprovement
+from aegisbo.strategies.local_quadratic import LocalQuadratic
 from aegisbo.strategies.penalization import LocalPenalization, Playbook
 from aegisbo.strategies.presets import DEFAULT_PRESET, Preset, name_or_preset
 from aegisbo.strategies.thompson import Thompson
@@ -43,6 +44,7 @@ STRATEGIES: dict[str, Entry] = {
     "kriging-believer": Entry("expected improvement, pending points as predicted", KrigingBeliever),
     "local-penalization": Entry("expected improvement, soft edges around pending points", LocalPenalization),
     "playbook": Entry("expected improvement, cones around pending points", Playbook),
+    "local-quadratic": Entry("expected improvement near the best point, for one narrow valley", LocalQuadratic),
     "random": Entry("a Latin hypercube of n points, or a Sobol sequence", Random),
 }
 _PLUGINS: Plugins[Callable[..., Strategy]] = Plugins(

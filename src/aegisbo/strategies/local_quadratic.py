@@ -1,0 +1,140 @@
+"""A quadratic model of the lowest points, in coordinates in which they are equally wide in all directions.
+
+Far from a minimum its quadratic shape does not matter, and near it nothing else does. The lowest points are moved and
+turned as their own covariance says, so that a long and narrow valley looks round (the idea of CMA-ES). Their values are
+taken as measured. What is known of all other points is only that they are not lower: a point above counts as the model
+of the low ones predicts it, but not as lower than the highest of these (reGP, Petit et al., 2025).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+from numpy.random import Generator
+from scipy.linalg import solve_triangular
+
+from aegisbo.arrays import Array
+from aegisbo.gp import quadratic_model
+from aegisbo.gp.output_transform import scale_of
+from aegisbo.search.blocks import by_blocks
+from aegisbo.search.near_best import race
+from aegisbo.space.cube import Cube
+from aegisbo.strategies.base import Evidence, Memory
+from aegisbo.strategies.expected_improvement import Improvement
+from aegisbo.strategies.model_based import Decision, ModelBased
+from aegisbo.strategies.surrogates import Belief
+
+ENOUGH = 1.5  # lowest points for each coefficient of a quadratic
+MOST = 120  # lowest points
+HIGHER = 150  # points above these at most, the nearest
+ROUND = 0.1  # how much of a ball the covariance of the lowest points is mixed with, for each dimension a point
+REACH = 0.8  # how far a choice may lie from the best point, where the lowest points lie about 1 away
+STRICT = 10.0  # how much it costs to go beyond
+CANDIDATES = 100  # for each parameter
+STEPS = (0.01, 1.0)  # standard deviations of the candidates; any order of magnitude is as likely
+STARTS = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalQuadratic(ModelBased):
+    """Expected improvement near the best point, by a quadratic model; pending points turn out as predicted.
+
+    For functions with one valley, however narrow and turned. It does not look for other valleys.
+    """
+
+    def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
+        """Maximize what the neighborhood of the best point promises."""
+        objective = local_improvement(evidence)
+        choices = search_near(objective, evidence.cube, rng)
+        return Decision(choices, {"move": "local"}, memory, objective.neighborhood.widths)
+
+
+@dataclass(frozen=True)
+class Neighborhood:
+    """Coordinates around the best point: x = center + axes u."""
+
+    center: Array  # (d,)
+    axes: Array  # (d, d), lower triangular
+
+    def local(self, X: Array) -> Array:
+        """u (m, d) of X (m, d)."""
+        return np.asarray(solve_triangular(self.axes, (X - self.center).T, lower=True).T)
+
+    def turned(self, gradients: Array) -> Array:
+        """Gradients in x (m, d) of gradients in u (m, d)."""
+        return np.asarray(solve_triangular(self.axes, gradients.T, lower=True, trans=1).T)
+
+    @property
+    def widths(self) -> Array:
+        """How wide it is along each coordinate of the cube (d,)."""
+        return np.asarray(np.sqrt((self.axes**2).sum(axis=1)))
+
+
+def neighborhood_of(lowest: Array) -> Neighborhood:
+    """Where the lowest points (n, d) lie, the lowest of all first, which becomes the center."""
+    n, d = lowest.shape
+    weights = np.log(n + 0.5) - np.log(np.arange(1, n + 1))  # the lowest count most
+    away = lowest - lowest[0]
+    covariance = (away.T * weights / weights.sum()) @ away
+    width = float(np.trace(covariance)) / d + 1e-24
+    share = ROUND * min(d / n, 1.0)
+    return Neighborhood(lowest[0], np.linalg.cholesky((1.0 - share) * covariance + share * width * np.eye(d)))
+
+
+@dataclass(frozen=True)
+class LocalImprovement:
+    """−log expected improvement in a neighborhood, with a slope outside it that leads back."""
+
+    neighborhood: Neighborhood
+    improvement: Improvement
+
+    def screen(self, Z: Array) -> Array:
+        """Values (m,) at Z (m, d) of the cube."""
+        U = self.neighborhood.local(Z)
+        return np.asarray(self.improvement.screen(U) + STRICT * _beyond(U)[0])
+
+    def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+        """Values (m,) and gradients (m, d) at Z (m, d) of the cube."""
+        U = self.neighborhood.local(Z)
+        values, gradients = self.improvement.value_and_gradient(U)
+        cost, cost_gradients = _beyond(U)
+        return values + STRICT * cost, self.neighborhood.turned(gradients + STRICT * cost_gradients)
+
+
+def _beyond(U: Array) -> tuple[Array, Array]:
+    """The squared distance (m,) beyond the reach, and its gradient (m, d)."""
+    d = U.shape[1]
+    radius = np.sqrt((U**2).sum(axis=1) / d)
+    beyond = np.maximum(radius - REACH, 0.0)
+    return beyond**2, (2.0 * beyond / np.maximum(radius, REACH) / d)[:, None] * U
+
+
+def local_improvement(evidence: Evidence) -> LocalImprovement:
+    """What is left to gain near the best point if all pending points turn out as predicted."""
+    n, d = evidence.X.shape
+    order = np.argsort(evidence.y, kind="stable")
+    few = min(n, ceil(ENOUGH * (d + 1) * (d + 2) / 2), MOST)
+    low, high = order[:few], order[few:]
+    neighborhood = neighborhood_of(evidence.X[low])
+    scale = scale_of(evidence.y[low])
+    y = scale.standardized(evidence.y)
+    gp = quadratic_model.fit(neighborhood.local(evidence.X[low]), y[low])
+    above = neighborhood.local(np.vstack([evidence.X[high], evidence.failed]))
+    measured = np.append(y[high], np.full(len(evidence.failed), np.inf))
+    near = np.argsort((above**2).sum(axis=1), kind="stable")[:HIGHER]
+    gp = gp.extended(above[near], np.clip(gp.mean(above[near]), y[low[-1]], measured[near]))
+    gp = gp.believing(neighborhood.local(evidence.pending))
+    return LocalImprovement(neighborhood, Improvement(gp, float(gp.y.min()) + gp.constant))
+
+
+def search_near(objective: LocalImprovement, cube: Cube, rng: Generator) -> Array:
+    """Where most can be gained: choices (k, width), rounded to what can be evaluated, the best first."""
+    axes, center = objective.neighborhood.axes, objective.neighborhood.center
+    count, d = CANDIDATES * cube.parameters, len(center)
+    shortest, longest = np.log(STEPS)
+    steps = np.exp(rng.uniform(shortest, longest, size=(count, 1)))
+    candidates = np.clip(center + (steps * rng.standard_normal((count, d))) @ axes.T, 0.0, 1.0)
+    values = by_blocks(objective.screen, candidates)
+    return cube.round(race(objective, candidates[np.argsort(values, kind="stable")[:STARTS]]))

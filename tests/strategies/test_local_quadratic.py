@@ -1,0 +1,68 @@
+"""The local strategy: its coordinates, its objective, and that it gets to the bottom of a narrow valley."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from aegisbo import Optimizer
+from aegisbo.runners.loop import run
+from aegisbo.simulation.clock import VirtualWorkers
+from aegisbo.simulation.laws import law_from_text
+from aegisbo.space import Space
+from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.local_quadratic import local_improvement, neighborhood_of
+
+
+def bowl(seed: int, d: int = 4):
+    rng = np.random.default_rng(seed)
+    turn, _ = np.linalg.qr(rng.standard_normal((d, d)))
+    center = rng.uniform(-4, 4, d)
+    return lambda x: float(((x - center) @ turn) ** 2 @ 10 ** np.linspace(0, 4, d))
+
+
+def evidence_of(X: np.ndarray, y: np.ndarray, failed: int = 0, pending: int = 0) -> Evidence:
+    X, failed_points, pending_points = np.split(X, [len(X) - failed - pending, len(X) - pending])
+    return Evidence(X, y[: len(X)], failed_points, pending_points, Space([(0, 1)] * X.shape[1]).cube)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_eight_workers_reach_the_bottom_of_a_turned_bowl(seed: int) -> None:
+    optimizer = Optimizer([(-5, 5)] * 4, strategy="local-quadratic", seed=seed)
+    run(optimizer, VirtualWorkers(bowl(seed), 8, law_from_text("half-normal"), seed), 60)
+    assert optimizer.result().fun < 1e-4  # where it started at about 1e4
+
+
+def test_the_lowest_points_are_equally_wide_in_all_directions() -> None:
+    rng = np.random.default_rng(0)
+    narrow = np.array([[1.0, 0.9], [0.0, 0.3]])
+    lowest = 0.5 + 0.1 * rng.standard_normal((400, 2)) @ narrow
+    neighborhood = neighborhood_of(lowest)
+    U = neighborhood.local(lowest)
+    np.testing.assert_allclose(neighborhood.center + U @ neighborhood.axes.T, lowest)
+    assert (U[0] == 0).all()
+    weights = np.log(400.5) - np.log(np.arange(1, 401))
+    np.testing.assert_allclose((U.T * weights / weights.sum()) @ U, np.eye(2), atol=0.05)
+
+
+def test_the_gradient_is_that_of_differences() -> None:
+    rng, h = np.random.default_rng(1), 1e-6
+    X = rng.random((40, 3))
+    objective = local_improvement(evidence_of(X, (X**2).sum(axis=1) + np.sin(9 * X[:, 0]), failed=3, pending=4))
+    for z in objective.neighborhood.center + objective.neighborhood.widths * rng.uniform(-1.5, 1.5, (5, 3)):
+        gradient = objective.value_and_gradient(z[None])[1][0]
+        for i, step in enumerate(h * np.eye(3)):
+            change = objective.screen((z + step)[None]) - objective.screen((z - step)[None])
+            assert gradient[i] == pytest.approx(change[0] / (2 * h), rel=1e-3, abs=1e-4)
+
+
+def test_a_place_that_was_measured_high_or_failed_promises_less() -> None:
+    rng = np.random.default_rng(2)
+    X = rng.random((30, 2))
+    y = ((X - 0.4) ** 2).sum(axis=1)
+    before = local_improvement(evidence_of(X, y))
+    place = before.neighborhood.center + 0.5 * before.neighborhood.widths
+    high = local_improvement(evidence_of(np.vstack([X, place]), np.append(y, 1e6)))
+    failed = local_improvement(evidence_of(np.vstack([X, place]), y, failed=1))
+    for after in (high, failed):
+        assert after.screen(place[None])[0] > before.screen(place[None])[0] + 1.0
