@@ -241,7 +241,7 @@ def test_a_job_that_is_lost_while_the_run_is_being_ended_is_left_to_the_next_run
         def collect(self, timeout: float | None = None) -> list[Finished]:
             return [replace(job, outcome=Outcome("lost", reason="worker died")) for job in super().collect(timeout)]
 
-    def watch(job: Finished, record: Callable[[], Run]) -> None:
+    def watch(job: Finished) -> None:
         raise StopRun("enough")
 
     optimizer, rules = Recorder(), Rules(retries=0)
@@ -337,7 +337,7 @@ def test_nothing_is_started_that_would_not_finish_and_the_end_is_punctual() -> N
 
 
 def test_whoever_watches_may_end_the_run() -> None:
-    def watch(job: Finished, record: Callable[[], Run]) -> None:
+    def watch(job: Finished) -> None:
         if job.number == 3:
             raise StopRun("enough")
 
@@ -350,7 +350,7 @@ def test_whoever_watches_may_end_the_run() -> None:
 def test_what_ended_together_with_the_last_one_watched_is_told_too() -> None:
     seen: list[int] = []
 
-    def watch(job: Finished, record: Callable[[], Run]) -> None:
+    def watch(job: Finished) -> None:
         seen.append(job.number)
         if job.number == 2:
             raise StopRun("enough")

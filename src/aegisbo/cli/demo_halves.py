@@ -42,7 +42,6 @@ class Half:
     """
 
     can_stop = False
-    starting = 0
 
     def __init__(self, path: Path, problem: Problem, durations: list[float], workers: int, *, batches: bool) -> None:
         self.path = path
@@ -146,7 +145,7 @@ class Half:
             jobs.append(replace(job, event=self._study.ended(job.number, job.outcome, job.seconds)))
         return jobs
 
-    def _watch(self, job: Finished, record: object) -> None:
+    def _watch(self, job: Finished) -> None:
         if job.outcome.state != "done":
             return  # somebody has killed its process: it is run again
         self.learned.append((self.now() - self.started, min(job.outcome.value, self.best_after(math.inf))))

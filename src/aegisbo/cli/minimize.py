@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -197,6 +197,7 @@ def _where(error: Exception) -> str:
 def report(result: Result, study: Path | None, console: Console) -> None:
     """The end of a run, in a few lines."""
     from aegisbo.optimizer.failures import in_words
+    from aegisbo.optimizer.trial import in_short
 
     say = partial(console.print, markup=False)  # reasons and values may hold brackets
     failures = result.failures
@@ -228,11 +229,6 @@ def _after_failures(study: Path | None) -> str:
         f"next   aegisbo show {study} --failed   list them; --trial NUMBER shows one with its traceback and output\n"
         f"       aegisbo retry {study}           evaluate them again"
     )
-
-
-def in_short(params: Mapping[str, Any]) -> str:
-    """Values by name, six digits of each."""
-    return ", ".join(f"{k} = {v:.6g}" if isinstance(v, float) else f"{k} = {v}" for k, v in params.items())
 
 
 @contextmanager

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from aegisbo.cli.minimize import in_short
 from aegisbo.cli.study_file import StudyFile
 from aegisbo.cli.tables import duration, local_time
 from aegisbo.errors import InvalidInput, UnknownName
@@ -76,6 +75,7 @@ def show(
 
 def _summary(study: Path, events: Sequence[Event], optimizer: Optimizer) -> Iterator[str]:
     """How it stands, in a few lines."""
+    from aegisbo.optimizer.trial import in_short
     from aegisbo.study.drivers import ending, idle_shares, sittings
 
     result = optimizer.result(ending(study, events))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from aegisbo.cli.minimize import in_short
 from aegisbo.cli.tables import local_time
 from aegisbo.errors import TrialError
 
@@ -42,6 +41,8 @@ def show_trial(number: int, trials: Sequence[Trial], times: Sequence[dict[str, A
 
 
 def _facts(trial: Trial, row: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    from aegisbo.optimizer.trial import in_short
+
     times = {name: row[f"{name}_at"] for name in ("asked", "started", "ended")}
     yield "trial", trial.number
     yield "state", trial.state

@@ -60,6 +60,11 @@ class Trial:
         return f"<Trial {self.number} {self.state}: {', '.join(filter(None, parts))}>"
 
 
+def in_short(values: Mapping[str, Any]) -> str:
+    """Values by name, six digits of each."""
+    return ", ".join(f"{k} = {v:.6g}" if isinstance(v, float) else f"{k} = {v}" for k, v in values.items())
+
+
 def in_brief(values: Mapping[str, Any]) -> str:
     """Values by name, six digits of each, and the first few if there are many."""
     shown = [f"{k}={v:.6g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in list(values.items())[:SHOWN]]

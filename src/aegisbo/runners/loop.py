@@ -58,7 +58,7 @@ class Run:
         return {cause: sum(getattr(worker, cause) for worker in self.idle) / total for cause in CAUSES}
 
 
-Watch = Callable[[Finished, Callable[[], Run]], None]  # gets a job that has ended, and a call for the run so far
+Watch = Callable[[Finished], None]  # is told of a job that has ended
 
 
 def run(
@@ -68,7 +68,7 @@ def run(
     *,
     rules: Rules | None = None,
     journal: Journal | None = None,
-    watch: Watch = lambda job, record: None,
+    watch: Watch = lambda job: None,
     more: Callable[[], bool] = lambda: True,
 ) -> Run:
     """Evaluate `budget` suggestions, or as many as the space holds; a failed one counts, a lost one does not.
@@ -162,7 +162,7 @@ class _Loop:
         for job in self.running.values():
             self._called(job)  # closed workers will not know any more
         self.workers.close()
-        self.over, self.watch = True, lambda job, record: None
+        self.over, self.watch = True, lambda job: None
         self._collect(0.0)
 
     def record(self) -> Run:
@@ -230,14 +230,14 @@ class _Loop:
         self.finished.append(job)
         self.seen = max(self.seen, job.event)
         if job.outcome.state == "lost":
-            self.watch(job, self.record)  # first, so that it can end the run before anything counts as failed
+            self.watch(job)  # first, so that it can end the run before anything counts as failed
             self._lost(ended, job)
             return
         if job.outcome.state == "done" or not ended.given_up:
             self.optimizer.end(job.number, job.outcome)
         if not ended.given_up:
             self.left -= 1
-        self.watch(job, self.record)
+        self.watch(job)
 
     def _lost(self, ended: _Running, job: Finished) -> None:
         """Run it again, or give up after the last retry; when the run is over, whoever continues it will run it."""
@@ -258,7 +258,7 @@ class _Loop:
         self.left -= 1
         self._collect(0.0)  # events that were recorded before this one must be known before it
         self.seen = max(self.seen, event)
-        self.watch(job, self.record)
+        self.watch(job)
 
     def _stop_overdue(self) -> None:
         now = self.workers.now()

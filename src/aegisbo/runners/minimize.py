@@ -17,7 +17,7 @@ from aegisbo.runners.arguments import check_arguments, check_call, checked_callb
 from aegisbo.runners.command import Command
 from aegisbo.runners.evaluation import Call
 from aegisbo.runners.interrupt import CtrlC
-from aegisbo.runners.loop import SPENT, Rules, Run, run
+from aegisbo.runners.loop import SPENT, Rules, run
 from aegisbo.runners.mistakes import hopeless
 from aegisbo.runners.pools import make_pool
 from aegisbo.runners.progress import Tell, progress_of
@@ -219,7 +219,7 @@ class _Watch:
     failures: dict[int, Outcome] = field(default_factory=dict)  # of this call, by trial number
     values: set[int] = field(default_factory=set)  # trials of this call that gave one
 
-    def __call__(self, job: Finished, record: Callable[[], Run]) -> None:
+    def __call__(self, job: Finished) -> None:
         self.tell(job)
         trial = self.optimizer.trials[job.number]
         if trial.state == "pending":

@@ -74,10 +74,6 @@ class Workers(Protocol):
     def can_stop(self) -> bool:
         """Whether `stop` ends a running job; if not, the job keeps its worker until it ends by itself."""
 
-    @property
-    def starting(self) -> int:
-        """How many jobs have been submitted whose function has not been called yet, as far as the pool knows."""
-
     def called(self, number: int) -> float | None:
         """When the function was called for a running job, or when it was submitted if the pool cannot know.
 

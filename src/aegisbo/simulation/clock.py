@@ -45,7 +45,6 @@ class VirtualWorkers:
     """
 
     can_stop = True
-    starting = 0
 
     def __init__(self, function: Callable[[Any], Any], workers: int, law: Law, seed: int, free: int = 0) -> None:
         if workers < 1:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from time import monotonic
-from typing import Any
 
 from aegisbo.optimizer import Optimizer, Trial
 from aegisbo.optimizer.failures import cut
+from aegisbo.optimizer.trial import in_short
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.progress.standing import Standing, line
 
@@ -56,11 +56,8 @@ def first_failure(trial: Trial, reason: str, study: str | os.PathLike[str] | Non
         more = f"; `aegisbo show {study} --trial {trial.number}` says more"
     elif trial.traceback:
         more = f"; result.trials[{trial.number}].traceback says more"
+    values = cut(in_short(trial.params), WIDTH)
     return (
-        f"Trial {trial.number} {what}: {cut(reason, WIDTH).rstrip('.')}. Its parameters: {_values(trial.params)}. "
+        f"Trial {trial.number} {what}: {cut(reason, WIDTH).rstrip('.')}. Its parameters: {values}. "
         f"Further failures are only counted (result.failures){more}."
     )
-
-
-def _values(params: Mapping[str, Any]) -> str:
-    return cut(", ".join(f"{k} = {v:.6g}" if isinstance(v, float) else f"{k} = {v}" for k, v in params.items()), WIDTH)
