@@ -68,6 +68,6 @@ def _failure(error: BaseException) -> Outcome:
 def in_words(error: BaseException) -> str:
     """The kind of an exception and what it says, if it can."""
     try:
-        return f"{type(error).__name__}: {error}"
+        return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     except Exception:
         return type(error).__name__
