@@ -99,6 +99,11 @@ def test_every_public_name_explains_itself(name: str) -> None:
     assert getattr(aegisbo, name).__doc__
 
 
+def test_the_rooms_that_the_readme_names_open_by_themselves() -> None:
+    code = "import aegisbo; aegisbo.study.retry, aegisbo.study.forget, aegisbo.strategies.Aegis"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
 def test_the_version_is_a_release_number() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+|a\d+|b\d+|rc\d+)?", aegisbo.__version__)
 

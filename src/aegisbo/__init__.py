@@ -11,6 +11,7 @@ OPTIONAL = ["AegisSampler", "from_optuna"]  # need an extra, so a star import le
 
 if TYPE_CHECKING:
     from aegisbo import strategies as strategies
+    from aegisbo import study as study
     from aegisbo.integrations import AegisSampler as AegisSampler
     from aegisbo.integrations import from_optuna as from_optuna
     from aegisbo.optimizer import Optimizer, Result, Trial
@@ -32,8 +33,8 @@ else:
 
     def __getattr__(name: str) -> object:
         """Load what is asked for, and SciPy with it, on first use: `import aegisbo` alone is quick."""
-        if name == "strategies":
-            return import_module("aegisbo.strategies")
+        if name in ("strategies", "study"):
+            return import_module(f"aegisbo.{name}")
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(import_module(_HOMES[name]), name)

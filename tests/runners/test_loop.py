@@ -347,6 +347,22 @@ def test_whoever_watches_may_end_the_run() -> None:
     assert record.message == "enough"
 
 
+def test_whoever_ends_it_again_while_the_workers_are_being_closed_does_no_harm() -> None:
+    class Interrupted(VirtualWorkers):
+        closings = 0
+
+        def close(self) -> None:
+            self.closings += 1
+            if self.closings == 1:
+                raise StopRun("at once")
+            super().close()
+
+    optimizer, workers = Recorder(), Interrupted(plus_one, 2, Constant(), seed=0)
+    record = run(optimizer, workers, budget=3)
+    assert (record.message, workers.closings) == ("at once", 2)
+    assert optimizer.of("tell") == [0, 1, 2]
+
+
 def test_what_ended_together_with_the_last_one_watched_is_told_too() -> None:
     seen: list[int] = []
 

@@ -477,3 +477,11 @@ def test_workers_and_what_they_started_die_with_their_driver(tmp_path: Path, end
         os.kill(copy, signal.SIGKILL)
     assert survivors == set()
     assert len(copies) == (end == "killed after a fork")
+
+
+def test_paths_that_are_no_text_reach_the_workers_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    sys.path[0] = tmp_path  # type: ignore[call-overload]
+    with closing(make_pool("processes", lambda x: 2.0 * x, 1)) as pool:
+        pool.submit(0, 4.0)
+        assert next_end(pool).outcome.value == 8.0

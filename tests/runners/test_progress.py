@@ -350,3 +350,23 @@ class TestTerminal:
         with terminal_line(lambda: Standing(9, 4, 0, "")):
             sys.stdout.write("data\n")
         assert capsys.readouterr().out == "data\n"
+
+    def test_a_log_file_that_is_not_open_yet_stays_a_file(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        handler = logging.FileHandler(tmp_path / "run.log", delay=True)
+        logger = logging.getLogger("aegisbo")
+        logger.addHandler(handler)
+        try:
+            with terminal_line(lambda: Standing(9, 4, 0, "")):
+                logger.warning("kept")
+        finally:
+            logger.removeHandler(handler)
+            handler.close()
+        assert (tmp_path / "run.log").read_text() == "kept\n"
+
+
+def test_a_program_without_standard_error_runs_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    assert search(budget=3, executor="threads").nfev == 3

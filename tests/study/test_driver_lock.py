@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Barrier, Thread
+from threading import Barrier, Event, Thread
 from time import sleep
 from types import SimpleNamespace
 
@@ -20,14 +20,12 @@ import pytest
 import aegisbo
 from aegisbo import errors
 from aegisbo.errors import AegisError, StudyError
-from aegisbo.study.lock import DriverLock
+from aegisbo.study import lock
+from aegisbo.study.lock import DriverLock, is_driven
 
 HOLDER = """
 import os, sys, time
 from pathlib import Path
-from threading import Barrier, Thread
-from time import sleep
-from types import SimpleNamespace
 from aegisbo.study.lock import DriverLock
 with DriverLock(Path(sys.argv[1])):
     child = os.fork() if "fork" in sys.argv else -1
@@ -193,3 +191,32 @@ def test_two_threads_never_have_the_lock_at_once(tmp_path: Path) -> None:
             thread.join()
     assert max(most) == 1
     assert len(most) >= 100  # in every attempt at least one had it
+
+
+def test_a_look_in_another_thread_does_not_take_the_lock_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Closing any descriptor of the lock's file drops this process's lock: nobody may look while it is being taken."""
+    path, looking, taken = tmp_path / "run.db", Event(), Event()
+    plain = os.open
+
+    def slow(file: Path, flags: int, *mode: int) -> int:
+        if flags == os.O_RDONLY:
+            looking.set()
+            taken.wait(1.0)  # as long as it takes to be preempted
+        return plain(file, flags, *mode)
+
+    monkeypatch.setattr(lock.os, "open", slow)
+    (tmp_path / "run.db.driver").touch()
+    look = Thread(target=is_driven, args=(path,))
+    look.start()
+    looking.wait()
+    with DriverLock(path):
+        taken.set()
+        look.join()
+        second = subprocess.run(
+            [sys.executable, "-c", HOLDER, str(path)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert "is being driven by another process" in second.stderr

@@ -142,12 +142,10 @@ def minimize(
         book.observe(pairs)
         remaining = budget - optimizer.result().nfev
         if remaining < 1:
-            result = optimizer.result(SPENT)
-            if not result.success:
-                again = f"`aegisbo retry {quote(os.fspath(study))}`" if study else "a larger budget"
-                result = replace(result, ending=f"{SPENT} After {again} the same call goes on.")
             book.closed(SPENT, [])
-            return result
+            result = optimizer.result(SPENT)
+            again = f"{SPENT} After `aegisbo retry {quote(str(study))}` the same call goes on."
+            return result if result.success else replace(result, ending=again)
         call = Call(fun, optimizer.space.named)
         raising = executor == "serial" if raise_errors is None else raise_errors
         pool = make_pool(executor, call, workers, book, threads_per_worker=threads_per_worker, raise_errors=raising)
@@ -235,7 +233,7 @@ class _Watch:
         self._reached()
         if trial.state in FAILURES:
             self.failures.setdefault(job.number, job.outcome)
-            self._hopeless(trial)
+            self._hopeless()
 
     def _unusable(self, job: Finished) -> None:
         if job.outcome.unusable and not self.values:
@@ -251,7 +249,7 @@ class _Watch:
         if self.optimizer.direction.reaches(self.optimizer.result().fun, self.target):
             raise StopRun(f"The target {self.target:g} is reached.")
 
-    def _hopeless(self, trial: Trial) -> None:
+    def _hopeless(self) -> None:
         if self.give_up_after is None or self.values:
             return
         failed = len(self.failures)

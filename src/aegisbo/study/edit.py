@@ -57,7 +57,7 @@ def _changed(
     read_events(path)  # first, because nothing is to be made beside a file that is no study
     with DriverLock(path), closing(Store(path, lambda text: None)) as store:
         optimizer = optimizer_after(store.events())
-        chosen = _without_value(optimizer) if numbers is None else numbers
+        chosen = without_value(optimizer) if numbers is None else numbers
         for number in chosen:
             change(optimizer, number)
         if chosen:
@@ -65,7 +65,8 @@ def _changed(
     return tuple(chosen)
 
 
-def _without_value(optimizer: Optimizer) -> list[int]:
+def without_value(optimizer: Optimizer) -> list[int]:
+    """The numbers of the trials that have ended without a value."""
     return [trial.number for trial in optimizer.trials if trial.state in FAILURES]
 
 

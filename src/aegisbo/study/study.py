@@ -15,9 +15,10 @@ from typing import Any, Protocol
 
 from aegisbo.errors import StudyError
 from aegisbo.optimizer import Optimizer, Result, Settings, Trial
-from aegisbo.outcome import FAILURES, Outcome
+from aegisbo.outcome import Outcome
 from aegisbo.space.widening import widened
 from aegisbo.study.drivers import ending, idle_shares
+from aegisbo.study.edit import without_value
 from aegisbo.study.history import SETTINGS, optimizer_after
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.objective import Objective
@@ -225,7 +226,7 @@ def _has_value(optimizer: Optimizer) -> bool:
 
 
 def _retry_failures(store: Store, optimizer: Optimizer) -> None:
-    numbers = [trial.number for trial in optimizer.trials if trial.state in FAILURES]
+    numbers = without_value(optimizer)
     for number in numbers:
         optimizer.retry(number)
     if numbers:
