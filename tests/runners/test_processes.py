@@ -396,9 +396,11 @@ def test_a_process_that_dies_is_replaced_before_the_next_job_comes(tmp_path: Pat
         (tmp_path / "gate").touch()
         with pool_of(function) as pool:
             (first,) = reported(tmp_path)
+            pool.submit(0, 3.0)
+            assert next_end(pool).outcome.value == 9.0  # it has loaded the function, not only begun to
             if busy:
                 (tmp_path / "gate").unlink()
-                pool.submit(0, -1.0)
+                pool.submit(1, -1.0)
                 while pool.starting:
                     time.sleep(0.01)
             os.kill(first, signal.SIGKILL)
