@@ -143,7 +143,7 @@ def minimize(
         remaining = budget - optimizer.result().nfev
         if remaining < 1:
             book.closed(SPENT, [])
-            result = optimizer.result(SPENT)
+            result = replace(optimizer.result(SPENT), study=book.path)
             again = f"{SPENT} After `aegisbo retry {quote(str(study))}` the same call goes on."
             return result if result.success else replace(result, ending=again)
         call = Call(fun, optimizer.space.named)
@@ -163,7 +163,7 @@ def minimize(
             optimizer, pool, remaining, rules=rules, journal=book, watch=watch, more=lambda: not ctrl_c.pressed
         )
         book.closed(record.message, [asdict(idle) for idle in record.idle])
-    result = replace(optimizer.result(record.message), idle=record.idle_shares)
+    result = replace(optimizer.result(record.message), idle=record.idle_shares, study=book.path)
     logger.info(result.message)
     return result
 
@@ -175,6 +175,8 @@ def _opened(study: str | os.PathLike[str], settings: Settings, fun: Callable[...
 
 class _Unsaved(Unrecorded):
     """What a study is to a run, for a run without a file."""
+
+    path = None
 
     def __init__(self, settings: Settings) -> None:
         self.optimizer = Optimizer.from_settings(settings)

@@ -167,8 +167,9 @@ def load(path: str | os.PathLike[str]) -> Result:
     Raises:
         StudyError: there is no such file, or it is no study.
     """
-    events = read_events(Path(path))
-    return replace(optimizer_after(events).result(ending(Path(path), events)), idle=idle_shares(events))
+    path = Path(path)
+    events = read_events(path)
+    return replace(optimizer_after(events).result(ending(path, events)), idle=idle_shares(events), study=path)
 
 
 def build() -> dict[str, str]:
