@@ -22,8 +22,7 @@ FLOORS: tuple[dict[str, set[str]], ...] = (
     {"cli": CORE | {"typer"}},
     {"__init__": set()},  # the front door: re-exports only
     {"plot": {"numpy", "matplotlib"}},
-    {"report": CORE},
-    {"simulation": NUMERIC, "integrations": {"numpy", "optuna"}},
+    {"simulation": NUMERIC, "integrations": {"numpy", "optuna"}, "report": {"numpy"}},
     {"runners": CORE | {"dask", "distributed"}},
     {"study": CORE},
     {"optimizer": NUMERIC | {"threadpoolctl", "pandas"}},
