@@ -25,7 +25,7 @@ from aegisbo.optimizer.result import Result
 from aegisbo.optimizer.settings import Settings, as_stored
 from aegisbo.optimizer.trial import Trial, in_brief
 from aegisbo.outcome import FAILURES, Failure, Outcome, judged
-from aegisbo.space import Space
+from aegisbo.space import Params, Space
 from aegisbo.space.space import SpaceLike
 from aegisbo.strategies.base import Evidence, Memory, Strategy
 
@@ -314,12 +314,25 @@ class Optimizer:
             InvalidInput: it is no point of the space.
             TrialError: there is no trial with this number.
         """
-        trial = self._recorded(point) if isinstance(point, Trial | int | np.integer) else None
-        params = self.space.check(point) if trial is None else trial.params
+        params, trial = self.located(point)
         try:
             return self.model().explain(params, trial)
         except NoModel as error:
             return Explanation(params, trial, remark=str(error))
+
+    def located(self, point: Any) -> tuple[Params, Trial | None]:
+        """The values of a point by name, and the trial as it is now if the point was given as one or by its number.
+
+        Raises:
+            InvalidInput: it is no point of the space.
+            TrialError: there is no trial with this number.
+        """
+        if not isinstance(point, Trial | Integral):
+            return self.space.check(point), None
+        number: Any = point.number if isinstance(point, Trial) else point
+        elsewhere = {trial.number: trial for trial in self.observed}
+        trial = elsewhere[number] if number in elsewhere else self._known(number)
+        return trial.params, trial
 
     def model(self) -> Model:
         """The model as it is now, to be asked again and again without another fit.
@@ -419,11 +432,6 @@ class Optimizer:
                 pending=self._stacked(pending),
                 cube=self.space.cube,
             )
-
-    def _recorded(self, trial: Trial | int) -> Trial:
-        """The trial or observed point that is meant, as it is now."""
-        number = trial.number if isinstance(trial, Trial) else trial
-        return self._observed[-1 - number] if -len(self._observed) <= number < 0 else self._known(number)
 
     def _known(self, trial: Trial | int) -> Trial:
         """The trial that is meant, as it is now."""

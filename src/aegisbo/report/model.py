@@ -146,10 +146,10 @@ class Model:
         values, U = self._along(name, params, SLICE)
         return Slice(name, values, self.at(U))
 
-    def contour(self, x: str, y: str, params: Params) -> Contour:
-        """The mean over two parameters, all others as at `params`."""
-        x_values, U = self._along(x, params, CONTOUR)
-        y_values, V = self._along(y, params, CONTOUR)
+    def contour(self, x: str, y: str, params: Params, count: int = CONTOUR) -> Contour:
+        """The mean over two parameters, all others as at `params`, with at most so many values of each."""
+        x_values, U = self._along(x, params, count)
+        y_values, V = self._along(y, params, count)
         names = list(self.space.parameters)
         of_y = self.space.cube.columns[names.index(y)]
         grid = np.repeat(U[None], len(V), axis=0)  # (y values, x values, width)
