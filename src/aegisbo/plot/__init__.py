@@ -38,7 +38,7 @@ else:
         try:
             return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
         except ModuleNotFoundError as error:
-            if error.name != "matplotlib":
+            if error.name is None or error.name.partition(".")[0] != "matplotlib":
                 raise
             raise MissingExtra(f"aegisbo.plot.{name}", "plot") from error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from aegisbo.errors import NoModel
+from aegisbo.errors import InvalidInput, NoModel
 from aegisbo.optimizer import Trial
 from aegisbo.plot.canvas import BEST, FAINT, LINE, PENDING, Look, Picture, canvas, heading, label, legend, plain
 from aegisbo.plot.one_parameter import draw_slice, star
@@ -30,14 +30,15 @@ def front(run: Run, trial: Trial | int) -> Picture:
         A matplotlib figure.
 
     Raises:
-        InvalidInput: the run is none.
+        InvalidInput: the run is none, or the trial is not given by its number.
         StudyError: there is no such study.
         TrialError: there is no such trial, or no study that tells what was known when it was chosen.
         NoModel: no model took part in the choice.
     """
     record = record_of(run)
     _, chosen = record.optimizer.located(trial)
-    assert chosen is not None
+    if chosen is None:
+        raise InvalidInput(f"Which trial? Give it by its number, got {trial!r}.")
     facts = front_of(record, chosen.number)
     if facts is None:
         raise NoModel(

@@ -13,6 +13,8 @@ from aegisbo.arrays import Array
 from aegisbo.plot.canvas import plain
 from aegisbo.space.parameters import Choice, Parameter
 
+SHORT = 14  # letters of the name of a choice
+ROOM = 36  # letters below an axis, the names of all choices taken to be as long as the longest
 FEW_DECADES = 200.0  # from one end of a logarithmic axis to the other: numbers between the powers of ten are needed
 
 
@@ -26,7 +28,12 @@ def places(parameter: Parameter, values: Sequence[Any]) -> Array:
 def declare(axis: Axis, parameter: Parameter, margin: float = 0.03) -> None:
     """Give an axis, `axes.xaxis` or `axes.yaxis`, the scale and the limits that the parameter was declared with."""
     if isinstance(parameter, Choice):
-        axis.set_ticks(range(len(parameter.values)), [plain(value) for value in parameter.values])
+        names = [plain(value, SHORT) for value in parameter.values]
+        axis.set_ticks(range(len(names)), names)
+        if isinstance(axis, XAxis) and len(names) * max(map(len, names)) > ROOM:
+            axis.set_tick_params(rotation=30)
+            for text in axis.get_ticklabels():
+                text.set(horizontalalignment="right", rotation_mode="anchor")
         _limit(axis, -0.5, len(parameter.values) - 0.5)
         return
     low, high = float(parameter.low), float(parameter.high)

@@ -27,7 +27,7 @@ def draw_trials(axis: Axes, optimizer: Optimizer, name: str, center: Params, val
         for some, mark, named in ((inside, "o", "evaluated"), (~inside, values.beyond_mark, "beyond the axis")):
             if some.any():
                 look: Look = {"s": 14, "marker": mark, "color": INK, "linewidth": 0}
-                axis.scatter(x[some], values.shown(y[some]), **look).set_alpha(pale[some])
+                axis.scatter(x[some], values.shown(y[some]), **look).set_alpha(pale[some].tolist())
                 axis.scatter([], [], label=named, **look)
     failed = [trial.params[name] for trial in optimizer.trials if trial.state in FAILURES]
     mark_failures(axis, places(parameter, failed).tolist(), maximize=values.maximize)

@@ -19,6 +19,7 @@ from aegisbo.plot.shares import needed_model
 from aegisbo.plot.source import Run, record_of
 from aegisbo.plot.titles import summary
 from aegisbo.report.model import Contour, Model
+from aegisbo.space.cube import Continuous
 from aegisbo.space.parameters import Choice, Parameter
 
 LEVELS = 14
@@ -52,9 +53,9 @@ def contour(run: Run, x: str | None = None, y: str | None = None, *, point: Any 
     figure, (axis,) = canvas(1, 1, (5.6, 4.4), summary(record))
     heading(axis, f"Model's mean, the other parameters as in {where(trial)}" if len(center) > 2 else "Model's mean")
     across, up = optimizer.space.parameters[x], optimizer.space.parameters[y]
-    _draw_mean(figure, axis, facts, across, up)
     declare(axis.xaxis, across, margin=0.0)
     declare(axis.yaxis, up, margin=0.0)
+    _draw_mean(figure, axis, facts, across, up)
     axis.grid(visible=False)
     label(axis, plain(x), plain(y))
     _draw_trials(axis, optimizer, x, y)
@@ -80,8 +81,10 @@ def _draw_mean(figure: Picture, axis: Axes, facts: Contour, across: Parameter, u
     levels = levels if len(levels) > 1 else levels[0] + np.array([-0.5, 0.5])
     X, Y = places(across, facts.x_values), places(up, facts.y_values)
     norm = BoundaryNorm(levels.tolist(), 256)
-    if isinstance(across, Choice) or isinstance(up, Choice):
-        drawn: Any = axis.pcolormesh(_edges(X, across), _edges(Y, up), facts.mean, cmap="cividis", norm=norm)
+    if _in_cells(across) or _in_cells(up):
+        columns, rows = _edges(X, across), _edges(Y, up)
+        drawn: Any = axis.pcolormesh(columns, rows, facts.mean, cmap="cividis", norm=norm)
+        axis.set(xlim=(columns[0], columns[-1]), ylim=(rows[0], rows[-1]))
     else:
         drawn = axis.contourf(X, Y, facts.mean, levels=levels, cmap="cividis", norm=norm)
         axis.contour(X, Y, facts.mean, levels=levels, colors="white", linewidths=0.4, alpha=0.6)
@@ -89,6 +92,11 @@ def _draw_mean(figure: Picture, axis: Axes, facts: Contour, across: Parameter, u
     bar.ax.set_yticklabels([f"{level:.3g}" for level in levels[::2]], fontsize=8, color=INK)
     bar.outline.set_visible(False)
     bar.ax.minorticks_off()
+
+
+def _in_cells(parameter: Parameter) -> bool:
+    """Whether lines of equal height would cross values that do not exist."""
+    return not isinstance(parameter.axis, Continuous) and parameter.axis.size <= FINE // 3
 
 
 def _edges(middles: Array, parameter: Parameter) -> Array:  # (m,) -> (m + 1,)

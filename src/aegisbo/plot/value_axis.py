@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -36,6 +36,13 @@ class Values:
     def beyond(self, values: Array) -> Mask:
         """Which values lie beyond the axis."""
         return np.asarray((values < self.low) | (values > self.high))
+
+    def with_room_for(self, target: float | None) -> Values:
+        """The same, but so wide that it shows the target."""
+        if target is None:
+            return self
+        log = self.log and target > 0.0
+        return replace(self, low=min(self.low, target), high=max(self.high, target), log=log)
 
     def apply(self, axis: Axes) -> None:
         """Give a panel this scale upwards."""

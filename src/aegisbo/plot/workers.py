@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from aegisbo.errors import UnknownName
+from aegisbo.outcome import FAILURES
 from aegisbo.plot.canvas import FAINT, INK, Look, Picture, canvas, label, say
 from aegisbo.plot.marks import STATES, Mark, marks_of
 from aegisbo.plot.source import Run, record_of
@@ -103,7 +104,7 @@ def _draw_gaps(axis: Axes, gaps: Iterable[Gap], moment: Callable[[float], float]
 
 
 def _draw_bars(axis: Axes, bars: list[Evaluation], mark: Mark, moment: Callable[[float], float]) -> None:
-    """Bars of one kind; what gave no value is only outlined and struck through, what is running is dashed."""
+    """Bars of one kind; what gave no value is only outlined and struck through, what has no end is dashed."""
     looks: dict[str, Look] = {
         "done": {"facecolor": mark.color, "edgecolor": "white"},
         "without": {"facecolor": "white", "edgecolor": mark.color, "hatch": "xxxxx"},
@@ -123,7 +124,7 @@ def _draw_bars(axis: Axes, bars: list[Evaluation], mark: Mark, moment: Callable[
 def _outcome(bar: Evaluation) -> str:
     if bar.state == "done":
         return "done"
-    return "open" if bar.state == "running" else "without"
+    return "without" if bar.state in FAILURES else "open"
 
 
 def _say_shares(axis: Axes, facts: Timeline) -> None:
@@ -149,7 +150,9 @@ def _explained(facts: Timeline, marks: dict[str, Mark]) -> list[Patch | Line2D]:
     if "without" in outcomes:
         entries.append(Patch(facecolor="white", edgecolor=FAINT, hatch="xxxxx", label="no value"))
     if "open" in outcomes:
-        entries.append(Patch(facecolor="white", edgecolor=FAINT, linestyle="--", label="running"))
+        entries.append(
+            Patch(facecolor="white", edgecolor=FAINT, linestyle="--", label="no end: running, lost, cut off")
+        )
     shares = facts.shares()
     shares["idle"] = 1.0 - facts.utilization
     for cause, (text, pattern) in GAPS.items():
