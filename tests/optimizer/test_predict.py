@@ -252,6 +252,7 @@ class TestExplain:
             low, high, best = influence[name]
             assert (low, high) == pytest.approx((means.min(), means.max()), abs=0.02 * np.ptp(means))
             assert optimizer.predict({**point, name: best}).mean == pytest.approx(high)
+            assert low <= optimizer.predict(point).mean <= high
         spans = [each.span for each in influence.values()]
         assert spans == sorted(spans, reverse=True)
 
@@ -264,6 +265,29 @@ class TestExplain:
         assert optimizer.explain(trial) == optimizer.explain(7)
         assert optimizer.explain(9).trial.state == "pending"
         assert optimizer.explain(trial.params).trial is None
+
+    def test_every_line_is_as_it_should_be(self) -> None:
+        optimizer = driven(8, lambda trial: loss(**trial.params), space=MIXED)
+        optimizer.observe({"lr": 1.25e-3, "units": 99, "act": "tanh"}, 1.25)
+        found = optimizer.explain(-1)
+        nearest, lines = found.nearest, repr(found).splitlines()
+        assert lines[:6] == [
+            "  point of: observed point 1 (1.25)",
+            "    chosen: by the move observed",
+            "     point: lr=0.00125, units=99, act='tanh'",
+            f"prediction: {optimizer.predict(optimizer.observed[0])}",
+            f"   nearest: trial {nearest.number} ({nearest.value:.6g}), {found.distance:.3g} length scales away",
+            "parameters: if one alone went through its range, the prediction would go",
+        ]
+        assert lines[6:] == [
+            f"              {name:<5}  from {low:.4g} to {high:.4g}, best at {f'{best:.6g}' if name == 'lr' else best}"
+            for name, (low, high, best) in found.influence.items()
+        ]
+        other = {"lr": 1e-4, "units": 300, "act": "relu"}
+        best = min(optimizer.trials[:8], key=lambda trial: trial.value)
+        told = f"observed point 1 ({1.25})" if best.value > 1.25 else f"trial {best.number} ({best.value:.6g})"
+        said = f"    chance: {optimizer.predict(other).chance:.1%} to be better than the best so far, {told}"
+        assert said in repr(optimizer.explain(other)).splitlines()
 
     def test_what_is_no_point_is_refused(self) -> None:
         optimizer = driven(4)

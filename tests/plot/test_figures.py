@@ -156,10 +156,14 @@ class TestReasons:
     def test_predicted_and_measured(self, result: Result) -> None:
         panel = plot.reasons(result).axes[2]
         trials = [trial for trial in result.trials if trial.value is not None and "mean" in trial.note]
-        axis = values_of([trial.value for trial in trials], maximize=False)
+        assert panel.get_xlim() == panel.get_ylim()
+        assert panel.get_xscale() == panel.get_yscale()
+        low, high = panel.get_xlim()
         for trial in trials:
-            shown = axis.shown(np.array([trial.note["mean"], trial.value]))
+            shown = np.clip([trial.note["mean"], trial.value], low, high)
             np.testing.assert_allclose(drawn(panel, f"_{trial.number}"), [shown])
+        assert sum(low < trial.note["mean"] < high for trial in trials) > len(trials) / 2
+        assert low < result.fun < high
         within = np.mean([abs(t.value - t.note["mean"]) <= 1.96 * t.note["std"] for t in trials])
         assert f"{within:.0%} of the values" in panel.get_title("left")
 
@@ -177,7 +181,7 @@ class TestReasons:
         assert 0 < sum(expected.values()) < len(expected)
         number = max(expected, key=lambda each: expected[each])
         assert result.explain(number).behind == expected[number] == 1
-        assert "1 results behind" in repr(result.explain(number))
+        assert "1 result behind" in repr(result.explain(number))
 
 
 class TestSlices:
@@ -378,7 +382,7 @@ class TestAll:
             with pytest.raises(NoModel, match=f"it takes 4 values, and there are {int(failed == 0)}"):
                 getattr(plot, kind)(optimizer)
         else:
-            getattr(plot, kind)(optimizer)._repr_png_()
+            getattr(plot, kind)(optimizer).draw_without_rendering()
 
     def test_a_strategy_without_a_model_is_drawn_with_the_default_one(self) -> None:
         optimizer = Optimizer(SPACE, strategy="random", seed=1)

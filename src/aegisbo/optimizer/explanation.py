@@ -53,7 +53,8 @@ class Explanation:
             yield "prediction", self.remark
             return
         yield "prediction", str(self.prediction)
-        yield "chance", f"{self.prediction.chance:.1%} to be better than the best so far, {_told(self.best)}"
+        if self.trial is None or self.trial.value is None:
+            yield "chance", f"{self.prediction.chance:.1%} to be better than the best so far, {_told(self.best)}"
         if self.nearest is not None:
             yield "nearest", f"{_told(self.nearest)}, {self.distance:.3g} length scales away"
         yield "parameters", "if one alone went through its range, the prediction would go"
@@ -69,7 +70,7 @@ class Explanation:
         if "mean" in note:
             said.append(f"when {note['mean']:.6g} ± {note['std']:.3g} was predicted there")
         if self.behind is not None:
-            said.append(f"{self.behind} results behind")
+            said.append("1 result behind" if self.behind == 1 else f"{self.behind} results behind")
         return ", ".join(said)
 
 

@@ -61,7 +61,7 @@ class Model:
         """What each parameter would change if it alone went through its range, the most influential one first."""
         found = {}
         for name, parameter in self.space.parameters.items():
-            values = sweep(parameter, SWEPT)
+            values = [params[name], *sweep(parameter, SWEPT)]
             means = self.predict([{**params, name: value} for value in values]).mean
             best = values[int(self.direction.turned(means).argmin())]
             found[name] = Influence(float(means.min()), float(means.max()), best)

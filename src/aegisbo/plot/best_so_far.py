@@ -33,7 +33,7 @@ def convergence(run: Run, *, target: float | None = None) -> Picture:
     record = record_of(run)
     steps = steps_of(record)
     timed = [step for step in steps if step.elapsed is not None]
-    figure, axes = canvas(2 if timed else 1, 2, (4.6 if timed else 6.4, 3.4), summary(record))
+    figure, axes = canvas(2 if timed else 1, (4.6 if timed else 6.4, 3.4), summary(record))
     measured = [step.value for step in steps if step.value is not None]
     values = values_of(measured, maximize=record.maximize).with_room_for(target)
     _panel(axes[0], [float(step.evaluation) for step in steps], steps, values, target)

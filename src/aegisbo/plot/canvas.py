@@ -30,9 +30,9 @@ class Picture(Figure):
         return file.getvalue(), {"width": round(96 * width), "height": round(96 * height)}
 
 
-def canvas(panels: int, columns: int, size: tuple[float, float], title: str) -> tuple[Picture, list[Axes]]:
-    """A figure and its panels, so many in a row, each so wide and high in inches."""
-    columns = min(columns, panels)
+def canvas(panels: int, size: tuple[float, float], title: str) -> tuple[Picture, list[Axes]]:
+    """A figure and its panels, two or three in a row, each so wide and high in inches."""
+    columns = 2 if panels == 4 else min(panels, 3)
     rows = math.ceil(panels / columns)
     figure = Picture(figsize=(size[0] * columns, 0.4 + size[1] * rows), facecolor="white")
     figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))

@@ -8,12 +8,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from aegisbo.arrays import Array
 from aegisbo.outcome import FAILURES
 from aegisbo.plot.canvas import FAINT, INK, Look, Picture, canvas, explain_marks, heading, label, plain, say
 from aegisbo.plot.marks import Mark, marks_of
 from aegisbo.plot.source import Run, record_of
 from aegisbo.plot.titles import summary
-from aegisbo.plot.value_axis import mark_failures, values_of
+from aegisbo.plot.value_axis import Values, mark_failures, values_of
 from aegisbo.report.reasons import COVERED, Prediction, Reason, Yield, calibration, predictions, yields
 from aegisbo.report.reasons import reasons as reasons_of
 from aegisbo.report.record import Record
@@ -35,7 +36,7 @@ def reasons(run: Run) -> Picture:
     record = record_of(run)
     chosen = reasons_of(record)
     marks = marks_of([reason.move for reason in chosen])
-    figure, (along, brought, predicted, behind) = canvas(4, 2, (4.6, 3.1), summary(record))
+    figure, (along, brought, predicted, behind) = canvas(4, (4.6, 3.1), summary(record))
     _along(along, record, marks)
     _brought(brought, yields(record), marks)
     by_number = {reason.number: marks[reason.move] for reason in chosen}
@@ -96,6 +97,7 @@ def _brought(axis: Axes, found: Sequence[Yield], marks: dict[str, Mark]) -> None
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.margins(x=0.45)
     axis.set_xlim(left=0)
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     axis.grid(visible=False, axis="y")
     label(axis, "trials (filled: new best; crossed: no value; dashed: pending)")
 
@@ -112,19 +114,36 @@ def _predicted(axis: Axes, found: Sequence[Prediction], marks: dict[int, Mark], 
         say(axis, "Nothing was predicted that has been measured since.")
         return
     heading(axis, f"Predicted and measured: {quality.within:.0%} of the values within 95 %")
-    values = values_of([each.value for each in found], maximize=maximize)
-    values.apply(axis)
-    if values.log:
-        axis.set_xscale("log")
-    axis.set_xlim(axis.get_ylim())
-    axis.plot(axis.get_xlim(), axis.get_ylim(), color=FAINT, linewidth=1.0, linestyle=(0, (5, 3)))
-    for each in found:
-        mark, (x,) = marks[each.number], values.shown(np.array([each.mean]))
-        ends = values.shown(np.array([each.mean - COVERED * each.std, each.mean + COVERED * each.std]))
-        (y,) = values.shown(np.array([each.value]))
-        axis.plot(ends, [y, y], color=mark.color, linewidth=0.7, alpha=0.45)
+    mean, std, value = np.array([(each.mean, each.std, each.value) for each in found]).T
+    _square(axis, values_of(value.tolist(), maximize=maximize), mean)
+    low, high = axis.get_xlim()
+    axis.plot([low, high], [low, high], color=FAINT, linewidth=1.0, linestyle=(0, (5, 3)))
+    ends = np.clip(mean + COVERED * std * np.array([[-1.0], [1.0]]), low, high)  # (2, m)
+    for k, each in enumerate(found):
+        mark = marks[each.number]
+        x, y = np.clip([mean[k], value[k]], low, high)
+        axis.plot(ends[:, k], [y, y], color=mark.color, linewidth=0.7, alpha=0.45)
         axis.plot([x], [y], linestyle="", color=mark.color, marker=mark.marker, markersize=4.5, label=f"_{each.number}")
     label(axis, "predicted when it was chosen (line: 95 %)", "measured")
+
+
+def _square(axis: Axes, values: Values, means: Array) -> None:  # (m,)
+    """The same scale across and upwards; around zero it is never logarithmic, because predictions may be negative."""
+    if not values.log:
+        values.apply(axis)
+        axis.set_xlim(axis.get_ylim())
+        return
+    straight = max(values.low, 1e-4 * values.high)
+    limits = (max(min(float(means.min()), values.low), -10.0 * straight) - 0.3 * straight, 1.5 * values.high)
+    powers = 10.0 ** np.arange(np.ceil(np.log10(3.0 * straight)), np.floor(np.log10(values.high)) + 1.0)
+    ticks = [each for each in (*-powers, 0.0, *powers) if limits[0] < each < limits[1]]  # none that are too close to 0
+    for apply, limit, each in (
+        (axis.set_xscale, axis.set_xlim, axis.xaxis),
+        (axis.set_yscale, axis.set_ylim, axis.yaxis),
+    ):
+        apply("symlog", linthresh=straight)
+        limit(*limits)
+        each.set_ticks(ticks)
 
 
 def _behind(axis: Axes, chosen: Sequence[Reason], marks: dict[str, Mark]) -> None:

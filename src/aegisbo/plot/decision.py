@@ -8,13 +8,11 @@ from matplotlib.axes import Axes
 from aegisbo.errors import InvalidInput, NoModel
 from aegisbo.optimizer import Trial
 from aegisbo.plot.canvas import BEST, FAINT, LINE, PENDING, Look, Picture, canvas, heading, label, legend, plain
-from aegisbo.plot.one_parameter import draw_slice, star
+from aegisbo.plot.one_parameter import draw_slice, star, values_along
 from aegisbo.plot.source import Run, record_of
 from aegisbo.plot.titles import summary
-from aegisbo.plot.value_axis import Values
 from aegisbo.report.front import Front, Place
 from aegisbo.report.front import front as front_of
-from aegisbo.report.model import Slice
 
 SLICES = 5  # at most, beside the front
 
@@ -46,9 +44,9 @@ def front(run: Run, trial: Trial | int) -> Picture:
         )
     cuts = sorted(facts.slices, key=lambda cut: -float(np.ptp(cut.predicted.mean)))[:SLICES]
     title = f"{summary(record)}\nThe choice of trial {chosen.number} by the move {facts.move}, as it was made"
-    figure, (axis, *others) = canvas(1 + len(cuts), 3, (3.4, 2.9), title)
+    figure, (axis, *others) = canvas(1 + len(cuts), (3.6, 2.9), title)
     _draw_front(axis, facts)
-    values = _values(cuts, facts.best, maximize=record.maximize)
+    values = values_along(cuts, facts.best, maximize=record.maximize)
     for panel, cut in zip(others, cuts, strict=True):
         parameter = record.optimizer.space.parameters[cut.parameter]
         draw_slice(panel, cut, parameter, values)
@@ -77,9 +75,3 @@ def _draw_front(axis: Axes, facts: Front) -> None:
 
 def _places(places: tuple[Place, ...] | list[Place]) -> tuple[list[float], list[float]]:
     return [place.mean for place in places], [place.std for place in places]
-
-
-def _values(cuts: list[Slice], best: float, *, maximize: bool) -> Values:
-    means = [best, *(float(mean) for cut in cuts for mean in cut.predicted.mean)]
-    room = 0.12 * (max(means) - min(means))
-    return Values(min(means) - room, max(means) + room, False, maximize)

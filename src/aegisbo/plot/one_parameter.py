@@ -47,10 +47,9 @@ def slices(run: Run, *, point: Any = None, parameters: Sequence[str] | None = No
     center, trial = center_of(optimizer, point)
     names = [each.parameter for each in model.importances[:MOST]] if parameters is None else parameters
     cuts = model.slices(center, [known(optimizer, name) for name in names])
-    columns = min(len(cuts), 3)
     title = f"{summary(record)}\nThe model through {where(trial)}, and what was measured"
-    figure, axes = canvas(len(cuts), columns, (3.3 if columns > 1 else 5.0, 2.6), title)
-    values = values_along(cuts, optimizer)
+    figure, axes = canvas(len(cuts), (3.3 if len(cuts) > 1 else 5.0, 2.6), title)
+    values = values_along(cuts, record.result.fun, maximize=record.maximize)
     for axis, cut in zip(axes, cuts, strict=True):
         draw_slice(axis, cut, optimizer.space.parameters[cut.parameter], values)
         draw_trials(axis, optimizer, cut.parameter, center, values)
@@ -83,13 +82,10 @@ def where(trial: Trial | None) -> str:
     return f"trial {trial.number}" if trial.number >= 0 else f"observed point {-trial.number}"
 
 
-def values_along(cuts: Sequence[Slice], optimizer: Optimizer) -> Values:
+def values_along(cuts: Sequence[Slice], best: float, *, maximize: bool) -> Values:
     """An axis for all slices: their means in full, and the best value."""
-    best = optimizer.result().fun
-    means = [float(mean) for cut in cuts for mean in cut.predicted.mean]
-    low, high = min(best, *means), max(best, *means)
-    room = 0.06 * (high - low)
-    return Values(low - room, high + room, False, optimizer.settings.maximize)
+    means = [best, *(float(mean) for cut in cuts for mean in cut.predicted.mean)]
+    return Values(min(means), max(means), False, maximize)
 
 
 def draw_slice(axis: Axes, cut: Slice, parameter: Parameter, values: Values) -> None:

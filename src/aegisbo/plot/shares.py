@@ -28,7 +28,7 @@ def importance(run: Run) -> Picture:
     """
     record = record_of(run)
     found = needed_model(record).importances[:MOST]
-    figure, (axis,) = canvas(1, 1, (6.4, 1.3 + 0.34 * len(found)), summary(record))
+    figure, (axis,) = canvas(1, (6.4, 1.3 + 0.34 * len(found)), summary(record))
     rows = range(len(found))
     total, main = [each.total for each in found], [each.main for each in found]
     axis.barh(rows, total, height=0.62, facecolor="white", edgecolor=LINE, hatch="////", label="with others (total)")

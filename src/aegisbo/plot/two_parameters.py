@@ -50,7 +50,7 @@ def contour(run: Run, x: str | None = None, y: str | None = None, *, point: Any 
     center, trial = center_of(optimizer, point)
     x, y = _pair(optimizer, model, x, y)
     facts = model.contour(x, y, center, FINE)
-    figure, (axis,) = canvas(1, 1, (5.6, 4.4), summary(record))
+    figure, (axis,) = canvas(1, (5.6, 4.4), summary(record))
     heading(axis, f"Model's mean, the other parameters as in {where(trial)}" if len(center) > 2 else "Model's mean")
     across, up = optimizer.space.parameters[x], optimizer.space.parameters[y]
     declare(axis.xaxis, across, margin=0.0)

@@ -53,7 +53,7 @@ def timeline(run: Run, *, by: Literal["move", "outcome"] = "move") -> Picture:
     if not record.decisions:  # then nobody knows when a point was chosen, so why somebody waited
         facts = replace(facts, gaps=tuple(replace(gap, cause="idle") for gap in facts.gaps))
     rows = max(len(facts.workers), 1)
-    figure, (axis,) = canvas(1, 1, (9.0, 1.4 + 0.34 * rows), summary(record))
+    figure, (axis,) = canvas(1, (9.0, 1.4 + 0.34 * rows), summary(record))
     if not facts.bars:
         say(axis, "Nobody knows when anything was evaluated.")
         return figure
