@@ -9,7 +9,7 @@ from typing import Literal
 from aegisbo.optimizer.failures import cut
 from aegisbo.outcome import FAILURES
 from aegisbo.report.convergence import Step, convergence
-from aegisbo.report.failures import failure_groups, failure_region
+from aegisbo.report.failures import failure_groups
 from aegisbo.report.model import Model
 from aegisbo.report.reasons import calibration, predictions
 from aegisbo.report.record import Record
@@ -139,11 +139,13 @@ def _failures(record: Record, model: Model | None) -> Iterator[Finding]:
     seconds = sum(group.seconds for group in groups)
     most_often = cut(groups[0].reason, 90)
     text = f"{failed} of {ended} evaluations gave no value and took {seconds:.3g} s; most often: {most_often}"
-    region = failure_region(record)
     remedy = "Look at their messages below; after mending the function, `aegisbo retry` runs them again."
-    if region is not None:
-        text += f" {region.failed} of them lie where {region.text}, where {region.failed} of {region.inside} failed."
-        remedy = f"If that is no mistake of the function, search without {region.text}. {remedy}"
+    for group in groups:
+        if (region := group.region) is not None:
+            text += f" {len(group.numbers)} x {cut(group.reason, 40)}: {region.failed} where {region.text}, where "
+            text += f"{region.failed} of {region.inside} failed so."
+            remedy = f"If {region.text} cannot work, leave it out of the space. {remedy}"
+            break
     if any(group.state == "timed_out" for group in groups):
         remedy += " Some ran out of time: raise trial_timeout if they would have ended."
     yield Finding("failures", "warning" if failed > OFTEN * ended else "note", text, remedy)
