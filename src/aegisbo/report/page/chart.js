@@ -29,7 +29,7 @@ class Chart {
   }
 
   render() {
-    if (!this.width || !view.study) return;
+    if (!this.width || !view.study || this.dragging) return; // a drawing under the reader's hand stays
     const focused = this.plot.contains(document.activeElement);
     this.points = [];
     this.svg = s("svg", { viewBox: `0 0 ${this.width} ${this.height}`, height: this.height, role: "img", tabindex: 0, "aria-label": `${this.title}. Arrow keys walk through the trials, Enter chooses one.` });
@@ -108,15 +108,17 @@ class Chart {
     svg.addEventListener("pointerdown", (event) => {
       if (event.button !== 0 || event.pointerType === "touch") return;
       from = this.place(event);
+      this.dragging = true;
       svg.setPointerCapture(event.pointerId);
     });
     svg.addEventListener("pointerup", (event) => {
+      this.dragging = false;
       const to = this.place(event);
       if (from && Math.hypot(to[0] - from[0], to[1] - from[1]) > 6) this.release(from, to);
       else this.click(to);
       from = null;
     });
-    svg.addEventListener("pointercancel", () => { from = null; this.brush(); });
+    svg.addEventListener("pointercancel", () => { from = null; this.dragging = false; this.brush(); });
     svg.addEventListener("keydown", (event) => this.key(event));
   }
 

@@ -1,6 +1,6 @@
 // One decision in full: the Pareto front of mean and uncertainty then, the point taken, the pending points, mean and band.
 
-const decision = { number: null, box: null, charts: [], choice: null, note: null };
+const decision = { number: null, drawn: "", box: null, charts: [], choice: null, note: null };
 
 function decisionSection() {
   decision.choice = h("select", { "aria-label": "Decision", onchange: (event) => showDecision(Number(event.target.value)) });
@@ -51,6 +51,9 @@ async function showDecision(trial) {
 }
 
 function drawDecision() {
+  const key = JSON.stringify([view.active, currentFront() ?? null]);
+  if (key === decision.drawn) return;
+  decision.drawn = key;
   for (const chart of decision.charts) { chart.observer.disconnect(); charts.splice(charts.indexOf(chart), 1); chart.element.remove(); }
   const front = currentFront(), study = view.study;
   const k = front ? study.place.get(front.number) : null;

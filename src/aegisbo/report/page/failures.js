@@ -1,6 +1,6 @@
 // Evaluations without a value, grouped by reason.
 
-let failureBox;
+let failureBox, failureKey = "";
 
 function failuresSection() {
   failureBox = h("div", { class: "grid" });
@@ -12,6 +12,9 @@ function failuresSection() {
 
 function fillFailures() {
   const study = view.study, groups = study.failures;
+  const key = JSON.stringify([view.active, groups]);
+  if (key === failureKey) return; // what the reader has opened stays open
+  failureKey = key;
   document.getElementById("failures").hidden = !groups.length;
   failureBox.replaceChildren(...groups.map((group) => {
     const shown = group.numbers.slice(0, 40);

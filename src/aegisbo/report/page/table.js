@@ -52,10 +52,12 @@ function fillTrials() {
   });
   const turn = (by) => () => { order.page += by; fillTrials(); };
   const focused = document.activeElement?.closest?.("#table tr")?.dataset.trial;
+  const scrolled = tableBox.querySelector(".scroll"), [x, y] = [scrolled?.scrollLeft ?? 0, scrolled?.scrollTop ?? 0];
   tableBox.replaceChildren(
     h("div", { class: "controls pager" }, h("span", { id: "count" }, `${rows.length} of ${study.trials.number.length} trials`),
       h("button", { onclick: turn(-1), disabled: order.page === 0 }, "Previous"), `page ${order.page + 1} of ${pages}`, h("button", { onclick: turn(1), disabled: order.page >= pages - 1 }, "Next")),
     h("div", { class: "scroll wide-table" }, h("table", { id: "table" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, body))));
+  tableBox.querySelector(".scroll").scrollTo(x, y);
   if (focused) tableBox.querySelector(`tr[data-trial="${focused}"]`)?.focus({ preventScroll: true });
 }
 
