@@ -11,8 +11,8 @@ function convergenceSection() {
   const clouds = [["evaluation", "evaluations that have ended"], ["elapsed", "time"]].map(([key, label]) => new Chart({
     id: `convergence-${key}`, wide: "half", height: 300, title: key === "evaluation" ? "Best so far by evaluation" : "Best so far by wall clock",
     empty: key === "evaluation" ? "No evaluation has ended yet." : "Nobody recorded when evaluations ended.",
-    note: () => key === "evaluation" ? "Line: the best value measured. Each mark is an evaluation; very bad ones lie at the edge. Drag to mark some."
-      : "The same against the seconds of work; time without a driver is left out.",
+    note: () => key === "evaluation" ? "Each mark is an evaluation; very bad ones lie at the edge. Drag to mark some."
+      : "The same by seconds of work; time without a driver is left out.",
     draw: (chart) => drawConvergence(chart, key, label),
     table: () => {
       const c = view.study.convergence;
