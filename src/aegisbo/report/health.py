@@ -9,7 +9,7 @@ from typing import Literal
 from aegisbo.optimizer.failures import cut
 from aegisbo.outcome import FAILURES
 from aegisbo.report.convergence import Step, convergence
-from aegisbo.report.failures import failure_groups, failure_region
+from aegisbo.report.failures import FailureGroup, failure_groups
 from aegisbo.report.model import Model
 from aegisbo.report.reasons import calibration, predictions
 from aegisbo.report.record import Record
@@ -137,16 +137,20 @@ def _failures(record: Record, model: Model | None) -> Iterator[Finding]:
         return
     failed, ended = sum(len(group.numbers) for group in groups), len(record.ended)
     seconds = sum(group.seconds for group in groups)
-    most_often = cut(groups[0].reason, 90)
-    text = f"{failed} of {ended} evaluations gave no value and took {seconds:.3g} s; most often: {most_often}"
-    region = failure_region(record)
+    text = f"{failed} of {ended} evaluations gave no value and took {seconds:.3g} s; most often: {_quoted(groups[0])}."
     remedy = "Look at their messages below; after mending the function, `aegisbo retry` runs them again."
-    if region is not None:
-        text += f" {region.failed} of them lie where {region.text}, where {region.failed} of {region.inside} failed."
-        remedy = f"If that is no mistake of the function, search without {region.text}. {remedy}"
+    told = next((group for group in groups if group.region is not None), None)
+    if told is not None and (region := told.region) is not None:
+        whose = "these" if told is groups[0] else _quoted(told)
+        text += f" {region.failed} of {whose} lie where {region.text}, of {region.inside} evaluations there."
+        remedy = f"If {region.text} cannot work, leave it out of the space. {remedy}"
     if any(group.state == "timed_out" for group in groups):
         remedy += " Some ran out of time: raise trial_timeout if they would have ended."
     yield Finding("failures", "warning" if failed > OFTEN * ended else "note", text, remedy)
+
+
+def _quoted(group: FailureGroup) -> str:
+    return f"“{cut(group.reason, 80)}”"
 
 
 def _predictions(record: Record, model: Model | None) -> Iterator[Finding]:
@@ -188,8 +192,9 @@ def _edges(record: Record, model: Model | None) -> Iterator[Finding]:
     if best is None or len(record.ended) < FEW:
         return
     space = record.optimizer.space
+    matters = {} if model is None else {each.parameter: each.total >= IRRELEVANT for each in model.importances}
     for (name, parameter), axis in zip(space.parameters.items(), space.cube.axes, strict=True):
-        if isinstance(parameter, Choice) or (isinstance(axis, Grid) and axis.size < 3):
+        if isinstance(parameter, Choice) or (isinstance(axis, Grid) and axis.size < 3) or not matters.get(name, True):
             continue
         value = best.params[name]
         low, u = parameter.encode(value)[0] < 0.5, parameter.encode(value)[0]

@@ -132,6 +132,12 @@ class Record:
         return self.events[0].body["build"] if self.events else {}
 
     @property
+    def call(self) -> Mapping[str, Any]:
+        """What the last driver was asked for: its budget, workers and target, as far as the study knows."""
+        opened = [event.body for event in self.events if event.kind == "opened"]
+        return opened[-1].get("call", {}) if opened else {}
+
+    @property
     def objective(self) -> str | None:
         """The function that is minimized, as far as the study knows it."""
         named = [event.body["objective"] for event in self.events if "objective" in event.body]
