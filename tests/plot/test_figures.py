@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import BEGAN, SPACE, loss
+from filled_study import BEGAN, SPACE, loss, write_study
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
@@ -28,7 +28,14 @@ from aegisbo.report.record import Record
 from aegisbo.study.store import read_events
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
+def study_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("plot") / "run.db"
+    write_study(path)
+    return path
+
+
+@pytest.fixture(scope="module")
 def result(study_file: Path) -> Result:
     return aegisbo.load(study_file)
 

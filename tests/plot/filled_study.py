@@ -32,15 +32,13 @@ def outcome(trial: Trial, began: float, worker: int) -> Outcome:
     return Outcome("done", loss(trial.params), seconds=seconds, began=began, worker=worker)
 
 
-@pytest.fixture(scope="session")
-def study_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file; its clock is our own, so that every time in it is known."""
-    path, clock = tmp_path_factory.mktemp("plot") / "run.db", SimpleNamespace(now=BEGAN)
+def write_study(path: Path) -> None:
+    """Write the file; its clock is our own, so that every time in it is known."""
+    clock = SimpleNamespace(now=BEGAN)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("aegisbo.study.store.time", SimpleNamespace(time=lambda: clock.now, sleep=lambda seconds: None))
         with Study.open(path, Settings.checked(SPACE, seed=4)) as study:
             fill_in(study, clock)
-    return path
 
 
 def fill_in(study: Study, clock: SimpleNamespace) -> None:
