@@ -166,9 +166,16 @@ class TestReasons:
         assert panel.get_xlim() == panel.get_ylim()
         assert panel.get_xscale() == panel.get_yscale()
         low, high = panel.get_xlim()
-        for trial in trials:
-            shown = np.clip([trial.note["mean"], trial.value], low, high)
-            np.testing.assert_allclose(drawn(panel, f"_{trial.number}"), [shown])
+        expected = [(*np.clip([t.note["mean"], t.value], low, high), *MOVES[t.note["move"]]) for t in trials]
+        points = [
+            (x, y, line.get_color(), line.get_marker())
+            for line in panel.lines[1:]  # the first one is the diagonal
+            for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)
+        ]
+        assert sorted(points) == sorted(expected)
+        spans = sorted(tuple(path.vertices[:, 0]) for lines in panel.collections for path in lines.get_paths())
+        limits = [np.clip(t.note["mean"] + np.array([-1.96, 1.96]) * t.note["std"], low, high) for t in trials]
+        np.testing.assert_allclose(spans, sorted(map(tuple, limits)))
         assert sum(low < trial.note["mean"] < high for trial in trials) > len(trials) / 2
         assert low < result.fun < high
         within = np.mean([abs(t.value - t.note["mean"]) <= 1.96 * t.note["std"] for t in trials])
@@ -410,6 +417,7 @@ class TestAll:
 
         moved = replace(result, study=tmp_path / "gone.db")
         assert len(moved.plot().axes) == len(result.plot().axes)
+        assert moved.explain(7).behind is None
 
     def test_no_window_is_opened_and_no_setting_is_touched(self, study_file: Path) -> None:
         run(f"""

@@ -74,7 +74,7 @@ class Result:
             TrialError: there is no trial with this number.
         """
         explanation = self.optimizer.explain(point)
-        if self.study is None or explanation.trial is None:
+        if explanation.trial is None or self.study is None or not self.study.exists():
             return explanation
         from aegisbo.report.record import Record
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from aegisbo.plot.canvas import BEST, FAINT, INK, LINE, Look, Picture, canvas, heading, label, legend, say
+from aegisbo.plot.canvas import BEST, FAINT, INK, LINE, Look, Picture, canvas, crowded, heading, label, legend, say
 from aegisbo.plot.source import Run, record_of
 from aegisbo.plot.time_axis import unit_of
 from aegisbo.plot.titles import summary
@@ -57,7 +57,15 @@ def _panel(axis: Axes, x: Sequence[float], steps: Sequence[Step], values: Values
     if done:
         at, y = np.array(done).T
         inside = ~values.beyond(y)
-        axis.plot(at[inside], y[inside], "o", markersize=3.5, color=FAINT, markeredgewidth=0, label="evaluation")
+        axis.plot(
+            at[inside],
+            y[inside],
+            "o",
+            markersize=3.5 * crowded(len(y)),
+            color=FAINT,
+            markeredgewidth=0,
+            label="evaluation",
+        )
         if not inside.all():
             look: Look = {"markersize": 4, "color": FAINT, "label": f"beyond the axis ({(~inside).sum()})"}
             axis.plot(at[~inside], values.shown(y[~inside]), values.beyond_mark, **look)

@@ -81,6 +81,11 @@ def explain_marks(figure: Picture, axes: Sequence[Axes]) -> None:
         figure.legend([*found.values()], [*found], loc="outside lower left", **look)
 
 
+def crowded(count: int) -> float:
+    """By how much marks are smaller where there are so many of them."""
+    return min(max(math.sqrt(200.0 / max(count, 1)), 0.4), 1.0)
+
+
 def say(axis: Axes, text: str) -> None:
     """Say in the middle of a panel why it is empty."""
     axis.text(0.5, 0.5, text, transform=axis.transAxes, ha="center", va="center", fontsize=9, color=FAINT, wrap=True)

@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from aegisbo.arrays import Array
 from aegisbo.outcome import FAILURES
-from aegisbo.plot.canvas import FAINT, INK, Look, Picture, canvas, explain_marks, heading, label, plain, say
+from aegisbo.plot.canvas import FAINT, INK, Look, Picture, canvas, crowded, explain_marks, heading, label, plain, say
 from aegisbo.plot.marks import Mark, marks_of
 from aegisbo.plot.source import Run, record_of
 from aegisbo.plot.titles import summary
@@ -55,11 +55,14 @@ def _along(axis: Axes, record: Record, marks: dict[str, Mark]) -> None:
         return
     values = values_of([trial.value for trial in done if trial.value is not None], maximize=record.maximize)
     values.apply(axis)
+    size = 5.0 * crowded(len(done))
     for move, mark in marks.items():
         mine = [(trial.number, trial.value) for trial in done if trial.note.get("move", "unknown") == move]
         if mine:
             x, y = np.array(mine, dtype=np.float64).T
-            axis.plot(x, values.shown(y), linestyle="", color=mark.color, marker=mark.marker, ms=5, label=plain(move))
+            axis.plot(
+                x, values.shown(y), linestyle="", color=mark.color, marker=mark.marker, ms=size, label=plain(move)
+            )
     failed = [float(trial.number) for trial in record.trials if trial.state in FAILURES]
     mark_failures(axis, failed, maximize=record.maximize)
 
@@ -118,12 +121,14 @@ def _predicted(axis: Axes, found: Sequence[Prediction], marks: dict[int, Mark], 
     _square(axis, values_of(value.tolist(), maximize=maximize), mean)
     low, high = axis.get_xlim()
     axis.plot([low, high], [low, high], color=FAINT, linewidth=1.0, linestyle=(0, (5, 3)))
-    ends = np.clip(mean + COVERED * std * np.array([[-1.0], [1.0]]), low, high)  # (2, m)
-    for k, each in enumerate(found):
-        mark = marks[each.number]
-        x, y = np.clip([mean[k], value[k]], low, high)
-        axis.plot(ends[:, k], [y, y], color=mark.color, linewidth=0.7, alpha=0.45)
-        axis.plot([x], [y], linestyle="", color=mark.color, marker=mark.marker, markersize=4.5, label=f"_{each.number}")
+    least, most = np.clip(mean + COVERED * std * np.array([[-1.0], [1.0]]), low, high)  # (m,) each
+    x, y = np.clip(mean, low, high), np.clip(value, low, high)
+    for mark in dict.fromkeys(marks.values()):
+        mine = np.array([marks[each.number] == mark for each in found])
+        axis.hlines(y[mine], least[mine], most[mine], color=mark.color, linewidth=0.7, alpha=0.45)
+        axis.plot(
+            x[mine], y[mine], linestyle="", color=mark.color, marker=mark.marker, markersize=4.5 * crowded(len(found))
+        )
     label(axis, "predicted when it was chosen (line: 95 %)", "measured")
 
 
@@ -157,8 +162,12 @@ def _behind(axis: Axes, chosen: Sequence[Reason], marks: dict[str, Mark]) -> Non
         if mine:
             x, y = np.array(mine, dtype=np.float64).T
             axis.vlines(x, 0.0, y, color=mark.color, linewidth=0.8)
-            axis.plot(x, y, linestyle="", color=mark.color, marker=mark.marker, markersize=4)
+            _dots(axis, x, y, mark, 4.0 * crowded(len(known)))
     most = max(reason.behind or 0 for reason in known)
     axis.set_ylim(-0.1, max(most, 1) * 1.1)
     axis.yaxis.set_major_locator(MaxNLocator(integer=True))
     label(axis, "trial", "results behind")
+
+
+def _dots(axis: Axes, x: Array, y: Array, mark: Mark, size: float, name: str = "") -> None:  # (m,), (m,)
+    axis.plot(x, y, linestyle="", color=mark.color, marker=mark.marker, markersize=size, label=name or None)

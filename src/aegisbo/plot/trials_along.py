@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from aegisbo.arrays import Array
 from aegisbo.optimizer import Optimizer
 from aegisbo.outcome import FAILURES
-from aegisbo.plot.canvas import INK, PENDING, Look
+from aegisbo.plot.canvas import INK, PENDING, Look, crowded
 from aegisbo.plot.parameter_axis import places
 from aegisbo.plot.value_axis import Values, mark_failures
 from aegisbo.space import Params
@@ -26,7 +26,7 @@ def draw_trials(axis: Axes, optimizer: Optimizer, name: str, center: Params, val
         pale, inside = _paleness(optimizer, [trial.params for trial in done], name, center), ~values.beyond(y)
         for some, mark, named in ((inside, "o", "evaluated"), (~inside, values.beyond_mark, "beyond the axis")):
             if some.any():
-                look: Look = {"s": 14, "marker": mark, "color": INK, "linewidth": 0}
+                look: Look = {"s": 14 * crowded(len(done)) ** 2, "marker": mark, "color": INK, "linewidth": 0}
                 axis.scatter(x[some], values.shown(y[some]), **look).set_alpha(pale[some].tolist())
                 axis.scatter([], [], label=named, **look)
     failed = [trial.params[name] for trial in optimizer.trials if trial.state in FAILURES]

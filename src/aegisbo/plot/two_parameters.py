@@ -12,7 +12,20 @@ from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Optimizer
 from aegisbo.outcome import FAILURES
-from aegisbo.plot.canvas import BEST, FAILED, INK, PENDING, Look, Picture, canvas, explain_marks, heading, label, plain
+from aegisbo.plot.canvas import (
+    BEST,
+    FAILED,
+    INK,
+    PENDING,
+    Look,
+    Picture,
+    canvas,
+    crowded,
+    explain_marks,
+    heading,
+    label,
+    plain,
+)
 from aegisbo.plot.one_parameter import center_of, known, where
 from aegisbo.plot.parameter_axis import declare, places
 from aegisbo.plot.shares import needed_model
@@ -118,7 +131,7 @@ def _draw_trials(axis: Axes, optimizer: Optimizer, x: str, y: str) -> None:
     looks: dict[str, Look] = {
         "evaluated": {
             "marker": "o",
-            "markersize": 4.5,
+            "markersize": 4.5 * crowded(len(groups["evaluated"])),
             "color": "white",
             "markeredgecolor": INK,
             "markeredgewidth": 0.8,

@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 
 from aegisbo.errors import UnknownName
 from aegisbo.outcome import FAILURES
-from aegisbo.plot.canvas import FAINT, INK, Look, Picture, canvas, label, say
+from aegisbo.plot.canvas import FAINT, INK, Look, Picture, canvas, crowded, label, say
 from aegisbo.plot.marks import STATES, Mark, marks_of
 from aegisbo.plot.source import Run, record_of
 from aegisbo.plot.time_axis import unit_of
@@ -69,7 +69,8 @@ def timeline(run: Run, *, by: Literal["move", "outcome"] = "move") -> Picture:
     marks = marks_of(kinds) if by == "move" else {state: STATES[state] for state in STATES if state in kinds}
     _draw_gaps(axis, facts.gaps, moment)
     for name, mark in marks.items():
-        _draw_bars(axis, [bar for bar in facts.bars if kind(bar) == name], mark, moment)
+        mine = [bar for bar in facts.bars if kind(bar) == name]
+        _draw_bars(axis, mine, mark, moment, 0.7 * crowded(len(kinds)) ** 2)
     _say_shares(axis, facts)
     label(axis, f"time of the run ({unit})", "worker")
     axis.set_yticks(range(rows))
@@ -103,7 +104,7 @@ def _draw_gaps(axis: Axes, gaps: Iterable[Gap], moment: Callable[[float], float]
             )
 
 
-def _draw_bars(axis: Axes, bars: list[Evaluation], mark: Mark, moment: Callable[[float], float]) -> None:
+def _draw_bars(axis: Axes, bars: list[Evaluation], mark: Mark, moment: Callable[[float], float], edge: float) -> None:
     """Bars of one kind; what gave no value is only outlined and struck through, what has no end is dashed."""
     looks: dict[str, Look] = {
         "done": {"facecolor": mark.color, "edgecolor": "white"},
@@ -114,10 +115,10 @@ def _draw_bars(axis: Axes, bars: list[Evaluation], mark: Mark, moment: Callable[
         for outcome, look in looks.items():
             mine = [bar for bar in bars if bar.worker == worker and _outcome(bar) == outcome]
             spans = [(moment(bar.started), moment(bar.ended) - moment(bar.started)) for bar in mine]
-            axis.broken_barh(spans, (worker - HEIGHT / 2, HEIGHT), linewidth=0.7, label=f"_{outcome}", **look)
+            axis.broken_barh(spans, (worker - HEIGHT / 2, HEIGHT), linewidth=edge, label=f"_{outcome}", **look)
             wide = [start + width / 2 for start, width in spans if width > NARROWEST * axis.get_xlim()[1]]
-            face, edge = ("white", mark.color) if outcome == "done" else (mark.color, "white")
-            style: Look = {"markerfacecolor": face, "markeredgecolor": edge, "markersize": 6.5}
+            face, line = ("white", mark.color) if outcome == "done" else (mark.color, "white")
+            style: Look = {"markerfacecolor": face, "markeredgecolor": line, "markersize": 6.5}
             axis.plot(wide, [worker] * len(wide), linestyle="", marker=mark.marker, **style)
 
 
