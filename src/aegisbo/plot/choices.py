@@ -60,9 +60,7 @@ def _along(axis: Axes, record: Record, marks: dict[str, Mark]) -> None:
         mine = [(trial.number, trial.value) for trial in done if trial.note.get("move", "unknown") == move]
         if mine:
             x, y = np.array(mine, dtype=np.float64).T
-            axis.plot(
-                x, values.shown(y), linestyle="", color=mark.color, marker=mark.marker, ms=size, label=plain(move)
-            )
+            _dots(axis, x, values.shown(y), mark, size, plain(move))
     failed = [float(trial.number) for trial in record.trials if trial.state in FAILURES]
     mark_failures(axis, failed, maximize=record.maximize)
 
@@ -126,9 +124,7 @@ def _predicted(axis: Axes, found: Sequence[Prediction], marks: dict[int, Mark], 
     for mark in dict.fromkeys(marks.values()):
         mine = np.array([marks[each.number] == mark for each in found])
         axis.hlines(y[mine], least[mine], most[mine], color=mark.color, linewidth=0.7, alpha=0.45)
-        axis.plot(
-            x[mine], y[mine], linestyle="", color=mark.color, marker=mark.marker, markersize=4.5 * crowded(len(found))
-        )
+        _dots(axis, x[mine], y[mine], mark, 4.5 * crowded(len(found)))
     label(axis, "predicted when it was chosen (line: 95 %)", "measured")
 
 

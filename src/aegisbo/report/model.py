@@ -19,7 +19,7 @@ from aegisbo.report.reasons import COVERED, Prediction
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.designs import sobol
 from aegisbo.space import Params, Space
-from aegisbo.space.cube import Continuous
+from aegisbo.space.sweep import sweep
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.model_based import ModelBased
 from aegisbo.strategies.presets import DEFAULT_PRESET, preset_named
@@ -165,17 +165,8 @@ class Model:
 
     def _along(self, name: str, params: Params, count: int) -> tuple[tuple[Any, ...], Array]:
         """Values of a parameter over its range, and the points (m, width) that have them and else equal `params`."""
-        names, cube = list(self.space.parameters), self.space.cube
-        k = names.index(name)
-        axis, parameter = cube.axes[k], self.space.parameters[name]
-        if isinstance(axis, Continuous) or (axis.size > count and axis.width == 1):
-            block = axis.round(np.linspace(0.0, 1.0, count)[:, None])
-        else:
-            block = axis.points(np.arange(int(axis.size)))
-        values = tuple(parameter.decode(u) for u in block)
-        U = np.repeat(self.space.to_unit(params)[None], len(block), axis=0)
-        U[:, cube.columns[k]] = block
-        return values, U
+        values = tuple(sweep(self.space.parameters[name], count))
+        return values, np.array([self.space.to_unit({**params, name: value}) for value in values])
 
     @cached_property
     def left_out(self) -> tuple[Prediction, ...]:
