@@ -20,7 +20,7 @@ import aegisbo
 from aegisbo import plot
 from aegisbo.errors import InvalidInput, NoModel, StudyError, TrialError, UnknownName
 from aegisbo.optimizer import Optimizer, Result
-from aegisbo.outcome import FAILURES
+from aegisbo.outcome import FAILURES, Outcome
 from aegisbo.plot.marks import MOVES, OTHERS, STATES, marks_of
 from aegisbo.plot.value_axis import values_of
 from aegisbo.report.model import model_of
@@ -128,6 +128,27 @@ class TestTimeline:
             ends = [right for _, right in spans]
             assert spans[0][0] == pytest.approx(0.0, abs=1e-6)
             np.testing.assert_allclose([left for left, _ in spans[1:]], ends[:-1], atol=2e-3)
+
+    def test_marks_sit_in_the_middle_of_their_bars(self, result: Result) -> None:
+        (axis,) = plot.timeline(result).axes
+        middles = [((left + right) / 2, row) for left, right, row, _ in boxes(axis, "_done") + boxes(axis, "_without")]
+        marks = [(x, y) for line in axis.lines for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)]
+        assert len(marks) >= len(middles)
+        for place in middles:
+            assert min(np.hypot(x - place[0], y - place[1]) for x, y in marks) < 1e-6
+
+    @pytest.mark.parametrize(
+        ("seconds", "unit", "size"), [(60.0, "s", 1.0), (1000.0, "min", 60.0), (9000.0, "h", 3600.0)]
+    )
+    def test_long_runs_are_shown_in_minutes_or_hours(self, seconds: float, unit: str, size: float) -> None:
+        optimizer = Optimizer([(0, 1)], strategy="random", seed=1)
+        for k in range(3):
+            ended = Outcome("done", float(k), seconds=seconds, began=BEGAN + k * seconds, worker=0)
+            optimizer.end(optimizer.ask(), ended)
+        (axis,) = plot.timeline(optimizer).axes
+        assert f"({unit})" in axis.get_xlabel()
+        assert max(right for _, right, _, _ in boxes(axis, "_done")) == pytest.approx(3 * seconds / size)
+        assert drawn(plot.convergence(optimizer).axes[1], "evaluation")[-1, 0] == pytest.approx(3 * seconds / size)
 
     def test_without_times_it_says_so(self) -> None:
         (axis,) = plot.timeline(Optimizer([(0, 1)])).axes
@@ -449,19 +470,66 @@ def run(code: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+# How eyes without one kind of cones see linear RGB (Machado, Oliveira and Fernandes, 2009, severity 1).
+SIGHTS = {
+    "all cones": np.eye(3),
+    "no red": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "no green": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    "no blue": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+}
+TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+
+
+def linear(color: str) -> np.ndarray:
+    c = np.array([int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)])
+    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb: np.ndarray) -> np.ndarray:
+    """CIE L*a*b*, in which equal distances look about equally large."""
+    f = np.cbrt(np.maximum(TO_XYZ @ rgb.clip(0, 1) / [0.9505, 1.0, 1.089], 0.008856))
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
 class TestMarks:
     def test_every_color_stands_out_from_white(self) -> None:
         for color in {mark.color for mark in (*MOVES.values(), *OTHERS, *STATES.values())}:
-            red, green, blue = (int(color[k : k + 2], 16) / 255 for k in (1, 3, 5))
-            linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (red, green, blue)]
-            luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-            assert 1.05 / (luminance + 0.05) >= 3.0, color
+            assert 1.05 / (TO_XYZ[1] @ linear(color) + 0.05) >= 3.0, color
+
+    @pytest.mark.parametrize("sight", SIGHTS)
+    def test_the_moves_of_aegis_differ_for_all_eyes(self, sight: str) -> None:
+        moves = ["initial", "exploit", "improve", "thompson", "pareto"]
+        seen = [lab(np.array(SIGHTS[sight]) @ linear(MOVES[move].color)) for move in moves]
+        assert min(np.linalg.norm(a - b) for k, a in enumerate(seen) for b in seen[:k]) > 20
 
     def test_no_two_kinds_look_alike_without_color(self) -> None:
         moves = [move for move in MOVES if move != "uniform"] + ["my own", "another"]  # uniform and random never meet
         markers = [mark.marker for mark in marks_of(moves).values()]
         assert len(set(markers)) == len(moves)
         assert len({mark.marker for mark in STATES.values()}) == len(STATES)
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_the_axis_of_values_shows_the_good_end_and_cuts_the_bad_one(maximize: bool) -> None:
+    sign = -1.0 if maximize else 1.0
+    axis = values_of([sign * value for value in (-1.0, 0.0, 1.0, 2.0, 900.0)], maximize=maximize)
+    assert (axis.low, axis.high, axis.log) == ((-11.0, 1.0, False) if maximize else (-1.0, 11.0, False))
+    assert axis.beyond(sign * np.array([-1.0, 11.0, 12.0])).tolist() == [False, False, True]
+    assert values_of([3.0, 3.0], maximize=maximize).low == values_of([3.0, 3.0], maximize=maximize).high == 3.0
+    assert values_of([0.01, 1.0, 2.0], maximize=maximize).log
+    assert not values_of([0.0, 1.0, 2.0], maximize=maximize).log
+
+
+def test_a_title_says_where_the_best_is() -> None:
+    optimizer = Optimizer([(0, 1)], strategy="random", seed=1)
+    assert plot.convergence(optimizer).get_suptitle() == "run: 0 evaluations"
+    optimizer.observe([0.5], 2.0)
+    optimizer.fail(optimizer.ask(), "odd")
+    optimizer.ask()
+    said = "run: best 2 (observed elsewhere), 1 evaluations, 1 without a value, 1 pending"
+    assert plot.convergence(optimizer).get_suptitle() == said
+    optimizer.tell(optimizer.ask(), 1.0)
+    assert plot.convergence(optimizer).get_suptitle().startswith("run: best 1 (trial 2), 2 evaluations")
 
 
 def test_the_record_of_an_optimizer_is_that_of_its_study(result: Result, study_file: Path) -> None:

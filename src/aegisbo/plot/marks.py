@@ -1,6 +1,6 @@
 """Colors and marks: each move has both, so that nothing is told by color alone.
 
-The colors differ also for eyes that cannot tell red from green, and stand out from white by 3:1 or more.
+The colors differ also for eyes that cannot tell red from green or blue from yellow, and stand out from white by 3:1.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ class Mark(NamedTuple):
     marker: str
 
 
-MOVES = {
+MOVES = {  # the shapes and the kinds of color are those of the report's page
     "observed": Mark("#222222", "|"),
-    "initial": Mark("#767676", "o"),
-    "exploit": Mark("#d55e00", "v"),
-    "improve": Mark("#a6611a", "^"),
-    "thompson": Mark("#0072b2", "s"),
-    "pareto": Mark("#00795a", "D"),
-    "uniform": Mark("#aa3377", "P"),
-    "random": Mark("#aa3377", "P"),
-    "local": Mark("#4b2e83", "p"),
+    "initial": Mark("#7b7b7b", "o"),
+    "exploit": Mark("#0b3c8c", "s"),
+    "improve": Mark("#c45be0", "P"),
+    "thompson": Mark("#a8380b", "^"),
+    "pareto": Mark("#179e50", "D"),
+    "uniform": Mark("#854d0e", "h"),
+    "random": Mark("#854d0e", "h"),
+    "local": Mark("#0f766e", "v"),
 }
-OTHERS = (Mark("#d55e00", "h"), Mark("#0072b2", "<"), Mark("#00795a", ">"), Mark("#aa3377", "d"), Mark("#4b2e83", "8"))
+OTHERS = (Mark("#0b3c8c", "p"), Mark("#a8380b", "<"), Mark("#179e50", ">"), Mark("#c45be0", "d"), Mark("#854d0e", "8"))
 STATES = {
-    "done": Mark("#0072b2", "o"),
+    "done": Mark("#0b3c8c", "o"),
     "failed": Mark("#b3261e", "X"),
-    "invalid": Mark("#a6611a", "P"),
-    "timed_out": Mark("#aa3377", "s"),
-    "lost": Mark("#767676", "D"),
-    "interrupted": Mark("#767676", "v"),
-    "running": Mark("#00795a", ">"),
+    "invalid": Mark("#c45be0", "D"),
+    "timed_out": Mark("#854d0e", "^"),
+    "lost": Mark("#7b7b7b", "v"),
+    "interrupted": Mark("#7b7b7b", "s"),
+    "running": Mark("#179e50", ">"),
 }
 
 
