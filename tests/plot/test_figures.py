@@ -282,6 +282,13 @@ class TestSlices:
         with pytest.raises(InvalidInput, match="x must have the names"):
             plot.slices(result, point={"lr": 1e-3})
 
+    def test_the_axes_are_as_wide_as_the_parameters(self, result: Result) -> None:
+        units, lr, act = plot.slices(result, parameters=["units", "lr", "a$ct"]).axes
+        assert units.get_xlim() == pytest.approx((16 - 0.03 * 496, 512 + 0.03 * 496))
+        assert np.log10(lr.get_xlim()) == pytest.approx([-6.15, -0.85])
+        assert act.get_xlim() == (-0.5, 2.5)
+        assert units.get_ylim() == lr.get_ylim() == act.get_ylim()
+
     def test_the_most_important_come_first(self, result: Result) -> None:
         names = [importance.parameter for importance in model_of(result.optimizer).importances]
         assert [axis.get_xlabel().replace("\\", "") for axis in plot.slices(result).axes] == names
