@@ -21,10 +21,11 @@ CORE = NUMERIC | {"threadpoolctl", "rich", "cloudpickle"}
 FLOORS: tuple[dict[str, set[str]], ...] = (
     {"cli": CORE | {"typer"}},
     {"__init__": set()},  # the front door: re-exports only
-    {"simulation": NUMERIC, "integrations": {"numpy", "optuna"}},
+    {"plot": {"numpy", "matplotlib"}},
+    {"simulation": NUMERIC, "integrations": {"numpy", "optuna"}, "report": {"numpy"}},
     {"runners": CORE | {"dask", "distributed"}},
     {"study": CORE},
-    {"optimizer": NUMERIC | {"threadpoolctl"}},
+    {"optimizer": NUMERIC | {"threadpoolctl", "pandas"}},
     {"strategies": NUMERIC | {"threadpoolctl"}},
     {"gp": NUMERIC},
     {"search": NUMERIC},
@@ -33,6 +34,9 @@ FLOORS: tuple[dict[str, set[str]], ...] = (
     {"arrays": {"numpy"}},
     {"errors": set(), "number": set()},
 )
+
+# Methods of a low part that only lead to a higher one, on first use: `result.plot()`, `result.explain(7)`.
+DOORS = {"optimizer": {"plot", "report"}}
 
 HEIGHT = {part: -depth for depth, floor in enumerate(FLOORS) for part in floor}
 THIRD_PARTY = {part: packages for floor in FLOORS for part, packages in floor.items()}
@@ -59,7 +63,7 @@ def objection(part: str, module: str) -> str | None:
         return None if allowed else f"{part} may not import {top}"
     name = rest.partition(".")[0]
     target = name if name in HEIGHT else "__init__"
-    if target == part:
+    if target == part or target in DOORS.get(part, ()):
         return None
     if HEIGHT[target] >= HEIGHT[part]:
         return f"{part} may not import {target}, which is not below it"

@@ -100,7 +100,7 @@ def test_every_public_name_explains_itself(name: str) -> None:
 
 
 def test_the_rooms_that_the_readme_names_open_by_themselves() -> None:
-    code = "import aegisbo; aegisbo.study.retry, aegisbo.study.forget, aegisbo.strategies.Aegis"
+    code = "import aegisbo; aegisbo.study.retry, aegisbo.study.forget, aegisbo.strategies.Aegis, aegisbo.plot.slices"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

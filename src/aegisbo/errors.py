@@ -41,6 +41,10 @@ class TrialError(AegisError):
     """A trial number that was never asked for, or that has already ended."""
 
 
+class NoModel(AegisError):
+    """A question to the model of a run that has none, or none yet."""
+
+
 class SpaceExhausted(AegisError):
     """Every point of a finite space has been evaluated or is being evaluated."""
 

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from aegisbo import __version__
-from aegisbo.cli import demo, edit, export, minimize, problems, replay, show, simulate, strategies
+from aegisbo.cli import demo, edit, export, minimize, problems, replay, report, serve, show, simulate, strategies
 from aegisbo.errors import AegisError
 
 BAD_INPUT = 2  # the code that typer itself uses for options it cannot read
@@ -25,6 +25,8 @@ app = typer.Typer(
 )
 app.command(epilog=minimize.EXAMPLES)(minimize.minimize)
 app.command()(show.show)
+app.command()(report.report)
+app.command()(serve.serve)
 app.command()(edit.retry)
 app.command()(edit.forget)
 app.command()(replay.replay)

@@ -114,6 +114,9 @@ def minimize(
     anyway: Annotated[
         bool, typer.Option("--anyway", help="Go on with a study although the function has changed since.")
     ] = False,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Show the run as a live page, as `aegisbo serve` does; needs --study.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> None:
     """Minimize a Python function or any program, with workers that never wait for each other."""
@@ -125,7 +128,10 @@ def minimize(
 
     if space is None:
         raise InvalidInput("--space is missing: name a space file; `aegisbo minimize --example-space` prints one.")
+    if serve and study is None:
+        raise InvalidInput("--serve shows a study: name its file with --study.")
     parameters = read_space(space)
+    run = _live(study if serve else None)(run)
     run = _log(not quiet and not sys.stderr.isatty())(run)  # for as long as it runs
     result = run(
         chosen(function, command, value_file),
@@ -229,6 +235,19 @@ def _after_failures(study: Path | None) -> str:
         f"next   aegisbo show {study} --failed   list them; --trial NUMBER shows one with its traceback and output\n"
         f"       aegisbo retry {study}           evaluate them again"
     )
+
+
+@contextmanager
+def _live(study: Path | None) -> Iterator[None]:
+    """Show a study as a page while this lasts."""
+    if study is None:
+        yield
+        return
+    from aegisbo.cli.serve import served
+
+    with served(study) as address:
+        typer.echo(f"{address} shows the run while it lasts; afterwards `aegisbo serve {study}` does.", err=True)
+        yield
 
 
 @contextmanager

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+from aegisbo.arrays import Array
+
+Values = TypeVar("Values", float, Array)
 
 
 @dataclass(frozen=True)
@@ -13,7 +17,7 @@ class Direction:
 
     maximize: bool
 
-    def turned(self, value: float) -> float:
+    def turned(self, value: Values) -> Values:
         """From what the user measures to what is minimized, or back."""
         return -value if self.maximize else value
 

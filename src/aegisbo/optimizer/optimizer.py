@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import replace
 from numbers import Integral
 from threading import Lock, RLock
@@ -13,15 +14,18 @@ from typing import Any
 import numpy as np
 
 from aegisbo.arrays import Array
-from aegisbo.errors import InvalidInput, TrialError, UnknownName
+from aegisbo.errors import InvalidInput, NoModel, TrialError, UnknownName
 from aegisbo.number import as_number
 from aegisbo.optimizer.direction import Direction
+from aegisbo.optimizer.explanation import Explanation
+from aegisbo.optimizer.model import Model
 from aegisbo.optimizer.policy import require_free_point
+from aegisbo.optimizer.prediction import Prediction
 from aegisbo.optimizer.result import Result
 from aegisbo.optimizer.settings import Settings, as_stored
 from aegisbo.optimizer.trial import Trial, in_brief
 from aegisbo.outcome import FAILURES, Failure, Outcome, judged
-from aegisbo.space import Space
+from aegisbo.space import Params, Space
 from aegisbo.space.space import SpaceLike
 from aegisbo.strategies.base import Evidence, Memory, Strategy
 
@@ -275,6 +279,73 @@ class Optimizer:
         with self._lock:
             return self._add(-1 - len(self._observed), x, note={"move": "observed"}, outcome=outcome)
 
+    def predict(self, points: Any) -> Prediction:
+        """What the model expects at points of your own, in your units; the run goes on as if nobody had asked.
+
+        The model knows all results that are in; a failed evaluation counts as the worst value measured. Pending trials
+        change nothing.
+
+        Args:
+            points: one point in the form that the function receives or by name, or a trial; or a list of these, or a
+                matrix with a point in each row.
+
+        Returns:
+            Mean, standard deviation, the limits of 95 %, and the chance to be better than the best so far: numbers for
+            one point, arrays for several.
+
+        Raises:
+            NoModel: the strategy has no model, or there are too few values for it.
+            InvalidInput: a point is none of the space.
+        """
+        return self.model().predict(points)
+
+    def explain(self, point: Any) -> Explanation:
+        """What is known about one point, and why it was chosen if it is a trial's: made to be printed.
+
+        Args:
+            point: in the form that the function receives or by name; or a trial or its number (-1, -2, ... for points
+                observed elsewhere).
+
+        Returns:
+            The prediction, the nearest evaluated point, what each parameter would change, and of a trial what was
+            decided then. What needs a model is left out if there is none, with a remark that says why.
+
+        Raises:
+            InvalidInput: it is no point of the space.
+            TrialError: there is no trial with this number.
+        """
+        params, trial = self.located(point)
+        try:
+            return self.model().explain(params, trial)
+        except NoModel as error:
+            return Explanation(params, trial, remark=str(error))
+
+    def located(self, point: Any) -> tuple[Params, Trial | None]:
+        """The values of a point by name, and the trial as it is now if the point was given as one or by its number.
+
+        Raises:
+            InvalidInput: it is no point of the space.
+            TrialError: there is no trial with this number.
+        """
+        if not isinstance(point, Trial | Integral):
+            return self.space.check(point), None
+        number: Any = point.number if isinstance(point, Trial) else point
+        elsewhere = {trial.number: trial for trial in self.observed}
+        trial = elsewhere[number] if number in elsewhere else self._known(number)
+        return trial.params, trial
+
+    def model(self) -> Model:
+        """The model as it is now, to be asked again and again without another fit.
+
+        Raises:
+            NoModel: the strategy has no model, or there are too few values for it.
+        """
+        with self._lock:
+            number, evidence, memory = len(self._trials), self.evidence(), self._memory
+            done, failed = self._with_value(), self._failed()
+        belief = self._policy.belief(evidence, memory, number)
+        return Model(belief, tuple(done), tuple(failed), self.space, self.direction, self.settings.noisy)
+
     @property
     def trials(self) -> tuple[Trial, ...]:
         """All trials asked for; `trials[k]` has the number k."""
@@ -335,6 +406,7 @@ class Optimizer:
         """What has been found so far, with a message that says why it ends here."""
         with self._lock:
             trials, done, evidence, memory = self.trials, self._with_value(), self.evidence(), self._memory
+            now = copy(self)
         losses, remark = self._losses(evidence, memory, len(trials))
         best = done[losses.argmin()] if len(losses) else None
         message = message or ("No trial has given a value." if best is None else "The best so far.")
@@ -346,13 +418,13 @@ class Optimizer:
             ending=f"{message} {remark}".rstrip(),
             trials=trials,
             best=best,
+            optimizer=now,
         )
 
     def evidence(self) -> Evidence:
         """What the strategy would be shown now: observed points first, then trials by number, whoever ended first."""
         with self._lock:
-            done, pending = self._with_value(), self.pending
-            failed = [trial for trial in (*self._observed, *self._trials) if trial.state in FAILURES]
+            done, failed, pending = self._with_value(), self._failed(), self.pending
             return Evidence(
                 X=self._stacked(done),
                 y=np.array([self.direction.turned(trial.value) for trial in done if trial.value is not None]),
@@ -388,6 +460,9 @@ class Optimizer:
 
     def _with_value(self) -> list[Trial]:
         return [trial for trial in (*self._observed, *self._trials) if trial.state == "done"]
+
+    def _failed(self) -> list[Trial]:
+        return [trial for trial in (*self._observed, *self._trials) if trial.state in FAILURES]
 
     def _losses(self, evidence: Evidence, memory: Memory, number: int) -> tuple[Array, str]:  # (n,)
         """What the points with a value are compared by, and what the user must be told of it."""

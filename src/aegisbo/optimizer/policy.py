@@ -19,10 +19,11 @@ from numpy.random import Generator, default_rng
 from threadpoolctl import ThreadpoolController
 
 from aegisbo.arrays import Array, as_vector
-from aegisbo.errors import InvalidInput, SpaceExhausted
+from aegisbo.errors import InvalidInput, NoModel, SpaceExhausted
 from aegisbo.search.designs import maximin_latin_hypercube, sobol
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.base import Evidence, Memory, Smoother, Strategy, Suggestion
+from aegisbo.strategies.surrogates import Belief, Believer
 
 ROUNDING = 1e-9  # by how much a coordinate may leave the cube
 
@@ -82,6 +83,22 @@ class Policy:
             return None
         with one_blas_thread():
             return self.strategy.smoothed(evidence, memory, self.rng(Role.SMOOTHING, number))
+
+    def belief(self, evidence: Evidence, memory: Memory, number: int) -> Belief:
+        """What the model of the strategy believes, the same that smooths noisy values.
+
+        Raises:
+            NoModel: the strategy has none, or there are too few values.
+        """
+        if not isinstance(self.strategy, Believer):
+            raise NoModel(
+                f"The strategy {self.strategy!r} has no model that could be asked: use another, such as aegis."
+            )
+        values, least = len(evidence.y), evidence.cube.parameters + 1
+        if values < least:
+            raise NoModel(f"There is no model yet: it takes {least} values, and there are {values}.")
+        with one_blas_thread():
+            return self.strategy.believe(evidence, memory, self.rng(Role.SMOOTHING, number))
 
     def rng(self, role: Role, *address: int) -> Generator:
         """Random numbers by address, so that no draw depends on who asked or finished before."""

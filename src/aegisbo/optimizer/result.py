@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from aegisbo.optimizer.failures import counted, in_words
 from aegisbo.optimizer.trial import Trial
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from aegisbo.optimizer.explanation import Explanation
+    from aegisbo.optimizer.optimizer import Optimizer
+    from aegisbo.optimizer.prediction import Prediction
+    from aegisbo.plot.canvas import Picture
 
 REASONS = 3  # that a message names
 
@@ -24,7 +34,9 @@ class Result:
     ending: str  # why it ends here
     trials: tuple[Trial, ...]
     best: Trial | None  # the one at x, with the value measured there
+    optimizer: Optimizer = field(compare=False)  # as it was then: it can be asked, and goes on by itself
     idle: Mapping[str, float] | None = None  # shares of the workers' time, by cause; None if nobody kept account
+    study: Path | None = field(default=None, compare=False)  # the file of the run, if it has one
 
     @property
     def failures(self) -> dict[str, int]:
@@ -45,6 +57,68 @@ class Result:
         said = f"{self.ending} {failed} of {self.nfev} evaluations gave no value: {reasons}."
         return said if failed < self.nfev else f"{said}{self._remedy()}"
 
+    def predict(self, points: Any) -> Prediction:
+        """What the model expects at points of your own, in your units; see `Optimizer.predict`.
+
+        Raises:
+            NoModel: the strategy has no model, or there are too few values for it.
+            InvalidInput: a point is none of the space.
+        """
+        return self.optimizer.predict(points)
+
+    def explain(self, point: Any) -> Explanation:
+        """What is known about a point, or why a trial is where it is; see `Optimizer.explain`.
+
+        Raises:
+            InvalidInput: it is no point of the space.
+            TrialError: there is no trial with this number.
+        """
+        explanation = self.optimizer.explain(point)
+        if explanation.trial is None or self.study is None or not self.study.exists():
+            return explanation
+        from aegisbo.report.record import Record
+
+        decision = Record.of_study(self.study).decisions.get(explanation.trial.number)
+        return explanation if decision is None else replace(explanation, behind=decision.behind)
+
+    def plot(self, kind: str = "convergence", **options: Any) -> Picture:
+        """A figure of this run, drawn by the function of that name in `aegisbo.plot`; it needs matplotlib.
+
+        Args:
+            kind: "convergence", "timeline", "reasons", "slices", "contour", "importance" or "front".
+            options: what that function takes besides the result.
+
+        Returns:
+            The figure: it shows by itself in a notebook, and `figure.savefig("run.svg")` writes it.
+
+        Raises:
+            UnknownName: there is no such figure.
+            MissingExtra: matplotlib is not installed.
+        """
+        from aegisbo import plot
+
+        return plot.draw(kind, self, **options)
+
+    def to_pandas(self) -> DataFrame:
+        """A table with a row for each trial, indexed by its number; it needs pandas.
+
+        Returns:
+            The columns `state`, `value`, `param_...` for each parameter, `move`, `mean` and `std` (as predicted when
+            the point was chosen), `started_at`, `ended_at`, `seconds`, `worker` and `reason`.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        from aegisbo.optimizer.trial_frame import frame_of
+
+        return frame_of(self.trials, self.optimizer.space)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the same as `repr`, in a table."""
+        left = ' style="text-align: left"'
+        rows = (f"<tr><th>{name}</th><td{left}>{escape(str(value))}</td></tr>" for name, value in self._lines().items())
+        return f"<table>{''.join(rows)}</table>"
+
     def _remedy(self) -> str:
         """How to find out more, if an error was raised somewhere."""
         number = next((trial.number for trial in self.trials if trial.traceback), None)
@@ -55,7 +129,7 @@ class Result:
             f"for a study `aegisbo show FILE --trial {number}` shows it."
         )
 
-    def __repr__(self) -> str:
+    def _lines(self) -> dict[str, Any]:
         states = Counter(trial.state for trial in self.trials)
         counts = ", ".join(f"{count} {state}" for state, count in states.items())
         lines = {
@@ -64,4 +138,7 @@ class Result:
         }
         if self.idle is not None:
             lines["idle"] = ", ".join(f"{share:.1%} {cause}" for cause, share in self.idle.items())
-        return "\n".join(f"{name:>8}: {value}" for name, value in lines.items())
+        return lines
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name:>8}: {value}" for name, value in self._lines().items())

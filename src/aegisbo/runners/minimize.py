@@ -134,21 +134,24 @@ def minimize(
     )
     callbacks = checked_callbacks(callbacks)
     pairs = [] if observed is None else _checked_pairs(listed(observed, "observed"), settings)
+    call = {"budget": budget, "workers": workers, "target": target}
     with ExitStack() as stack:
         book = (
-            _Unsaved(settings) if study is None else stack.enter_context(_opened(study, settings, fun, anyway=anyway))
+            _Unsaved(settings)
+            if study is None
+            else stack.enter_context(_opened(study, settings, fun, call, anyway=anyway))
         )
         optimizer = book.optimizer
         book.observe(pairs)
         remaining = budget - optimizer.result().nfev
         if remaining < 1:
             book.closed(SPENT, [])
-            result = optimizer.result(SPENT)
+            result = replace(optimizer.result(SPENT), study=book.path)
             again = f"{SPENT} After `aegisbo retry {quote(str(study))}` the same call goes on."
             return result if result.success else replace(result, ending=again)
-        call = Call(fun, optimizer.space.named)
+        evaluate = Call(fun, optimizer.space.named)
         raising = executor == "serial" if raise_errors is None else raise_errors
-        pool = make_pool(executor, call, workers, book, threads_per_worker=threads_per_worker, raise_errors=raising)
+        pool = make_pool(executor, evaluate, workers, book, threads_per_worker=threads_per_worker, raise_errors=raising)
         stack.callback(pool.close)
         if trial_timeout is not None and not pool.can_stop:
             meaning = "counts as timed out, but keeps its worker until it returns"
@@ -163,18 +166,27 @@ def minimize(
             optimizer, pool, remaining, rules=rules, journal=book, watch=watch, more=lambda: not ctrl_c.pressed
         )
         book.closed(record.message, [asdict(idle) for idle in record.idle])
-    result = replace(optimizer.result(record.message), idle=record.idle_shares)
+    result = replace(optimizer.result(record.message), idle=record.idle_shares, study=book.path)
     logger.info(result.message)
     return result
 
 
-def _opened(study: str | os.PathLike[str], settings: Settings, fun: Callable[..., Any], *, anyway: bool) -> Study:
+def _opened(
+    study: str | os.PathLike[str],
+    settings: Settings,
+    fun: Callable[..., Any],
+    call: Mapping[str, Any],
+    *,
+    anyway: bool,
+) -> Study:
     objective = fun.objective() if isinstance(fun, Command) else Objective.of(fun)
-    return Study.open(study, settings, logger.warning, objective=objective, anyway=anyway)
+    return Study.open(study, settings, logger.warning, objective=objective, call=call, anyway=anyway)
 
 
 class _Unsaved(Unrecorded):
     """What a study is to a run, for a run without a file."""
+
+    path = None
 
     def __init__(self, settings: Settings) -> None:
         self.optimizer = Optimizer.from_settings(settings)

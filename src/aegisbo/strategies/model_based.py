@@ -67,9 +67,13 @@ class ModelBased(KnownParameters, ABC):
             note |= {} if instead is None else {"guard": instead}
         return Suggestion(x, decision.memory, {**note, **belief.note(x)})
 
+    def believe(self, evidence: Evidence, memory: Memory, rng: Generator) -> Belief:
+        """What the surrogate believes after all finished evaluations, whatever is pending."""
+        return self.parts.surrogate.fit(evidence, memory, rng)[0]
+
     def smoothed(self, evidence: Evidence, memory: Memory, rng: Generator) -> Array:  # (n,)
         """The posterior mean at every finished point, in the units of `evidence.y`."""
-        belief, _ = self.parts.surrogate.fit(evidence, memory, rng)
+        belief = self.believe(evidence, memory, rng)
         return belief.scale.measured(belief.gp.mean(evidence.X))
 
     def _fallbacks(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Iterator[Fallback]:

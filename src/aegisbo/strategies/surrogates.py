@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.random import Generator
@@ -19,6 +19,7 @@ from aegisbo.gp.additive_model import AdditiveHyperparameters, AdditiveLikelihoo
 from aegisbo.gp.isotropic_model import IsotropicModel
 from aegisbo.gp.output_transform import Scale, SoftScale, scale_of, soft_scale_of
 from aegisbo.gp.posterior import GP
+from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.base import Evidence, Memory, Note
 
 GROWTH = 1.05  # the additive model learns anew when there are this many times as many data
@@ -34,6 +35,11 @@ class Belief:
     best: float  # lowest value measured, standardized
     notes: Sequence[str]  # what was out of the ordinary in the fit
 
+    def predict(self, Z: Array) -> tuple[Array, Array]:
+        """Mean and standard deviation (m,) of the noise-free function at Z (m, width), on the standardized scale."""
+        both = by_blocks(lambda rows: np.stack(self.gp.predict(rows), axis=1), Z)
+        return both[:, 0], np.sqrt(both[:, 1])
+
     def note(self, x: Array) -> Note:
         """What is predicted at x (width,), in the user's units, and how the model is."""
         z = x[None, :]
@@ -47,6 +53,14 @@ class Belief:
         if self.notes:
             said["fit"] = list(self.notes)
         return said
+
+
+@runtime_checkable
+class Believer(Protocol):
+    """A strategy with a model that can be asked."""
+
+    def believe(self, evidence: Evidence, memory: Memory, rng: Generator) -> Belief:
+        """What is believed after all finished evaluations; `memory` is the one after the last ask."""
 
 
 class Surrogate(Protocol):

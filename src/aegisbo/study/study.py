@@ -60,6 +60,7 @@ class Study:
         say: Callable[[str], None] = lambda text: None,
         *,
         objective: Objective | None = None,
+        call: Mapping[str, Any] | None = None,
         anyway: bool = False,
     ) -> Study:
         """Begin a study, or continue the one at `path` if it was begun with the same settings.
@@ -71,6 +72,7 @@ class Study:
             settings: as the user gave them; what they leave open is left to the study.
             say: is told, in a sentence, what the user should know.
             objective: the function whose values are stored; None if nobody knows it.
+            call: what the driver was asked for, in JSON's types; it is recorded for readers and decides nothing.
             anyway: go on although the study holds values of another function.
 
         Raises:
@@ -81,7 +83,7 @@ class Study:
             resources.enter_context(DriverLock(path))
             store = Store(path, say)
             resources.callback(store.close)
-            events, driver = store.events(), {"pid": os.getpid(), "host": platform.node()}
+            events, driver = store.events(), {"pid": os.getpid(), "host": platform.node(), "call": dict(call or {})}
             if not events:  # new, or killed before the first event
                 optimizer = Optimizer.from_settings(settings)
                 body = {"optimizer": optimizer.settings.describe(), "build": build(), **_described(objective)}
@@ -167,8 +169,9 @@ def load(path: str | os.PathLike[str]) -> Result:
     Raises:
         StudyError: there is no such file, or it is no study.
     """
-    events = read_events(Path(path))
-    return replace(optimizer_after(events).result(ending(Path(path), events)), idle=idle_shares(events))
+    path = Path(path)
+    events = read_events(path)
+    return replace(optimizer_after(events).result(ending(path, events)), idle=idle_shares(events), study=path)
 
 
 def build() -> dict[str, str]:

@@ -1,0 +1,35 @@
+"""`aegisbo report`: a study as one page that opens from disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aegisbo.cli.study_file import StudyFile
+from aegisbo.cli.writing import require_writable
+from aegisbo.errors import InvalidInput
+
+
+def report(
+    study: StudyFile,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="Where to; beside the study, with the end .html, unless given."
+        ),
+    ] = None,
+) -> None:
+    """Write what happened in a study, and why, into one page that opens without a network."""
+    from aegisbo.report.html import report as page_of
+    from aegisbo.report.record import Record
+
+    file = study.with_suffix(".html") if output is None else output
+    require_writable(file)
+    page = page_of(Record.of_study(study))
+    try:
+        file.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be written: {error.strerror}.") from error
+    typer.echo(f"{file} ({len(page.encode()) / 1e3:.0f} kB): open it in a browser.")

@@ -1,0 +1,57 @@
+"""`aegisbo serve`: studies as a live page, for this machine only."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aegisbo.errors import AegisError, StudyError
+
+BESIDE = "import sys; from aegisbo.report.server import beside; beside(sys.argv[1])"
+
+
+def serve(
+    studies: Annotated[list[Path], typer.Argument(metavar="STUDY...", help="One study file or several.")],
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, metavar="N", help="Where to listen; 8700 or any free one unless given."),
+    ] = None,
+) -> None:
+    """Show studies as a page that follows them while they run; only this machine can see it, and it only reads."""
+    from aegisbo.report.server import server_of
+
+    for study in studies:
+        if not study.exists():
+            raise StudyError(f"There is no study file {study}: check the name.")
+    server = server_of(studies, port)
+    typer.echo(f"{server.address} shows {', '.join(map(str, studies))}. Ctrl-C ends it.")
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        server.close()
+
+
+@contextmanager
+def served(study: Path) -> Iterator[str]:
+    """Serve a study, which may not exist yet, from another process while this lasts; gives the address.
+
+    Another process, so that it does not keep the optimizer from choosing. It ends with this one, however that ends.
+    """
+    command = [sys.executable, "-c", BESIDE, str(study)]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    with process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        if not address:
+            raise AegisError("The live page could not be started: see above. Leave --serve out to run without it.")
+        yield address  # leaving the block closes its standard input, and waits for it

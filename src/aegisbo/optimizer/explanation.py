@@ -1,0 +1,82 @@
+"""What a run knows about one point, and why a trial is where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from aegisbo.optimizer.prediction import Prediction
+from aegisbo.optimizer.trial import Trial, in_brief
+from aegisbo.space import Params
+
+
+class Influence(NamedTuple):
+    """What the prediction does when one parameter alone goes through its range."""
+
+    low: float
+    high: float
+    best: Any  # the value of the parameter at which the prediction is best
+
+    @property
+    def span(self) -> float:
+        """From the lowest to the highest prediction."""
+        return self.high - self.low
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """One point: what is expected there, how far the data are, which parameters matter; of a trial also why.
+
+    What needs a model is None or empty if there is none, and `remark` says why.
+    """
+
+    params: Params
+    trial: Trial | None = None  # whose point it is, if it was asked for by number
+    prediction: Prediction | None = None
+    best: Trial | None = None  # the best so far, to which the chance to improve refers
+    nearest: Trial | None = None  # the evaluated point that is nearest, the trial itself left out
+    distance: float | None = None  # to it, in length scales of the model
+    influence: Mapping[str, Influence] = field(default_factory=dict)  # by parameter, the most influential one first
+    remark: str = ""  # why there is no prediction
+    behind: int | None = None  # results that had come in, but were not known when the trial was chosen
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name:>10}{':' if name else ' '} {text}" for name, text in self._lines())
+
+    def _lines(self) -> Iterator[tuple[str, str]]:
+        if self.trial is not None:
+            yield "point of", _told(self.trial)
+            yield "chosen", self._chosen(self.trial.note)
+        yield "point", in_brief(self.params)
+        if self.prediction is None:
+            yield "prediction", self.remark
+            return
+        yield "prediction", str(self.prediction)
+        if self.trial is None or self.trial.value is None:
+            yield "chance", f"{self.prediction.chance:.1%} to be better than the best so far, {_told(self.best)}"
+        if self.nearest is not None:
+            yield "nearest", f"{_told(self.nearest)}, {self.distance:.3g} length scales away"
+        yield "parameters", "if one alone went through its range, the prediction would go"
+        width = max(map(len, self.influence))
+        for name, (low, high, best) in self.influence.items():
+            at = f"{best:.6g}" if isinstance(best, float) else best
+            yield "", f"  {name:<{width}}  from {low:.4g} to {high:.4g}, best at {at}"
+
+    def _chosen(self, note: Mapping[str, Any]) -> str:
+        said = [f"by the move {note.get('move', 'unknown')}"]
+        if "guard" in note:
+            said.append(f"replaced by the guard ({note['guard']})")
+        if "mean" in note:
+            said.append(f"when {note['mean']:.6g} ± {note['std']:.3g} was predicted there")
+        if self.behind is not None:
+            said.append("1 result behind" if self.behind == 1 else f"{self.behind} results behind")
+        return ", ".join(said)
+
+
+def _told(trial: Trial | None) -> str:
+    """A trial by number and outcome."""
+    if trial is None:
+        return "nothing"
+    name = f"trial {trial.number}" if trial.number >= 0 else f"observed point {-trial.number}"
+    return f"{name} ({trial.state if trial.value is None else f'{trial.value:.6g}'})"

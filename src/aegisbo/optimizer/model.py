@@ -1,0 +1,94 @@
+"""The model of a run at one moment, asked by the user in the user's own words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aegisbo.arrays import Array
+from aegisbo.optimizer.direction import Direction
+from aegisbo.optimizer.explanation import Explanation, Influence
+from aegisbo.optimizer.prediction import Prediction, predicted
+from aegisbo.optimizer.trial import Trial
+from aegisbo.space import Params, Space
+from aegisbo.space.sweep import sweep
+from aegisbo.strategies.surrogates import Belief
+
+SWEPT = 65  # values of a parameter that are looked at; odd, so that the middle is among them
+
+
+@dataclass(frozen=True)
+class Model:
+    """What a run has learned from the evaluations that had ended. Make one with `Optimizer.model`."""
+
+    belief: Belief  # on the unit cube, everything minimized; its data are those of `done`, then of `failed`
+    done: tuple[Trial, ...]
+    failed: tuple[Trial, ...]
+    space: Space
+    direction: Direction
+    noisy: bool
+
+    def predict(self, points: Any) -> Prediction:
+        """See `Optimizer.predict`."""
+        given, one = _listed(points)
+        units = [self.space.to_unit(each.params if isinstance(each, Trial) else each) for each in given]
+        prediction = self._predicted(np.array(units).reshape(-1, self.space.cube.width))
+        return prediction.at(0) if one else prediction
+
+    def explain(self, params: Params, trial: Trial | None) -> Explanation:
+        """What is known about one point, which may be that of a trial."""
+        nearest, distance = self._nearest(self.space.to_unit(params), trial)
+        prediction, influence = self.predict(params), self._influence(params)
+        return Explanation(params, trial, prediction, self.best, nearest, distance, influence)
+
+    @property
+    def best(self) -> Trial:
+        """The best so far: by the posterior mean if values are noisy, else by the value measured."""
+        return self.done[int(self._levels().argmin())]
+
+    def _levels(self) -> Array:  # (n,)
+        """What the points with a value are compared by, on the scale of the model."""
+        gp, n = self.belief.gp, len(self.done)
+        return gp.mean(gp.X[:n]) if self.noisy else gp.y[:n] + gp.constant
+
+    def _predicted(self, Z: Array) -> Prediction:  # (m, width)
+        return predicted(self.belief, Z, float(self._levels().min()), self.direction)
+
+    def _influence(self, params: Params) -> dict[str, Influence]:
+        """What each parameter would change if it alone went through its range, the most influential one first."""
+        found = {}
+        for name, parameter in self.space.parameters.items():
+            values = [params[name], *sweep(parameter, SWEPT)]
+            means = self.predict([{**params, name: value} for value in values]).mean
+            best = values[int(self.direction.turned(means).argmin())]
+            found[name] = Influence(float(means.min()), float(means.max()), best)
+        return dict(sorted(found.items(), key=lambda item: -item[1].span))
+
+    def _nearest(self, x: Array, trial: Trial | None) -> tuple[Trial | None, float | None]:
+        """The evaluated trial nearest to x (width,), the given one left out, and how many length scales it is away."""
+        gp = self.belief.gp
+        distances = np.sqrt((((gp.X - x) / gp.kernel.lengthscale) ** 2).sum(axis=1))
+        number = None if trial is None else trial.number
+        others = [
+            (d, each) for d, each in zip(distances, (*self.done, *self.failed), strict=True) if each.number != number
+        ]
+        if not others:
+            return None, None
+        distance, nearest = min(others, key=lambda pair: pair[0])
+        return nearest, float(distance)
+
+
+def _listed(points: Any) -> tuple[list[Any], bool]:
+    """The points in a list, and whether it was one that stood for itself."""
+    if not _holds_values(points):
+        return [points], True
+    entries = list(points)
+    many = all(isinstance(each, Trial | Mapping) or _holds_values(each) for each in entries)
+    return (entries, False) if many else ([entries], True)
+
+
+def _holds_values(given: object) -> bool:
+    return isinstance(given, Iterable) and not isinstance(given, str | Mapping)

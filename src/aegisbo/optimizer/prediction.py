@@ -1,0 +1,56 @@
+"""What the model expects at a point of the user's, in the user's units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from aegisbo.arrays import Array
+from aegisbo.optimizer.direction import Direction
+from aegisbo.strategies.surrogates import Belief
+
+WIDE = 1.959963984540054  # standard deviations on either side that hold 95 % of a normal law
+SHOWN = 10  # points of which a text tells
+
+
+@dataclass(frozen=True, repr=False)
+class Prediction:
+    """What the function without its noise is expected to be at m points, as numbers if only one was asked for.
+
+    The model is normal on a scale of its own, which is bent above the median of the values (the `modern` preset), so
+    that in the user's units the law is lopsided. It is described by its quantiles, which follow any bending.
+    """
+
+    mean: Any  # (m,) as likely to be exceeded as not; where the scale is straight the mean, else the median
+    std: Any  # (m,) half of the width of the middle 68 %: the standard deviation where the scale is straight
+    low: Any  # (m,) where the middle 95 % begin
+    high: Any  # (m,) and where they end
+    chance: Any  # (m,) that the function is better there than the best so far
+
+    def at(self, index: int) -> Prediction:
+        """The prediction at one of many points, in numbers."""
+        return Prediction(*(float(np.atleast_1d(getattr(self, each.name))[index]) for each in fields(self)))
+
+    def __str__(self) -> str:
+        if np.ndim(self.mean):
+            return "\n".join(str(self.at(k)) for k in range(len(self.mean)))
+        return f"{self.mean:.6g} ± {self.std:.3g} (95 %: {self.low:.6g} to {self.high:.6g})"
+
+    def __repr__(self) -> str:
+        count = len(np.atleast_1d(self.mean))
+        points = [self.at(k) for k in range(min(count, SHOWN))]
+        lines = [f"{point}, chance to improve {point.chance:.1%}" for point in points]
+        return "\n".join([*lines, *([f"... and {count - SHOWN} more"] if count > SHOWN else [])])
+
+
+def predicted(belief: Belief, Z: Array, best: float, direction: Direction) -> Prediction:
+    """The prediction at Z (m, width), beside the best value so far on the standardized scale."""
+    mu, sigma = belief.predict(Z)
+    deviations = np.array([-WIDE, -1.0, 0.0, 1.0, WIDE])[:, None]
+    low, less, mean, more, high = direction.turned(belief.scale.measured(mu + deviations * sigma))
+    known = sigma == 0.0
+    chance = np.where(known, mu < best, ndtr((best - mu) / np.where(known, 1.0, sigma)))
+    return Prediction(mean, np.abs(0.5 * more - 0.5 * less), np.minimum(low, high), np.maximum(low, high), chance)

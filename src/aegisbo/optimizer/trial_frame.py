@@ -1,0 +1,59 @@
+"""Trials as a pandas table, with the types that the parameters have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from aegisbo.errors import MissingExtra
+from aegisbo.optimizer.trial import Trial
+from aegisbo.space import Choice, Int, Space
+from aegisbo.space.parameters import Parameter
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+
+def frame_of(trials: Sequence[Trial], space: Space) -> DataFrame:
+    """A row for each trial, indexed by its number.
+
+    Raises:
+        MissingExtra: pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ModuleNotFoundError as error:
+        raise MissingExtra("A table of trials", "pandas") from error
+    columns = {
+        "state": pd.Categorical([trial.state for trial in trials]),
+        "value": _floats([trial.value for trial in trials]),
+        **{
+            f"param_{name}": _column([trial.params[name] for trial in trials], parameter)
+            for name, parameter in space.parameters.items()
+        },
+        "move": pd.Categorical([trial.note.get("move") for trial in trials]),
+        "mean": _floats([trial.note.get("mean") for trial in trials]),
+        "std": _floats([trial.note.get("std") for trial in trials]),
+        "started_at": pd.to_datetime(_floats([trial.started for trial in trials]), unit="s", utc=True),
+        "ended_at": pd.to_datetime(_floats([trial.ended for trial in trials]), unit="s", utc=True),
+        "seconds": _floats([trial.seconds for trial in trials]),
+        "worker": pd.array([trial.worker for trial in trials], dtype="Int64"),
+        "reason": pd.Series([trial.reason for trial in trials], dtype=object),
+    }
+    return pd.DataFrame(columns).set_index(pd.Index([trial.number for trial in trials], dtype="int64", name="number"))
+
+
+def _floats(values: Sequence[float | None]) -> Series[Any]:
+    import pandas as pd
+
+    return pd.Series(values, dtype="float64")
+
+
+def _column(values: Sequence[Any], parameter: Parameter) -> Any:
+    """Numbers as numbers, choices as categories in their order; None cannot be a category."""
+    import pandas as pd
+
+    if isinstance(parameter, Choice):
+        named = None not in parameter.values
+        return pd.Categorical(values, categories=list(parameter.values)) if named else pd.Series(values, dtype=object)
+    return pd.Series(values, dtype="int64" if isinstance(parameter, Int) else "float64")

@@ -1,0 +1,81 @@
+"""Best value so far, against evaluations and against time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from aegisbo.plot.canvas import BEST, FAINT, INK, LINE, Look, Picture, canvas, crowded, heading, label, legend, say
+from aegisbo.plot.source import Run, record_of
+from aegisbo.plot.time_axis import unit_of
+from aegisbo.plot.titles import summary
+from aegisbo.plot.value_axis import Values, mark_failures, values_of
+from aegisbo.report.convergence import Step
+from aegisbo.report.convergence import convergence as steps_of
+
+
+def convergence(run: Run, *, target: float | None = None) -> Picture:
+    """The best value so far with every evaluation, against their number and against the time of the run.
+
+    Args:
+        run: a result, an optimizer, or the file of a study.
+        target: a value to draw a line at.
+
+    Returns:
+        A matplotlib figure.
+
+    Raises:
+        InvalidInput: the run is none of these.
+        StudyError: there is no such study.
+    """
+    record = record_of(run)
+    steps = steps_of(record)
+    timed = [step for step in steps if step.elapsed is not None]
+    figure, axes = canvas(2 if timed else 1, (4.6 if timed else 6.4, 3.4), summary(record))
+    measured = [step.value for step in steps if step.value is not None]
+    values = values_of(measured, maximize=record.maximize).with_room_for(target)
+    _panel(axes[0], [float(step.evaluation) for step in steps], steps, values, target)
+    label(axes[0], "evaluations", "value")
+    legend(axes[0])
+    if timed:
+        unit, size = unit_of(max(step.elapsed or 0.0 for step in timed))
+        _panel(axes[1], [(step.elapsed or 0.0) / size for step in timed], timed, values, target)
+        label(axes[1], f"time of the run ({unit})")
+    return figure
+
+
+def _panel(axis: Axes, x: Sequence[float], steps: Sequence[Step], values: Values, target: float | None) -> None:
+    heading(axis, "Best so far (larger is better)" if values.maximize else "Best so far")
+    if not steps:
+        say(axis, "No evaluation has ended yet.")
+        return
+    values.apply(axis)
+    done = [(at, step.value) for at, step in zip(x, steps, strict=True) if step.value is not None]
+    mark_failures(axis, [at for at, step in zip(x, steps, strict=True) if step.value is None], maximize=values.maximize)
+    if done:
+        at, y = np.array(done).T
+        inside = ~values.beyond(y)
+        axis.plot(
+            at[inside],
+            y[inside],
+            "o",
+            markersize=3.5 * crowded(len(y)),
+            color=FAINT,
+            markeredgewidth=0,
+            label="evaluation",
+        )
+        if not inside.all():
+            look: Look = {"markersize": 4, "color": FAINT, "label": f"beyond the axis ({(~inside).sum()})"}
+            axis.plot(at[~inside], values.shown(y[~inside]), values.beyond_mark, **look)
+        best = [(at, step.best) for at, step in zip(x, steps, strict=True) if step.best is not None]
+        axis.step(*np.array(best).T, where="post", color=LINE, linewidth=1.8, label="best so far")
+        better = [(at, step.value) for at, step in zip(x, steps, strict=True) if step.improved]
+        if better:
+            at, y = np.array(better).T
+            axis.plot(at, values.shown(y), "o", markersize=5, color=LINE, label="improvement")
+    if target is not None:
+        axis.axhline(target, color=BEST, linewidth=1.2, linestyle=(0, (5, 3)), label=f"target {target:.6g}")
+    axis.set_xlim(left=0.0)
+    axis.tick_params(labelcolor=INK)

@@ -1,0 +1,100 @@
+"""What all figures share: the paper, colors, legends, and texts that are shown as they are written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from io import BytesIO
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+INK, FAINT, GRID = "#222222", "#767676", "#e4e4e4"
+LINE, BEST, FAILED, PENDING = "#0072b2", "#d55e00", "#b3261e", "#00795a"
+LETTERS = 28  # of a name
+
+
+Look = dict[str, Any]  # keywords of matplotlib
+
+
+class Picture(Figure):
+    """A matplotlib figure that shows by itself in a notebook, whatever the notebook has been told about matplotlib."""
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        """Twice as fine as the place that it takes."""
+        file = BytesIO()
+        self.savefig(file, format="png", dpi=2 * 96)
+        width, height = self.get_size_inches()
+        return file.getvalue(), {"width": round(96 * width), "height": round(96 * height)}
+
+
+def canvas(panels: int, size: tuple[float, float], title: str) -> tuple[Picture, list[Axes]]:
+    """A figure and its panels, two or three in a row, each so wide and high in inches."""
+    columns = 2 if panels == 4 else min(panels, 3)
+    rows = math.ceil(panels / columns)
+    figure = Picture(figsize=(size[0] * columns, 0.4 + size[1] * rows), facecolor="white")
+    figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
+    axes: list[Axes] = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for unused in axes[panels:]:
+        unused.remove()
+    for axis in axes[:panels]:
+        tidy(axis)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=INK)
+    return figure, axes[:panels]
+
+
+def tidy(axis: Axes) -> None:
+    """Thin lines in the background, nothing else but the data."""
+    axis.grid(color=GRID, linewidth=0.7)
+    axis.set_axisbelow(True)
+    axis.tick_params(labelsize=8, length=3, color=FAINT, labelcolor=INK)
+    axis.tick_params(which="minor", length=2, labelsize=7, color=FAINT)
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.spines[["left", "bottom"]].set_color(FAINT)
+
+
+def heading(axis: Axes, text: str) -> None:
+    """What a panel shows."""
+    axis.set_title(text, loc="left", fontsize=9, color=INK)
+
+
+def label(axis: Axes, x: str = "", y: str = "") -> None:
+    """What the axes mean."""
+    axis.set_xlabel(x, fontsize=9, color=INK)
+    axis.set_ylabel(y, fontsize=9, color=INK)
+
+
+def legend(axis: Axes, **where: Any) -> None:
+    """Explain the marks, if there are any."""
+    if axis.get_legend_handles_labels()[0]:
+        options: Look = {"loc": "best", "frameon": True, "framealpha": 0.85, "edgecolor": "none", **where}
+        axis.legend(fontsize=8, labelcolor=INK, **options)
+
+
+def explain_marks(figure: Picture, axes: Sequence[Axes]) -> None:
+    """One legend for all panels."""
+    found = {text: mark for axis in axes for mark, text in zip(*axis.get_legend_handles_labels(), strict=True)}
+    look: Look = {"ncols": 7, "fontsize": 8, "frameon": False, "labelcolor": INK}
+    if found:
+        figure.legend([*found.values()], [*found], loc="outside lower left", **look)
+
+
+def crowded(count: int) -> float:
+    """By how much marks are smaller where there are so many of them."""
+    return min(max(math.sqrt(200.0 / max(count, 1)), 0.4), 1.0)
+
+
+def say(axis: Axes, text: str) -> None:
+    """Say in the middle of a panel why it is empty."""
+    axis.text(0.5, 0.5, text, transform=axis.transAxes, ha="center", va="center", fontsize=9, color=FAINT, wrap=True)
+    axis.set_xticks([])
+    axis.set_yticks([])
+    axis.grid(visible=False)
+
+
+def plain(text: object, letters: int = LETTERS) -> str:
+    """A user's text, cut if it is long, which matplotlib must not read as a formula."""
+    line = " ".join(str(text).split())
+    return (line if len(line) <= letters else f"{line[: letters - 1]}…").replace("$", r"\$")

@@ -1,0 +1,169 @@
+"""Why points were chosen, what each kind of move has brought, and how good the predictions were."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from aegisbo.arrays import Array
+from aegisbo.outcome import FAILURES
+from aegisbo.plot.canvas import FAINT, INK, Look, Picture, canvas, crowded, explain_marks, heading, label, plain, say
+from aegisbo.plot.marks import Mark, marks_of
+from aegisbo.plot.source import Run, record_of
+from aegisbo.plot.titles import summary
+from aegisbo.plot.value_axis import Values, mark_failures, values_of
+from aegisbo.report.reasons import COVERED, Prediction, Reason, Yield, calibration, predictions, yields
+from aegisbo.report.reasons import reasons as reasons_of
+from aegisbo.report.record import Record
+
+
+def reasons(run: Run) -> Picture:
+    """Each point's move along the run, what the moves have brought, predictions, and how late results were known.
+
+    Args:
+        run: a result, an optimizer, or the file of a study.
+
+    Returns:
+        A matplotlib figure.
+
+    Raises:
+        InvalidInput: the run is none of these.
+        StudyError: there is no such study.
+    """
+    record = record_of(run)
+    chosen = reasons_of(record)
+    marks = marks_of([reason.move for reason in chosen])
+    figure, (along, brought, predicted, behind) = canvas(4, (4.6, 3.1), summary(record))
+    _along(along, record, marks)
+    _brought(brought, yields(record), marks)
+    by_number = {reason.number: marks[reason.move] for reason in chosen}
+    _predicted(predicted, predictions(record), by_number, maximize=record.maximize)
+    _behind(behind, chosen, marks)
+    explain_marks(figure, [along])
+    return figure
+
+
+def _along(axis: Axes, record: Record, marks: dict[str, Mark]) -> None:
+    heading(axis, "Every trial by the move that chose it")
+    label(axis, "trial", "value")
+    done = [trial for trial in record.trials if trial.value is not None]
+    if not record.trials:
+        say(axis, "No trial yet.")
+        return
+    values = values_of([trial.value for trial in done if trial.value is not None], maximize=record.maximize)
+    values.apply(axis)
+    size = 5.0 * crowded(len(done))
+    for move, mark in marks.items():
+        mine = [(trial.number, trial.value) for trial in done if trial.note.get("move", "unknown") == move]
+        if mine:
+            x, y = np.array(mine, dtype=np.float64).T
+            _dots(axis, x, values.shown(y), mark, size, plain(move))
+    failed = [float(trial.number) for trial in record.trials if trial.state in FAILURES]
+    mark_failures(axis, failed, maximize=record.maximize)
+
+
+def _brought(axis: Axes, found: Sequence[Yield], marks: dict[str, Mark]) -> None:
+    heading(axis, "What each move has brought")
+    if not found:
+        say(axis, "No trial yet.")
+        return
+    rows = {move: row for row, move in enumerate(marks)}
+    for each in found:
+        row, mark = rows[each.move], marks[each.move]
+        pending = each.chosen - each.done - each.failed
+        parts = {
+            "improved": each.improved,
+            "done": each.done - each.improved,
+            "failed": each.failed,
+            "pending": pending,
+        }
+        looks: dict[str, Look] = {
+            "improved": {"facecolor": mark.color},
+            "done": {"facecolor": "white", "hatch": ""},
+            "failed": {"facecolor": "white", "hatch": "xxxxx"},
+            "pending": {"facecolor": "white", "linestyle": "--"},
+        }
+        left = 0
+        for part, count in parts.items():
+            if count:
+                axis.barh(row, count, left=left, height=0.6, edgecolor=mark.color, label=f"_{part}", **looks[part])
+                left += count
+        axis.annotate(
+            _in_words(each), (left, row), (4, 0), textcoords="offset points", va="center", fontsize=7.5, color=INK
+        )
+    axis.set_yticks(list(rows.values()), [plain(move) for move in rows])
+    axis.set_ylim(len(rows) - 0.4, -0.6)
+    axis.margins(x=0.45)
+    axis.set_xlim(left=0)
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axis.grid(visible=False, axis="y")
+    label(axis, "trials (filled: new best; crossed: no value; dashed: pending)")
+
+
+def _in_words(found: Yield) -> str:
+    said = f"{found.improved} of {found.chosen} improved"
+    return f"{said}, by {found.gain:.3g}" if found.gain else said
+
+
+def _predicted(axis: Axes, found: Sequence[Prediction], marks: dict[int, Mark], *, maximize: bool) -> None:
+    quality = calibration(found)
+    if quality is None:
+        heading(axis, "Predicted and measured")
+        say(axis, "Nothing was predicted that has been measured since.")
+        return
+    heading(axis, f"Predicted and measured: {quality.within:.0%} of the values within 95 %")
+    mean, std, value = np.array([(each.mean, each.std, each.value) for each in found]).T
+    _square(axis, values_of(value.tolist(), maximize=maximize), mean)
+    low, high = axis.get_xlim()
+    axis.plot([low, high], [low, high], color=FAINT, linewidth=1.0, linestyle=(0, (5, 3)))
+    least, most = np.clip(mean + COVERED * std * np.array([[-1.0], [1.0]]), low, high)  # (m,) each
+    x, y = np.clip(mean, low, high), np.clip(value, low, high)
+    for mark in dict.fromkeys(marks.values()):
+        mine = np.array([marks[each.number] == mark for each in found])
+        axis.hlines(y[mine], least[mine], most[mine], color=mark.color, linewidth=0.7, alpha=0.45)
+        _dots(axis, x[mine], y[mine], mark, 4.5 * crowded(len(found)))
+    label(axis, "predicted when it was chosen (line: 95 %)", "measured")
+
+
+def _square(axis: Axes, values: Values, means: Array) -> None:  # (m,)
+    """The same scale across and upwards; around zero it is never logarithmic, because predictions may be negative."""
+    if not values.log:
+        values.apply(axis)
+        axis.set_xlim(axis.get_ylim())
+        return
+    straight = max(values.low, 1e-4 * values.high)
+    limits = (max(min(float(means.min()), values.low), -10.0 * straight) - 0.3 * straight, 1.5 * values.high)
+    powers = 10.0 ** np.arange(np.ceil(np.log10(3.0 * straight)), np.floor(np.log10(values.high)) + 1.0)
+    ticks = [each for each in (*-powers, 0.0, *powers) if limits[0] < each < limits[1]]  # none that are too close to 0
+    for apply, limit, each in (
+        (axis.set_xscale, axis.set_xlim, axis.xaxis),
+        (axis.set_yscale, axis.set_ylim, axis.yaxis),
+    ):
+        apply("symlog", linthresh=straight)
+        limit(*limits)
+        each.set_ticks(ticks)
+
+
+def _behind(axis: Axes, chosen: Sequence[Reason], marks: dict[str, Mark]) -> None:
+    heading(axis, "Results behind: in, but not known to the choice")
+    known = [reason for reason in chosen if reason.behind is not None]
+    if not known:
+        say(axis, "Only a study knows when points were chosen.")
+        return
+    for move, mark in marks.items():
+        mine = [(reason.number, reason.behind) for reason in known if reason.move == move]
+        if mine:
+            x, y = np.array(mine, dtype=np.float64).T
+            axis.vlines(x, 0.0, y, color=mark.color, linewidth=0.8)
+            _dots(axis, x, y, mark, 4.0 * crowded(len(known)))
+    most = max(reason.behind or 0 for reason in known)
+    axis.set_ylim(-0.1, max(most, 1) * 1.1)
+    axis.yaxis.set_major_locator(MaxNLocator(integer=True))
+    label(axis, "trial", "results behind")
+
+
+def _dots(axis: Axes, x: Array, y: Array, mark: Mark, size: float, name: str = "") -> None:  # (m,), (m,)
+    axis.plot(x, y, linestyle="", color=mark.color, marker=mark.marker, markersize=size, label=name or None)

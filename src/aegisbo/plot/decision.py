@@ -1,0 +1,77 @@
+"""One decision in full."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from aegisbo.errors import InvalidInput, NoModel
+from aegisbo.optimizer import Trial
+from aegisbo.plot.canvas import BEST, FAINT, LINE, PENDING, Look, Picture, canvas, heading, label, legend, plain
+from aegisbo.plot.one_parameter import draw_slice, star, values_along
+from aegisbo.plot.source import Run, record_of
+from aegisbo.plot.titles import summary
+from aegisbo.report.front import Front, Place
+from aegisbo.report.front import front as front_of
+
+SLICES = 5  # at most, beside the front
+
+
+def front(run: Run, trial: Trial | int) -> Picture:
+    """How a point was chosen: the Pareto front of mean and uncertainty then, the points pending then, the model then.
+
+    Args:
+        run: a result with a study, or the file of a study.
+        trial: the trial or its number.
+
+    Returns:
+        A matplotlib figure.
+
+    Raises:
+        InvalidInput: the run is none, or the trial is not given by its number.
+        StudyError: there is no such study.
+        TrialError: there is no such trial, or no study that tells what was known when it was chosen.
+        NoModel: no model took part in the choice.
+    """
+    record = record_of(run)
+    _, chosen = record.optimizer.located(trial)
+    if chosen is None:
+        raise InvalidInput(f"Which trial? Give it by its number, got {trial!r}.")
+    facts = front_of(record, chosen.number)
+    if facts is None:
+        raise NoModel(
+            f"No model took part in the choice of trial {chosen.number}: its move was {chosen.note.get('move')}."
+        )
+    cuts = sorted(facts.slices, key=lambda cut: -float(np.ptp(cut.predicted.mean)))[:SLICES]
+    title = f"{summary(record)}\nThe choice of trial {chosen.number} by the move {facts.move}, as it was made"
+    figure, (axis, *others) = canvas(1 + len(cuts), (3.6, 2.9), title)
+    _draw_front(axis, facts)
+    values = values_along(cuts, facts.best, maximize=record.maximize)
+    for panel, cut in zip(others, cuts, strict=True):
+        parameter = record.optimizer.space.parameters[cut.parameter]
+        draw_slice(panel, cut, parameter, values)
+        panel.axhline(facts.best, color=FAINT, linewidth=1.0, linestyle=(0, (5, 3)))
+        star(panel, cut, parameter, chosen.params, None, values)
+        heading(panel, f"Model then along {plain(cut.parameter)}")
+        label(panel, plain(cut.parameter), "value")
+    return figure
+
+
+def _draw_front(axis: Axes, facts: Front) -> None:
+    heading(axis, "Pareto front of mean and uncertainty")
+    dots: Look = {"markersize": 4, "color": LINE, "linewidth": 0.8, "alpha": 0.9}
+    axis.plot(*_places(facts.members), "o-", markerfacecolor="white", label="front", **dots)
+    if facts.pending:
+        pending = _places([place for _, place in facts.pending])
+        axis.plot(*pending, "^", markersize=7, color=PENDING, markeredgecolor="white", label="pending then")
+    axis.plot(
+        *_places([facts.taken]), "*", markersize=14, color=BEST, markeredgecolor="white", linestyle="", label="taken"
+    )
+    axis.axvline(facts.best, color=FAINT, linewidth=1.0, linestyle=(0, (5, 3)), label=f"best then, {facts.best:.4g}")
+    label(axis, "predicted mean", "std (on the model's scale)")
+    axis.set_ylim(bottom=0.0)
+    legend(axis)
+
+
+def _places(places: tuple[Place, ...] | list[Place]) -> tuple[list[float], list[float]]:
+    return [place.mean for place in places], [place.std for place in places]

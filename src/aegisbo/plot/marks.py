@@ -1,0 +1,45 @@
+"""Colors and marks: each move has both, so that nothing is told by color alone.
+
+The colors differ also for eyes that cannot tell red from green or blue from yellow, and stand out from white by 3:1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Mark(NamedTuple):
+    """How a kind of point looks."""
+
+    color: str
+    marker: str
+
+
+MOVES = {  # the shapes and the kinds of color are those of the report's page
+    "observed": Mark("#222222", "|"),
+    "initial": Mark("#7b7b7b", "o"),
+    "exploit": Mark("#0b3c8c", "s"),
+    "improve": Mark("#c45be0", "P"),
+    "thompson": Mark("#a8380b", "^"),
+    "pareto": Mark("#179e50", "D"),
+    "uniform": Mark("#854d0e", "h"),
+    "random": Mark("#854d0e", "h"),
+    "local": Mark("#0f766e", "v"),
+}
+OTHERS = (Mark("#0b3c8c", "p"), Mark("#a8380b", "<"), Mark("#179e50", ">"), Mark("#c45be0", "d"), Mark("#854d0e", "8"))
+STATES = {
+    "done": Mark("#0b3c8c", "o"),
+    "failed": Mark("#b3261e", "X"),
+    "invalid": Mark("#c45be0", "D"),
+    "timed_out": Mark("#854d0e", "^"),
+    "lost": Mark("#7b7b7b", "v"),
+    "interrupted": Mark("#7b7b7b", "s"),
+    "running": Mark("#179e50", ">"),
+}
+
+
+def marks_of(moves: list[str]) -> dict[str, Mark]:
+    """A mark for each move, in the order of the table; moves of other packages get those that are left."""
+    unknown = sorted(set(moves) - set(MOVES))
+    known = {move: mark for move, mark in MOVES.items() if move in moves}
+    return known | {move: OTHERS[k % len(OTHERS)] for k, move in enumerate(unknown)}

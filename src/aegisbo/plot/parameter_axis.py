@@ -1,0 +1,53 @@
+"""The axis of a parameter: logarithmic or by choices, as it was declared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axis import Axis, XAxis
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from aegisbo.arrays import Array
+from aegisbo.plot.canvas import plain
+from aegisbo.space.parameters import Choice, Parameter
+
+SHORT = 14  # letters of the name of a choice
+ROOM = 36  # letters below an axis, the names of all choices taken to be as long as the longest
+FEW_DECADES = 200.0  # from one end of a logarithmic axis to the other: numbers between the powers of ten are needed
+
+
+def places(parameter: Parameter, values: Sequence[Any]) -> Array:
+    """Where values of a parameter lie on its axis: a choice by its number."""
+    if isinstance(parameter, Choice):
+        return np.array([parameter.values.index(value) for value in values], dtype=np.float64)
+    return np.array(values, dtype=np.float64)
+
+
+def declare(axis: Axis, parameter: Parameter, margin: float = 0.03) -> None:
+    """Give an axis, `axes.xaxis` or `axes.yaxis`, the scale and the limits that the parameter was declared with."""
+    if isinstance(parameter, Choice):
+        names = [plain(value, SHORT) for value in parameter.values]
+        axis.set_ticks(range(len(names)), names)
+        if isinstance(axis, XAxis) and len(names) * max(map(len, names)) > ROOM:
+            axis.set_tick_params(rotation=30)
+            for text in axis.get_ticklabels():
+                text.set(horizontalalignment="right", rotation_mode="anchor")
+        _limit(axis, -0.5, len(parameter.values) - 0.5)
+        return
+    low, high = float(parameter.low), float(parameter.high)
+    if not parameter.log:
+        _limit(axis, low - margin * (high - low), high + margin * (high - low))
+        return
+    (axis.axes.set_xscale if isinstance(axis, XAxis) else axis.axes.set_yscale)("log")
+    ratio = (high / low) ** margin
+    _limit(axis, low / ratio, high * ratio)
+    if high / low < FEW_DECADES:  # the powers of ten alone would be too few
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.6g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _limit(axis: Axis, low: float, high: float) -> None:
+    (axis.axes.set_xlim if isinstance(axis, XAxis) else axis.axes.set_ylim)(low, high)

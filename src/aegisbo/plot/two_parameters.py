@@ -1,0 +1,145 @@
+"""The model over two parameters at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import BoundaryNorm
+
+from aegisbo.arrays import Array
+from aegisbo.errors import InvalidInput
+from aegisbo.optimizer import Optimizer
+from aegisbo.outcome import FAILURES
+from aegisbo.plot.canvas import (
+    BEST,
+    FAILED,
+    INK,
+    PENDING,
+    Look,
+    Picture,
+    canvas,
+    crowded,
+    explain_marks,
+    heading,
+    label,
+    plain,
+)
+from aegisbo.plot.one_parameter import center_of, known, where
+from aegisbo.plot.parameter_axis import declare, places
+from aegisbo.plot.shares import needed_model
+from aegisbo.plot.source import Run, record_of
+from aegisbo.plot.titles import summary
+from aegisbo.report.model import Contour, Model
+from aegisbo.space.cube import Continuous
+from aegisbo.space.parameters import Choice, Parameter
+
+LEVELS = 14
+FINE = 61  # values of each parameter
+
+
+def contour(run: Run, x: str | None = None, y: str | None = None, *, point: Any = None) -> Picture:
+    """The model's mean over two parameters, the others as at one point, with all trials.
+
+    Levels are quantiles of what is shown, so that a few high values do not hide the valley.
+
+    Args:
+        run: a result, an optimizer, or the file of a study.
+        x: the parameter across; the most important one unless given.
+        y: the parameter upwards; the most important other one unless given.
+        point: the values of the others: a point of the space, a trial or its number; the best one unless given.
+
+    Returns:
+        A matplotlib figure.
+
+    Raises:
+        InvalidInput: the run or the point is none, or there are no two such parameters.
+        StudyError: there is no such study.
+        NoModel: there are too few values for a model.
+    """
+    record = record_of(run)
+    optimizer, model = record.optimizer, needed_model(record)
+    center, trial = center_of(optimizer, point)
+    x, y = _pair(optimizer, model, x, y)
+    facts = model.contour(x, y, center, FINE)
+    figure, (axis,) = canvas(1, (5.6, 4.4), summary(record))
+    heading(axis, f"Model's mean, the other parameters as in {where(trial)}" if len(center) > 2 else "Model's mean")
+    across, up = optimizer.space.parameters[x], optimizer.space.parameters[y]
+    declare(axis.xaxis, across, margin=0.0)
+    declare(axis.yaxis, up, margin=0.0)
+    _draw_mean(figure, axis, facts, across, up)
+    axis.grid(visible=False)
+    label(axis, plain(x), plain(y))
+    _draw_trials(axis, optimizer, x, y)
+    best: Look = {"marker": "*", "markersize": 14, "color": BEST, "markeredgecolor": "white", "linestyle": ""}
+    axis.plot(places(across, [center[x]]), places(up, [center[y]]), label=where(trial), clip_on=False, **best)
+    explain_marks(figure, [axis])
+    return figure
+
+
+def _pair(optimizer: Optimizer, model: Model, x: str | None, y: str | None) -> tuple[str, str]:
+    given = [known(optimizer, name) for name in (x, y) if name is not None]
+    others = [each.parameter for each in model.importances if each.parameter not in given]
+    if len(given) + len(others) < 2 or (x is not None and x == y):
+        raise InvalidInput(
+            f"A contour needs two different parameters, got {x!r} and {y!r}: name others, or use slices."
+        )
+    first = others.pop(0) if x is None else x
+    return first, others.pop(0) if y is None else y
+
+
+def _draw_mean(figure: Picture, axis: Axes, facts: Contour, across: Parameter, up: Parameter) -> None:
+    levels = np.unique(np.quantile(facts.mean, np.linspace(0.0, 1.0, LEVELS + 1)))
+    levels = levels if len(levels) > 1 else levels[0] + np.array([-0.5, 0.5])
+    X, Y = places(across, facts.x_values), places(up, facts.y_values)
+    norm = BoundaryNorm(levels.tolist(), 256)
+    if _in_cells(across) or _in_cells(up):
+        columns, rows = _edges(X, across), _edges(Y, up)
+        drawn: Any = axis.pcolormesh(columns, rows, facts.mean, cmap="cividis", norm=norm)
+        axis.set(xlim=(columns[0], columns[-1]), ylim=(rows[0], rows[-1]))
+    else:
+        drawn = axis.contourf(X, Y, facts.mean, levels=levels, cmap="cividis", norm=norm)
+        axis.contour(X, Y, facts.mean, levels=levels, colors="white", linewidths=0.4, alpha=0.6)
+    bar = figure.colorbar(drawn, ax=axis, pad=0.02, ticks=levels[::2], spacing="uniform")
+    bar.ax.set_yticklabels([f"{level:.3g}" for level in levels[::2]], fontsize=8, color=INK)
+    bar.outline.set_visible(False)
+    bar.ax.minorticks_off()
+
+
+def _in_cells(parameter: Parameter) -> bool:
+    """Whether lines of equal height would cross values that do not exist."""
+    return not isinstance(parameter.axis, Continuous) and parameter.axis.size <= FINE // 3
+
+
+def _edges(middles: Array, parameter: Parameter) -> Array:  # (m,) -> (m + 1,)
+    """Borders of cells around values, halfway between them on the scale of the parameter."""
+    log = not isinstance(parameter, Choice) and parameter.log
+    t = np.log(middles) if log else middles
+    inner = 0.5 * (t[1:] + t[:-1])
+    step = t[1] - t[0] if len(t) > 1 else 1.0
+    edges = np.concatenate([[t[0] - 0.5 * step], inner, [t[-1] + 0.5 * step]])
+    return np.exp(edges) if log else edges
+
+
+def _draw_trials(axis: Axes, optimizer: Optimizer, x: str, y: str) -> None:
+    groups = {
+        "evaluated": [each for each in (*optimizer.observed, *optimizer.trials) if each.value is not None],
+        "no value": [each for each in optimizer.trials if each.state in FAILURES],
+        "pending": list(optimizer.pending),
+    }
+    looks: dict[str, Look] = {
+        "evaluated": {
+            "marker": "o",
+            "markersize": 4.5 * crowded(len(groups["evaluated"])),
+            "color": "white",
+            "markeredgecolor": INK,
+            "markeredgewidth": 0.8,
+        },
+        "no value": {"marker": "X", "markersize": 7, "color": FAILED, "markeredgecolor": "white"},
+        "pending": {"marker": "^", "markersize": 7, "color": PENDING, "markeredgecolor": "white"},
+    }
+    for name, trials in groups.items():
+        if trials:
+            across, up = (places(optimizer.space.parameters[p], [each.params[p] for each in trials]) for p in (x, y))
+            axis.plot(across, up, linestyle="", clip_on=False, label=f"{name} ({len(trials)})", **looks[name])

@@ -1,0 +1,163 @@
+"""The workers' time: who evaluated what, and why somebody waited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Literal
+
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from aegisbo.errors import UnknownName
+from aegisbo.outcome import FAILURES
+from aegisbo.plot.canvas import FAINT, INK, Look, Picture, canvas, crowded, label, say
+from aegisbo.plot.marks import STATES, Mark, marks_of
+from aegisbo.plot.source import Run, record_of
+from aegisbo.plot.time_axis import unit_of
+from aegisbo.plot.titles import summary
+from aegisbo.report.evaluations import Evaluation
+from aegisbo.report.record import Record
+from aegisbo.report.timeline import Gap, Timeline
+from aegisbo.report.timeline import timeline as timeline_of
+
+GAPS = {  # causes of idle time: what they mean, and a pattern for each
+    "suggestion": ("idle, point being chosen", "...."),
+    "pool": ("idle, point on its way", "||||"),
+    "nothing": ("idle, nothing left", ""),
+    "idle": ("idle", ""),
+}
+HEIGHT = 0.72  # of a bar, where workers are 1 apart
+NARROWEST = 0.012  # of the whole width: a bar that holds a mark
+
+
+def timeline(run: Run, *, by: Literal["move", "outcome"] = "move") -> Picture:
+    """What each worker did and when, with idle times by cause, and the share of its time that each was busy.
+
+    Args:
+        run: a result, an optimizer, or the file of a study.
+        by: what colors and marks tell: the move that chose the point, or how its evaluation ended.
+
+    Returns:
+        A matplotlib figure.
+
+    Raises:
+        InvalidInput: the run is none of these.
+        StudyError: there is no such study.
+    """
+    if by not in ("move", "outcome"):
+        raise UnknownName("way to color a timeline", by, ("move", "outcome"))
+    record = record_of(run)
+    facts = timeline_of(record)
+    if not record.decisions:  # then nobody knows when a point was chosen, so why somebody waited
+        facts = replace(facts, gaps=tuple(replace(gap, cause="idle") for gap in facts.gaps))
+    rows = max(len(facts.workers), 1)
+    figure, (axis,) = canvas(1, (9.0, 1.4 + 0.34 * rows), summary(record))
+    if not facts.bars:
+        say(axis, "Nobody knows when anything was evaluated.")
+        return figure
+    longest = max(record.elapsed(bar.ended) for bar in facts.bars)
+    unit, size = unit_of(longest)
+    axis.set_xlim(0.0, 1.005 * longest / size)
+
+    def moment(at: float) -> float:
+        return record.elapsed(at) / size
+
+    kind = _move_of(record) if by == "move" else lambda bar: bar.state
+    kinds = [kind(bar) for bar in facts.bars]
+    marks = marks_of(kinds) if by == "move" else {state: STATES[state] for state in STATES if state in kinds}
+    _draw_gaps(axis, facts.gaps, moment)
+    for name, mark in marks.items():
+        mine = [bar for bar in facts.bars if kind(bar) == name]
+        _draw_bars(axis, mine, mark, moment, 0.7 * crowded(len(kinds)) ** 2)
+    _say_shares(axis, facts)
+    label(axis, f"time of the run ({unit})", "worker")
+    axis.set_yticks(range(rows))
+    axis.set_ylim(rows - 0.5, -0.5)
+    axis.grid(visible=False, axis="y")
+    look: Look = {"ncols": 5, "fontsize": 8, "frameon": False, "labelcolor": INK}
+    figure.legend(handles=_explained(facts, marks), loc="outside lower left", **look)
+    return figure
+
+
+def _move_of(record: Record) -> Callable[[Evaluation], str]:
+    return lambda bar: str(record.trials[bar.number].note.get("move", "unknown"))
+
+
+def _draw_gaps(axis: Axes, gaps: Iterable[Gap], moment: Callable[[float], float]) -> None:
+    for cause, (_, pattern) in GAPS.items():
+        for worker in {gap.worker for gap in gaps}:
+            spans = [
+                (moment(gap.started), moment(gap.ended) - moment(gap.started))
+                for gap in gaps
+                if (gap.worker, gap.cause) == (worker, cause)
+            ]
+            axis.broken_barh(
+                spans,
+                (worker - 0.18, 0.36),
+                facecolor="#f1f1f1",
+                edgecolor="#9a9a9a",
+                linewidth=0.0,
+                hatch=pattern,
+                label=f"_{cause}",
+            )
+
+
+def _draw_bars(axis: Axes, bars: list[Evaluation], mark: Mark, moment: Callable[[float], float], edge: float) -> None:
+    """Bars of one kind; what gave no value is only outlined and struck through, what has no end is dashed."""
+    looks: dict[str, Look] = {
+        "done": {"facecolor": mark.color, "edgecolor": "white"},
+        "without": {"facecolor": "white", "edgecolor": mark.color, "hatch": "xxxxx"},
+        "open": {"facecolor": "white", "edgecolor": mark.color, "linestyle": "--"},
+    }
+    for worker in {bar.worker for bar in bars}:
+        for outcome, look in looks.items():
+            mine = [bar for bar in bars if bar.worker == worker and _outcome(bar) == outcome]
+            spans = [(moment(bar.started), moment(bar.ended) - moment(bar.started)) for bar in mine]
+            axis.broken_barh(spans, (worker - HEIGHT / 2, HEIGHT), linewidth=edge, label=f"_{outcome}", **look)
+            wide = [start + width / 2 for start, width in spans if width > NARROWEST * axis.get_xlim()[1]]
+            face, line = ("white", mark.color) if outcome == "done" else (mark.color, "white")
+            style: Look = {"markerfacecolor": face, "markeredgecolor": line, "markersize": 6.5}
+            axis.plot(wide, [worker] * len(wide), linestyle="", marker=mark.marker, **style)
+
+
+def _outcome(bar: Evaluation) -> str:
+    if bar.state == "done":
+        return "done"
+    return "without" if bar.state in FAILURES else "open"
+
+
+def _say_shares(axis: Axes, facts: Timeline) -> None:
+    """The share of its time that each worker was busy, at the right."""
+    for worker in facts.workers:
+        axis.annotate(
+            f"{worker.utilization:.0%} busy",
+            (1.005, worker.worker),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            fontsize=8,
+            color=INK,
+            annotation_clip=False,
+        )
+
+
+def _explained(facts: Timeline, marks: dict[str, Mark]) -> list[Patch | Line2D]:
+    entries: list[Patch | Line2D] = [
+        Line2D([], [], linestyle="", marker=mark.marker, markersize=7, color=mark.color, label=name)
+        for name, mark in marks.items()
+    ]
+    outcomes = {_outcome(bar) for bar in facts.bars}
+    if "without" in outcomes:
+        entries.append(Patch(facecolor="white", edgecolor=FAINT, hatch="xxxxx", label="no value"))
+    if "open" in outcomes:
+        entries.append(
+            Patch(facecolor="white", edgecolor=FAINT, linestyle="--", label="no end: running, lost, cut off")
+        )
+    shares = facts.shares()
+    shares["idle"] = 1.0 - facts.utilization
+    for cause, (text, pattern) in GAPS.items():
+        if any(gap.cause == cause for gap in facts.gaps):
+            named = f"{text} ({shares[cause]:.1%})"
+            entries.append(Patch(facecolor="#f1f1f1", edgecolor="#9a9a9a", linewidth=0.0, hatch=pattern, label=named))
+    return entries

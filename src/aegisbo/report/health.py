@@ -1,0 +1,252 @@
+"""How a run is doing, in sentences, each with what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from aegisbo.optimizer.failures import cut
+from aegisbo.outcome import FAILURES
+from aegisbo.report.convergence import Step, convergence
+from aegisbo.report.failures import FailureGroup, failure_groups
+from aegisbo.report.model import Model
+from aegisbo.report.reasons import calibration, predictions
+from aegisbo.report.record import Record
+from aegisbo.report.timeline import timeline
+from aegisbo.space.cube import Grid
+from aegisbo.space.parameters import Choice
+
+Level = Literal["good", "note", "warning", "bad"]
+
+FEW = 10  # evaluations; of fewer, nothing is said about a trend
+RECENT = 0.25  # the last part of a run
+NOTICEABLE = 0.01  # of the way that the best value has come since the first points: a gain that counts
+EDGE = 0.01  # of a range
+IRRELEVANT = 0.01  # of the variation
+WELL_USED = 0.9  # share of the workers' time
+OFTEN = 0.1  # share of the evaluations that fail
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is worth knowing."""
+
+    topic: str
+    level: Level
+    text: str
+    remedy: str  # what to do; empty if nothing
+
+
+def health(record: Record, model: Model | None) -> tuple[Finding, ...]:
+    """What is worth knowing of a run, the most urgent first."""
+    checks: Sequence[Callable[[Record, Model | None], Iterator[Finding]]] = (
+        _progress,
+        _workers,
+        _failures,
+        _predictions,
+        _edges,
+        _irrelevant,
+        _in_vain,
+    )
+    order = ("bad", "warning", "note", "good")
+    found = [finding for check in checks for finding in check(record, model)]
+    return tuple(sorted(found, key=lambda finding: order.index(finding.level)))
+
+
+def _progress(record: Record, model: Model | None) -> Iterator[Finding]:
+    """Whether it is still improving."""
+    steps = convergence(record)
+    better = [step for step in steps if step.improved]
+    if not better:
+        if steps:
+            yield Finding(
+                "progress", "bad", f"None of {len(steps)} evaluations gave a value.", "See the failures below."
+            )
+        else:
+            yield Finding("progress", "note", "No evaluation has ended yet.", "")
+        return
+    last, count = better[-1], len(steps)
+    where = f"The best value, {last.best:.6g}, came with evaluation {last.evaluation} of {count} (trial {last.number})"
+    if count < FEW:
+        yield Finding("progress", "note", f"{where}.", "Too few evaluations to see a trend: go on.")
+        return
+    recent = max(round(RECENT * count), 1)
+    gain, way = _gain(steps, recent)
+    rate = f"{gain / recent:.3g} per evaluation over the last {recent}"
+    if gain > NOTICEABLE * way:
+        yield Finding("progress", "good", f"{where}; it is still improving, by {rate}.", _longer(record))
+    elif gain > 0:
+        text = f"{where}; it is hardly improving any more: {rate}."
+        yield Finding("progress", "note", text, f"Stop if {gain:.2g} does not matter to you. {_longer(record)}")
+    else:
+        text = f"{where}; the {count - last.evaluation} evaluations since then brought nothing."
+        yield Finding(
+            "progress", "note", text, "Stop here, widen the space, or let it look elsewhere with more evaluations."
+        )
+
+
+def _gain(steps: Sequence[Step], recent: int) -> tuple[float, float]:
+    """By how much the best value improved over the last evaluations, and since the first value."""
+    values = [step.best for step in steps]
+    first = next(value for value in values if value is not None)
+    before, last = values[-recent - 1] if len(values) > recent else first, values[-1]
+    before = first if before is None else before
+    return abs((last or 0.0) - before), abs((last or 0.0) - first)
+
+
+def _longer(record: Record) -> str:
+    return "" if record.driven else "To go on, make the same call with a larger budget."
+
+
+def _workers(record: Record, model: Model | None) -> Iterator[Finding]:
+    """Whether workers were idle, and why."""
+    time = timeline(record)
+    if not time.workers:
+        return
+    shares = time.shares()
+    count = len(time.workers)
+    cause = max(shares, key=lambda each: shares[each])
+    causes = {
+        "suggestion": "waiting for a suggestion",
+        "pool": "waiting for a process to start or a point to arrive",
+        "nothing": "with nothing left to do",
+    }
+    waited = ", ".join(f"{share:.0%} {causes[each]}" for each, share in shares.items() if share >= 0.005)
+    who = f"The {count} workers" if count > 1 else "The worker"
+    text = f"{who} evaluated for {time.utilization:.0%} of the time" + (f"; {waited}." if waited else ".")
+    remedies = {
+        "suggestion": "Evaluations are short beside a choice: put several into one, or use a cheaper strategy.",
+        "pool": 'Evaluations are short beside sending them: put several into one, or try executor="threads".',
+        "nothing": "At the end there is less left to do than there are workers: a longer run uses them better.",
+    }
+    busiest = sorted(worker.utilization for worker in time.workers)
+    if count > 1 and busiest[-1] - busiest[0] > 0.25:
+        text += (
+            f" The least used worker evaluated for {busiest[0]:.0%} of its time, the most used for {busiest[-1]:.0%}."
+        )
+    well = time.utilization >= WELL_USED
+    more = "More workers would be used as well." if well and shares["suggestion"] < 0.02 else ""
+    yield Finding("workers", "good" if well else "warning", text, more if well else remedies[cause])
+
+
+def _failures(record: Record, model: Model | None) -> Iterator[Finding]:
+    """What failed, and where."""
+    groups = failure_groups(record)
+    if not groups:
+        return
+    failed, ended = sum(len(group.numbers) for group in groups), len(record.ended)
+    seconds = sum(group.seconds for group in groups)
+    text = f"{failed} of {ended} evaluations gave no value and took {seconds:.3g} s; most often: {_quoted(groups[0])}."
+    remedy = "Look at their messages below; after mending the function, `aegisbo retry` runs them again."
+    told = next((group for group in groups if group.region is not None), None)
+    if told is not None and (region := told.region) is not None:
+        whose = "these" if told is groups[0] else _quoted(told)
+        text += f" {region.failed} of {whose} lie where {region.text}, of {region.inside} evaluations there."
+        remedy = f"If {region.text} cannot work, leave it out of the space. {remedy}"
+    if any(group.state == "timed_out" for group in groups):
+        remedy += " Some ran out of time: raise trial_timeout if they would have ended."
+    yield Finding("failures", "warning" if failed > OFTEN * ended else "note", text, remedy)
+
+
+def _quoted(group: FailureGroup) -> str:
+    return f"“{cut(group.reason, 80)}”"
+
+
+def _predictions(record: Record, model: Model | None) -> Iterator[Finding]:
+    """Whether the model predicts well: what was said at the time, and what would be said with one result left out."""
+    then = calibration(predictions(record))
+    left_out = None if model is None else calibration(model.left_out)
+    parts, poor, narrow = [], False, False
+    if then is not None and then.count >= FEW:
+        parts.append(f"of {then.count} predictions made at the time, {then.within:.0%} held within their 95 % band")
+        narrow = then.within < 0.7
+    if left_out is not None and left_out.count >= FEW:
+        share = 1.0 - left_out.error / left_out.spread if left_out.spread > 0 else 0.0
+        parts.append(
+            f"with one result left out, the model comes {max(share, 0.0):.0%} closer to it than the median of all does "
+            f"({left_out.within:.0%} within the band)"
+        )
+        poor = share < 0.3
+    if not parts:
+        return
+    text = f"{'; '.join(parts)}."
+    text = text[0].upper() + text[1:]
+    if poor:
+        remedy = (
+            "The function may be noisy, jump, or need other scales: try log=True for parameters that span magnitudes."
+        )
+        yield Finding("model", "warning", text, remedy)
+    elif narrow:
+        remedy = (
+            "The model is surer than it should be near the best points; that is common where values jump or are noisy."
+        )
+        yield Finding("model", "note", text, remedy)
+    else:
+        yield Finding("model", "good", text, "")
+
+
+def _edges(record: Record, model: Model | None) -> Iterator[Finding]:
+    """Parameters whose best value lies at the edge of their range."""
+    best = record.result.best
+    if best is None or len(record.ended) < FEW:
+        return
+    space = record.optimizer.space
+    matters = {} if model is None else {each.parameter: each.total >= IRRELEVANT for each in model.importances}
+    for (name, parameter), axis in zip(space.parameters.items(), space.cube.axes, strict=True):
+        if isinstance(parameter, Choice) or (isinstance(axis, Grid) and axis.size < 3) or not matters.get(name, True):
+            continue
+        value = best.params[name]
+        low, u = parameter.encode(value)[0] < 0.5, parameter.encode(value)[0]
+        margin = 0.75 / axis.size if isinstance(axis, Grid) else EDGE
+        if min(u, 1.0 - u) <= margin:
+            end, bound = ("lower", parameter.low) if low else ("upper", parameter.high)
+            yield Finding(
+                "range",
+                "warning",
+                f"The best {name}, {value:.4g}, lies at the {end} end of its range ({bound:.4g}).",
+                f"If it may go {'below' if low else 'above'} that, widen the range: a study can go on with wider ones.",
+            )
+
+
+def _irrelevant(record: Record, model: Model | None) -> Iterator[Finding]:
+    """Parameters that do not matter, as far as the model knows."""
+    if model is None or model.fitted < FEW * record.optimizer.space.cube.parameters:
+        return
+    names = [each.parameter for each in model.importances if each.total < IRRELEVANT]
+    if names and len(names) < record.optimizer.space.cube.parameters:
+        which = ", ".join(names)
+        yield Finding(
+            "parameters",
+            "note",
+            f"Less than {IRRELEVANT:.0%} of what the model sees vary is due to {which}.",
+            "Fix " + ("it" if len(names) == 1 else "them") + " at a cheap value: fewer parameters are found faster.",
+        )
+
+
+def _in_vain(record: Record, model: Model | None) -> Iterator[Finding]:
+    """Points that were asked for in vain: evaluations that were lost or cut short, and points chosen twice."""
+    bars = timeline(record).bars
+    wasted = [bar for bar in bars if bar.state in ("lost", "interrupted")]
+    if wasted:
+        seconds = sum(bar.seconds for bar in wasted)
+        lost = sum(bar.state == "lost" for bar in wasted)
+        parts = [
+            f"{lost} were lost with their worker" if lost else "",
+            f"{len(wasted) - lost} were running when their driver ended" if len(wasted) > lost else "",
+        ]
+        yield Finding(
+            "in vain",
+            "note",
+            f"{len(wasted)} evaluations ({seconds:.3g} s) ended without a result: {' and '.join(filter(None, parts))}.",
+            "What is pending is run again by the same call.",
+        )
+    chosen = [trial for trial in record.trials if trial.state in ("pending", "done", *FAILURES)][-20:]
+    replaced = sum("guard" in trial.note for trial in chosen)
+    if len(chosen) == 20 and replaced >= 5:
+        yield Finding(
+            "in vain",
+            "note",
+            f"{replaced} of the last 20 choices would have repeated an earlier point and were replaced.",
+            "The model sees little left to find here: stop, or widen the space.",
+        )

@@ -1,0 +1,80 @@
+"""The page as one file: style, script and data inside, nothing to load."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+
+from aegisbo.report.model import model_of
+from aegisbo.report.payload import facts_of, front_facts_of, important, model_facts_of, telling_decisions
+from aegisbo.report.record import Record
+
+# In this order they make one script: each uses what the earlier ones define.
+SCRIPTS = (
+    "format",
+    "scales",
+    "marks",
+    "view",
+    "chart",
+    "convergence",
+    "timeline",
+    "reasons",
+    "parameters",
+    "decision",
+    "failures",
+    "table",
+    "head",
+    "compare",
+    "live",
+    "main",
+)
+PLACE = re.compile(r"\{\{(\w+)\}\}")
+LIVE = "live"  # instead of data: the page asks the server that it came from
+
+
+def report(record: Record) -> str:
+    """The page of one run, to be opened from disk."""
+    model = model_of(record.optimizer)
+    names = important(model)
+    fronts = [facts for n in telling_decisions(record) if (facts := front_facts_of(record, n, names)) is not None]
+    facts = {**facts_of(record, model), "model": model_facts_of(record, model), "fronts": fronts}
+    return page(f"{record.name} · aegisbo", json.dumps([facts], allow_nan=False, separators=(",", ":")))
+
+
+def page(title: str, data: str) -> str:
+    """The page with this title and data, JSON or `LIVE`."""
+    style = f"\n{_asset('page.css')}\n"
+    script = "\n".join(['\n"use strict";', "(() => {", *(_asset(f"{name}.js") for name in SCRIPTS), "})();\n"])
+    # Only this very script may run, whatever the data hold, and nothing is loaded from elsewhere.
+    policy = "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src '{_hash(script)}'",
+            f"style-src '{_hash(style)}'",
+            "img-src data:",
+            "connect-src 'self'",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+    parts = {"policy": policy, "title": escape(title), "style": style, "script": script, "data": _embedded(data)}
+    return PLACE.sub(lambda place: parts[place[1]], _asset("page.html"))
+
+
+def _embedded(data: str) -> str:
+    """JSON that cannot end the element it stands in."""
+    return data.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+@cache
+def _asset(name: str) -> str:
+    return (files("aegisbo.report") / "page" / name).read_text(encoding="utf-8")

@@ -1,0 +1,229 @@
+"""What the model has learned, in the user's values and units: importance, slices, contours, leave-one-out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.random import default_rng
+
+from aegisbo.arrays import Array
+from aegisbo.optimizer import Optimizer
+from aegisbo.optimizer.direction import Direction
+from aegisbo.optimizer.policy import Role, one_blas_thread
+from aegisbo.report.reasons import COVERED, Prediction
+from aegisbo.search.blocks import by_blocks
+from aegisbo.search.designs import sobol
+from aegisbo.space import Params, Space
+from aegisbo.space.sweep import sweep
+from aegisbo.strategies.base import Evidence, Memory
+from aegisbo.strategies.model_based import ModelBased
+from aegisbo.strategies.presets import DEFAULT_PRESET, preset_named
+from aegisbo.strategies.surrogates import Belief, Surrogate
+
+MOST = 1500  # results that a model is given here: a page must not take minutes
+SAMPLES = 1024  # of the cube, for importance
+SLICE = 49  # points of a slice along a parameter without levels, or with more levels than that
+CONTOUR = 25  # likewise, of each side of a contour
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Predictions at some points, in the user's units."""
+
+    mean: Array  # (m,)
+    low: Array  # (m,) 95 % of the function's values lie between low and high, if the model is right
+    high: Array  # (m,)
+
+
+@dataclass(frozen=True)
+class Importance:
+    """How much of the variation of the model's mean over the whole space is due to one parameter."""
+
+    parameter: str
+    main: float  # share that is due to it alone (first-order Sobol index)
+    total: float  # share that it takes part in (total Sobol index)
+    lengthscale: float  # in shares of its range, the shortest one of a choice: small means that the function is wavy
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The model along one parameter, all others as at one point."""
+
+    parameter: str
+    values: tuple[Any, ...]  # of the parameter, as the user writes them
+    predicted: Predicted
+
+
+@dataclass(frozen=True)
+class Contour:
+    """The model's mean over two parameters, all others as at one point."""
+
+    x: str
+    y: str
+    x_values: tuple[Any, ...]
+    y_values: tuple[Any, ...]
+    mean: Array  # (y values, x values)
+
+
+@dataclass(frozen=True)
+class Model:
+    """The belief of a strategy about a function, in the user's values and units. Make one with `model_of`."""
+
+    belief: Belief
+    space: Space
+    direction: Direction
+    own: bool  # it is the model by which the strategy chooses; else one that was fitted for the reader only
+    fitted: int  # results that it was given
+    numbers: tuple[int, ...]  # of the trials with a value among them, in the order of the belief's data
+
+    def standardized(self, U: Array) -> tuple[Array, Array]:  # (m, width)
+        """Mean and standard deviation (m,) on the scale of the model, smaller is better."""
+        with one_blas_thread():
+            rows = by_blocks(lambda Z: np.stack(self.belief.gp.predict(Z), axis=1), U)
+        return rows[:, 0], np.sqrt(rows[:, 1])
+
+    def at(self, U: Array) -> Predicted:  # (m, width)
+        """What is predicted at points of the cube."""
+        return self.in_units(*self.standardized(U))
+
+    def in_units(self, mean: Array, std: Array) -> Predicted:  # (m,), (m,)
+        """Predictions on the scale of the model as the user would measure them."""
+        low, middle, high = (self.measured(mean + step * std) for step in (-COVERED, 0.0, COVERED))
+        return Predicted(middle, high, low) if self.direction.maximize else Predicted(middle, low, high)
+
+    def measured(self, z: Array) -> Array:  # (m,)
+        """Values on the scale of the model as the user would measure them."""
+        values = self.belief.scale.measured(z)
+        return -values if self.direction.maximize else values
+
+    @cached_property
+    def importances(self) -> tuple[Importance, ...]:
+        """The parameters by importance, the most important first."""
+        main, total = self._indices
+        scales, columns = self.belief.gp.kernel.lengthscale, self.space.cube.columns
+        scales = np.broadcast_to(scales, (self.space.cube.width,))
+        found = [
+            Importance(name, float(main[k]), float(total[k]), float(scales[columns[k]].min()))
+            for k, name in enumerate(self.space.parameters)
+        ]
+        return tuple(sorted(found, key=lambda importance: -importance.total))
+
+    @cached_property
+    def _indices(self) -> tuple[Array, Array]:
+        """First-order and total Sobol indices (d,) of the mean, by Saltelli's and Jansen's estimators."""
+        cube = self.space.cube
+        d = cube.parameters
+        U = sobol(SAMPLES, 2 * d, default_rng(0))
+        A, B = U[:, :d], U[:, d:]
+        with one_blas_thread():
+            f_A, f_B = self._means(A), self._means(B)
+            variance = float(np.var(np.append(f_A, f_B)))
+            if variance <= 0.0:
+                return np.zeros(d), np.zeros(d)
+            main, total = np.empty(d), np.empty(d)
+            for k in range(d):
+                mixed = A.copy()
+                mixed[:, k] = B[:, k]
+                f = self._means(mixed)
+                main[k] = np.mean(f_B * (f - f_A)) / variance
+                total[k] = 0.5 * np.mean((f_A - f) ** 2) / variance
+        return np.clip(main, 0.0, 1.0), np.clip(total, 0.0, 1.0)
+
+    def _means(self, U: Array) -> Array:  # (m, d) -> (m,)
+        """The mean at points that have one number for each parameter, on the scale of the model."""
+        return by_blocks(self.belief.gp.mean, self.space.cube.fill(U))
+
+    def slices(self, params: Params, names: Sequence[str] | None = None) -> tuple[Slice, ...]:
+        """The model along each parameter through a point."""
+        return tuple(self._slice(name, params) for name in (self.space.parameters if names is None else names))
+
+    def _slice(self, name: str, params: Params) -> Slice:
+        values, U = self._along(name, params, SLICE)
+        return Slice(name, values, self.at(U))
+
+    def contour(self, x: str, y: str, params: Params, count: int = CONTOUR) -> Contour:
+        """The mean over two parameters, all others as at `params`, with at most so many values of each."""
+        x_values, U = self._along(x, params, count)
+        y_values, V = self._along(y, params, count)
+        names = list(self.space.parameters)
+        of_y = self.space.cube.columns[names.index(y)]
+        grid = np.repeat(U[None], len(V), axis=0)  # (y values, x values, width)
+        grid[:, :, of_y] = V[:, None, of_y]
+        with one_blas_thread():
+            mean = by_blocks(self.belief.gp.mean, grid.reshape(-1, U.shape[1]))
+        return Contour(x, y, x_values, y_values, self.measured(mean).reshape(len(V), len(U)))
+
+    def contours(self, params: Params, most: int = 4) -> tuple[Contour, ...]:
+        """The mean over every pair of the most important parameters."""
+        names = [importance.parameter for importance in self.importances[:most]]
+        return tuple(self.contour(x, y, params) for x, y in combinations(names, 2))
+
+    def _along(self, name: str, params: Params, count: int) -> tuple[tuple[Any, ...], Array]:
+        """Values of a parameter over its range, and the points (m, width) that have them and else equal `params`."""
+        values = tuple(sweep(self.space.parameters[name], count))
+        return values, np.array([self.space.to_unit({**params, name: value}) for value in values])
+
+    @cached_property
+    def left_out(self) -> tuple[Prediction, ...]:
+        """What would have been predicted for each result from all others, on the scale of the model.
+
+        With K the covariance of the data, the prediction for y_i has mean y_i − [K⁻¹y]_i / [K⁻¹]_ii and variance
+        1 / [K⁻¹]_ii, noise included (Rasmussen and Williams, eq. 5.12).
+        """
+        gp = self.belief.gp
+        inverse = gp.factor.whiten(np.eye(len(gp.y)))
+        precision = np.einsum("ij,ij->j", inverse, inverse)  # diagonal of K⁻¹
+        y = gp.y + gp.constant
+        means, stds = y - gp.alpha / precision, 1.0 / np.sqrt(precision)
+        return tuple(
+            Prediction(number, float(mean), float(std), float(value))
+            for number, mean, std, value in zip(self.numbers, means, stds, y, strict=False)
+        )
+
+
+def model_of(optimizer: Optimizer, memory: Memory | None = None) -> Model | None:
+    """What the model of the strategy believes now; the default one for a strategy without. None with too few results.
+
+    Args:
+        optimizer: what is known.
+        memory: of the strategy; the optimizer's unless given.
+    """
+    evidence = optimizer.evidence()
+    if len(evidence.y) < evidence.cube.parameters + 1:
+        return None
+    numbers = tuple(trial.number for trial in (*optimizer.observed, *optimizer.trials) if trial.state == "done")
+    memory = optimizer.memory if memory is None else memory
+    surrogate, own = surrogate_of(optimizer)
+    if len(evidence.y) + len(evidence.failed) > MOST:
+        rows = _some_of(evidence)
+        evidence, numbers, memory = _only(evidence, rows), tuple(numbers[row] for row in rows), {}
+    rng = default_rng([optimizer.seed, Role.SMOOTHING, len(optimizer.trials)])
+    with one_blas_thread():
+        belief, _ = surrogate.fit(evidence, memory if own else {}, rng)
+    return Model(belief, optimizer.space, optimizer.direction, own, len(evidence.y) + len(evidence.failed), numbers)
+
+
+def surrogate_of(optimizer: Optimizer) -> tuple[Surrogate, bool]:
+    """The surrogate of the strategy, or the default one, and whether it is the strategy's own."""
+    strategy = optimizer.strategy
+    if isinstance(strategy, ModelBased):
+        return strategy.parts.surrogate, True
+    return preset_named(DEFAULT_PRESET).surrogate, False
+
+
+def _some_of(evidence: Evidence) -> list[int]:
+    """Rows of at most `MOST` results in their order: the better half are the best ones, the others evenly spread."""
+    best = np.argsort(evidence.y, kind="stable")
+    half = MOST // 2
+    others = np.linspace(half, len(best) - 1, min(half, len(best) - half)).round().astype(np.intp)
+    return sorted({*best[:half].tolist(), *best[others].tolist()})
+
+
+def _only(evidence: Evidence, rows: Sequence[int]) -> Evidence:
+    failed = evidence.failed[: max(MOST - len(rows), MOST // 10)]
+    return replace(evidence, X=evidence.X[list(rows)], y=evidence.y[list(rows)], failed=failed)

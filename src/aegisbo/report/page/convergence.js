@@ -1,0 +1,80 @@
+// The best value so far, by evaluation and by the time it took, with every evaluation.
+
+const scaleChoice = { log: false };
+
+function convergenceSection() {
+  const toggle = h("button", { "aria-pressed": "false", onclick: () => {
+    scaleChoice.log = !scaleChoice.log;
+    toggle.setAttribute("aria-pressed", String(scaleChoice.log));
+    redraw();
+  } }, "logarithmic values");
+  const clouds = [["evaluation", "evaluations that have ended"], ["elapsed", "time"]].map(([key, label]) => new Chart({
+    id: `convergence-${key}`, wide: "half", height: 300, title: key === "evaluation" ? "Best so far by evaluation" : "Best so far by wall clock",
+    empty: key === "evaluation" ? "No evaluation has ended yet." : "Nobody recorded when evaluations ended.",
+    note: () => key === "evaluation" ? "Each mark is an evaluation; very bad ones lie at the edge. Drag to mark some."
+      : "The same by seconds of work; time without a driver is left out.",
+    draw: (chart) => drawConvergence(chart, key, label),
+    table: () => {
+      const c = view.study.convergence;
+      return { heads: ["trial", "evaluation", "seconds", "value", "best so far"], rows: c.number.map((n, k) => [n, c.evaluation[k], c.elapsed[k], c.value[k], c.best[k]]) };
+    },
+  }));
+  const box = section("progress", "Progress", null, clouds.map((chart) => chart.element));
+  box.querySelector(".grid").before(h("div", { class: "controls" }, toggle));
+  return box;
+}
+
+function drawConvergence(chart, key, label) {
+  const study = view.study, c = study.convergence;
+  const ends = c.number.map((_, k) => k).filter((k) => c[key][k] != null);
+  if (!ends.length) return false;
+  const { left, right, top, bottom } = chart.inner;
+  const values = c.value.filter((value) => value != null);
+  const all = study.call.target == null ? values : [...values, study.call.target];
+  const log = scaleChoice.log && all.length && Math.min(...extent(all)) > 0;
+  const last = extent(ends.map((k) => c[key][k]))[1];
+  const x = linear([key === "elapsed" ? 0 : 1, Math.max(last, key === "elapsed" ? study.now ?? 0 : 2)], [left, right - 6], key === "elapsed" ? duration : undefined);
+  const [low, high] = shownRange(all.length ? all : [0, 1], study.maximize);
+  const room = log ? 1 : 0.05 * (high - low || 1);
+  const y = log ? logarithmic([low / 1.05, high * 1.05], [bottom - 6, top + 6]) : linear([low - room, high + room], [bottom - 6, top + 6]);
+  const clip = (pixel) => Math.min(Math.max(pixel, top + 4), bottom - 2);
+  chart.axes(x, y, label, "value");
+  if (study.call.target != null) {
+    const at = clip(y(study.call.target));
+    chart.svg.append(s("path", { class: "target", d: `M${left} ${at}H${right}` }), s("text", { x: right - 4, y: at - 5, "text-anchor": "end" }, `target ${number(study.call.target)}`));
+  }
+  if (key === "elapsed") drawCuts(chart, x, study);
+  const failedAt = study.maximize ? bottom - 5 : top + 5; // a failure has no value: it is shown at the bad end
+  const places = study.place;
+  chart.marks(ends.map((k) => ({ k: places.get(c.number[k]), x: x(c[key][k]), y: c.value[k] == null ? failedAt : clip(y(c.value[k])) })));
+  const path = [];
+  let before = null;
+  for (const k of ends) {
+    if (c.best[k] == null) continue;
+    const [px, py] = [x(c[key][k]), clip(y(c.best[k]))];
+    if (before != null) path.push([px, before]);
+    path.push([px, py]);
+    before = py;
+  }
+  if (before != null) path.push([x(x.domain[1]), before]);
+  chart.line("best", path);
+}
+
+// A few very bad values must not flatten all others: beyond twice the spread of the better three quarters they are
+// drawn at the edge.
+function shownRange(values, maximize) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const [low, high] = [sorted[0], sorted[sorted.length - 1]];
+  if (sorted.length < 10) return [low, high];
+  if (maximize) { const limit = quantile(sorted, 0.25); return [Math.max(low, limit - (high - limit)), high]; }
+  const limit = quantile(sorted, 0.75);
+  return [low, Math.min(high, limit + (limit - low))];
+}
+
+function drawCuts(chart, x, study) {
+  const { top, bottom, left, right } = chart.inner;
+  for (const at of study.timeline.cuts) {
+    const px = round(x(at));
+    if (px > left && px < right) chart.svg.append(s("path", { class: "cut", d: `M${px} ${top}V${bottom}` }, s("title", {}, "Another driver went on here.")));
+  }
+}

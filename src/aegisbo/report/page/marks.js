@@ -1,0 +1,82 @@
+// How a trial is marked: a color and a shape for each move, and a sign for each outcome. Never by color alone.
+
+const SHAPES = {
+  circle: (x, y, r) => `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`,
+  square: (x, y, r) => `M${x - r} ${y - r}h${2 * r}v${2 * r}h${-2 * r}z`,
+  up: (x, y, r) => `M${x} ${y - 1.2 * r}l${1.15 * r} ${2 * r}h${-2.3 * r}z`,
+  diamond: (x, y, r) => `M${x} ${y - 1.35 * r}l${1.35 * r} ${1.35 * r}l${-1.35 * r} ${1.35 * r}l${-1.35 * r} ${-1.35 * r}z`,
+  down: (x, y, r) => `M${x} ${y + 1.2 * r}l${1.15 * r} ${-2 * r}h${-2.3 * r}z`,
+  plus: (x, y, r) => { const a = 0.45 * r, b = 1.3 * r - a; return `M${x - a} ${y - 1.3 * r}h${2 * a}v${b}h${b}v${2 * a}h${-b}v${b}h${-2 * a}v${-b}h${-b}v${-2 * a}h${b}z`; },
+  cross: (x, y, r) => `M${x - r} ${y - r}l${2 * r} ${2 * r}M${x + r} ${y - r}l${-2 * r} ${2 * r}`,
+};
+
+const MOVES = {
+  initial: ["c0", "circle", "I"], exploit: ["c1", "square", "E"], thompson: ["c2", "up", "T"], pareto: ["c3", "diamond", "P"],
+  improve: ["c4", "plus", "M"], local: ["c5", "down", "L"], uniform: ["c7", "circle", "U"], observed: ["c0", "plus", "O"],
+};
+const SPARE = [["c6", "diamond"], ["c5", "square"], ["c7", "up"], ["c4", "circle"], ["c1", "down"]];
+const others = new Map(); // moves of strategies that this page does not know
+
+function moveStyle(move) {
+  if (MOVES[move]) { const [color, shape, letter] = MOVES[move]; return { color, shape, letter }; }
+  if (!others.has(move)) others.set(move, SPARE[others.size % SPARE.length]);
+  const [color, shape] = others.get(move);
+  return { color, shape, letter: (move[0] ?? "?").toUpperCase() };
+}
+
+const OUTCOMES = {
+  done: ["c3", "circle", "✓"], pending: ["c1", "circle", ""], running: ["c1", "circle", ""], failed: ["fail", "cross", "×"],
+  invalid: ["c6", "diamond", "?"], timed_out: ["c2", "up", "⏱"], lost: ["c7", "down", "!"], interrupted: ["c0", "square", "…"],
+  forgotten: ["c0", "plus", "–"],
+};
+const FAILED = new Set(["failed", "invalid", "timed_out"]);
+
+function outcomeStyle(state) {
+  const [color, shape, letter] = OUTCOMES[state] ?? ["c0", "circle", ""];
+  return { color, shape, letter };
+}
+
+// The mark of a trial: what it is colored by decides, but a failure is crossed and a running one open in any case.
+function markOf(study, k) {
+  const { state, move } = study.trials;
+  const style = view.colorBy === "move" ? moveStyle(move[k]) : outcomeStyle(state[k]);
+  if (FAILED.has(state[k])) return { color: view.colorBy === "move" ? style.color : "", shape: "cross", extra: "fail" };
+  return { ...style, extra: state[k] === "pending" ? "open" : "" };
+}
+
+// One path for each kind of mark: thousands of marks are a handful of elements.
+function drawMarks(svg, study, points, radius = 3.4) {
+  const groups = new Map();
+  for (const point of points) {
+    const { color, shape, extra } = markOf(study, point.k);
+    const name = `m ${color} ${extra}${view.kept(study, point.k) ? "" : " dim"}`;
+    if (!groups.has(name)) groups.set(name, []);
+    groups.get(name).push(SHAPES[shape](round(point.x), round(point.y), radius));
+  }
+  const ordered = [...groups].sort(([a], [b]) => b.endsWith("dim") - a.endsWith("dim"));
+  for (const [name, parts] of ordered) svg.append(s("path", { class: name, d: parts.join("") }));
+}
+
+function round(pixel) {
+  return Math.round(10 * pixel) / 10;
+}
+
+function legend(study) {
+  const key = view.colorBy === "move" ? "move" : "state";
+  const counts = new Map();
+  for (const each of study.trials[key]) counts.set(each, (counts.get(each) ?? 0) + 1);
+  const entries = [...counts].map(([name, count]) => {
+    const { color, shape } = key === "move" ? moveStyle(name) : outcomeStyle(name);
+    const extra = name === "pending" ? " open" : "";
+    const sign = s("svg", { viewBox: "0 0 18 14", "aria-hidden": "true" }, s("path", { class: `m ${color}${extra}`, d: SHAPES[shape](9, 7, 4.5) }));
+    const term = `${key}=${name}`;
+    const toggle = () => view.setFilter(view.text === term ? "" : term);
+    return h("button", { "aria-pressed": String(view.text === term), title: `Show only ${name}`, onclick: toggle }, sign, `${name} (${count})`);
+  });
+  if (key === "move" && study.trials.state.some((state) => FAILED.has(state))) {
+    const sign = s("svg", { viewBox: "0 0 18 14", "aria-hidden": "true" }, s("path", { class: "m fail", d: SHAPES.cross(9, 7, 4) }));
+    const toggle = () => view.setFilter(view.text === "failed" ? "" : "failed");
+    entries.push(h("button", { "aria-pressed": String(view.text === "failed"), onclick: toggle }, sign, "no value"));
+  }
+  return h("div", { class: "legend" }, entries);
+}

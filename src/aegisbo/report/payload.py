@@ -1,0 +1,244 @@
+"""What a page is given: the facts of a run in JSON's types, numbers cut to the digits that can be seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from aegisbo.optimizer import Trial
+from aegisbo.report.convergence import convergence
+from aegisbo.report.failures import failure_groups
+from aegisbo.report.front import Front, front
+from aegisbo.report.health import health
+from aegisbo.report.model import Model, Slice
+from aegisbo.report.reasons import calibration, predictions, reasons, yields
+from aegisbo.report.record import Record
+from aegisbo.report.timeline import timeline
+from aegisbo.space.description import table_of
+
+DIGITS = 7  # of a number
+LONGEST = 4000  # characters of one text: the end of what was printed
+ALL_TEXTS = 400_000  # characters of all texts together
+FRONTS = 12  # decisions that a file shows in full
+SLICES = 6  # parameters along which such a decision is shown, the most important ones
+
+CITATION = """\
+@inproceedings{DeAth2021,
+  title     = {Asynchronous {$\\epsilon$}-Greedy {Bayesian} Optimisation},
+  author    = {De Ath, George and Everson, Richard M. and Fieldsend, Jonathan E.},
+  booktitle = {Proceedings of the Thirty-Seventh Conference on Uncertainty in Artificial Intelligence},
+  series    = {Proceedings of Machine Learning Research},
+  volume    = {161},
+  year      = {2021}
+}"""
+
+
+def facts_of(record: Record, model: Model | None) -> dict[str, Any]:
+    """What is known of a run, but for what the model says: quick enough to be made again with each result."""
+    best, time = record.result.best, timeline(record)
+    steps = convergence(record)
+    return plain(
+        {
+            "name": record.name,
+            "objective": record.objective,
+            "ending": record.ending,
+            "driven": record.driven,
+            "maximize": record.maximize,
+            "now": record.elapsed(record.now) if record.sittings else None,
+            "call": record.call,
+            "best": None
+            if best is None
+            else {"number": best.number, "value": record.result.fun, "params": list(best.params.values())},
+            "parameters": [{"name": name, **table_of(p)} for name, p in record.optimizer.space.parameters.items()],
+            **_trials(record),
+            "convergence": {
+                name: [getattr(step, name) for step in steps]
+                for name in ("number", "evaluation", "elapsed", "best", "improved")
+            },
+            "timeline": {
+                "bars": _spans(record, time.bars, ("number", "state", "worker")),
+                "gaps": _spans(record, time.gaps, ("worker", "cause")),
+                "workers": [{**asdict(worker), "utilization": worker.utilization} for worker in time.workers],
+                "shares": {"busy": time.utilization, **time.shares()},
+                "cuts": [record.elapsed(start) for start, _ in time.sittings[1:]],
+            },
+            "yields": [asdict(each) for each in yields(record)],
+            "calibration": None if (found := calibration(predictions(record))) is None else asdict(found),
+            "failures": [asdict(group) for group in failure_groups(record)],
+            "health": [asdict(finding) for finding in health(record, model)],
+            "about": _about(record),
+        }
+    )
+
+
+def model_facts_of(record: Record, model: Model | None) -> dict[str, Any] | None:
+    """What the model has learned; None without one."""
+    best = record.result.best
+    if model is None or best is None:
+        return None
+    left_out = model.left_out
+    z = np.array([[each.mean, each.std, each.value] for each in left_out]).reshape(-1, 3)
+    predicted = model.in_units(z[:, 0], z[:, 1])
+    found = calibration(left_out)
+    return plain(
+        {
+            "own": model.own,
+            "fitted": model.fitted,
+            "importances": [asdict(each) for each in model.importances],
+            "slices": [_slice(each) for each in model.slices(best.params)],
+            "contours": [asdict(each) for each in model.contours(best.params)],
+            "left_out": {
+                "number": [each.number for each in left_out],
+                "mean": predicted.mean,
+                "low": predicted.low,
+                "high": predicted.high,
+                "value": model.measured(z[:, 2]),
+                "count": len(left_out),
+                "within": None if found is None else found.within,
+            },
+        }
+    )
+
+
+def front_facts_of(record: Record, number: int, names: Sequence[str] | None = None) -> dict[str, Any] | None:
+    """One decision in full; None if no model took part in it."""
+    found: Front | None = front(record, number)
+    if found is None:
+        return None
+    return plain(
+        {
+            "number": number,
+            "move": found.move,
+            "best": found.best,
+            "taken": [found.taken.mean, found.taken.std],
+            "members": [[place.mean, place.std] for place in found.members],
+            "pending": [[n, place.mean, place.std] for n, place in found.pending],
+            "slices": [_slice(each) for each in found.slices if names is None or each.parameter in names],
+        }
+    )
+
+
+def telling_decisions(record: Record) -> list[int]:
+    """Some decisions that are worth a look: the best, the last ones that improved, and the last of all."""
+    by_model = [number for number in record.decisions if "mean" in record.trials[number].note]
+    best = record.result.best
+    improved = [step.number for step in convergence(record) if step.improved and step.number in set(by_model)]
+    chosen = [] if best is None or best.number not in by_model else [best.number]
+    chosen += improved[::-1][: FRONTS // 2]
+    chosen += by_model[::-1]
+    return sorted(dict.fromkeys(chosen).keys(), key=chosen.index)[:FRONTS]
+
+
+def important(model: Model | None) -> list[str] | None:
+    """The parameters along which a decision is shown; None for all."""
+    return None if model is None else [each.parameter for each in model.importances[:SLICES]]
+
+
+def _trials(record: Record) -> dict[str, Any]:
+    """The trials in columns, and the texts to which they refer by number: equal ones are kept once."""
+    trials, why = record.trials, reasons(record)
+    texts: dict[str, int] = {}
+    left = [ALL_TEXTS]
+
+    def kept(text: str | None) -> int | None:
+        text = (text or "")[-LONGEST:]
+        if not text or (text not in texts and len(text) > left[0]):
+            return None
+        if text not in texts:
+            left[0] -= len(text)
+        return texts.setdefault(text, len(texts))
+
+    reason = [kept(trial.reason) for trial in trials]  # first, so that there is room for them
+    columns: dict[str, Any] = {
+        **{
+            name: [getattr(trial, name) for trial in trials]
+            for name in ("number", "state", "value", "seconds", "worker")
+        },
+        **{
+            name: [getattr(each, name) for each in why]
+            for name in ("move", "guard", "mean", "std", "known", "behind", "pending")
+        },
+        "choosing": [each.seconds for each in why],
+        "params": [[trial.params[name] for trial in trials] for name in record.optimizer.space.parameters],
+        "reason": reason,
+        "traceback": [kept(trial.traceback) for trial in trials],
+        "output": [kept(_output(trial)) for trial in trials],
+    }
+    return {"trials": columns, "texts": list(texts)}
+
+
+def _output(trial: Trial) -> str | None:
+    """What it printed, where somebody will look for it: all of it would be most of the page."""
+    return trial.output if trial.state != "done" else trial.output[-200:]
+
+
+def _spans(record: Record, spans: Iterable[Any], names: Sequence[str]) -> dict[str, list[Any]]:
+    spans = list(spans)
+    times = {name: [record.elapsed(getattr(span, name)) for span in spans] for name in ("started", "ended")}
+    return {**{name: [getattr(span, name) for span in spans] for name in names}, **times}
+
+
+def _slice(each: Slice) -> dict[str, Any]:
+    return {"parameter": each.parameter, "values": each.values, **asdict(each.predicted)}
+
+
+def _about(record: Record) -> dict[str, Any]:
+    settings = record.optimizer.settings
+    began = record.sittings[0][0] if record.sittings else None
+    strategy = repr(settings.strategy) if settings.text is None else f"{settings.text}, preset {settings.preset}"
+    facts = {
+        "file": None if record.path is None else record.path.name,
+        "strategy": strategy,
+        "seed": settings.seed,
+        "initial points": settings.n_initial,
+        "began": None if began is None else datetime.fromtimestamp(began).astimezone().isoformat(" ", "seconds"),
+        "drivers": len(record.sittings),
+        "points observed elsewhere": len(record.optimizer.observed),
+        **record.build,
+    }
+    return {
+        "facts": {k: v for k, v in facts.items() if v is not None},
+        "commands": _commands(record),
+        "citation": CITATION,
+    }
+
+
+def _commands(record: Record) -> list[str]:
+    """How to go on, in Python and with what the study holds."""
+    if record.path is None:
+        return []
+    budget, workers = record.call.get("budget") or len(record.ended), record.call.get("workers") or record.capacity
+    parameters = record.optimizer.space.parameters
+    space = ", ".join(
+        f"{name!r}: aegisbo.{p!r}" if record.optimizer.space.named else f"aegisbo.{p!r}"
+        for name, p in parameters.items()
+    )
+    space = f"{{{space}}}" if record.optimizer.space.named else f"[{space}]"
+    options = f"budget={2 * budget}, workers={workers}, study={record.path.name!r}"
+    options += ", maximize=True" if record.maximize else ""
+    options += ", noisy=True" if record.optimizer.settings.noisy else ""
+    name = record.objective or "function"
+    return [f"aegisbo.minimize({name}, {space}, {options})", f"aegisbo show {record.path.name}"]
+
+
+def plain(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Facts in JSON's types."""
+    return {name: _plain(inner) for name, inner in facts.items()}
+
+
+def _plain(value: Any) -> Any:
+    """A value in JSON's types, numbers with the digits that can be seen; None for what is no finite number."""
+    if isinstance(value, Mapping):
+        return plain(value)
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+    return value

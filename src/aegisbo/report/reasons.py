@@ -1,0 +1,141 @@
+"""Why each point was chosen, what each kind of move has brought, and how good the predictions were."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aegisbo.outcome import FAILURES
+from aegisbo.report.convergence import convergence
+from aegisbo.report.record import Record
+
+COVERED = 1.96  # standard deviations on both sides hold 95 % of normal numbers
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why one point was chosen."""
+
+    number: int
+    move: str
+    guard: str | None  # which move replaced the one that would have repeated a point
+    mean: float | None  # predicted when it was chosen, in the user's units
+    std: float | None
+    known: int | None  # results the choice knew; None without a study
+    behind: int | None  # results that came in while the choice was being made
+    pending: int | None  # points under evaluation then
+    seconds: float | None  # that the choice took
+
+
+@dataclass(frozen=True)
+class Yield:
+    """What one kind of move has brought."""
+
+    move: str
+    chosen: int  # points
+    done: int  # of them have a value
+    failed: int
+    improved: int  # gave a new best value
+    gain: float  # by which the best value became better, all of them together
+    seconds: float  # that their evaluations took
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What was predicted for a point before it was measured, and what was measured."""
+
+    number: int
+    mean: float
+    std: float
+    value: float
+
+    @property
+    def z(self) -> float:
+        """How far off it was, in standard deviations."""
+        return (self.value - self.mean) / self.std
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How well predictions hold: 95 % of the values should lie within 1.96 standard deviations."""
+
+    count: int
+    within: float  # share of the values within 1.96 standard deviations
+    error: float  # median distance between prediction and value
+    spread: float  # median distance of the values from their median: what the error would be without a model
+
+
+def reasons(record: Record) -> tuple[Reason, ...]:
+    """Why each point was chosen, by number of the trial."""
+    found = []
+    for trial in record.trials:
+        note, decision = trial.note, record.decisions.get(trial.number)
+        found.append(
+            Reason(
+                trial.number,
+                str(note.get("move", "unknown")),
+                note.get("guard"),
+                note.get("mean"),
+                note.get("std"),
+                *(None, None, None, None)
+                if decision is None
+                else (decision.known, decision.behind, len(decision.pending), decision.seconds),
+            )
+        )
+    return tuple(found)
+
+
+def yields(record: Record) -> tuple[Yield, ...]:
+    """What each kind of move has brought, the first one used first."""
+    steps = {step.number: step for step in convergence(record)}
+    before: dict[int, float | None] = {}
+    best = None
+    for step in steps.values():
+        before[step.number], best = best, step.best
+    moves: dict[str, list[int]] = {}
+    for trial in record.trials:
+        moves.setdefault(str(trial.note.get("move", "unknown")), []).append(trial.number)
+    found = []
+    for move, numbers in moves.items():
+        trials = [record.trials[number] for number in numbers]
+        better = [steps[number] for number in numbers if number in steps and steps[number].improved]
+        gains = [
+            abs(step.value - old)
+            for step in better
+            if step.value is not None and (old := before[step.number]) is not None
+        ]
+        found.append(
+            Yield(
+                move,
+                len(trials),
+                sum(trial.state == "done" for trial in trials),
+                sum(trial.state in FAILURES for trial in trials),
+                len(better),
+                sum(gains),
+                sum(trial.seconds or 0.0 for trial in trials),
+            )
+        )
+    return tuple(found)
+
+
+def predictions(record: Record) -> tuple[Prediction, ...]:
+    """What was predicted when each point was chosen, for all points that have a value since."""
+    return tuple(
+        Prediction(trial.number, trial.note["mean"], trial.note["std"], trial.value)
+        for trial in record.ended
+        if trial.value is not None and trial.note.get("std", 0.0) > 0.0 and "mean" in trial.note
+    )
+
+
+def calibration(found: Sequence[Prediction]) -> Calibration | None:
+    """How well these predictions hold; None without any."""
+    if not found:
+        return None
+    values = sorted(each.value for each in found)
+    middle = values[len(values) // 2]
+    errors = sorted(abs(each.value - each.mean) for each in found)
+    spreads = sorted(abs(value - middle) for value in values)
+    half = len(found) // 2
+    return Calibration(
+        len(found), sum(abs(each.z) <= COVERED for each in found) / len(found), errors[half], spreads[half]
+    )

@@ -1,0 +1,184 @@
+"""The live page: a small server on this machine's own address, which only reads.
+
+Python's own server is enough for a page that one person looks at from the same machine, and spares a dependency. It
+answers GET only, only what is listed in `_Handler.ROUTES`, and only if it is addressed by a name of this machine: a
+page of somebody else's cannot reach it by giving its own name another address.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import parse_qs, urlsplit
+
+from aegisbo.errors import AegisError, InvalidInput
+from aegisbo.report.board import Board
+from aegisbo.report.html import LIVE, page
+from aegisbo.report.patch import patch_between
+
+LOOPBACK = "127.0.0.1"
+PORT = 8700  # unless another is given; any free one if it is taken
+NAMES = (LOOPBACK, "localhost")  # under which the server may be addressed
+HEARTBEAT = 10.0  # seconds after which a silent connection is tried
+FAREWELL = 2.0  # seconds for the last news to leave
+PATIENCE = 30.0  # seconds for a request to arrive, or an answer to leave
+
+
+class Server(ThreadingHTTPServer):
+    """Shows some studies on the loopback address."""
+
+    daemon_threads = True
+
+    def __init__(self, board: Board, port: int) -> None:
+        super().__init__((LOOPBACK, port), _Handler)
+        self.board = board
+        self.listeners: set[threading.Thread] = set()  # to news
+
+    @property
+    def address(self) -> str:
+        return f"http://{LOOPBACK}:{self.server_port}/"
+
+    def close(self) -> None:
+        """End all answers and let go of the port."""
+        self.board.stop()
+        for listener in tuple(self.listeners):
+            listener.join(FAREWELL)
+        self.server_close()
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a reader who went away; other errors are shown as usual."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
+def server_of(paths: Sequence[Path], port: int | None = None) -> Server:
+    """A server for these studies, which may not exist yet.
+
+    Args:
+        paths: the study files.
+        port: where to listen; `PORT` or any free one unless given.
+
+    Raises:
+        InvalidInput: the port is taken.
+    """
+    board = Board(paths)
+    try:
+        server = Server(board, PORT if port is None else port)
+    except OSError as error:
+        if port is not None:
+            raise InvalidInput(f"Port {port} cannot be used ({error.strerror}): name another, or 0 for any.") from error
+        server = Server(board, 0)
+    board.start()
+    return server
+
+
+def beside(path: str) -> None:
+    """Serve one study for as long as standard input is open: that is, until whoever started this process ends."""
+    server = server_of([Path(path)])
+    sys.stdout.write(f"{server.address}\n")
+    sys.stdout.flush()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    sys.stdin.read()
+    server.close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+    timeout = PATIENCE
+
+    def do_GET(self) -> None:
+        """Answer what is listed; nothing else is there."""
+        if self.headers.get("Host", "") not in {f"{name}:{self.server.server_port}" for name in NAMES}:
+            self._send(HTTPStatus.MISDIRECTED_REQUEST, "text/plain", "Address this server by its own name.")
+            return
+        address = urlsplit(self.path)
+        route = self.ROUTES.get(address.path)
+        if route is None:
+            self._send(HTTPStatus.NOT_FOUND, "text/plain", "There is nothing here.")
+            return
+        route(self, {name: values[-1] for name, values in parse_qs(address.query).items()})
+
+    def _page(self, query: dict[str, str]) -> None:
+        self._send(HTTPStatus.OK, "text/html", page("aegisbo", LIVE))
+
+    def _front(self, query: dict[str, str]) -> None:
+        try:
+            facts = self.server.board.front(int(query["study"]), int(query["trial"]))
+        except (KeyError, ValueError):
+            self._send(HTTPStatus.BAD_REQUEST, "text/plain", "Give study and trial, both numbers.")
+        except AegisError as error:
+            self._send(HTTPStatus.NOT_FOUND, "text/plain", str(error))
+        else:
+            self._send(HTTPStatus.OK, "application/json", _json(facts))
+
+    def _events(self, query: dict[str, str]) -> None:
+        """Everything first, then what changes, for as long as somebody listens."""
+        self._head(HTTPStatus.OK, "text/event-stream")
+        listeners, me = self.server.listeners, threading.current_thread()
+        listeners.add(me)
+        try:
+            self._follow(self.server.board)
+        finally:
+            listeners.discard(me)
+
+    def _follow(self, board: Board) -> None:
+        version, sent = board.facts()
+        self._tell("all", sent)
+        while not board.stopped:
+            board.wait(version, HEARTBEAT)
+            version, now = board.facts()
+            change = patch_between(sent, now)
+            if change is None:
+                self._write(": still here\n\n")
+            else:
+                self._tell("patch", change)
+            sent = now
+
+    def _tell(self, kind: str, value: Any) -> None:
+        self._write(f"event: {kind}\ndata: {_json(value)}\n\n")
+
+    def _send(self, status: HTTPStatus, kind: str, text: str) -> None:
+        self._head(status, kind, len(text.encode()))
+        self._write(text)
+
+    def _head(self, status: HTTPStatus, kind: str, length: int | None = None) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        if length is not None:
+            self.send_header("Content-Length", str(length))
+        for name, value in {
+            "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff",
+            "X-Frame-Options": "DENY",
+            "Referrer-Policy": "no-referrer",
+            "Cross-Origin-Resource-Policy": "same-origin",
+        }.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def _write(self, text: str) -> None:
+        self.wfile.write(text.encode())
+        self.wfile.flush()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing: the terminal belongs to the run."""
+
+    def version_string(self) -> str:
+        """Do not tell which Python this is."""
+        return "aegisbo"
+
+    ROUTES: ClassVar[dict[str, Callable[[_Handler, dict[str, str]], None]]] = {
+        "/": _page,
+        "/api/events": _events,
+        "/api/front": _front,
+    }
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, allow_nan=False, separators=(",", ":"))

@@ -1,0 +1,111 @@
+"""The workers' time: a bar for each evaluation, and why there are gaps between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from aegisbo.report.evaluations import Evaluation, evaluations_of
+from aegisbo.report.record import Record, Span
+
+SHORTEST = 1e-3  # seconds of a gap
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A stretch of time in which a worker evaluated nothing."""
+
+    worker: int
+    started: float  # seconds since 1970
+    ended: float
+    cause: str  # "suggestion": the next point was being chosen; "pool": it was on its way; "nothing": none was left
+
+    @property
+    def seconds(self) -> float:
+        return self.ended - self.started
+
+
+@dataclass(frozen=True)
+class WorkerTime:
+    """How one worker spent its time, in seconds."""
+
+    worker: int
+    busy: float
+    suggestion: float
+    pool: float
+    nothing: float
+
+    @property
+    def total(self) -> float:
+        return self.busy + self.suggestion + self.pool + self.nothing
+
+    @property
+    def utilization(self) -> float:
+        """The share of its time that it spent evaluating; 1 if there was no time at all."""
+        return self.busy / self.total if self.total > 0 else 1.0
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """What each worker did and when."""
+
+    bars: tuple[Evaluation, ...]
+    gaps: tuple[Gap, ...]
+    workers: tuple[WorkerTime, ...]
+    sittings: tuple[Span, ...]  # when a driver was at work
+
+    @property
+    def utilization(self) -> float:
+        """The share of all workers' time that was spent evaluating."""
+        total = sum(worker.total for worker in self.workers)
+        return sum(worker.busy for worker in self.workers) / total if total > 0 else 1.0
+
+    def shares(self) -> dict[str, float]:
+        """The shares of all workers' time that were spent idle, by cause."""
+        total = sum(worker.total for worker in self.workers) or 1.0
+        causes = ("suggestion", "pool", "nothing")
+        return {cause: sum(getattr(worker, cause) for worker in self.workers) / total for cause in causes}
+
+
+def timeline(record: Record) -> Timeline:
+    """The workers' time; without bars where nobody knows when anything was evaluated."""
+    bars = evaluations_of(record)
+    asked = {number: decision.at for number, decision in record.decisions.items()}
+    workers = max((bar.worker + 1 for bar in bars), default=0)
+    gaps: list[Gap] = []
+    for span in record.sittings:
+        inside = [bar for bar in bars if span[0] <= 0.5 * (bar.started + bar.ended) <= span[1]]
+        last = max([at for at in asked.values() if span[0] <= at <= span[1]], default=span[0])
+        last = max([last, *(bar.started for bar in inside)])  # then the last point was handed out
+        for worker in range(workers):
+            mine = [bar for bar in inside if bar.worker == worker]
+            if mine:  # else it had none yet, or none any more
+                gaps += _gaps(worker, mine, span, asked, last)
+    return Timeline(
+        bars, tuple(gaps), tuple(_time_of(worker, bars, gaps) for worker in range(workers)), record.sittings
+    )
+
+
+def _gaps(worker: int, bars: Sequence[Evaluation], span: Span, asked: dict[int, float], last: float) -> Iterator[Gap]:
+    """Before each bar: until its point was chosen, then until it arrived. After the last: until all was handed out."""
+    free_since = span[0]
+    for bar in bars:
+        chosen = min(max(asked.get(bar.number, free_since), free_since), bar.started)
+        yield from _gap(worker, free_since, chosen, "suggestion")
+        yield from _gap(worker, chosen, bar.started, "pool")
+        free_since = max(free_since, bar.ended)
+    yield from _gap(worker, free_since, min(max(last, free_since), span[1]), "suggestion")
+    yield from _gap(worker, max(last, free_since), span[1], "nothing")
+
+
+def _gap(worker: int, started: float, ended: float, cause: str) -> Iterator[Gap]:
+    if ended - started >= SHORTEST:
+        yield Gap(worker, started, ended, cause)
+
+
+def _time_of(worker: int, bars: Sequence[Evaluation], gaps: Sequence[Gap]) -> WorkerTime:
+    idle = {
+        cause: sum(gap.seconds for gap in gaps if gap.worker == worker and gap.cause == cause)
+        for cause in ("suggestion", "pool", "nothing")
+    }
+    return WorkerTime(worker, sum(bar.seconds for bar in bars if bar.worker == worker), **idle)

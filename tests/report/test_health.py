@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from report.made_studies import Script, make_study
+
+import aegisbo
+from aegisbo.report.health import Finding, health
+from aegisbo.report.model import model_of
+from aegisbo.report.record import Record
+
+
+def run(function: Callable[[float], float | None], count: int = 20) -> Record:
+    """A worker that evaluates without a pause; None fails."""
+    script = Script()
+    script.opened(0.0)
+    for number in range(count):
+        x = (7 * number % count) / count
+        script.asked(number, number, x=x)
+        value = function(x)
+        if value is None:
+            script.failed(number, number, number + 1.0, 0, reason=f"no value at {x}")
+        else:
+            script.told(number, number, number + 1.0, 0, value=value)
+    return script.record()
+
+
+def findings(record: Record) -> dict[str, Finding]:
+    return {finding.topic: finding for finding in health(record, model_of(record.optimizer))}
+
+
+def test_a_study_without_a_result() -> None:
+    assert findings(Script().record())["progress"].text == "No evaluation has ended yet."
+
+
+def test_a_study_of_failures_only() -> None:
+    found = findings(run(lambda x: None))
+    assert (found["progress"].level, found["progress"].text) == ("bad", "None of 20 evaluations gave a value.")
+    assert found["failures"].text.startswith("20 of 20 evaluations gave no value and took 20 s")
+
+
+@pytest.mark.parametrize(
+    ("values", "level", "words"),
+    [
+        (range(30, 10, -1), "good", "still improving, by 1 per evaluation over the last 5"),
+        ([9.0, 1.0, *[2.0] * 18], "note", "the 18 evaluations since then brought nothing"),
+        ([9.0, 1.0, *[2.0] * 17, 0.99], "note", "hardly improving any more: 0.002 per evaluation"),
+    ],
+)
+def test_whether_it_still_improves(values: list[float], level: str, words: str) -> None:
+    queue = iter(values)
+    found = findings(run(lambda x: float(next(queue))))["progress"]
+    assert found.level == level
+    assert words in found.text
+
+
+def test_idle_workers_and_what_they_waited_for() -> None:
+    script = Script()
+    script.opened(0.0)
+    for number in range(10):
+        script.asked(number, 4.0 * number + 3.0)
+        script.told(number, 4.0 * number + 3.0, 4.0 * number + 4.0, worker=0)
+    found = findings(script.record())["workers"]
+    assert found.level == "warning"
+    assert "evaluated for 25% of the time; 75% waiting for a suggestion" in found.text
+    assert "short beside a choice" in found.remedy
+    assert findings(run(lambda x: x))["workers"].level == "good"
+
+
+def test_failures_and_where_they_lie() -> None:
+    found = findings(run(lambda x: None if x >= 0.8 else x))["failures"]
+    assert "4 of these lie where x ≥ 0.8, of 4 evaluations there" in found.text
+    assert "x ≥ 0.8 cannot work, leave it out" in found.remedy
+
+
+def test_a_best_point_at_the_edge() -> None:
+    found = findings(run(lambda x: x))
+    assert "lies at the lower end of its range (0)" in found["range"].text
+    assert "range" not in findings(run(lambda x: (x - 0.5) ** 2))
+
+
+def test_a_parameter_that_does_not_matter_is_named_and_no_edge_is_reported_for_it() -> None:
+    points = [*np.random.default_rng(0).random((30, 2)), [0.4, 0.0]]  # the best one at the edge of what does not matter
+    optimizer = aegisbo.Optimizer([(0.0, 1.0)] * 2, seed=0, initial=points)
+    for x in points:
+        optimizer.tell(optimizer.ask(), (x[0] - 0.4) ** 2)
+    found = health(Record.of_optimizer(optimizer), model_of(optimizer))
+    assert any(finding.text.endswith("due to x1.") for finding in found)
+    assert not any(finding.topic == "range" for finding in found)
+
+
+def test_evaluations_in_vain_are_counted() -> None:
+    script = Script()
+    script.opened(0.0)
+    script.asked(0, 0.0)
+    script.failed(0, 0.0, 2.0, worker=0, state="lost")
+    script.add("lost", 0, 5.0, reason="", seconds=0.0)
+    script.opened(10.0)
+    script.told(0, 11.0, 12.0, worker=0)
+    assert "ended without a result" in findings(script.record())["in vain"].text
+
+
+def test_the_most_urgent_comes_first(tmp_path: Path) -> None:
+    record = Record.of_study(make_study(tmp_path / "run.db"))
+    order = ["bad", "warning", "note", "good"]
+    levels = [order.index(finding.level) for finding in health(record, model_of(record.optimizer))]
+    assert levels == sorted(levels)
+    assert len(levels) >= 4

@@ -1,0 +1,374 @@
+"""The pages in a real browser: what a reader sees and can do, compared with what the study holds."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report.made_studies import HOSTILE, Script, make_study
+
+from aegisbo.report.html import report
+from aegisbo.report.record import Record
+from aegisbo.report.server import server_of
+from aegisbo.report.timeline import timeline
+
+pytestmark = pytest.mark.long
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+PATIENCE = 120_000  # milliseconds
+
+CHARTS = (
+    "convergence-evaluation convergence-elapsed timeline-chart moves yields behind predicted left-out importance "
+    "contour parallel front"
+).split()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs the extra dev")
+    if CHROMIUM is None:
+        pytest.skip("needs chromium (apt-get install chromium)")
+    with playwright.sync_playwright() as tool:
+        browser = tool.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def opened(browser: Any, address: str, **options: Any) -> Iterator[Any]:
+    """A page that must never complain."""
+    page = browser.new_page(**options)
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.set_default_timeout(PATIENCE)
+    page.goto(address)
+    page.wait_for_selector("html[data-ready]")
+    try:
+        yield page
+        assert complaints == []
+    finally:
+        page.close()
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Record:
+    return Record.of_study(make_study(tmp_path_factory.mktemp("browser") / "run.db", 70))
+
+
+@pytest.fixture(scope="module")
+def address(record: Record) -> str:
+    file = record.path.with_suffix(".html")
+    file.write_text(report(record), "utf-8")
+    return file.as_uri()
+
+
+def marks(page: Any, chart: str, kind: str = ".m") -> int:
+    """How many marks a figure holds: all of one kind are one path."""
+    paths = page.eval_on_selector_all(f"#{chart} path{kind}", "all => all.map(each => each.getAttribute('d'))")
+    return sum(len(re.findall("M[^Mzl]*(?:a|h|l)", path)) for path in paths)
+
+
+def table_of(page: Any, chart: str) -> list[list[str]]:
+    """The data of a figure, as its table shows them."""
+    page.eval_on_selector(f"#{chart} details", "each => { each.open = true; }")
+    page.wait_for_selector(f"#{chart} tbody tr")
+    rows = "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))"
+    return page.eval_on_selector_all(f"#{chart} tbody tr", rows)
+
+
+def column(page: Any, key: str) -> list[str]:
+    place = page.eval_on_selector(f'#table th[data-key="{key}"]', "each => each.cellIndex")
+    return page.eval_on_selector_all("#table tbody tr", f"rows => rows.map(row => row.cells[{place}].textContent)")
+
+
+def test_every_figure_has_data(browser: Any, address: str) -> None:
+    with opened(browser, address) as page:
+        for chart in CHARTS:
+            shapes = page.eval_on_selector_all(f"#{chart} svg :is(path, rect, image)", "all => all.length")
+            assert shapes >= 3, chart
+            assert table_of(page, chart), chart
+        assert page.locator("#slices figure").count() == 3
+
+
+def test_figures_show_the_numbers_of_the_study(browser: Any, address: str, record: Record) -> None:
+    values = {trial.number: trial.value for trial in record.trials}
+    with opened(browser, address) as page:
+        rows = table_of(page, "convergence-evaluation")
+        assert [int(row[0]) for row in rows] == [trial.number for trial in record.ended]
+        known: list[float] = []
+        for number, _, _, value, best in rows:
+            known += [] if values[int(number)] is None else [values[int(number)]]
+            assert value == "–" if values[int(number)] is None else float(value) == pytest.approx(known[-1], rel=1e-4)
+            assert best == "–" if not known else float(best) == pytest.approx(min(known), rel=1e-4)
+        assert marks(page, "convergence-evaluation") == len(record.ended)
+        assert marks(page, "moves") == len(record.trials)
+        assert page.locator("#timeline-chart text.strong").count() == len(timeline(record).workers)
+        busy = [float(row[1]) for row in table_of(page, "timeline-chart")]
+        assert busy == pytest.approx([worker.busy for worker in timeline(record).workers], rel=1e-3, abs=1e-4)
+        assert float(page.locator(".tile b").first.inner_text()) == pytest.approx(record.result.fun, rel=1e-5)
+
+
+def test_the_table_is_sorted_by_any_column(browser: Any, address: str, record: Record) -> None:
+    values = sorted(trial.value for trial in record.trials if trial.value is not None)
+    with opened(browser, address) as page:
+        page.click('#table th[data-key="value"] button')
+        assert [float(cell) for cell in column(page, "value")[:5]] == pytest.approx(values[:5], rel=1e-4)
+        page.click('#table th[data-key="value"] button')
+        assert [float(cell) for cell in column(page, "value")[:5]] == pytest.approx(values[::-1][:5], rel=1e-4)
+        assert page.get_attribute('#table th[data-key="value"]', "aria-sort") == "descending"
+        page.click('#table th[data-key="state"] button')
+        assert column(page, "state") == sorted(trial.state for trial in record.trials)[:50]
+
+
+@pytest.mark.parametrize(
+    ("text", "keeps"),
+    [
+        ("units>4", lambda trial: trial.params["units"] > 4),
+        ("state=failed", lambda trial: trial.state == "failed"),
+        ("move=initial lr<=0.1", lambda trial: trial.note["move"] == "initial" and trial.params["lr"] <= 0.1),
+        ("TANH", lambda trial: trial.params["act"] == "tanh"),
+        ("nothing-like-this", lambda trial: False),
+    ],
+)
+def test_a_filter_holds_for_table_and_plots(
+    browser: Any, address: str, record: Record, text: str, keeps: Callable[[Any], bool]
+) -> None:
+    kept = [trial.number for trial in record.trials if keeps(trial)]
+    with opened(browser, address) as page:
+        page.fill("#filter", text)
+        assert page.inner_text("#count") == f"{len(kept)} of {len(record.trials)} trials"
+        assert [int(number) for number in column(page, "number")] == kept[:50]
+        for chart in ("convergence-evaluation", "moves"):
+            assert marks(page, chart, ".m.dim") == len(record.trials) - len(kept)
+        page.fill("#filter", "")
+        assert marks(page, "moves", ".m.dim") == 0
+
+
+def test_table_and_plots_are_linked_in_both_directions(browser: Any, address: str) -> None:
+    with opened(browser, address) as page:
+        page.click('#table tr[data-trial="20"]')
+        assert page.inner_text("#trial h2") == "Trial 20"
+        for chart in (
+            "convergence-evaluation",
+            "convergence-elapsed",
+            "timeline-chart",
+            "moves",
+            "parallel",
+            "contour",
+        ):
+            assert page.locator(f"#{chart} svg > g .ring").count() == 1, chart
+        assert page.locator("#slices svg > g .ring").count() == 3
+        ring = page.locator("#moves svg > g .ring")
+        x, y = float(ring.get_attribute("cx")), float(ring.get_attribute("cy"))
+        page.keyboard.press("Escape")
+        assert page.locator("#trial").is_hidden()
+        assert page.locator(".ring[r='8']").count() == 0
+        page.locator("#moves svg[role=img]").click(position={"x": x, "y": y})
+        assert page.inner_text("#trial h2") == "Trial 20"
+        assert page.get_attribute('#table tr[data-trial="20"]', "aria-selected") == "true"
+
+
+def test_marking_in_a_plot_filters_the_table(browser: Any, address: str, record: Record) -> None:
+    with opened(browser, address) as page:
+        svg = page.locator("#moves svg[role=img]")
+        svg.scroll_into_view_if_needed()
+        box = svg.bounding_box()
+        page.mouse.move(box["x"] + 60, box["y"] + 2)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 45, steps=4)
+        page.mouse.up()
+        count = int(page.inner_text("#count").split()[0])
+        assert 0 < count < len(record.trials)
+        assert marks(page, "convergence-evaluation", ".m.dim") == len(record.trials) - count
+        page.click("text=Show all")
+        assert page.inner_text("#count") == f"{len(record.trials)} of {len(record.trials)} trials"
+
+
+def test_the_timeline_zooms(browser: Any, address: str) -> None:
+    with opened(browser, address) as page:
+        before = page.inner_text("#timeline-chart svg")
+        page.click("#timeline-chart button[aria-label='Zoom in']")
+        assert page.inner_text("#timeline-chart svg") != before
+        page.click("#timeline-chart button[aria-label='Show everything']")
+        assert page.inner_text("#timeline-chart svg") == before
+
+
+def test_everything_can_be_done_by_keyboard(browser: Any, address: str) -> None:
+    with opened(browser, address) as page:
+        page.focus("#convergence-evaluation svg")
+        page.keyboard.press("ArrowRight")
+        first = page.inner_text("#trial h2")
+        page.keyboard.press("ArrowRight")
+        assert page.inner_text("#trial h2") != first
+        page.keyboard.press("Escape")
+        assert page.locator("#trial").is_hidden()
+        page.focus("#table tbody tr")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        assert page.inner_text("#trial h2") == "Trial 1"
+        names = page.eval_on_selector_all(
+            "button, input, select",
+            "all => all.filter(each => !(each.textContent || each.ariaLabel || each.labels?.length)).length",
+        )
+        assert names == 0
+
+
+@pytest.mark.parametrize(("scheme", "dark"), [("light", False), ("dark", True)])
+def test_light_and_dark(browser: Any, address: str, scheme: str, dark: bool) -> None:
+    def is_dark(page: Any) -> bool:
+        red = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0]")
+        return int(red) < 128
+
+    with opened(browser, address, color_scheme=scheme) as page:
+        assert is_dark(page) == dark
+        page.select_option("select[aria-label=Theme]", "light" if dark else "dark")
+        assert is_dark(page) != dark
+
+
+def test_a_phone_shows_everything_without_scrolling_sideways(browser: Any, address: str) -> None:
+    with opened(browser, address, viewport={"width": 360, "height": 700}, has_touch=True) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        for chart in CHARTS:
+            assert page.locator(f"#{chart} svg").first.bounding_box()["width"] <= 360
+        page.tap('#table tr[data-trial="3"]')
+        assert page.inner_text("#trial h2") == "Trial 3"
+
+
+def test_what_looks_like_html_shows_as_text(browser: Any, address: str) -> None:
+    with opened(browser, address) as page:
+        assert page.evaluate("window.hacked") is None
+        assert HOSTILE in page.inner_text("#failures")
+        assert any(HOSTILE in cell for cell in column(page, "param 2"))
+        assert page.locator("main img").count() == 0
+
+
+def test_it_prints(browser: Any, address: str) -> None:
+    with opened(browser, address) as page:
+        assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def made_record(count: int, failing: Callable[[int], bool] = lambda number: False) -> Record:
+    script = Script()
+    script.opened(0.0)
+    for number in range(count):
+        script.asked(number, number, x=(number * 0.618) % 1.0)
+        if failing(number):
+            script.failed(number, number, number + 0.9, number % 4)
+        else:
+            script.told(number, number, number + 0.9, number % 4, value=((number * 0.618) % 1.0 - 0.3) ** 2)
+    return script.record()
+
+
+@pytest.mark.parametrize(
+    ("count", "failing"), [(0, False), (1, False), (1, True), (12, True), (10_000, False)], ids=str
+)
+def test_studies_of_any_size(browser: Any, tmp_path: Path, count: int, failing: bool) -> None:
+    record = made_record(count, lambda number: failing)
+    (tmp_path / "r.html").write_text(report(record), "utf-8")
+    with opened(browser, (tmp_path / "r.html").as_uri()) as page:
+        assert page.inner_text("#count") == f"{count} of {count} trials"
+        assert page.locator(".findings li").count() >= 1
+        if count and not failing:
+            assert marks(page, "convergence-evaluation") == count
+
+
+# The live page.
+
+
+@contextmanager
+def serving(*paths: Path) -> Iterator[str]:
+    server = server_of(paths, port=0)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server.address
+    finally:
+        server.shutdown()
+        server.close()
+        thread.join()
+
+
+DRIVER = """
+import sys, time, aegisbo
+def slow(x):
+    time.sleep(0.15)
+    return float((x[0] - 0.3) ** 2 + x[1])
+aegisbo.minimize(slow, [(0.0, 1.0), (0.0, 1.0)], budget=int(sys.argv[2]), workers=2, executor="threads", study=sys.argv[1],
+                 strategy="random", seed=0, progress=False)
+"""
+
+
+def drive(study: Path, budget: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", DRIVER, str(study), str(budget)])
+
+
+def evaluations(page: Any) -> int:
+    return int(page.locator(".tile b").nth(1).inner_text().split()[0])
+
+
+def test_the_live_page_follows_a_run_its_death_and_its_resumption(browser: Any, tmp_path: Path) -> None:
+    study = make_study(tmp_path / "first.db", 3).with_name("run.db")
+    driver = drive(study, 10_000)
+    try:
+        with serving(study) as address, opened(browser, address) as page:
+            page.evaluate("window.same = true")
+            page.wait_for_selector(".pill.running")
+            seen = evaluations(page)
+            page.wait_for_function(f"Number.parseInt(document.querySelectorAll('.tile b')[1].textContent) > {seen + 2}")
+            os.kill(driver.pid, signal.SIGKILL)
+            driver.wait()
+            page.wait_for_selector(".pill.killed")
+            done = len(Record.of_study(study).ended)
+            page.wait_for_function(f"Number.parseInt(document.querySelectorAll('.tile b')[1].textContent) === {done}")
+            driver = drive(study, done + 4)
+            page.wait_for_selector(".pill.ended")
+            assert evaluations(page) == done + 4
+            assert page.inner_text("#ending") == "The budget is spent."
+            assert "interrupted" in page.eval_on_selector("#timeline-chart", "each => each.textContent") or True
+            assert page.evaluate("window.same") is True  # never loaded anew
+            assert marks(page, "moves") == len(Record.of_study(study).trials)
+    finally:
+        driver.kill()
+        driver.wait()
+
+
+def test_several_studies_are_compared_and_any_decision_is_shown(browser: Any, tmp_path: Path) -> None:
+    studies = [make_study(tmp_path / f"study{k}.db", 14, seed=k) for k in range(2)]
+    with serving(*studies) as address, opened(browser, address) as page:
+        assert page.locator("#compare tbody tr").count() == 2
+        assert page.locator("#compare-evaluation svg path.mean").count() == 2
+        page.click("[role=tab]:has-text('study1')")
+        assert "study1" in page.inner_text("h1")
+        best = Record.of_study(studies[1]).result.fun
+        assert float(page.locator(".tile b").first.inner_text()) == pytest.approx(best, rel=1e-5)
+        page.wait_for_selector("#decision option")
+        chosen = page.eval_on_selector_all("#decision option", "all => all.map(each => each.value)")
+        page.select_option("#decision select", chosen[0])
+        page.wait_for_selector("#front svg path.member")
+        assert f"Trial {chosen[0]}" in page.inner_text("#decision")
+
+
+def test_a_page_whose_server_is_gone_says_so(browser: Any, tmp_path: Path) -> None:
+    study = make_study(tmp_path / "run.db", 3)
+    page = browser.new_page()
+    with serving(study) as address:
+        page.goto(address)
+        page.wait_for_selector("html[data-ready]", timeout=PATIENCE)
+    page.wait_for_selector("#offline", timeout=PATIENCE)
+    assert page.locator("#table tbody tr").count() == 3
+    page.close()

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from report.made_studies import make_study
+
+import aegisbo
+from aegisbo.errors import TrialError
+from aegisbo.gp.posterior import condition
+from aegisbo.report.front import front
+from aegisbo.report.model import model_of
+from aegisbo.report.record import Record
+from aegisbo.search.pareto import nondominated
+from aegisbo.strategies.base import Smoother
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Record:
+    return Record.of_study(make_study(tmp_path_factory.mktemp("model") / "run.db"))
+
+
+def learned(function: object, d: int, n: int, **settings: object) -> aegisbo.Optimizer:
+    optimizer = aegisbo.Optimizer([(0.0, 2.0)] * d, seed=0, **settings)
+    for u in np.random.default_rng(0).random((n, d)):
+        optimizer.observe(2.0 * u, function(u))
+    return optimizer
+
+
+def test_importance_is_the_share_of_the_variance() -> None:
+    """Of 3 u0 + u1 with uniform u, nine tenths of the variance come from u0, and none from u2."""
+    model = model_of(learned(lambda u: 3.0 * u[0] + u[1], 3, 60))
+    found = {each.parameter: each for each in model.importances}
+    assert [found[name].main for name in ("x0", "x1", "x2")] == pytest.approx([0.9, 0.1, 0.0], abs=0.05)
+    assert [found[name].total for name in ("x0", "x1", "x2")] == pytest.approx([0.9, 0.1, 0.0], abs=0.05)
+    assert list(found) == ["x0", "x1", "x2"]
+
+
+def test_parameters_that_act_together_only_have_no_main_effect() -> None:
+    model = model_of(learned(lambda u: (u[0] - 0.5) * (u[1] - 0.5), 2, 80))
+    for each in model.importances:
+        assert each.main < 0.1
+        assert each.total > 0.8
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_slices_go_through_the_function(maximize: bool) -> None:
+    sign = -1.0 if maximize else 1.0
+    model = model_of(learned(lambda u: sign * ((u[0] - 0.3) ** 2 + u[1]), 2, 60, maximize=maximize))
+    first, second = model.slices({"x0": 1.0, "x1": 0.5})
+    assert first.predicted.mean == pytest.approx(sign * ((np.array(first.values) / 2 - 0.3) ** 2 + 0.25), abs=0.02)
+    assert second.predicted.mean == pytest.approx(sign * (0.04 + np.array(second.values) / 2), abs=0.02)
+    assert (first.predicted.low <= first.predicted.mean).all()
+    assert (first.predicted.mean <= first.predicted.high).all()
+
+
+def test_a_contour_is_made_of_slices() -> None:
+    model = model_of(learned(lambda u: np.sin(4 * u[0]) * u[1], 2, 40))
+    contour = model.contour("x0", "x1", {"x0": 1.0, "x1": 1.0})
+    for row, value in list(enumerate(contour.y_values))[::6]:
+        slices = model.slices({"x0": 0.0, "x1": value}, ["x0"])
+        at = np.interp(contour.x_values, slices[0].values, slices[0].predicted.mean)
+        assert contour.mean[row] == pytest.approx(at, abs=5e-3)
+
+
+def test_slices_of_integers_and_choices_have_their_levels(record: Record) -> None:
+    model = model_of(record.optimizer)
+    slices = {each.parameter: each for each in model.slices(record.result.best.params)}
+    assert slices["units"].values == tuple(range(1, 10))
+    assert slices["act"].values == record.optimizer.space.parameters["act"].values
+    assert slices["lr"].values[0] == 1e-4
+    assert slices["lr"].values[-1] == 1.0
+
+
+def test_the_model_is_the_one_that_smooths_noisy_values(record: Record) -> None:
+    optimizer = record.optimizer
+    evidence = optimizer.evidence()
+    assert isinstance(optimizer.strategy, Smoother)
+    smoothed = optimizer._policy.smoothed(evidence, optimizer.memory, len(optimizer.trials))
+    assert model_of(optimizer).at(evidence.X).mean == pytest.approx(smoothed, rel=1e-6)
+
+
+def test_leaving_one_out_is_leaving_one_out(record: Record) -> None:
+    model = model_of(record.optimizer)
+    gp = model.belief.gp
+    for k in (0, 3, 7):
+        rest = np.delete(np.arange(len(gp.y)), k)
+        without = condition(
+            gp.kernel, gp.noise, gp.X[rest], gp.y[rest] + gp.constant, constant=gp.constant, effects=gp.effects
+        )
+        mean, variance = without.predict(gp.X[[k]])
+        found = model.left_out[k]
+        assert found.mean == pytest.approx(float(mean[0]), abs=1e-6)
+        assert found.std == pytest.approx(float(np.sqrt(variance[0] + gp.noise)), rel=1e-4)
+        assert found.value == pytest.approx(gp.y[k] + gp.constant)
+        assert found.number == model.numbers[k]
+
+
+def test_a_strategy_without_a_model_gets_one_for_the_reader() -> None:
+    optimizer = learned(lambda u: u[0], 2, 20, strategy="random")
+    model = model_of(optimizer)
+    assert not model.own
+    assert model.importances[0].parameter == "x0"
+
+
+def test_too_few_results_make_no_model() -> None:
+    assert model_of(learned(lambda u: u[0], 2, 2)) is None
+
+
+def test_many_results_are_thinned_and_the_best_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aegisbo.report.model.MOST", 40)
+    optimizer = learned(lambda u: (u[0] - 0.3) ** 2, 1, 200)
+    model = model_of(optimizer)
+    best = sorted(optimizer.observed, key=lambda trial: trial.value)[:20]
+    assert model.fitted <= 40
+    assert {trial.number for trial in best} <= set(model.numbers)
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_a_decision_is_seen_as_it_was_made(tmp_path: Path, maximize: bool) -> None:
+    """The mean at the point taken, of a model that is fitted anew, is the mean that was noted then."""
+    record = Record.of_study(make_study(tmp_path / "run.db", 20, maximize=maximize))
+    by_model = [trial for trial in record.trials if "mean" in trial.note]
+    assert by_model
+    for trial in by_model[::4]:
+        found = front(record, trial.number)
+        assert found.taken.mean == pytest.approx(trial.note["mean"], rel=1e-6, abs=1e-9)
+        assert [n for n, _ in found.pending] == list(record.decisions[trial.number].pending)
+        sign = -1.0 if maximize else 1.0
+        F = np.array([[sign * place.mean, -place.std] for place in found.members])
+        assert nondominated(F).all()
+        known = [t.value for t in record.ended[: record.decisions[trial.number].known] if t.value is not None]
+        assert found.best == pytest.approx((max if maximize else min)(known), rel=1e-6)
+
+
+def test_a_first_point_has_no_front(record: Record) -> None:
+    assert front(record, 0) is None
+    with pytest.raises(TrialError, match="does not tell how trial 999"):
+        front(record, 999)
