@@ -85,9 +85,12 @@ def test_nothing_is_loaded_and_only_this_script_may_run(made: Elements) -> None:
 
 
 def test_a_title_and_data_may_hold_anything() -> None:
-    made = Elements(page("<b>{{script}}</b>", json.dumps(["</script>{{style}}"])))
-    assert "b" not in made.tags
-    assert json.loads(made.texts["script data"]) == ["</script>{{style}}"]
+    data = ["</script>{{style}}", "</script >", "</script x"]
+    text = page("<b>{{script}}</b>", json.dumps(data))
+    assert "b" not in Elements(text).tags
+    embedded, _, after = text.partition('id="data">')[2].partition("<")  # the first one must end the element
+    assert json.loads(embedded) == data
+    assert after.startswith("/script>")
 
 
 @pytest.mark.parametrize("failing", [None, 0, 1, 7])

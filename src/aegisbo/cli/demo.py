@@ -138,6 +138,8 @@ def _report(ours: Half, theirs: Half, console: Console) -> None:
     console.print("\nWhat to type next:")
     program = _program()
     for command, meaning in {
+        f"{program} report {ours.path}": "all of it as one page for your browser: workers' time, reasons, model",
+        f"{program} serve {ours.path} {theirs.path}": "both side by side; for a run of yours, while it goes on",
         f"{program} show {ours.path}": "every evaluation, and why its point was chosen",
         f"{program} replay {ours.path}": "make every decision again and compare",
         f"{program} simulate --problem Branin --strategy all": "all strategies on a virtual clock",

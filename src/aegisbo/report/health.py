@@ -150,7 +150,7 @@ def _failures(record: Record, model: Model | None) -> Iterator[Finding]:
 
 
 def _quoted(group: FailureGroup) -> str:
-    return f"“{cut(group.reason, 80)}”"
+    return f"“{cut(group.reason, 80).rstrip('.')}”"
 
 
 def _predictions(record: Record, model: Model | None) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from html import escape
 from importlib.resources import files
 
 from aegisbo.report.model import model_of
-from aegisbo.report.payload import facts_of, front_facts_of, important, model_facts_of, telling_decisions
+from aegisbo.report.payload import facts_of, fronts_of, model_facts_of
 from aegisbo.report.record import Record
 
 # In this order they make one script: each uses what the earlier ones define.
@@ -40,9 +40,11 @@ LIVE = "live"  # instead of data: the page asks the server that it came from
 def report(record: Record) -> str:
     """The page of one run, to be opened from disk."""
     model = model_of(record.optimizer)
-    names = important(model)
-    fronts = [facts for n in telling_decisions(record) if (facts := front_facts_of(record, n, names)) is not None]
-    facts = {**facts_of(record, model), "model": model_facts_of(record, model), "fronts": fronts}
+    facts = {
+        **facts_of(record, model),
+        "model": model_facts_of(record, model),
+        "fronts": fronts_of(record, model),
+    }
     return page(f"{record.name} · aegisbo", json.dumps([facts], allow_nan=False, separators=(",", ":")))
 
 

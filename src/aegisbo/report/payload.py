@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -15,7 +16,7 @@ from aegisbo.report.convergence import convergence
 from aegisbo.report.failures import failure_groups
 from aegisbo.report.front import Front, front
 from aegisbo.report.health import health
-from aegisbo.report.model import Model, Slice
+from aegisbo.report.model import MOST, Model, Slice
 from aegisbo.report.reasons import calibration, predictions, reasons, yields
 from aegisbo.report.record import Record
 from aegisbo.report.timeline import timeline
@@ -24,7 +25,8 @@ from aegisbo.space.description import table_of
 DIGITS = 7  # of a number
 LONGEST = 4000  # characters of one text: the end of what was printed
 ALL_TEXTS = 400_000  # characters of all texts together
-FRONTS = 12  # decisions that a file shows in full
+FRONTS = 12  # decisions that a file shows in full, if they are made in
+FRONTS_SECONDS = 10.0
 SLICES = 6  # parameters along which such a decision is shown, the most important ones
 
 CITATION = """\
@@ -40,7 +42,7 @@ CITATION = """\
 
 def facts_of(record: Record, model: Model | None) -> dict[str, Any]:
     """What is known of a run, but for what the model says: quick enough to be made again with each result."""
-    best, time = record.result.best, timeline(record)
+    best, spent = record.result.best, timeline(record)
     steps = convergence(record)
     return plain(
         {
@@ -61,11 +63,11 @@ def facts_of(record: Record, model: Model | None) -> dict[str, Any]:
                 for name in ("number", "evaluation", "elapsed", "best", "improved")
             },
             "timeline": {
-                "bars": _spans(record, time.bars, ("number", "state", "worker")),
-                "gaps": _spans(record, time.gaps, ("worker", "cause")),
-                "workers": [{**asdict(worker), "utilization": worker.utilization} for worker in time.workers],
-                "shares": {"busy": time.utilization, **time.shares()},
-                "cuts": [record.elapsed(start) for start, _ in time.sittings[1:]],
+                "bars": _spans(record, spent.bars, ("number", "state", "worker")),
+                "gaps": _spans(record, spent.gaps, ("worker", "cause")),
+                "workers": [{**asdict(worker), "utilization": worker.utilization} for worker in spent.workers],
+                "shares": {"busy": spent.utilization, **spent.shares()},
+                "cuts": [record.elapsed(start) for start, _ in spent.sittings[1:]],
             },
             "yields": [asdict(each) for each in yields(record)],
             "calibration": None if (found := calibration(predictions(record))) is None else asdict(found),
@@ -125,7 +127,11 @@ def front_facts_of(record: Record, number: int, names: Sequence[str] | None = No
 
 def telling_decisions(record: Record) -> list[int]:
     """Some decisions that are worth a look: the best, the last ones that improved, and the last of all."""
-    by_model = [number for number in record.decisions if "mean" in record.trials[number].note]
+    by_model = [
+        number
+        for number, decision in record.decisions.items()
+        if "mean" in record.trials[number].note and decision.known <= MOST
+    ]
     best = record.result.best
     improved = [step.number for step in convergence(record) if step.improved and step.number in set(by_model)]
     chosen = [] if best is None or best.number not in by_model else [best.number]
@@ -134,9 +140,17 @@ def telling_decisions(record: Record) -> list[int]:
     return sorted(dict.fromkeys(chosen).keys(), key=chosen.index)[:FRONTS]
 
 
-def important(model: Model | None) -> list[str] | None:
-    """The parameters along which a decision is shown; None for all."""
-    return None if model is None else [each.parameter for each in model.importances[:SLICES]]
+def fronts_of(record: Record, model: Model | None) -> list[dict[str, Any]]:
+    """Some decisions in full, along the most important parameters; fewer of them where each takes long."""
+    names = None if model is None else [each.parameter for each in model.importances[:SLICES]]
+    found: list[dict[str, Any]] = []
+    until = time.monotonic() + FRONTS_SECONDS
+    for number in telling_decisions(record):
+        if time.monotonic() > until:
+            break
+        facts = front_facts_of(record, number, names)
+        found += [] if facts is None else [facts]
+    return found
 
 
 def _trials(record: Record) -> dict[str, Any]:

@@ -31,7 +31,7 @@ function drawComparison(chart, key, label) {
     if (!line.length) return;
     const path = line.flatMap(([a, b], i) => (i ? [[x(a), clip(y(line[i - 1][1]))], [x(a), clip(y(b))]] : [[x(a), clip(y(b))]]));
     const d = `M${path.map(([a, b]) => `${round(a)} ${round(b)}`).join("L")}`;
-    chart.svg.append(s("path", { class: `mean line${k}`, d, "stroke-dasharray": DASHES[k % DASHES.length] }));
+    chart.svg.append(s("path", { class: `mean line${k % DASHES.length}`, d, "stroke-dasharray": DASHES[k % DASHES.length] }));
     const [ex, ey] = path.at(-1);
     chart.svg.append(s("text", { x: ex + 5, y: ey + 4 + 12 * (k - (lines.length - 1) / 2), class: k === view.active ? "strong" : "" }, short(view.studies[k].name, 12)));
   });

@@ -41,7 +41,7 @@ function drawConvergence(chart, key, label) {
   chart.axes(x, y, label, "value");
   if (study.call.target != null) {
     const at = clip(y(study.call.target));
-    chart.svg.append(s("path", { class: "target", d: `M${left} ${at}H${right}` }), s("text", { x: right - 4, y: at - 5, "text-anchor": "end" }, `target ${number(study.call.target)}`));
+    chart.svg.append(s("path", { class: "target", d: `M${left} ${at}H${right}` }), s("text", { x: right - 4, y: at + 14, "text-anchor": "end", class: "over" }, `target ${number(study.call.target)}`));
   }
   if (key === "elapsed") drawCuts(chart, x, study);
   const failedAt = study.maximize ? bottom - 5 : top + 5; // a failure has no value: it is shown at the bad end

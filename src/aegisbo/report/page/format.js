@@ -42,7 +42,7 @@ function duration(seconds) {
     left -= count * size;
     if (count || parts.length) parts.push(`${count} ${unit}`);
   }
-  return parts.slice(0, 2).join(" ");
+  return parts.slice(0, 2).filter((part, k) => k === 0 || !part.startsWith("0 ")).join(" ");
 }
 
 function moment(seconds) {

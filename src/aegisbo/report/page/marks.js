@@ -54,7 +54,7 @@ function drawMarks(svg, study, points, radius = 3.4) {
     groups.get(name).push(SHAPES[shape](round(point.x), round(point.y), radius));
   }
   const ordered = [...groups].sort(([a], [b]) => b.endsWith("dim") - a.endsWith("dim"));
-  for (const [name, parts] of ordered) svg.append(s("path", { class: name, d: parts.join("") }));
+  for (const [name, parts] of ordered) svg.append(s("path", { class: name, d: parts.join(""), "data-count": parts.length }));
 }
 
 function round(pixel) {

@@ -26,9 +26,8 @@ function logarithmic(domain, range) {
   scale.invert = (pixel) => 10 ** inner.invert(pixel);
   scale.ticks = (count) => {
     const [low, high] = inner.domain;
-    const powers = steps(Math.ceil(low - 1e-9), Math.floor(high + 1e-9), count).filter(Number.isInteger);
-    const values = powers.length > 2 ? powers.map((power) => 10 ** power)
-      : range_of_powers(low, high).filter((value) => Math.log10(value) >= low - 1e-9 && Math.log10(value) <= high + 1e-9);
+    const inside = (value) => Math.log10(value) >= low - 1e-9 && Math.log10(value) <= high + 1e-9;
+    const values = high - low >= 2 ? steps(low, high, count).filter(Number.isInteger).map((power) => 10 ** power) : oneTwoFive(low, high).filter(inside);
     const shown = values.length > 1 ? values : [10 ** low, 10 ** high];
     return shown.map((value) => [scale(value), number(Number(value.toPrecision(3)), 3)]);
   };
@@ -36,7 +35,7 @@ function logarithmic(domain, range) {
   return scale;
 }
 
-function range_of_powers(low, high) {
+function oneTwoFive(low, high) {
   const found = [];
   for (let power = Math.floor(low); power <= Math.ceil(high); power++) for (const factor of [1, 2, 5]) found.push(factor * 10 ** power);
   return found;
@@ -56,5 +55,9 @@ function categories(values, range) {
 function scaleOf(parameter, range) {
   if (parameter.type === "choice") return categories(parameter.values, range);
   const ends = [parameter.low, parameter.high];
-  return parameter.log ? logarithmic(ends, range) : linear(ends, range);
+  const scale = parameter.log ? logarithmic(ends, range) : linear(ends, range);
+  if (parameter.type !== "int") return scale;
+  const ticks = scale.ticks;
+  scale.ticks = (count) => ticks(count).filter(([, text]) => Number.isInteger(Number(text)));
+  return scale;
 }
