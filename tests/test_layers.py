@@ -22,14 +22,14 @@ FLOORS: tuple[dict[str, set[str]], ...] = (
     {"cli": CORE | {"typer"}},
     {"__init__": set()},  # the front door: re-exports only
     {"simulation": NUMERIC, "integrations": {"numpy", "optuna"}},
-    {"runners": CORE | {"dask", "distributed"}},
+    {"runners": CORE | {"dask", "distributed", "submitit", "ray"}},
     {"study": CORE},
     {"optimizer": NUMERIC | {"threadpoolctl"}},
     {"strategies": NUMERIC | {"threadpoolctl"}},
     {"gp": NUMERIC},
     {"search": NUMERIC},
     {"space": {"numpy"}},
-    {"outcome": set(), "plugins": set()},
+    {"outcome": set(), "plugins": set(), "executors": set()},
     {"arrays": {"numpy"}},
     {"errors": set(), "number": set()},
 )
