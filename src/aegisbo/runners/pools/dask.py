@@ -7,9 +7,9 @@ from uuid import uuid4
 
 from aegisbo.errors import AegisError, MissingExtra
 from aegisbo.outcome import Outcome
-from aegisbo.runners.evaluation import Evaluation, in_words
+from aegisbo.runners.evaluation import Evaluation
 from aegisbo.runners.packing import evaluate_packed, pack, pack_point, unpack_outcome
-from aegisbo.runners.pools.base import Pool
+from aegisbo.runners.pools.base import Pool, lost_by
 from aegisbo.runners.protocol import Journal, WorkersGone
 from aegisbo.runners.slots import at_slot
 
@@ -71,8 +71,8 @@ def _outcome(future: Any) -> Outcome:
         return Outcome("lost", reason=f"Dask reports the task as {future.status}.")
     try:
         return unpack_outcome(future.result())
-    except BaseException as error:  # Dask's own: those of the function are outcomes
-        return Outcome("lost", reason=in_words(error), unusable=isinstance(error, ImportError))
+    except BaseException as error:
+        return lost_by(error)
 
 
 def connect(address: str) -> Client:

@@ -12,7 +12,7 @@ from aegisbo.errors import InvalidInput
 from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation, in_words
 from aegisbo.runners.packing import evaluate_packed, pack, pack_point, unpack_outcome
-from aegisbo.runners.pools.base import Pool
+from aegisbo.runners.pools.base import Pool, lost_by
 from aegisbo.runners.protocol import Journal, WorkersGone
 from aegisbo.runners.slots import at_slot
 
@@ -103,9 +103,9 @@ class Futures(Pool):
             answer = future.result()
             outcome = unpack_outcome(answer) if self._packs else answer
         except BrokenExecutor as error:
-            outcome = Outcome("lost", reason=in_words(error), shared=self._several_in(executor))
-        except BaseException as error:  # the executor's own: those of the function are outcomes
-            outcome = Outcome("lost", reason=in_words(error), unusable=isinstance(error, ImportError))
+            outcome = lost_by(error, shared=self._several_in(executor))
+        except BaseException as error:
+            outcome = lost_by(error)
         self._futures.pop(number, None)
         self._ended(number, outcome)
 

@@ -12,7 +12,7 @@ from aegisbo.executors import Ray
 from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation, in_words
 from aegisbo.runners.packing import evaluate_packed, pack, pack_point, unpack_outcome
-from aegisbo.runners.pools.base import Pool
+from aegisbo.runners.pools.base import Pool, lost_by
 from aegisbo.runners.protocol import Journal, WorkersGone
 from aegisbo.runners.slots import at_slot
 
@@ -76,8 +76,8 @@ class RayTasks(Pool):
         stopped = self._stopped.pop(number, "")
         try:
             outcome = unpack_outcome(future.result())
-        except BaseException as error:  # Ray's own: those of the function are outcomes
-            outcome = Outcome("lost", reason=in_words(error).split("\n")[0], unusable=isinstance(error, ImportError))
+        except BaseException as error:
+            outcome = lost_by(error)
         if stopped and outcome.state == "lost":
             outcome = Outcome("timed_out", reason=stopped)
         self._ended(number, outcome)

@@ -11,7 +11,7 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from threading import Event, Thread
@@ -24,7 +24,7 @@ from aegisbo.executors import Slurm
 from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation, in_words
 from aegisbo.runners.packing import evaluate_packed, pack, pack_point, unpack_outcome
-from aegisbo.runners.pools.base import Pool
+from aegisbo.runners.pools.base import Pool, lost_by
 from aegisbo.runners.protocol import Journal, WorkersGone
 
 LOOK = 0.2  # seconds between two looks into the folder
@@ -126,9 +126,8 @@ class SlurmJobs(Pool):
         if job.paths.result_pickle.exists():
             try:
                 return unpack_outcome(job.result())
-            except Exception as error:  # submitit's own: those of the function are outcomes
-                unusable = "ImportError" in str(error) or "ModuleNotFoundError" in str(error)
-                return Outcome("lost", reason=in_words(error), unusable=unusable)
+            except Exception as error:  # submitit gives the exceptions of a job as text
+                return replace(lost_by(error), unusable="ModuleNotFoundError" in str(error))
         now = monotonic()
         entry.gone_since = now if entry.gone_since is None else entry.gone_since
         if now - entry.gone_since < GRACE.get(self._settings.cluster, 0.0):
