@@ -42,8 +42,15 @@ $(VENV)/.stamp: $(VENV)/.core paper/pyproject.toml
 test: setup ## run the tests (minutes)
 	$(VENV)/bin/pytest -m "not long" -n 2
 
-test-long: setup ## run the long tests: real processes, databases, statistics
+test-long: setup $(VENV)/.engines ## run the long tests: real processes, engines, databases, statistics
 	$(VENV)/bin/pytest -m long || { code=$$?; [ $$code -eq 5 ] && echo 'No long tests yet.' || exit $$code; }
+
+# One by one: where an engine does not install, its tests are skipped.
+$(VENV)/.engines: tests/engines/requirements.txt $(VENV)/.stamp
+	@echo 'Adding the engines of the long tests to $(VENV), once (about 600 MB, most of it Ray) ...'
+	@while read -r package; do $(VENV)/bin/pip install --quiet "$$package" || \
+		echo "$$package does not install here." >&2; done < $<
+	@touch $@
 
 lint: setup ## check format, style and types
 	$(VENV)/bin/ruff format --check .

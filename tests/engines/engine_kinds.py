@@ -24,7 +24,7 @@ class Engine:
     stops: bool = False  # whether an evaluation that hangs is stopped
     waits: bool = True  # whether `submit` returns before the evaluation has ended
     repeats: bool = False  # whether it runs a job again by itself whose worker died
-    ctrl_c: str = "ends"  # the run: or "ends at the second", or "kills the driver"
+    ctrl_c: str = "ends"  # the run: or "may need a second", or "kills the driver"
     launcher: tuple[str, ...] = (sys.executable,)  # the command before the script
 
 
@@ -96,7 +96,7 @@ def _parsl(folder: Path) -> Iterator[Any]:
 def _executorlib(folder: Path) -> Iterator[Any]:
     from executorlib import SingleNodeExecutor
 
-    with SingleNodeExecutor(max_workers=WORKERS, block_allocation=True) as executor:
+    with SingleNodeExecutor(max_workers=WORKERS, block_allocation=True, restart_limit=3) as executor:
         yield executor
 
 
@@ -108,8 +108,8 @@ ENGINES = {
     "ProcessPoolExecutor": Engine(lambda folder: _processes(), death="ends the run"),
     "ProcessPoolExecutor, made anew": Engine(lambda folder: nullcontext(_processes)),
     "loky": Engine(_loky, "loky"),
-    "Dask Client": Engine(_dask, "distributed", repeats=True, ctrl_c="ends at the second"),
-    "Dask executor": Engine(_dask_executor, "distributed", repeats=True, ctrl_c="ends at the second"),
+    "Dask Client": Engine(_dask, "distributed", repeats=True, ctrl_c="may need a second"),
+    "Dask executor": Engine(_dask_executor, "distributed", repeats=True, ctrl_c="may need a second"),
     "Ray": Engine(_ray, "ray", stops=True),
     "submitit": Engine(_slurm, "submitit", stops=True),
     "MPI": Engine(
@@ -119,6 +119,6 @@ ENGINES = {
         ctrl_c="kills the driver",
         launcher=("mpiexec", "-n", str(WORKERS + 1), sys.executable, "-m", "mpi4py.futures"),
     ),
-    "Parsl": Engine(_parsl, "parsl"),
-    "executorlib": Engine(_executorlib, "executorlib"),
+    "Parsl": Engine(_parsl, "parsl", ctrl_c="may need a second"),
+    "executorlib": Engine(_executorlib, "executorlib", repeats=True, ctrl_c="may need a second"),
 }

@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from select import select
 
 import pytest
 from engine_jobs import Rough, value_of
-from engine_kinds import ENGINES
+from engine_kinds import ENGINES, Engine
 from runners.processes_of import alive, reported, wait_until_dead
 
 from aegisbo.study import load
@@ -29,21 +30,22 @@ pytestmark = [
 ]
 
 HERE = Path(__file__).parent
-PATIENCE = 60.0
-ENDINGS = {
-    # Ctrl-C also reaches the workers, and may break their executor before the driver knows.
-    "ends": ("Stopped on request.", "The executor takes no more jobs"),
-    "ends at the second": ("Stopped on request.", "Stopped at once by Ctrl-C."),
-}
+PATIENCE = 240.0
+SECOND = 3.0  # seconds between two Ctrl-C
+ENDINGS = (
+    "Stopped on request.",
+    "Stopped at once by Ctrl-C.",
+    "The executor takes no more jobs",  # Ctrl-C also reaches the workers, and may break it before the driver knows
+)
 
 
 @pytest.fixture(params=ENGINES)
 def name(request: pytest.FixtureRequest) -> str:
-    engine = ENGINES[request.param]
-    for package in filter(None, [engine.package]):
-        if find_spec(package) is None:
-            pytest.skip(f"{package} is not installed: pip install -r tests/engines/requirements.txt")
-    return request.param
+    package = ENGINES[request.param].package
+    if package and find_spec(package) is None:
+        assert package not in os.environ.get("AEGISBO_ENGINES", "").split()
+        pytest.skip(f"{package} is not installed: pip install -r tests/engines/requirements.txt")
+    return str(request.param)
 
 
 class Driver:
@@ -165,13 +167,10 @@ def test_ctrl_c_and_going_on(name: str, tmp_path: Path, start: Callable[[str], D
         assert time.monotonic() < deadline
         time.sleep(0.02)
     os.killpg(driver.process.pid, signal.SIGINT)
-    if engine.ctrl_c == "ends at the second":
-        while "Ctrl-C again to stop now" not in driver.complaints():
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-        os.killpg(driver.process.pid, signal.SIGINT)
-    lines = driver.lines(well=engine.ctrl_c != "kills the driver")
-    assert engine.ctrl_c == "kills the driver" or lines[-1].startswith(ENDINGS[engine.ctrl_c])
+    if engine.ctrl_c == "kills the driver":
+        driver.lines(well=False)
+    else:
+        assert ending(driver, engine).startswith(ENDINGS), driver.complaints()
     events = read_events(tmp_path / "run.db")
     kept = [event for event in events if event.kind == "told"]
     assert len(kept) >= 4
@@ -179,6 +178,20 @@ def test_ctrl_c_and_going_on(name: str, tmp_path: Path, start: Callable[[str], D
     assert read_events(tmp_path / "run.db")[: len(events)] == events
     check_books(tmp_path, restarts=1, done=len(load(tmp_path / "run.db").trials))
     report(tmp_path, f"{name}: Ctrl-C: {engine.ctrl_c}, {len(kept)} values kept")
+
+
+def ending(driver: Driver, engine: Engine) -> str:
+    """What the run says at its end; an engine whose workers Ctrl-C has killed may need another one for that."""
+    assert driver.process.stdout is not None
+    said, _, _ = select([driver.process.stdout], [], [], SECOND)
+    if not said and engine.ctrl_c == "may need a second":
+        os.killpg(driver.process.pid, signal.SIGINT)
+    line = driver.process.stdout.readline()
+    if engine.ctrl_c == "may need a second":
+        os.killpg(driver.process.pid, signal.SIGKILL)  # it may wait for workers that are gone
+    else:
+        driver.lines()
+    return line
 
 
 def report(folder: Path, text: str) -> None:

@@ -66,7 +66,8 @@ class SlurmJobs(Pool):
         self._executor = _executor(settings)
         self._jobs: dict[int, _Job] = {}  # by number
         self._closed = Event()
-        Thread(target=self._watch, name="aegisbo-slurm", daemon=True).start()
+        self._watcher = Thread(target=self._watch, name="aegisbo-slurm", daemon=True)
+        self._watcher.start()
 
     def stop(self, number: int, reason: str = "Stopped.") -> None:
         """Cancel the job of this trial."""
@@ -79,6 +80,7 @@ class SlurmJobs(Pool):
         """Cancel all jobs."""
         self._forget()
         self._closed.set()
+        self._watcher.join(ASK)  # SLURM may take its time to answer
         while self._jobs:
             _cancel(self._jobs.popitem()[1].job)
 
