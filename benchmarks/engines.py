@@ -10,6 +10,7 @@ starts, is shown apart. Takes about two minutes.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 import time
@@ -50,6 +51,7 @@ def main() -> None:
     parser.add_argument("engines", nargs="*", metavar="ENGINE")
     parser.add_argument("--evaluations", type=int, default=200)
     given = parser.parse_args()
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # Parsl starts programs
     for name in given.engines or [name for name in ENGINES if name != "MPI"]:
         if ENGINES[name].package and find_spec(ENGINES[name].package) is None:
             print(f"{name:32} not installed")

@@ -45,7 +45,7 @@ def _dask(folder: Path) -> Iterator[Any]:
 
     with (
         distributed.LocalCluster(
-            n_workers=WORKERS, threads_per_worker=1, dashboard_address=None, local_directory=str(folder)
+            n_workers=WORKERS, threads_per_worker=1, dashboard_address=":0", local_directory=str(folder)
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

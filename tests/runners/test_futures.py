@@ -95,21 +95,21 @@ def test_a_package_that_is_missing_over_there_ends_the_run_before_anything_count
     assert [trial.state for trial in result.trials] == ["pending"]
 
 
-def test_futures_that_cannot_be_canceled_do_no_harm_at_the_end(tmp_path: Path) -> None:
-    gate = threading.Event()
+def test_futures_that_cannot_be_canceled_do_no_harm_at_the_end() -> None:
+    together, turn, gate = threading.Barrier(2, timeout=PATIENCE), iter([False, True]), threading.Event()
 
-    def first_waits(x: np.ndarray) -> float:
-        if not entered.acquire(blocking=False):
+    def second_waits(x: np.ndarray) -> float:
+        together.wait()
+        if next(turn):
             gate.wait(PATIENCE)
         return value(x)
 
     def enough(trial: aegisbo.Trial, result: aegisbo.Result) -> None:
         raise StopIteration("Enough.")
 
-    entered = threading.Semaphore(1)
     with ThreadPoolExecutor(2) as executor:
         executor.submit = _uncancelable(executor.submit)  # type: ignore[method-assign]
-        result = aegisbo.minimize(first_waits, BOX, budget=4, executor=executor, callbacks=[enough], seed=1)
+        result = aegisbo.minimize(second_waits, BOX, budget=4, executor=executor, callbacks=[enough], seed=1)
         gate.set()
     assert result.ending == "Enough."
     assert sorted(trial.state for trial in result.trials) == ["done", "pending"]
