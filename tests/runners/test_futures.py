@@ -15,6 +15,7 @@ import pytest
 import aegisbo
 from aegisbo.errors import InvalidInput
 from aegisbo.runners.pools import make_pool
+from aegisbo.runners.protocol import StopRun
 
 BOX = [(-5, 10), (2, 3)]
 PATIENCE = 120.0
@@ -141,6 +142,13 @@ def test_a_function_that_makes_executors_makes_another_one_and_all_are_shut_down
     result = minimize(lambda: next(rest))
     assert [trial.state for trial in result.trials] == ["done"] * 6
     assert [executor.down for executor in made] == [True, True, True]
+
+
+def test_ctrl_c_while_a_job_is_handed_over_is_no_fault_of_the_executor() -> None:
+    executor = Odd()
+    executor.broken = StopRun("Stopped at once by Ctrl-C.")
+    result = minimize(lambda: executor)
+    assert result.message == "Stopped at once by Ctrl-C."
 
 
 def test_one_that_takes_no_jobs_at_all_is_not_made_for_ever() -> None:

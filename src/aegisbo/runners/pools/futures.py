@@ -13,7 +13,7 @@ from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation, in_words
 from aegisbo.runners.packing import evaluate_packed, pack, pack_point, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by
-from aegisbo.runners.protocol import Journal, WorkersGone
+from aegisbo.runners.protocol import Journal, StopRun, WorkersGone
 from aegisbo.runners.slots import at_slot
 
 SIZES = ("_max_workers", "num_workers", "max_workers")  # where executors say how many workers they have
@@ -80,6 +80,8 @@ class Futures(Pool):
     def _submitted_future(self, *call: Any) -> Future[Any]:
         try:
             return self._executor.submit(*call)
+        except StopRun:  # Ctrl-C
+            raise
         except Exception as error:  # broken, or shut down
             if self._make is None:
                 kind = type(self._executor).__name__

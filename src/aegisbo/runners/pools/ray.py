@@ -13,7 +13,7 @@ from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation, in_words
 from aegisbo.runners.packing import evaluate_packed, pack, pack_point, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by
-from aegisbo.runners.protocol import Journal, WorkersGone
+from aegisbo.runners.protocol import Journal, StopRun, WorkersGone
 from aegisbo.runners.slots import at_slot
 
 
@@ -64,6 +64,8 @@ class RayTasks(Pool):
         try:
             self._refs[number] = self._remote.remote(worker, evaluate_packed, self._packed, point)
             future = self._refs[number].future()
+        except StopRun:  # Ctrl-C
+            raise
         except Exception as error:
             raise WorkersGone(
                 f"Ray takes no more tasks ({in_words(error)}). Nothing that has ended is lost: start Ray and make the "

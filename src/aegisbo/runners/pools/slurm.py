@@ -25,7 +25,7 @@ from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation, in_words
 from aegisbo.runners.packing import evaluate_packed, pack, pack_point, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by
-from aegisbo.runners.protocol import Journal, WorkersGone
+from aegisbo.runners.protocol import Journal, StopRun, WorkersGone
 
 LOOK = 0.2  # seconds between two looks into the folder
 ASK = 30.0  # seconds between two questions to SLURM, which answers for all jobs at once
@@ -93,6 +93,8 @@ class SlurmJobs(Pool):
         path = [str(entry) for entry in sys.path]
         try:
             job = self._executor.submit(run_job, path, self._variables[worker], self._packed, point, str(marker))
+        except StopRun:  # Ctrl-C
+            raise
         except Exception as error:  # too many jobs of this user, a wrong partition, ...
             raise WorkersGone(
                 f"SLURM takes no job ({in_words(error)}). Nothing that has ended is lost: change what it objects to, "
