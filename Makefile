@@ -5,7 +5,7 @@
 
 VENV := .venv
 BENCH_VENV := .venv-bench
-EXTRAS := optuna,dask,dev
+EXTRAS := optuna,dask,gest,dev
 
 # The first interpreter that is new enough; override with `make PYTHON=/path/to/python setup`.
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))

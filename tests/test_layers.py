@@ -21,7 +21,7 @@ CORE = NUMERIC | {"threadpoolctl", "rich", "cloudpickle"}
 FLOORS: tuple[dict[str, set[str]], ...] = (
     {"cli": CORE | {"typer"}},
     {"__init__": set()},  # the front door: re-exports only
-    {"simulation": NUMERIC, "integrations": {"numpy", "optuna"}},
+    {"simulation": NUMERIC, "integrations": {"numpy", "optuna", "gest_api"}},
     {"runners": CORE | {"dask", "distributed", "submitit", "ray"}},
     {"study": CORE},
     {"optimizer": NUMERIC | {"threadpoolctl"}},
