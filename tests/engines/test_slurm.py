@@ -104,7 +104,8 @@ def test_failures_deaths_and_hangs(cluster: Path) -> None:
     rough = Rough(cluster, {0: "raise", 1: "nan", 2: "die", 4: "hang"})
     result = minimize(Slurm(minutes=90), rough, budget=6, trial_timeout=5.0)
     states = sorted(trial.state for trial in result.trials)
-    assert states == ["done", "done", "done", "failed", "invalid", "timed_out"]
+    reasons = [(trial.number, trial.reason) for trial in result.trials]
+    assert states == ["done", "done", "done", "failed", "invalid", "timed_out"], reasons
     assert wait_until_dead(reported(cluster), 60.0) == set()
 
 
