@@ -5,7 +5,7 @@
 
 VENV := .venv
 BENCH_VENV := .venv-bench
-EXTRAS := optuna,dask,plot,pandas,dev
+EXTRAS := optuna,dask,gest,plot,pandas,dev
 
 # The first interpreter that is new enough; override with `make PYTHON=/path/to/python setup`.
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
@@ -42,8 +42,15 @@ $(VENV)/.stamp: $(VENV)/.core paper/pyproject.toml
 test: setup ## run the tests (minutes)
 	$(VENV)/bin/pytest -m "not long" -n 2
 
-test-long: setup ## run the long tests: real processes, databases, statistics
+test-long: setup $(VENV)/.engines ## run the long tests: real processes, engines, databases, statistics
 	$(VENV)/bin/pytest -m long || { code=$$?; [ $$code -eq 5 ] && echo 'No long tests yet.' || exit $$code; }
+
+# One by one: where an engine does not install, its tests are skipped.
+$(VENV)/.engines: tests/engines/requirements.txt $(VENV)/.stamp
+	@echo 'Adding the engines of the long tests to $(VENV), once (about 300 MB, most of it Ray) ...'
+	@while read -r package; do $(VENV)/bin/pip install --quiet "$$package" || \
+		echo "$$package does not install here." >&2; done < $<
+	@touch $@
 
 lint: setup ## check format, style and types
 	$(VENV)/bin/ruff format --check .

@@ -22,15 +22,15 @@ FLOORS: tuple[dict[str, set[str]], ...] = (
     {"cli": CORE | {"typer"}},
     {"__init__": set()},  # the front door: re-exports only
     {"plot": {"numpy", "matplotlib"}},
-    {"simulation": NUMERIC, "integrations": {"numpy", "optuna"}, "report": {"numpy"}},
-    {"runners": CORE | {"dask", "distributed"}},
+    {"simulation": NUMERIC, "integrations": {"numpy", "optuna", "gest_api"}, "report": {"numpy"}},
+    {"runners": CORE | {"dask", "distributed", "submitit", "ray"}},
     {"study": CORE},
     {"optimizer": NUMERIC | {"threadpoolctl", "pandas"}},
     {"strategies": NUMERIC | {"threadpoolctl"}},
     {"gp": NUMERIC},
     {"search": NUMERIC},
     {"space": {"numpy"}},
-    {"outcome": set(), "plugins": set()},
+    {"outcome": set(), "plugins": set(), "executors": set()},
     {"arrays": {"numpy"}},
     {"errors": set(), "number": set()},
 )

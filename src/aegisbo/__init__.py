@@ -10,6 +10,7 @@ from aegisbo.errors import AegisError, SpaceExhausted
 OPTIONAL = ["AegisSampler", "from_optuna"]  # need an extra, so a star import leaves them out
 
 if TYPE_CHECKING:
+    from aegisbo import executors as executors
     from aegisbo import plot as plot
     from aegisbo import strategies as strategies
     from aegisbo import study as study
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from aegisbo.optimizer import Optimizer, Result, Trial
     from aegisbo.runners.command import Command
     from aegisbo.runners.minimize import minimize
+    from aegisbo.runners.slots import worker
     from aegisbo.space import Choice, Int, Real, Space
     from aegisbo.strategies.base import Strategy
     from aegisbo.study import load
@@ -30,11 +32,12 @@ else:
         "Strategy": "aegisbo.strategies.base",
         "load": "aegisbo.study",
         "minimize": "aegisbo.runners.minimize",
+        "worker": "aegisbo.runners.slots",
     }
 
     def __getattr__(name: str) -> object:
         """Load what is asked for, and SciPy with it, on first use: `import aegisbo` alone is quick."""
-        if name in ("plot", "strategies", "study"):
+        if name in ("executors", "plot", "strategies", "study"):
             return import_module(f"aegisbo.{name}")
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -58,6 +61,7 @@ __all__ = [
     "__version__",
     "load",
     "minimize",
+    "worker",
 ]
 
 

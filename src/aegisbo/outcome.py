@@ -28,6 +28,7 @@ class Outcome:
     began: float | None = None  # when the function was called, in seconds since 1970 by the clock where it ran
     worker: int | None = None  # which worker of the pool evaluated it, counted from 0
     output: str = ""  # the end of what the function printed
+    shared: bool = False  # lost together with others, one of which broke the workers of all
     unusable: bool = False  # the function could not be run at all, wherever the point lies: a module is missing, say
 
 

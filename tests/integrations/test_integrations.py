@@ -10,9 +10,9 @@ import pytest
 import aegisbo.integrations
 from aegisbo.errors import MissingExtra
 
-WITHOUT_OPTUNA = """
+WITHOUT_EXTRAS = """
 import sys
-sys.modules["optuna"] = None
+sys.modules["optuna"] = sys.modules["gest_api"] = None
 import aegisbo.integrations
 from aegisbo.errors import MissingExtra
 for name in aegisbo.integrations.__all__:
@@ -27,12 +27,14 @@ def run(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
 
-def test_optuna_is_not_imported_before_it_is_used() -> None:
-    assert run("import sys, aegisbo.integrations; print('optuna' in sys.modules)") == "False\n"
+def test_extras_are_not_imported_before_they_are_used() -> None:
+    code = "import sys, aegisbo.integrations; print({'optuna', 'gest_api'} & set(sys.modules))"
+    assert run(code) == "set()\n"
 
 
-def test_a_missing_optuna_is_named_with_the_remedy() -> None:
-    assert run(WITHOUT_OPTUNA).splitlines() == [
+def test_a_missing_extra_is_named_with_the_remedy() -> None:
+    assert run(WITHOUT_EXTRAS).splitlines() == [
+        "aegisbo.integrations.AegisGenerator needs an optional package: pip install 'aegisbo[gest]'",
         "aegisbo.AegisSampler needs an optional package: pip install 'aegisbo[optuna]'",
         "aegisbo.from_optuna needs an optional package: pip install 'aegisbo[optuna]'",
     ]

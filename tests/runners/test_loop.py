@@ -236,6 +236,62 @@ def test_a_trial_that_is_lost_too_often_fails_and_counts(retries: int, often: st
     assert reasons == [f"Its worker died {often}: worker died"] * 2
 
 
+class Fragile:
+    """Workers that all die when one of them has trial 2; else the oldest job ends."""
+
+    can_stop = False
+
+    def __init__(self, capacity: int, deaths: float) -> None:
+        self.capacity, self.deaths = capacity, deaths
+        self.running: dict[int, float] = {}
+        self.beside_the_culprit: list[int] = []  # how many others died, each time
+        self.clock = 0.0
+
+    def submit(self, number: int, x: float) -> int:
+        self.running[number] = x
+        return min(set(range(self.capacity)) - set(range(len(self.running) - 1)))
+
+    def called(self, number: int) -> float:
+        return self.clock
+
+    def collect(self, timeout: float | None = None) -> list[Finished]:
+        if timeout == 0.0 or not self.running:
+            return []
+        self.clock += 1.0
+        if 2 in self.running and len(self.beside_the_culprit) < self.deaths:
+            dead, self.running = list(self.running), {}
+            self.beside_the_culprit.append(len(dead) - 1)
+            lost = Outcome("lost", reason="broken", shared=len(dead) > 1)
+            return [Finished(number, lost, 0.0, self.clock) for number in dead]
+        number = next(iter(self.running))
+        return [Finished(number, Outcome("done", self.running.pop(number)), 0.0, self.clock)]
+
+    def stop(self, number: int, reason: str = "") -> None: ...
+
+    def close(self) -> None: ...
+
+    def now(self) -> float:
+        return self.clock
+
+
+@pytest.mark.parametrize("retries", [0, 1, 2])
+@pytest.mark.parametrize("q", [1, 2, 4])
+def test_who_dies_with_the_culprit_is_never_taken_for_it(q: int, retries: int) -> None:
+    optimizer, workers = Recorder(), Fragile(q, math.inf)
+    run(optimizer, workers, 8, rules=Rules(retries=retries))
+    assert sorted(optimizer.of("tell")) == [0, 1, 3, 4, 5, 6, 7]
+    assert [event[1:3] for event in optimizer.events if event[0] == "fail"] == [(2, "failed")]
+    assert workers.beside_the_culprit[-1] == 0  # it was seen alone before it counted as failed
+    assert len(workers.beside_the_culprit) <= retries + 2
+
+
+def test_one_death_of_many_costs_nobody_the_company_of_others() -> None:
+    optimizer, workers = Recorder(), Fragile(4, 1)
+    run(optimizer, workers, 8)
+    assert sorted(optimizer.of("tell")) == list(range(8))
+    assert workers.beside_the_culprit == [3]
+
+
 def test_a_job_that_is_lost_while_the_run_is_being_ended_is_left_to_the_next_run() -> None:
     class Doomed(VirtualWorkers):
         def collect(self, timeout: float | None = None) -> list[Finished]:

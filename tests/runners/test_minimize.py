@@ -523,16 +523,19 @@ def test_somebody_elses_executor_is_used_and_stays_open() -> None:
             assert executor.submit(abs, -3).result() == 3
 
 
-def test_a_broken_executor_is_an_error_and_the_study_goes_on(tmp_path: Path) -> None:
+def test_a_broken_executor_ends_the_run_with_a_remedy_and_the_study_goes_on(
+    tmp_path: Path, logged: list[tuple[str, str]]
+) -> None:
     def deadly(x: np.ndarray) -> Any:
         return behave("dies with 3")
 
     path = tmp_path / "run.db"
-    with (
-        ProcessPoolExecutor(2, get_context("spawn")) as executor,
-        pytest.raises(Exception, match=r"The executor takes no more jobs .*: make a new one and call again"),
-    ):
-        search(deadly, budget=5, executor=executor, study=path)
+    with ProcessPoolExecutor(2, get_context("spawn")) as executor:
+        broken = search(deadly, budget=5, executor=executor, study=path)
+    assert broken.message.startswith("The executor takes no more jobs (BrokenProcessPool: ")
+    assert "executor=lambda: ProcessPoolExecutor(...)" in broken.message
+    assert ("WARNING", broken.message) in logged
+    assert {trial.state for trial in broken.trials} == {"pending"}
     result = search(sphere, budget=5, study=path)
     assert_complete(result, 5)
     assert_recorded(path, result)

@@ -362,7 +362,7 @@ def test_what_cannot_travel_need_not_in_this_process(request: pytest.FixtureRequ
 @pytest.mark.parametrize(
     ("executor", "workers", "message"),
     [
-        ("proceses", None, 'executor is \'proceses\': use "processes", "threads", "serial"'),
+        ("proceses", None, 'executor is \'proceses\': use "processes", "threads", "serial", "slurm", "ray"'),
         (7, None, "executor is 7: use"),
         ("processes", 0, "workers is 0: give a whole number from 1"),
     ],

@@ -33,9 +33,10 @@ from aegisbo import errors
 from aegisbo.errors import AegisError
 from aegisbo.outcome import kept
 from aegisbo.runners import pools
-from aegisbo.runners.pools import THREAD_LIMITS, child, make_pool
+from aegisbo.runners.pools import child, make_pool
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.pools.child import Child
+from aegisbo.runners.pools.environment import THREAD_LIMITS
 from aegisbo.runners.protocol import Finished
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")

@@ -49,8 +49,8 @@ EXAMPLES = """Examples:
 - `aegisbo minimize --command "./simulate --lr {lr} --units {units}" --space space.toml --budget 50`
 
 A function is called with the parameters by name. A program gets them where `{name}` stands in its arguments, as
-environment variables `AEGISBO_name`, and in the JSON file that `AEGISBO_PARAMETERS` names; the last line that it prints
-must be one number. Running the same command again continues the study.
+environment variables `AEGISBO_name`, and in the JSON file that `AEGISBO_PARAMETERS` names; `AEGISBO_SLOT` counts the
+workers from 0. The last line that it prints must be one number. Running the same command again continues the study.
 """
 
 
@@ -83,11 +83,24 @@ def minimize(
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="Decides all random numbers.")] = None,
     executor: Annotated[
-        str, typer.Option(metavar="KIND", help="`processes`, `threads`, `serial`, or the address of a Dask scheduler.")
+        str,
+        typer.Option(
+            metavar="KIND",
+            help="`processes`, `threads`, `serial`, the address of a Dask scheduler, `ray`, or `slurm`, with settings "
+            "as in `slurm:minutes=30,memory_gb=8`.",
+        ),
     ] = "processes",
     threads_per_worker: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="BLAS and OpenMP threads of a worker process; a share of the cores."),
+    ] = None,
+    worker_env: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="A variable in the environment of worker processes, such as `CUDA_VISIBLE_DEVICES={slot}`; `{slot}` "
+            "counts them from 0. May be given several times.",
+        ),
     ] = None,
     timeout: Annotated[float | None, typer.Option(metavar="S", help="Seconds for the whole run.")] = None,
     trial_timeout: Annotated[float | None, typer.Option(metavar="S", help="Seconds for one evaluation.")] = None,
@@ -145,6 +158,7 @@ def minimize(
         study=study,
         executor=executor,
         threads_per_worker=threads_per_worker,
+        worker_env=variables(worker_env or []),
         timeout=timeout,
         trial_timeout=trial_timeout,
         retries=retries,
@@ -172,6 +186,14 @@ def chosen(function: str | None, command: str | None, value_file: str | None) ->
     if value_file is not None:
         raise InvalidInput("--value-file goes with --command: a function returns its value.")
     return imported(str(function))
+
+
+def variables(entries: list[str]) -> dict[str, str] | None:
+    """Environment variables from NAME=VALUE; None if there are none."""
+    for entry in entries:
+        if "=" not in entry:
+            raise InvalidInput(f"--worker-env {entry!r} sets nothing: write NAME=VALUE.")
+    return dict(entry.split("=", 1) for entry in entries) or None
 
 
 def imported(text: str) -> Callable[..., Any]:

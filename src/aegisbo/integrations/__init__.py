@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING
 
 from aegisbo.errors import MissingExtra
 
-__all__ = ["AegisSampler", "from_optuna"]
+__all__ = ["AegisGenerator", "AegisSampler", "from_optuna"]
 
 if TYPE_CHECKING:
+    from aegisbo.integrations.gest_generator import AegisGenerator
     from aegisbo.integrations.optuna_sampler import AegisSampler
     from aegisbo.integrations.optuna_warm_start import from_optuna
 else:
-    _HOME = {"AegisSampler": "optuna_sampler", "from_optuna": "optuna_warm_start"}
+    _HOME = {
+        "AegisGenerator": "gest_generator",
+        "AegisSampler": "optuna_sampler",
+        "from_optuna": "optuna_warm_start",
+    }
+    _EXTRAS = {"optuna": "optuna", "gest_api": "gest"}  # by the package that is missing
 
     def __getattr__(name: str) -> object:
         if name not in _HOME:
@@ -21,7 +27,8 @@ else:
         try:
             module = import_module(f"{__name__}.{_HOME[name]}")
         except ModuleNotFoundError as error:
-            if error.name != "optuna":
+            if error.name not in _EXTRAS:
                 raise
-            raise MissingExtra(f"aegisbo.{name}", "optuna") from error
+            place = "aegisbo.integrations" if name == "AegisGenerator" else "aegisbo"
+            raise MissingExtra(f"{place}.{name}", _EXTRAS[error.name]) from error
         return getattr(module, name)

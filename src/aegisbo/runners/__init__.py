@@ -4,7 +4,7 @@
 - `loop` asks for a point, writes it to the journal and submits it to the workers; `idle` explains unused worker time.
 - `protocol` says what the loop needs from an optimizer, from workers and from a journal.
 - `pools` are the workers: `make_pool` chooses one. `processes` has a thread for each process: `child` is the driver's
-  end of its pipes, `worker` the other one.
+  end of its pipes, `worker` the other one. `slots` tells an evaluation which worker runs it.
 - `packing` brings the function there, and `evaluation` calls it; it may be an external program (`command`). `output`
   keeps what it prints.
 """

@@ -33,15 +33,17 @@ def check_arguments(**given: Any) -> None:
         CHECKS[name](name, value)
 
 
-def check_call(fun: Any, space: Space, executor: Any, workers: Any, threads_per_worker: Any) -> None:
+def check_call(
+    fun: Any, space: Space, executor: Any, workers: Any, threads_per_worker: Any, worker_env: Any = None
+) -> None:
     """Refuse a function that cannot be called with points of the space, or workers that cannot run it.
 
     Raises:
         InvalidInput: the message says what to change.
     """
-    check_executor(executor, workers, threads_per_worker)
+    kind = check_executor(executor, workers, threads_per_worker, worker_env)
     if isinstance(fun, Command):
-        _check_command(fun, space, here=executor is None or executor in HERE)
+        _check_command(fun, space, here=kind in HERE)
     else:
         check_function(fun, space)
 

@@ -1,7 +1,7 @@
 """Any program as the function: values go in as arguments, its last line comes out as the value.
 
 No shell is involved. Beside the arguments, a program finds the values in environment variables (AEGISBO_lr, ...) and in
-a JSON file, whose name is in AEGISBO_PARAMETERS.
+a JSON file, whose name is in AEGISBO_PARAMETERS. AEGISBO_SLOT is the number of its worker.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from aegisbo.errors import InvalidInput, require_posix
 from aegisbo.runners.pools.worker import die_with_parent
+from aegisbo.runners.slots import VARIABLE, slot_here
 
 if TYPE_CHECKING:
     from aegisbo.study.objective import Objective
@@ -157,7 +158,12 @@ def _filled(text: str, values: dict[str, str]) -> str:
 def _environment(params: dict[str, Any], folder: Path) -> dict[str, str]:
     file = folder / ".parameters.json"
     file.write_text(json.dumps(params), encoding="utf-8")
-    return {"AEGISBO_PARAMETERS": str(file), **{f"AEGISBO_{name}": str(value) for name, value in params.items()}}
+    slot = slot_here()
+    return {
+        **({} if slot is None else {VARIABLE: str(slot)}),
+        "AEGISBO_PARAMETERS": str(file),
+        **{f"AEGISBO_{name}": str(value) for name, value in params.items()},
+    }
 
 
 def _tail(file: Path) -> str:

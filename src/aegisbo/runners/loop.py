@@ -144,6 +144,7 @@ class _Loop:
         self.seen = self.journal.seen  # the last event that the optimizer knows of
         self.waiting = list(self.optimizer.pending)  # asked for in an earlier run, or lost: to be run (again)
         self.attempts = dict.fromkeys((trial.number for trial in self.waiting), 0)
+        self.suspects: set[int] = set()  # trials that may have broken the workers of all, and run alone from now on
 
     def step(self) -> bool:
         """Submit a point, or wait for results; False when there is nothing left to do."""
@@ -174,7 +175,7 @@ class _Loop:
         return Run(capacity, self.started, tuple(self.finished), self.suggestion_seconds, idle, self.message)
 
     def _may_start(self) -> bool:
-        if len(self.running) >= self.workers.capacity or self._active() >= self.left:
+        if len(self.running) >= self.workers.capacity or self._active() >= self.left or self._suspicious():
             return False
         if self.exhausted and not self.waiting:
             return False
@@ -185,6 +186,12 @@ class _Loop:
             self.message = "The time is up."
             return False
         return True
+
+    def _suspicious(self) -> bool:
+        """Whether a suspect is running, or is the next to run while others are running."""
+        following = {self.waiting[0].number} if self.waiting else set()
+        active = {number for number, job in self.running.items() if not job.given_up}
+        return bool(active and self.suspects & (active | following))
 
     def _next(self) -> Asked | None:
         if self.waiting:
@@ -243,9 +250,14 @@ class _Loop:
         """Run it again, or give up after the last retry; when the run is over, whoever continues it will run it."""
         if ended.given_up or self.over:
             return
-        if ended.attempt <= self.rules.retries:
-            self.waiting.append(ended.trial)
+        if ended.attempt > self.rules.retries and job.outcome.shared:
+            self.suspects.add(job.number)  # it may be innocent
+        elif ended.attempt > self.rules.retries:
+            self._fail_for_good(ended, job)
             return
+        self.waiting.append(ended.trial)
+
+    def _fail_for_good(self, ended: _Running, job: Finished) -> None:
         what = "It could not be run" if job.outcome.unusable else "Its worker died"
         often = f"{ended.attempt} times" if ended.attempt > 1 else "once"
         reason = f"{what} {often}: {job.outcome.reason}"

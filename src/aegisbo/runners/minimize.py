@@ -20,6 +20,7 @@ from aegisbo.runners.interrupt import CtrlC
 from aegisbo.runners.loop import SPENT, Rules, run
 from aegisbo.runners.mistakes import hopeless
 from aegisbo.runners.pools import make_pool
+from aegisbo.runners.pools.environment import WorkerEnv
 from aegisbo.runners.progress import Tell, progress_of
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.protocol import Finished, StopRun, Unrecorded
@@ -44,6 +45,7 @@ def minimize(
     study: str | os.PathLike[str] | None = None,
     executor: Any = None,
     threads_per_worker: int | None = None,
+    worker_env: WorkerEnv | None = None,
     timeout: float | None = None,
     trial_timeout: float | None = None,
     retries: int = 2,
@@ -73,10 +75,16 @@ def minimize(
         study: a file that records the run. The same call with the same file continues it, one process at a time. The
             space may be wider than it was.
         executor: where evaluations run: "processes" (the default), "threads", "serial" (here, for debugging),
-            a concurrent.futures.Executor, a Dask Client, or the address of a Dask scheduler.
+            a concurrent.futures.Executor, a function that makes one (again, if it breaks), a Dask Client, the address
+            of a Dask scheduler, "slurm" or `aegisbo.executors.Slurm(minutes=30, memory_gb=8)`, "ray" or
+            `aegisbo.executors.Ray(num_gpus=1)`.
         threads_per_worker: how many threads BLAS and OpenMP may use in each worker process. By default the cores are
             shared out, at least one each, except that an environment variable that you have set, such as
             OMP_NUM_THREADS, is left as it is. Only for executor="processes".
+        worker_env: environment variables of the worker processes, set before they load the function: a mapping, whose
+            values may hold {slot}, or a function of the slot, as in `lambda slot: {"CUDA_VISIBLE_DEVICES": str(slot)}`.
+            Workers have the slots 0, 1, ...; the function finds its own in `aegisbo.worker().slot` and in the variable
+            AEGISBO_SLOT. Only for executor="processes" and SLURM.
         timeout: seconds for the whole call. Nothing is started that would probably not finish.
         trial_timeout: seconds for one evaluation, from the call of the function; it is then stopped and counts as a
             bad point.
@@ -107,7 +115,7 @@ def minimize(
         InvalidInput: an argument cannot be used; nothing has been evaluated.
         StudyError: the study file holds another run, is in use, or cannot be written.
         EvaluationFailed: the function raised an exception, and `raise_errors` is True.
-        AegisError: the executor is gone. All that had finished is in the study: run the same call again.
+        AegisError: the cluster that `executor` names does not answer.
     """
     settings = Settings.checked(
         space,
@@ -119,7 +127,7 @@ def minimize(
         maximize=maximize,
         noisy=noisy,
     )
-    check_call(fun, settings.space, executor, workers, threads_per_worker)
+    check_call(fun, settings.space, executor, workers, threads_per_worker, worker_env)
     check_arguments(
         budget=budget,
         study=study,
@@ -151,7 +159,15 @@ def minimize(
             return result if result.success else replace(result, ending=again)
         evaluate = Call(fun, optimizer.space.named)
         raising = executor == "serial" if raise_errors is None else raise_errors
-        pool = make_pool(executor, evaluate, workers, book, threads_per_worker=threads_per_worker, raise_errors=raising)
+        pool = make_pool(
+            executor,
+            evaluate,
+            workers,
+            book,
+            threads_per_worker=threads_per_worker,
+            worker_env=worker_env,
+            raise_errors=raising,
+        )
         stack.callback(pool.close)
         if trial_timeout is not None and not pool.can_stop:
             meaning = "counts as timed out, but keeps its worker until it returns"

@@ -41,11 +41,26 @@ def load(packed: bytes) -> None:
         _unpacked(packed)
 
 
-def evaluate_packed(packed: bytes, x: Any, called: Callable[[], None] = lambda: None) -> bytes:
-    """In the other process: unpack the evaluation, once per process, and return the packed outcome for `x`.
+def pack_point(x: Any) -> bytes | Outcome:
+    """A point as bytes; if it cannot be sent, the outcome that says so.
+
+    Packed here, so that whatever a pool raises later is the pool's own trouble, and never the fault of the point.
+    """
+    try:
+        return pickle.dumps(x)
+    except Exception as error:
+        return Outcome("failed", reason=f"The point cannot be sent to another process: {in_words(error)}")
+
+
+def evaluate_packed(packed: bytes, point: bytes, called: Callable[[], None] = lambda: None) -> bytes:
+    """In the other process: unpack the evaluation, once per process, and return the packed outcome for the point.
 
     `called` is called just before the function is.
     """
+    try:
+        x = pickle.loads(point)
+    except Exception as error:  # for example, its class cannot be imported here
+        return pickle.dumps(Outcome("failed", reason=f"The point cannot be read by the worker: {in_words(error)}"))
     try:
         evaluation = _unpacked(packed)
     except (Exception, SystemExit) as error:  # for example, a module is missing there

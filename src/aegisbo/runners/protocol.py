@@ -17,6 +17,10 @@ class StopRun(AegisError):
     """Raised to end a run now, for example by a `watch` function; the message says why."""
 
 
+class WorkersGone(StopRun):
+    """The workers take no more jobs; the message says why, and how to go on."""
+
+
 class Asked(Protocol):
     """A point to evaluate, known by its number."""
 

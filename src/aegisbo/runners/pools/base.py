@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from logging import getLogger
 from queue import Empty, SimpleQueue
 from threading import Lock
 from time import monotonic, time
@@ -15,7 +16,16 @@ from typing import Any
 
 from aegisbo.errors import EvaluationFailed
 from aegisbo.outcome import Outcome
-from aegisbo.runners.protocol import Finished, Journal, Unrecorded
+from aegisbo.runners.evaluation import in_words
+from aegisbo.runners.protocol import Finished, Journal, Unrecorded, WorkersGone
+
+
+def lost_by(error: BaseException, *, shared: bool = False) -> Outcome:
+    """The outcome of a job whose pool raised something. What the function raises is an outcome already."""
+    words = in_words(error)
+    return Outcome(
+        "lost", reason=words.split("\n")[0], traceback=words, shared=shared, unusable=isinstance(error, ImportError)
+    )
 
 
 @dataclass
@@ -68,7 +78,11 @@ class Pool(ABC):
             worker = min(set(range(self.capacity)) - {job.worker for job in self._submitted.values()})
             now = self.now()
             self._submitted[number] = _Job(worker, now, None if self.reports_calls else now)
-        self._start(number, x, worker)
+        try:
+            self._start(number, x, worker)
+        except WorkersGone as gone:
+            getLogger("aegisbo").warning(gone)  # the run ends with a result: nobody may look at its message
+            raise
         return worker
 
     def collect(self, timeout: float | None = None) -> list[Finished]:

@@ -7,10 +7,11 @@ from uuid import uuid4
 
 from aegisbo.errors import AegisError, MissingExtra
 from aegisbo.outcome import Outcome
-from aegisbo.runners.evaluation import Evaluation, in_words
-from aegisbo.runners.packing import evaluate_packed, pack, unpack_outcome
-from aegisbo.runners.pools.base import Pool
-from aegisbo.runners.protocol import Journal
+from aegisbo.runners.evaluation import Evaluation
+from aegisbo.runners.packing import evaluate_packed, pack, pack_point, unpack_outcome
+from aegisbo.runners.pools.base import Pool, lost_by
+from aegisbo.runners.protocol import Journal, WorkersGone
+from aegisbo.runners.slots import at_slot
 
 Client = Any  # distributed.Client, which has no types and is loaded only when it is used
 
@@ -48,11 +49,15 @@ class Dask(Pool):
 
     def _start(self, number: int, x: Any, worker: int) -> None:
         if self._client.status != "running":
-            raise AegisError(
-                "The Dask scheduler is gone: start it and run the same call again; all that had finished is kept."
+            raise WorkersGone(
+                "The Dask scheduler is gone. Nothing that has ended is lost: start it and make the same call again."
             )
+        point = pack_point(x)
+        if isinstance(point, Outcome):
+            self._ended(number, point)
+            return
         key = f"aegisbo-{self._run}-{number}-{uuid4().hex[:4]}"
-        future = self._client.submit(evaluate_packed, self._packed, x, key=key, pure=False)
+        future = self._client.submit(at_slot, worker, evaluate_packed, self._packed, point, key=key, pure=False)
         self._futures[number] = future
         future.add_done_callback(lambda done: self._done(number, done))
 
@@ -66,9 +71,8 @@ def _outcome(future: Any) -> Outcome:
         return Outcome("lost", reason=f"Dask reports the task as {future.status}.")
     try:
         return unpack_outcome(future.result())
-    except BaseException as error:  # x could not be sent, or the worker that held the result died
-        failed = future.status == "error" and type(error).__name__ != "KilledWorker"
-        return Outcome("failed" if failed else "lost", reason=in_words(error))
+    except BaseException as error:
+        return lost_by(error)
 
 
 def connect(address: str) -> Client:

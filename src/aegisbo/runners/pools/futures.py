@@ -2,52 +2,134 @@
 
 from __future__ import annotations
 
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from aegisbo.errors import AegisError
+from aegisbo.errors import InvalidInput
 from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation, in_words
-from aegisbo.runners.packing import evaluate_packed, pack, unpack_outcome
-from aegisbo.runners.pools.base import Pool
-from aegisbo.runners.protocol import Journal
+from aegisbo.runners.packing import evaluate_packed, pack, pack_point, unpack_outcome
+from aegisbo.runners.pools.base import Pool, lost_by
+from aegisbo.runners.protocol import Journal, StopRun, WorkersGone
+from aegisbo.runners.slots import at_slot
+
+SIZES = ("_max_workers", "num_workers", "max_workers")  # where executors say how many workers they have
 
 
 class Futures(Pool):
-    """Jobs of an executor that belongs to the caller and stays open."""
+    """Jobs of an executor.
+
+    Args:
+        executor: the caller's, which stays open; or a function that makes one. That one is ours: it is shut down at the
+            end, and when it breaks another is made.
+        evaluation: what a job does.
+        capacity: how many jobs run at a time; None for as many as the executor has workers.
+        cores: how many otherwise.
+        journal: of the run.
+
+    Raises:
+        InvalidInput: the function makes something else, or the evaluation cannot be sent.
+    """
 
     name = "Jobs of this executor"
     prints_here = True  # its processes, too, have this process's terminal
 
-    def __init__(self, executor: Executor, evaluation: Evaluation, capacity: int, journal: Journal | None) -> None:
-        super().__init__(capacity, journal)
-        self._executor = executor
+    def __init__(
+        self,
+        executor: Executor | Callable[[], Executor],
+        evaluation: Evaluation,
+        capacity: int | None,
+        cores: int,
+        journal: Journal | None,
+    ) -> None:
+        self._make = None if isinstance(executor, Executor) else executor
+        self._executor = executor if isinstance(executor, Executor) else _made(executor)
+        size = next((size for name in SIZES if isinstance(size := getattr(self._executor, name, None), int)), cores)
+        super().__init__(capacity or size, journal)
+        self._futures: dict[int, tuple[Executor, Future[Any]]] = {}  # by number
+        self._broken: tuple[Executor | None, bool] = None, False  # the last one, and whether several jobs were there
         # Threads can call the function as it is; for other processes and machines it is packed.
-        self._packs = not isinstance(executor, ThreadPoolExecutor)
-        self._call = partial(evaluate_packed, pack(evaluation)) if self._packs else evaluation
-        self._futures: dict[int, Future[Any]] = {}
+        self._packs = not isinstance(self._executor, ThreadPoolExecutor)
+        try:
+            self._call = partial(evaluate_packed, pack(evaluation)) if self._packs else evaluation
+        except InvalidInput:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Cancel what has not begun; what has cannot be stopped."""
         self._forget()
-        for future in tuple(self._futures.values()):
-            future.cancel()
+        for _, future in tuple(self._futures.values()):
+            with suppress(Exception):  # some cannot cancel and say so, and some say that they have but go on
+                future.cancel()
+        if self._make is not None:
+            _shut_down(self._executor)
 
     def _start(self, number: int, x: Any, worker: int) -> None:
-        try:
-            future = self._executor.submit(self._call, x)
-        except RuntimeError as error:  # broken, or shut down
-            raise AegisError(f"The executor takes no more jobs ({error}): make a new one and call again.") from error
-        self._futures[number] = future
-        future.add_done_callback(lambda done: self._done(number, done))
+        point = pack_point(x) if self._packs else x
+        if isinstance(point, Outcome):
+            self._ended(number, point)
+            return
+        future = self._submitted_future(at_slot, worker, self._call, point)
+        self._futures[number] = executor, _ = self._executor, future
+        future.add_done_callback(lambda done: self._done(number, executor, done))
 
-    def _done(self, number: int, future: Future[Any]) -> None:
-        self._futures.pop(number, None)
+    def _submitted_future(self, *call: Any) -> Future[Any]:
         try:
-            outcome = unpack_outcome(future.result()) if self._packs else future.result()
-        except (BrokenExecutor, CancelledError) as error:
-            outcome = Outcome("lost", reason=in_words(error))
-        except BaseException as error:  # x could not be sent
-            outcome = Outcome("failed", reason=in_words(error))
+            return self._executor.submit(*call)
+        except StopRun:  # Ctrl-C
+            raise
+        except Exception as error:  # broken, or shut down
+            if self._make is None:
+                kind = type(self._executor).__name__
+                raise WorkersGone(
+                    f"The executor takes no more jobs ({in_words(error)}). Nothing that has ended is lost. To have it "
+                    f"replaced when it breaks, give a function that makes it, executor=lambda: {kind}(...), and make "
+                    "the same call again."
+                ) from error
+        _shut_down(self._executor)
+        self._executor = _made(self._make)
+        try:
+            return self._executor.submit(*call)
+        except Exception as error:
+            raise WorkersGone(
+                f"The executor broke, and the new one takes no jobs ({in_words(error)}). Nothing that has ended is "
+                "lost: see what is wrong with it, and make the same call again."
+            ) from error
+
+    def _done(self, number: int, executor: Executor, future: Future[Any]) -> None:
+        try:
+            answer = future.result()
+            outcome = unpack_outcome(answer) if self._packs else answer
+        except BrokenExecutor as error:
+            outcome = lost_by(error, shared=self._several_in(executor))
+        except BaseException as error:
+            outcome = lost_by(error)
+        self._futures.pop(number, None)
         self._ended(number, outcome)
+
+    def _several_in(self, executor: Executor) -> bool:
+        """Whether several jobs were in this executor when it broke: then nobody knows which one did it."""
+        if self._broken[0] is not executor:  # the first of its jobs to end
+            jobs = [each for each, _ in tuple(self._futures.values()) if each is executor]
+            self._broken = executor, len(jobs) > 1
+        return self._broken[1]
+
+
+def _made(make: Callable[[], Any]) -> Executor:
+    executor = make()
+    if not isinstance(executor, Executor):
+        raise InvalidInput(f"executor() returned {executor!r}: it must make a concurrent.futures.Executor.")
+    return executor
+
+
+def _shut_down(executor: Executor) -> None:
+    """Let go of an executor that is ours, without waiting for what runs in it."""
+    with suppress(Exception):  # it may be broken
+        try:
+            executor.shutdown(wait=False, cancel_futures=True)
+        except TypeError:  # not all of them can cancel
+            executor.shutdown(wait=False)

@@ -6,8 +6,7 @@ script is run again in it, so scripts need no `if __name__ == "__main__"`.
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -17,7 +16,7 @@ from typing import Any
 
 from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation, in_words
-from aegisbo.runners.packing import pack, unpack_outcome
+from aegisbo.runners.packing import pack, pack_point, unpack_outcome
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.pools.child import GRACE, Child, Died
 from aegisbo.runners.pools.worker import CALLED
@@ -32,11 +31,11 @@ class Processes(Pool):
     reports_calls = True
 
     def __init__(
-        self, evaluation: Evaluation, capacity: int, journal: Journal | None, environment: Mapping[str, str]
+        self, evaluation: Evaluation, journal: Journal | None, environments: Sequence[Mapping[str, str]]
     ) -> None:
-        super().__init__(capacity, journal)
+        super().__init__(len(environments), journal)
         packed = pack(evaluation)
-        self._workers = [_Worker(packed, environment, self._called, self._ended) for _ in range(capacity)]
+        self._workers = [_Worker(packed, each, self._called, self._ended) for each in environments]
 
     def stop(self, number: int, reason: str = "Stopped.") -> None:
         """Kill the process that evaluates this trial."""
@@ -129,10 +128,9 @@ class _Worker:
                 self._ready()
 
     def _evaluate(self, number: int, x: Any) -> Outcome:
-        try:
-            point = pickle.dumps(x)
-        except Exception as error:
-            return Outcome("failed", reason=f"The point cannot be sent to another process: {in_words(error)}")
+        point = pack_point(x)
+        if isinstance(point, Outcome):
+            return point
         try:
             return self._exchange(number, point)
         except Died as end:

@@ -8,6 +8,7 @@ from typing import Any
 from aegisbo.runners.evaluation import Evaluation
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.protocol import Journal
+from aegisbo.runners.slots import at_slot
 
 
 class Threads(Pool):
@@ -25,10 +26,10 @@ class Threads(Pool):
         self._forget()
 
     def _start(self, number: int, x: Any, worker: int) -> None:
-        Thread(target=self._evaluate, args=(number, x), daemon=True).start()
+        Thread(target=self._evaluate, args=(number, x, worker), daemon=True).start()
 
-    def _evaluate(self, number: int, x: Any) -> None:
-        self._ended(number, self._evaluation(x))
+    def _evaluate(self, number: int, x: Any, worker: int) -> None:
+        self._ended(number, at_slot(worker, self._evaluation, x))
 
 
 class Serial(Threads):
@@ -40,4 +41,4 @@ class Serial(Threads):
         super().__init__(evaluation, 1, journal)
 
     def _start(self, number: int, x: Any, worker: int) -> None:
-        self._evaluate(number, x)
+        self._evaluate(number, x, worker)

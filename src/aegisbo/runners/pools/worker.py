@@ -22,8 +22,6 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import BinaryIO, NoReturn
 
-from aegisbo.outcome import Outcome
-from aegisbo.runners.evaluation import in_words
 from aegisbo.runners.packing import evaluate_packed, load
 
 PR_SET_PDEATHSIG = 1  # from <sys/prctl.h>
@@ -109,11 +107,7 @@ def _receive(points: BinaryIO, received: SimpleQueue[bytes]) -> None:
 
 
 def _outcome(evaluation: bytes, point: bytes, called: Callable[[], None]) -> bytes:
-    try:
-        x = pickle.loads(point)
-    except Exception as error:  # for example, its class cannot be imported here
-        return pickle.dumps(Outcome("failed", reason=f"The point cannot be read by the worker: {in_words(error)}"))
-    outcome = evaluate_packed(evaluation, x, called)
+    outcome = evaluate_packed(evaluation, point, called)
     with suppress(Exception):  # the function may have closed it
         sys.stdout.flush()
     return outcome

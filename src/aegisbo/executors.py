@@ -1,0 +1,91 @@
+"""Where evaluations can run that need more than a name: SLURM and Ray, for `minimize(executor=...)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from aegisbo.errors import InvalidInput
+
+
+@dataclass(frozen=True, init=False)
+class Slurm:
+    """Each evaluation as a SLURM job of its own, through submitit.
+
+    Args:
+        minutes: time limit of a job, which must start Python and load the function in it, too.
+        memory_gb: memory of a job; None for the default of the cluster.
+        folder: for functions, points, values and logs; all nodes must see it.
+        cluster: "slurm", or "local" to try the same with processes of this machine.
+        parameters: others that submitit knows, such as cpus_per_task=4, gpus_per_node=1, slurm_partition="gpu".
+
+    Raises:
+        InvalidInput: the time or the memory is no such number.
+    """
+
+    minutes: int
+    memory_gb: float | None
+    folder: str
+    cluster: str
+    parameters: Mapping[str, Any]
+
+    def __init__(
+        self,
+        minutes: int = 60,
+        memory_gb: float | None = None,
+        folder: str = "slurm-jobs",
+        cluster: str = "slurm",
+        **parameters: Any,
+    ) -> None:
+        if not isinstance(minutes, int) or isinstance(minutes, bool) or minutes < 1:
+            raise InvalidInput(f"minutes of a SLURM job is {minutes!r}: give a whole number from 1 upwards.")
+        if memory_gb is not None and (not isinstance(memory_gb, int | float) or not memory_gb > 0):
+            raise InvalidInput(f"memory_gb of a SLURM job is {memory_gb!r}: give a number greater than 0, or None.")
+        given = {"minutes": minutes, "memory_gb": memory_gb, "folder": folder, "cluster": cluster}
+        for name, value in {**given, "parameters": parameters}.items():
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True, init=False)
+class Ray:
+    """Each evaluation as a Ray task, on the cluster that `ray.init` was called for, or on this machine.
+
+    Args:
+        parameters: what Ray's `remote` takes, such as num_cpus=2, num_gpus=1, resources={"license": 1}.
+    """
+
+    parameters: Mapping[str, Any]
+
+    def __init__(self, **parameters: Any) -> None:
+        object.__setattr__(self, "parameters", parameters)
+
+
+KINDS: dict[str, Callable[..., Slurm | Ray]] = {"slurm": Slurm, "ray": Ray}
+
+
+def named(text: str) -> Slurm | Ray | None:
+    """The executor that a text such as slurm:minutes=30,memory_gb=8 stands for; None if it is another's name.
+
+    Raises:
+        InvalidInput: what follows the name are no settings.
+    """
+    name, _, settings = text.partition(":")
+    if name not in KINDS:
+        return None
+    pairs = [pair.partition("=") for pair in settings.split(",")] if settings else []
+    for key, equals, value in pairs:
+        if not key.isidentifier() or not equals or not value:
+            raise InvalidInput(
+                f"{key + equals + value!r} in executor {text!r} is no setting: write {name}:key=value,..."
+            )
+    return KINDS[name](**{key: _value(text) for key, _, text in pairs})
+
+
+def _value(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text

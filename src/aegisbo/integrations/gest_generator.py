@@ -1,0 +1,79 @@
+"""aegisbo as a generator of gest-api, the standard of libEnsemble, Xopt and Optimas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from typing import Any
+
+from aegisbo.errors import InvalidInput, SpaceExhausted
+from aegisbo.optimizer import Optimizer
+from aegisbo.space import Choice, Real
+
+Generator: Any = import_module("gest_api").Generator
+ID = "_id"  # where the standard keeps the number of a trial
+
+
+class AegisGenerator(Generator):  # type: ignore[misc]
+    """Suggests points that take those still running into account; results may come in any order.
+
+    Args:
+        vocs: variables with bounds or with a set of values, one objective, and constants; no constraints.
+        options: of `aegisbo.Optimizer`, such as strategy, seed or n_initial.
+
+    Raises:
+        InvalidInput: vocs has something that aegisbo cannot do.
+    """
+
+    returns_id = True
+
+    def __init__(self, vocs: Any, **options: Any) -> None:
+        super().__init__(vocs)
+        ((self._objective, goal),) = vocs.objectives.items()
+        self._constants = {name: constant.value for name, constant in vocs.constants.items()}
+        self._names = list(vocs.variables)
+        space = {name: _parameter(variable) for name, variable in vocs.variables.items()}
+        self.optimizer = Optimizer(space, maximize=type(goal).__name__ == "MaximizeObjective", **options)
+
+    def suggest(self, num_points: int | None = None) -> list[dict[str, Any]]:
+        """So many points, one unless said, each with the number of its trial as _id.
+
+        Raises:
+            InvalidInput: a finite space has no more.
+        """
+        try:
+            trials = [self.optimizer.ask() for _ in range(1 if num_points is None else num_points)]
+        except SpaceExhausted as error:
+            raise InvalidInput(str(error)) from error
+        return [{**trial.params, **self._constants, ID: trial.number} for trial in trials]
+
+    def ingest(self, results: Iterable[Mapping[str, Any]]) -> None:
+        """Take in results: by _id if they were suggested here, else as observed elsewhere. NaN is a failure.
+
+        Raises:
+            InvalidInput: an _id was never suggested, or a point is none of the space.
+        """
+        for result in results:
+            value, number = float(result[self._objective]), result.get(ID)
+            if number is None:
+                self.optimizer.observe({name: result[name] for name in self._names}, value)
+            elif not 0 <= int(number) < len(self.optimizer.trials):
+                raise InvalidInput(f"{ID} {number} was never suggested here: leave it out of results from elsewhere.")
+            else:
+                self.optimizer.tell(int(number), value)
+
+    def _validate_vocs(self, vocs: Any) -> None:
+        goals = [type(goal).__name__ for goal in vocs.objectives.values()]
+        if goals not in (["MinimizeObjective"], ["MaximizeObjective"]):
+            raise InvalidInput(f"The objectives are {goals}: give one to minimize or to maximize.")
+        if vocs.constraints:
+            raise InvalidInput(f"There are constraints on {list(vocs.constraints)}: return NaN where one is violated.")
+
+
+def _parameter(variable: Any) -> Real | Choice:
+    kind = type(variable).__name__
+    if kind == "ContinuousVariable":
+        return Real(*variable.domain)
+    if kind == "DiscreteVariable":
+        return Choice(sorted(variable.values, key=lambda value: (str(type(value)), value)))
+    raise InvalidInput(f"A variable is a {kind}: give it bounds or a set of values.")

@@ -1,0 +1,56 @@
+"""Environment variables of worker processes: a share of the cores, the slot, and what the user wants."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from aegisbo.errors import InvalidInput
+from aegisbo.runners.slots import VARIABLE
+
+WorkerEnv = Mapping[str, str] | Callable[[int], Mapping[str, str]]  # for all, {slot} in a value is replaced; or by slot
+
+# Workers that each use all cores slow each other down many times over. These are the variables that joblib sets too.
+THREAD_LIMITS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+
+
+def thread_limits(threads: int | None, share: int) -> dict[str, str]:
+    """Limits for the numerical libraries: `threads`, or a share of the cores where the user has set none."""
+    wanted = [name for name in THREAD_LIMITS if threads is not None or name not in os.environ]
+    return dict.fromkeys(wanted, str(threads or share))
+
+
+def by_slot(worker_env: WorkerEnv | None, workers: int) -> list[dict[str, str]]:
+    """The variables of each worker, its slot among them.
+
+    Raises:
+        InvalidInput: they are no variables.
+    """
+    return [{**_checked(worker_env, slot), VARIABLE: str(slot)} for slot in range(workers)]
+
+
+def _checked(worker_env: Any, slot: int) -> dict[str, str]:
+    given = worker_env(slot) if callable(worker_env) else {} if worker_env is None else worker_env
+    if not isinstance(given, Mapping):
+        what = f"worker_env({slot}) returned" if callable(worker_env) else "worker_env is"
+        raise InvalidInput(
+            f"{what} {given!r}: give variables by name, as in {{'CUDA_VISIBLE_DEVICES': '{{slot}}'}}, or a function "
+            "from the slot to them."
+        )
+    for name, value in given.items():
+        if not isinstance(name, str) or not name or "=" in name or "\0" in name:
+            raise InvalidInput(f"worker_env names a variable {name!r}: a name is text without =.")
+        if not isinstance(value, str) or "\0" in value:
+            raise InvalidInput(f"worker_env sets {name} to {value!r}: a value is text, as in str(...).")
+    if callable(worker_env):
+        return dict(given)
+    return {name: value.replace("{slot}", str(slot)) for name, value in given.items()}

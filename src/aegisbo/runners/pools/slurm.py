@@ -1,0 +1,186 @@
+"""Evaluations as SLURM jobs, one job each, through submitit.
+
+submitit writes function and point to a folder that all nodes see, and the job writes its outcome there. One thread
+looks for outcomes, and asks SLURM now and then for jobs that ended without one.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from threading import Event, Thread
+from time import monotonic
+from typing import Any
+from uuid import uuid4
+
+from aegisbo.errors import AegisError, InvalidInput, MissingExtra
+from aegisbo.executors import Slurm
+from aegisbo.outcome import Outcome
+from aegisbo.runners.evaluation import Evaluation, in_words
+from aegisbo.runners.packing import evaluate_packed, pack, pack_point, unpack_outcome
+from aegisbo.runners.pools.base import Pool, lost_by
+from aegisbo.runners.protocol import Journal, StopRun, WorkersGone
+
+LOOK = 0.2  # seconds between two looks into the folder
+ASK = 30.0  # seconds between two questions to SLURM, which answers for all jobs at once
+GRACE = {"slurm": 15.0}  # seconds that a file from another node may be late; on this machine it is there
+TIME_LIMIT = "TIMEOUT"  # SLURM's state of a job that ran into its limit
+
+Job = Any  # submitit.Job, loaded only when it is used
+
+
+@dataclass
+class _Job:
+    """A job that has not ended, as far as is known."""
+
+    job: Job
+    marker: Path  # appears when the function is called
+    called: bool = False
+    gone_since: float | None = None  # it has ended, but there is no outcome yet
+
+
+class SlurmJobs(Pool):
+    """SLURM jobs; those that are queued or running when the run ends are canceled."""
+
+    name = "SLURM jobs"
+    can_stop = True
+    reports_calls = True
+
+    def __init__(
+        self,
+        settings: Slurm,
+        evaluation: Evaluation,
+        journal: Journal | None,
+        variables: Sequence[Mapping[str, str]],  # of each slot
+    ) -> None:
+        super().__init__(len(variables), journal)
+        self._settings = settings
+        self._variables = variables
+        self._packed = pack(evaluation)
+        self._executor = _executor(settings)
+        self._jobs: dict[int, _Job] = {}  # by number
+        self._closed = Event()
+        self._watcher = Thread(target=self._watch, name="aegisbo-slurm", daemon=True)
+        self._watcher.start()
+
+    def stop(self, number: int, reason: str = "Stopped.") -> None:
+        """Cancel the job of this trial."""
+        entry = self._jobs.pop(number, None)
+        if entry is not None:
+            _cancel(entry.job)
+            self._ended(number, Outcome("timed_out", reason=reason))
+
+    def close(self) -> None:
+        """Cancel all jobs."""
+        self._forget()
+        self._closed.set()
+        self._watcher.join(ASK)  # SLURM may take its time to answer
+        while self._jobs:
+            _cancel(self._jobs.popitem()[1].job)
+
+    def _start(self, number: int, x: Any, worker: int) -> None:
+        point = pack_point(x)
+        if isinstance(point, Outcome):
+            self._ended(number, point)
+            return
+        marker = Path(self._settings.folder).absolute() / f"{uuid4().hex}.called"
+        path = [str(entry) for entry in sys.path]
+        try:
+            job = self._executor.submit(run_job, path, self._variables[worker], self._packed, point, str(marker))
+        except StopRun:  # Ctrl-C
+            raise
+        except Exception as error:  # too many jobs of this user, a wrong partition, ...
+            raise WorkersGone(
+                f"SLURM takes no job ({in_words(error)}). Nothing that has ended is lost: change what it objects to, "
+                "and make the same call again."
+            ) from error
+        self._jobs[number] = _Job(job, marker)
+
+    def _watch(self) -> None:
+        """The thread: look at all jobs until the pool is closed."""
+        asked = monotonic()
+        while not self._closed.wait(LOOK):
+            ask = monotonic() - asked > ASK
+            asked = monotonic() if ask else asked
+            for number, entry in tuple(self._jobs.items()):
+                with suppress(Exception):  # the file system or SLURM does not answer: look again later
+                    self._look(number, entry, ask=ask)
+                ask = False
+
+    def _look(self, number: int, entry: _Job, *, ask: bool) -> None:
+        if not entry.called and entry.marker.exists():
+            entry.called = True
+            self._called(number)
+        if not entry.job.done(force_check=ask):
+            return
+        outcome = self._outcome(entry)
+        if outcome is not None and self._jobs.pop(number, None) is not None:
+            self._ended(number, outcome)
+            _clean(entry)
+
+    def _outcome(self, entry: _Job) -> Outcome | None:
+        """How a job ended; None if its outcome may still arrive."""
+        job = entry.job
+        if job.paths.result_pickle.exists():
+            try:
+                return unpack_outcome(job.result())
+            except Exception as error:  # submitit gives the exceptions of a job as text
+                return replace(lost_by(error), unusable="ModuleNotFoundError" in str(error))
+        now = monotonic()
+        entry.gone_since = now if entry.gone_since is None else entry.gone_since
+        if now - entry.gone_since < GRACE.get(self._settings.cluster, 0.0):
+            return None
+        if job.state.startswith(TIME_LIMIT):
+            limit = f"minutes={self._settings.minutes}"
+            return Outcome("timed_out", reason=f"SLURM stopped job {job.job_id} at its time limit ({limit}).")
+        log = f"its log is {job.paths.stderr}"
+        return Outcome("lost", reason=f"SLURM job {job.job_id} ended without an outcome (state {job.state}); {log}.")
+
+
+def run_job(path: list[str], variables: Mapping[str, str], packed: bytes, point: bytes, marker: str) -> bytes:
+    """In the job: the packed outcome of a point."""
+    # submitit would raise something inside the function shortly before the time is up: it may use all of its time.
+    signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+    sys.path.extend(entry for entry in path if entry not in sys.path)
+    os.environ.update(variables)  # before the function is loaded
+    return evaluate_packed(packed, point, Path(marker).touch)
+
+
+def _executor(settings: Slurm) -> Any:
+    try:
+        submitit = import_module("submitit")
+    except ImportError:
+        raise MissingExtra("SLURM", "slurm") from None
+    try:
+        executor = submitit.AutoExecutor(folder=settings.folder, cluster=settings.cluster)
+    except RuntimeError as error:
+        raise AegisError(
+            f'SLURM is not on this machine ({error}): run on a machine that has sbatch, or try Slurm(cluster="local").'
+        ) from error
+    except ValueError as error:
+        raise InvalidInput(f'cluster is {settings.cluster!r}: use "slurm" or "local".') from error
+    memory = {} if settings.memory_gb is None else {"mem_gb": settings.memory_gb}
+    wishes = {"name": "aegisbo", "timeout_min": settings.minutes, **memory, **settings.parameters}
+    try:
+        executor.update_parameters(**wishes)
+    except Exception as error:
+        raise InvalidInput(f"submitit does not take the parameters {dict(settings.parameters)!r}: {error}") from error
+    return executor
+
+
+def _cancel(job: Job) -> None:
+    with suppress(Exception):  # it has ended meanwhile
+        job.cancel(check=False)
+
+
+def _clean(entry: _Job) -> None:
+    """Delete what nobody will read again; the logs stay."""
+    for file in (entry.marker, entry.job.paths.submitted_pickle, entry.job.paths.result_pickle):
+        with suppress(OSError):
+            file.unlink()

@@ -1,0 +1,61 @@
+"""Which of the workers an evaluation runs on, so that each can have a GPU, a port or a license of its own.
+
+Workers are counted from 0, and no two evaluations that run at once have the same number, whatever runs them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from aegisbo.errors import AegisError
+
+VARIABLE = "AEGISBO_SLOT"
+
+Answer = TypeVar("Answer")
+
+_slot: ContextVar[int | None] = ContextVar("_slot", default=None)  # of the evaluation that this thread makes
+
+
+@dataclass(frozen=True)
+class Worker:
+    """The worker that runs an evaluation."""
+
+    slot: int  # counted from 0, less than the number of workers
+
+
+def worker() -> Worker:
+    """The worker that is running this code, for the function that `minimize` calls: aegisbo.worker().slot.
+
+    Returns:
+        The worker. In worker processes it is known from their start on, also to modules that the function imports.
+
+    Raises:
+        AegisError: no evaluation is running here.
+    """
+    slot = slot_here()
+    if slot is None:
+        raise AegisError(
+            "aegisbo.worker() is for a function while minimize() runs it. To try the function by hand, set "
+            f"{VARIABLE}=0 in the environment; to a thread of the function's own, pass the slot on."
+        )
+    return Worker(slot)
+
+
+def slot_here() -> int | None:
+    """The slot of the evaluation that runs here; None if there is none."""
+    slot = _slot.get()
+    text = os.environ.get(VARIABLE, "") if slot is None else str(slot)
+    return int(text) if text.isdecimal() else None
+
+
+def at_slot(slot: int, function: Callable[..., Answer], *arguments: Any) -> Answer:
+    """Call a function that finds itself at this slot."""
+    token = _slot.set(slot)
+    try:
+        return function(*arguments)
+    finally:
+        _slot.reset(token)

@@ -1,0 +1,41 @@
+"""docs/engines.md works as printed: the blocks of each section run in order, in a folder of their own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.long
+
+PAGE = Path(__file__).parents[2].joinpath("docs", "engines.md").read_text("utf-8")
+SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE))
+BLOCK = re.compile(r"(?:`(\w+\.py)`:\s+)?^```(python|sh)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+PACKAGES = ("loky", "distributed", "ray", "mpi4py", "parsl", "executorlib")
+PATIENCE = 240.0
+
+
+@pytest.mark.parametrize("section", [name for name, text in SECTIONS.items() if BLOCK.search(text)])
+def test_the_blocks_of_a_section_run(section: str, tmp_path: Path) -> None:
+    for name, kind, block in BLOCK.findall(SECTIONS[section]):
+        for package in PACKAGES:
+            if re.search(rf"^(?:import|from) {package}\b", block, re.MULTILINE) and find_spec(package) is None:
+                pytest.skip(f"{package} is not installed: pip install -r tests/engines/requirements.txt")
+        if "cluster=" in block and find_spec("submitit") is None:
+            pytest.skip("submitit is not installed: pip install -r tests/engines/requirements.txt")
+        file = tmp_path / (name or "block.py")
+        file.write_text(block, "utf-8")
+        if not name:
+            path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+            done = subprocess.run(
+                [sys.executable, str(file)] if kind == "python" else ["sh", "-eu", str(file)],
+                cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=PATIENCE,
+                check=False,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr[-3000:]
+            assert 0.0 <= float(done.stdout.split()[-1]) < 200.0
