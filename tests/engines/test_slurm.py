@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,8 @@ from runners.processes_of import reported, wait_until_dead
 import aegisbo
 from aegisbo.errors import AegisError, InvalidInput, MissingExtra
 from aegisbo.executors import Ray, Slurm, named
+from aegisbo.outcome import Outcome
+from aegisbo.runners.packing import evaluate_packed
 from aegisbo.runners.pools import slurm
 
 FIRST = count(1000, 1000)  # numbers of jobs
@@ -67,6 +70,45 @@ def test_ray_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 def minimize(executor: Any, fun: Any = lambda x: 1.0, **options: Any) -> aegisbo.Result:
     settings = {"budget": 3, "workers": 2, "seed": 3, "strategy": "random", "progress": False, **options}
     return aegisbo.minimize(fun, BOX, executor=executor, **settings)
+
+
+class StandIn:
+    """submitit's executor and its only job, of whose end nobody knows before SLURM is asked."""
+
+    def __init__(self, folder: Path, *, ended: bool) -> None:
+        self.paths = SimpleNamespace(result_pickle=folder / "result", submitted_pickle=folder / "submitted")
+        self.ended, self.known, self.canceled = ended, False, False
+
+    def submit(self, job: Any, path: list[str], variables: Any, packed: bytes, point: bytes, marker: str) -> StandIn:
+        self.paths.result_pickle.touch()
+        self.outcome = evaluate_packed(packed, point, lambda: None)
+        return self
+
+    def done(self, force_check: bool) -> bool:
+        self.known = self.known or (force_check and self.ended)
+        return self.known
+
+    def result(self) -> bytes:
+        return self.outcome
+
+    def cancel(self, check: bool) -> None:
+        self.canceled = True
+
+
+@pytest.mark.parametrize(("ended", "state"), [(True, "done"), (False, "timed_out")])
+def test_a_job_that_has_ended_in_time_has_not_timed_out(
+    ended: bool, state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = StandIn(tmp_path, ended=ended)
+    monkeypatch.setattr(slurm, "_executor", lambda settings: job)
+    monkeypatch.setattr(slurm, "LOOK", 0.01)
+    monkeypatch.setattr(slurm, "ASK", 3600.0)
+    pool = slurm.SlurmJobs(Slurm(folder=str(tmp_path)), lambda x: Outcome("done", 1.0), None, [{}])
+    pool.submit(0, [0.0])
+    pool.stop(0)
+    (end,) = pool.collect(60.0)
+    assert (end.outcome.state, job.canceled) == (state, not ended)
+    pool.close()
 
 
 @pytest.fixture

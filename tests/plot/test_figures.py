@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -26,6 +27,8 @@ from aegisbo.plot.value_axis import values_of
 from aegisbo.report.model import model_of
 from aegisbo.report.record import Record
 from aegisbo.study.store import read_events
+
+PAGE = Path(aegisbo.__file__).parent / "report" / "page"
 
 
 @pytest.fixture(scope="module")
@@ -498,6 +501,21 @@ def lab(rgb: np.ndarray) -> np.ndarray:
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
+def page_moves() -> dict[str, tuple[str, str]]:
+    """The name of the color and the shape of each move on the report's page."""
+    (table,) = re.findall(
+        r"^const MOVES = \{(.*?)^\};", (PAGE / "marks.js").read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
+    return {move: (color, shape) for move, color, shape in re.findall(r'(\w+): \["(\w+)", "(\w+)"', table)}
+
+
+def page_colors() -> list[dict[str, str]]:
+    """The color of each move on the report's page, in light and dark."""
+    lines = re.findall(r"^ *(--c0: .*)$", (PAGE / "page.css").read_text("utf-8"), re.MULTILINE)
+    themes = [dict(re.findall(r"--(c\d): (#\w{6})", line)) for line in lines]
+    return [{move: theme[color] for move, (color, _) in page_moves().items()} for theme in themes]
+
+
 class TestMarks:
     def test_every_color_stands_out_from_white(self) -> None:
         for color in {mark.color for mark in (*MOVES.values(), *OTHERS, *STATES.values())}:
@@ -505,9 +523,20 @@ class TestMarks:
 
     @pytest.mark.parametrize("sight", SIGHTS)
     def test_the_moves_of_aegis_differ_for_all_eyes(self, sight: str) -> None:
-        moves = ["initial", "exploit", "improve", "thompson", "pareto"]
-        seen = [lab(np.array(SIGHTS[sight]) @ linear(MOVES[move].color)) for move in moves]
-        assert min(np.linalg.norm(a - b) for k, a in enumerate(seen) for b in seen[:k]) > 20
+        moves = ["initial", "exploit", "improve", "local", "thompson", "pareto"]
+        for theme in ({move: MOVES[move].color for move in moves}, *page_colors()):
+            seen = [lab(np.array(SIGHTS[sight]) @ linear(theme[move])) for move in moves]
+            assert min(np.linalg.norm(a - b) for k, a in enumerate(seen) for b in seen[:k]) > 20
+
+    def test_the_page_of_the_report_has_the_same_moves_shapes_and_colors(self) -> None:
+        shapes = {"o": "circle", "s": "square", "^": "up", "D": "diamond", "v": "down", "P": "plus", "h": "hexagon"}
+        light, *_ = page_colors()
+        found = {move: (light[move], shape) for move, (_, shape) in page_moves().items()}
+        assert found == {
+            move: (mark.color, shapes[mark.marker])
+            for move, mark in MOVES.items()
+            if move != "observed"  # no trials
+        }
 
     def test_no_two_kinds_look_alike_without_color(self) -> None:
         moves = [move for move in MOVES if move != "uniform"] + ["my own", "another"]  # uniform and random never meet

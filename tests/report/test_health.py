@@ -92,6 +92,17 @@ def test_a_parameter_that_does_not_matter_is_named_and_no_edge_is_reported_for_i
     assert not any(finding.topic == "range" for finding in found)
 
 
+def test_without_a_study_idle_workers_are_idle() -> None:
+    script = Script()
+    script.opened(0.0)
+    for number, began in enumerate((0.0, 7.0)):
+        script.asked(number, began)
+        script.told(number, began, began + 3.0, worker=0)
+    found = findings(Record.of_optimizer(script.record().optimizer))["workers"]
+    assert found.text == "The worker evaluated for 60% of the time; 40% idle."
+    assert "Record the next run in a study" in found.remedy
+
+
 def test_evaluations_in_vain_are_counted() -> None:
     script = Script()
     script.opened(0.0)

@@ -124,6 +124,16 @@ def test_workers_are_busy_as_long_as_their_evaluations_took(tmp_path: Path) -> N
     assert len(time.bars) == 12
 
 
+def test_without_a_study_nobody_knows_why_a_worker_was_idle() -> None:
+    time = timeline(Record.of_optimizer(two_workers().record().optimizer))
+    assert [(gap.worker, gap.cause, *spans([gap])) for gap in time.gaps] == [
+        (0, "idle", (4.0, 5.0)),
+        (1, "idle", (6.0, 8.0)),
+    ]
+    assert time.shares() == pytest.approx({"idle": 3.0 / 12.0})
+    assert [worker.total for worker in time.workers] == pytest.approx([6.0, 6.0])
+
+
 def test_without_times_there_is_nothing_to_show() -> None:
     record = Script().record()
     assert timeline(record).bars == ()

@@ -109,6 +109,13 @@ def test_a_decision_in_full(server: Server) -> None:
     assert json.loads(ask(server, "/api/front?study=0&trial=0").read()) is None  # a first point: no model took part
 
 
+def test_a_decision_with_too_many_results_is_not_made_again(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aegisbo.report.board.MOST", 5)
+    answer = ask(server, "/api/front?study=0&trial=11")
+    assert answer.status == 404
+    assert b"Decisions made with more than 5 are not shown in full: their models take too long." in answer.read()
+
+
 def test_the_study_file_is_left_as_it_is(server: Server, study: Path) -> None:
     before = study.read_bytes(), sorted(file.name for file in study.parent.iterdir())
     next(events(ask(server, "/api/events")))

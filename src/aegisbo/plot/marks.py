@@ -15,16 +15,16 @@ class Mark(NamedTuple):
     marker: str
 
 
-MOVES = {  # the shapes and the kinds of color are those of the report's page
+MOVES = {  # shapes and colors are those of the report's page
     "observed": Mark("#222222", "|"),
     "initial": Mark("#7b7b7b", "o"),
     "exploit": Mark("#0b3c8c", "s"),
     "improve": Mark("#c45be0", "P"),
+    "local": Mark("#5b0a3c", "v"),
     "thompson": Mark("#a8380b", "^"),
     "pareto": Mark("#179e50", "D"),
     "uniform": Mark("#854d0e", "h"),
     "random": Mark("#854d0e", "h"),
-    "local": Mark("#0f766e", "v"),
 }
 OTHERS = (Mark("#0b3c8c", "p"), Mark("#a8380b", "<"), Mark("#179e50", ">"), Mark("#c45be0", "d"), Mark("#854d0e", "8"))
 STATES = {

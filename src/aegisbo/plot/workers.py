@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Literal
 
 from matplotlib.axes import Axes
@@ -50,8 +49,6 @@ def timeline(run: Run, *, by: Literal["move", "outcome"] = "move") -> Picture:
         raise UnknownName("way to color a timeline", by, ("move", "outcome"))
     record = record_of(run)
     facts = timeline_of(record)
-    if not record.decisions:  # then nobody knows when a point was chosen, so why somebody waited
-        facts = replace(facts, gaps=tuple(replace(gap, cause="idle") for gap in facts.gaps))
     rows = max(len(facts.workers), 1)
     figure, (axis,) = canvas(1, (9.0, 1.4 + 0.34 * rows), summary(record))
     if not facts.bars:
@@ -155,7 +152,6 @@ def _explained(facts: Timeline, marks: dict[str, Mark]) -> list[Patch | Line2D]:
             Patch(facecolor="white", edgecolor=FAINT, linestyle="--", label="no end: running, lost, cut off")
         )
     shares = facts.shares()
-    shares["idle"] = 1.0 - facts.utilization
     for cause, (text, pattern) in GAPS.items():
         if any(gap.cause == cause for gap in facts.gaps):
             named = f"{text} ({shares[cause]:.1%})"

@@ -9,7 +9,7 @@ from threading import Condition, Event, Thread
 from typing import Any
 
 from aegisbo.errors import AegisError
-from aegisbo.report.model import Model, model_of
+from aegisbo.report.model import MOST, Model, model_of
 from aegisbo.report.payload import facts_of, front_facts_of, model_facts_of
 from aegisbo.report.record import Record
 from aegisbo.study.lock import is_driven
@@ -63,13 +63,19 @@ class Board:
         """One decision of one study in full; None if no model took part in it.
 
         Raises:
-            AegisError: there is no such study or trial.
+            AegisError: there is no such study or trial, or its model would take minutes.
         """
         shown = [source for source in self._sources if source.record is not None]
         if not 0 <= study < len(shown):
             raise AegisError(f"There is no study {study}: {len(shown)} are shown.")
         record = shown[study].record
         assert record is not None
+        decision = record.decisions.get(trial)
+        if decision is not None and decision.known > MOST:
+            raise AegisError(
+                f"Trial {trial} was chosen from {decision.known:,} results. Decisions made with more than {MOST:,} are "
+                "not shown in full: their models take too long."
+            )
         return front_facts_of(record, trial)
 
     def _repeat(self, work: Callable[[], None]) -> None:

@@ -111,6 +111,7 @@ def _workers(record: Record, model: Model | None) -> Iterator[Finding]:
         "suggestion": "waiting for a suggestion",
         "pool": "waiting for a process to start or a point to arrive",
         "nothing": "with nothing left to do",
+        "idle": "idle",
     }
     waited = ", ".join(f"{share:.0%} {causes[each]}" for each, share in shares.items() if share >= 0.005)
     who = f"The {count} workers" if count > 1 else "The worker"
@@ -119,6 +120,7 @@ def _workers(record: Record, model: Model | None) -> Iterator[Finding]:
         "suggestion": "Evaluations are short beside a choice: put several into one, or use a cheaper strategy.",
         "pool": 'Evaluations are short beside sending them: put several into one, or try executor="threads".',
         "nothing": "At the end there is less left to do than there are workers: a longer run uses them better.",
+        "idle": "Record the next run in a study: then this page says what they waited for.",
     }
     busiest = sorted(worker.utilization for worker in time.workers)
     if count > 1 and busiest[-1] - busiest[0] > 0.25:
@@ -126,7 +128,7 @@ def _workers(record: Record, model: Model | None) -> Iterator[Finding]:
             f" The least used worker evaluated for {busiest[0]:.0%} of its time, the most used for {busiest[-1]:.0%}."
         )
     well = time.utilization >= WELL_USED
-    more = "More workers would be used as well." if well and shares["suggestion"] < 0.02 else ""
+    more = "More workers would be used as well." if well and shares.get("suggestion", 0.0) < 0.02 else ""
     yield Finding("workers", "good" if well else "warning", text, more if well else remedies[cause])
 
 

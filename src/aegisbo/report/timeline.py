@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aegisbo.report.evaluations import Evaluation, evaluations_of
 from aegisbo.report.record import Record, Span
 
 SHORTEST = 1e-3  # seconds of a gap
+CAUSES = ("suggestion", "pool", "nothing")  # of idle time; without a study nobody knows which: "idle"
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,11 @@ class WorkerTime:
     suggestion: float
     pool: float
     nothing: float
+    idle: float  # nobody knows why
 
     @property
     def total(self) -> float:
-        return self.busy + self.suggestion + self.pool + self.nothing
+        return self.busy + self.suggestion + self.pool + self.nothing + self.idle
 
     @property
     def utilization(self) -> float:
@@ -63,7 +65,7 @@ class Timeline:
     def shares(self) -> dict[str, float]:
         """The shares of all workers' time that were spent idle, by cause."""
         total = sum(worker.total for worker in self.workers) or 1.0
-        causes = ("suggestion", "pool", "nothing")
+        causes = ("idle",) if any(gap.cause == "idle" for gap in self.gaps) else CAUSES
         return {cause: sum(getattr(worker, cause) for worker in self.workers) / total for cause in causes}
 
 
@@ -81,6 +83,8 @@ def timeline(record: Record) -> Timeline:
             mine = [bar for bar in inside if bar.worker == worker]
             if mine:  # else it had none yet, or none any more
                 gaps += _gaps(worker, mine, span, asked, last)
+    if not asked:  # then nobody knows why somebody waited
+        gaps = [replace(gap, cause="idle") for gap in gaps]
     return Timeline(
         bars, tuple(gaps), tuple(_time_of(worker, bars, gaps) for worker in range(workers)), record.sittings
     )
@@ -106,6 +110,6 @@ def _gap(worker: int, started: float, ended: float, cause: str) -> Iterator[Gap]
 def _time_of(worker: int, bars: Sequence[Evaluation], gaps: Sequence[Gap]) -> WorkerTime:
     idle = {
         cause: sum(gap.seconds for gap in gaps if gap.worker == worker and gap.cause == cause)
-        for cause in ("suggestion", "pool", "nothing")
+        for cause in (*CAUSES, "idle")
     }
     return WorkerTime(worker, sum(bar.seconds for bar in bars if bar.worker == worker), **idle)

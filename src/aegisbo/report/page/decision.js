@@ -36,15 +36,16 @@ function fillDecision() {
   const numbers = live ? t.number.filter((_, k) => t.mean[k] != null) : fronts.map((front) => front.number);
   decision.choice.replaceChildren(...numbers.map((n) => h("option", { value: n, selected: n === decision.number }, `trial ${n} · ${t.move[view.study.place.get(n)]}${n === best ? " · the best" : ""}`)));
   decision.choice.disabled = !numbers.length;
-  decision.note.textContent = live || !fronts.length ? "" : `This file holds ${fronts.length} decisions in full; \`aegisbo serve\` shows any.`;
+  decision.note.textContent = live || !fronts.length ? "" : `This file holds ${fronts.length} decisions in full; \`aegisbo serve\` shows others.`;
   drawDecision();
 }
 
 async function showDecision(trial) {
   if (!view.study.fronts?.some((front) => front.number === trial) && live) {
-    const answer = await fetch(`api/front?study=${view.active}&trial=${trial}`);
-    if (answer.ok) (view.study.fronts ??= []).push(await answer.json());
-    else { decision.note.textContent = "The server did not answer: is it still running?"; return; }
+    const answer = await fetch(`api/front?study=${view.active}&trial=${trial}`).catch(() => null);
+    decision.note.textContent = !answer ? "The server did not answer: is it still running?" : answer.ok ? "" : await answer.text();
+    if (!answer?.ok) return;
+    (view.study.fronts ??= []).push(await answer.json());
   }
   decision.number = trial;
   drawDecision();
@@ -68,7 +69,8 @@ function drawDecision() {
 
 function decisionFacts(study, front, k) {
   const t = study.trials;
-  const rows = [["move", front.move], ["replaced by the guard with", t.guard[k]], ["predicted", `${number(t.mean[k])} ± ${number(t.std[k], 3)}`], ["measured since", t.value[k] ?? t.state[k]],
+  const { meaning } = moveStyle(front.move);
+  const rows = [["move", meaning ? `${front.move}: ${meaning}` : front.move], ["replaced by the guard with", t.guard[k]], ["predicted", `${number(t.mean[k])} ± ${number(t.std[k], 3)}`], ["measured since", t.value[k] ?? t.state[k]],
     ["best value then", front.best], ["results known", t.known[k]], ["results that came in meanwhile", t.behind[k]], ["points under evaluation", front.pending.map(([n]) => n).join(", ") || "none"],
     ["seconds to choose", t.choosing[k]], ...study.parameters.map((parameter, p) => [parameter.name, t.params[p][k]])];
   return [h("h3", {}, `Trial ${front.number}`), h("div", { class: "scroll" }, plainTable(["what", "value"], rows.filter(([, value]) => value != null).map(([name, value]) => [name, number(value, 6)])))];

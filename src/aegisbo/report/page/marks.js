@@ -7,18 +7,26 @@ const SHAPES = {
   diamond: (x, y, r) => `M${x} ${y - 1.35 * r}l${1.35 * r} ${1.35 * r}l${-1.35 * r} ${1.35 * r}l${-1.35 * r} ${-1.35 * r}z`,
   down: (x, y, r) => `M${x} ${y + 1.2 * r}l${1.15 * r} ${-2 * r}h${-2.3 * r}z`,
   plus: (x, y, r) => { const a = 0.45 * r, b = 1.3 * r - a; return `M${x - a} ${y - 1.3 * r}h${2 * a}v${b}h${b}v${2 * a}h${-b}v${b}h${-2 * a}v${-b}h${-b}v${-2 * a}h${b}z`; },
+  hexagon: (x, y, r) => `M${x} ${y - 1.2 * r}l${1.05 * r} ${0.6 * r}v${1.2 * r}l${-1.05 * r} ${0.6 * r}l${-1.05 * r} ${-0.6 * r}v${-1.2 * r}z`,
   cross: (x, y, r) => `M${x - r} ${y - r}l${2 * r} ${2 * r}M${x + r} ${y - r}l${-2 * r} ${2 * r}`,
 };
 
+// Color, shape, letter and meaning; the figures of aegisbo.plot have the same moves, shapes and colors (a test compares).
 const MOVES = {
-  initial: ["c0", "circle", "I"], exploit: ["c1", "square", "E"], thompson: ["c2", "up", "T"], pareto: ["c3", "diamond", "P"],
-  improve: ["c4", "plus", "M"], local: ["c5", "down", "L"], uniform: ["c7", "circle", "U"], observed: ["c0", "plus", "O"],
+  initial: ["c0", "circle", "I", "one of the first points, spread over the space"],
+  exploit: ["c1", "square", "E", "where the model predicts the best value"],
+  improve: ["c4", "plus", "M", "largest expected improvement, as the best prediction promised nothing new"],
+  local: ["c5", "down", "L", "near the best point, by a quadratic model of the best points"],
+  thompson: ["c2", "up", "T", "the best point of a function drawn from the model"],
+  pareto: ["c3", "diamond", "P", "from the Pareto front of good prediction and high uncertainty"],
+  uniform: ["c7", "hexagon", "U", "anywhere, at random"],
+  random: ["c7", "hexagon", "R", "anywhere, at random"],
 };
 const SPARE = [["c6", "diamond"], ["c5", "square"], ["c7", "up"], ["c4", "circle"], ["c1", "down"]];
 const others = new Map(); // moves of strategies that this page does not know
 
 function moveStyle(move) {
-  if (MOVES[move]) { const [color, shape, letter] = MOVES[move]; return { color, shape, letter }; }
+  if (Object.hasOwn(MOVES, move)) { const [color, shape, letter, meaning] = MOVES[move]; return { color, shape, letter, meaning }; }
   if (!others.has(move)) others.set(move, SPARE[others.size % SPARE.length]);
   const [color, shape] = others.get(move);
   return { color, shape, letter: (move[0] ?? "?").toUpperCase() };
@@ -66,12 +74,12 @@ function legend(study) {
   const counts = new Map();
   for (const each of study.trials[key]) counts.set(each, (counts.get(each) ?? 0) + 1);
   const entries = [...counts].map(([name, count]) => {
-    const { color, shape } = key === "move" ? moveStyle(name) : outcomeStyle(name);
+    const { color, shape, meaning } = key === "move" ? moveStyle(name) : outcomeStyle(name);
     const extra = name === "pending" ? " open" : "";
     const sign = s("svg", { viewBox: "0 0 18 14", "aria-hidden": "true" }, s("path", { class: `m ${color}${extra}`, d: SHAPES[shape](9, 7, 4.5) }));
     const term = `${key}=${name}`;
     const toggle = () => view.setFilter(view.text === term ? "" : term);
-    return h("button", { "aria-pressed": String(view.text === term), title: `Show only ${name}`, onclick: toggle }, sign, `${name} (${count})`);
+    return h("button", { "aria-pressed": String(view.text === term), title: `Show only ${name}${meaning ? `: ${meaning}` : ""}`, onclick: toggle }, sign, `${name} (${count})`);
   });
   if (key === "move" && study.trials.state.some((state) => FAILED.has(state))) {
     const sign = s("svg", { viewBox: "0 0 18 14", "aria-hidden": "true" }, s("path", { class: "m fail", d: SHAPES.cross(9, 7, 4) }));

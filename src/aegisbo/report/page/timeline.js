@@ -1,6 +1,10 @@
 // The workers' time: a bar for each evaluation, the gaps between them by cause, and how busy each worker was.
 
-const CAUSES = { suggestion: "waiting for a suggestion", pool: "waiting for the pool", nothing: "nothing left to do" };
+const CAUSES = { suggestion: "waiting for a suggestion", pool: "waiting for the pool", nothing: "nothing left to do", idle: "idle" };
+const LINES = {
+  suggestion: ["M1 6H25", "idle-line"], pool: ["M1 6h3m3 0h3m3 0h3m3 0h3m3 0h1", "idle-line"],
+  nothing: ["M1 2H25V10H1z", "idle-box"], idle: ["M1 6H25", "idle-line"],
+};
 let shown = null; // [from, to] in seconds, or everything
 
 function timelineSection() {
@@ -20,7 +24,7 @@ function timelineSection() {
       button("←", "Earlier", move(1, -0.4)), button("→", "Later", move(1, 0.4)), button("All", "Show everything", all), idleLegend()),
     note: () => {
       const { shares } = view.study.timeline;
-      const idle = Object.entries(CAUSES).map(([cause, words]) => `${percent(shares[cause])} ${words}`);
+      const idle = knownCauses().map((cause) => `${percent(shares[cause])} ${CAUSES[cause]}`);
       return `${percent(shares.busy)} of the workers' time was spent evaluating, ${idle.join(", ")}. Drag to zoom in.`;
     },
     draw: drawTimeline,
@@ -33,19 +37,21 @@ function timelineSection() {
     },
     table: () => {
       const { workers } = view.study.timeline;
-      return { heads: ["worker", "evaluating, s", ...Object.values(CAUSES).map((words) => `${words}, s`), "utilization, %"], rows: workers.map((w) => [w.worker + 1, w.busy, w.suggestion, w.pool, w.nothing, 100 * w.utilization]) };
+      return { heads: ["worker", "evaluating, s", ...knownCauses().map((cause) => `${CAUSES[cause]}, s`), "utilization, %"], rows: workers.map((w) => [w.worker + 1, w.busy, ...knownCauses().map((cause) => w[cause]), 100 * w.utilization]) };
     },
   });
   chart.element.addEventListener("dblclick", all);
   return section("workers", "Workers", null, [chart.element]);
 }
 
+// Without a study nobody knows why somebody was idle.
+function knownCauses() {
+  return Object.keys(CAUSES).filter((cause) => cause in view.study.timeline.shares);
+}
+
 function idleLegend() {
   const entry = (path, name, words) => h("span", { class: "group" }, s("svg", { viewBox: "0 0 26 12", width: 26, height: 12, "aria-hidden": "true" }, s("path", { class: name, d: path })), words);
-  return h("span", { class: "legend" },
-    entry("M1 6H25", "idle-line", CAUSES.suggestion),
-    entry("M1 6h3m3 0h3m3 0h3m3 0h3m3 0h1", "idle-line", CAUSES.pool),
-    entry("M1 2H25V10H1z", "idle-box", CAUSES.nothing));
+  return h("span", { class: "legend" }, knownCauses().map((cause) => entry(...LINES[cause], CAUSES[cause])));
 }
 
 function wholeTime() {
@@ -74,12 +80,12 @@ function drawTimeline(chart) {
 }
 
 function drawGaps(chart, gaps, x, clip, middle, row) {
-  const paths = { suggestion: [], pool: [], nothing: [] };
+  const paths = { suggestion: [], pool: [], nothing: [], idle: [] };
   const half = row * 0.28;
   gaps.cause.forEach((cause, k) => {
     const [from, to, y] = [round(clip(x(gaps.started[k]))), round(clip(x(gaps.ended[k]))), round(middle(gaps.worker[k]))];
     if (to - from < 0.7) return;
-    if (cause === "suggestion") paths.suggestion.push(`M${from} ${y}H${to}`);
+    if (cause === "suggestion" || cause === "idle") paths[cause].push(`M${from} ${y}H${to}`);
     else if (cause === "pool") for (let at = from; at < to; at += 6) paths.pool.push(`M${round(at)} ${y}H${round(Math.min(at + 3, to))}`);
     else paths.nothing.push(`M${from} ${y - half}H${to}V${y + half}H${from}z`);
   });

@@ -70,9 +70,11 @@ class SlurmJobs(Pool):
         self._watcher.start()
 
     def stop(self, number: int, reason: str = "Stopped.") -> None:
-        """Cancel the job of this trial."""
-        entry = self._jobs.pop(number, None)
-        if entry is not None:
+        """Cancel the job of this trial; if it has ended, how it ended counts, though nobody has looked yet."""
+        entry = self._jobs.get(number)
+        if entry is None or _has_ended(entry.job):
+            return
+        if self._jobs.pop(number, None) is not None:
             _cancel(entry.job)
             self._ended(number, Outcome("timed_out", reason=reason))
 
@@ -172,6 +174,12 @@ def _executor(settings: Slurm) -> Any:
     except Exception as error:
         raise InvalidInput(f"submitit does not take the parameters {dict(settings.parameters)!r}: {error}") from error
     return executor
+
+
+def _has_ended(job: Job) -> bool:
+    with suppress(Exception):  # SLURM does not answer
+        return bool(job.done(force_check=True))
+    return False
 
 
 def _cancel(job: Job) -> None:
