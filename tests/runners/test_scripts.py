@@ -188,7 +188,7 @@ def moody(x):
     if x[0] > 8:
         time.sleep(1.0)  # the line is drawn four times a second
         raise ValueError("no")
-    print("hello")
+    print("hello\\n", end="")  # one write: two threads do not mix their lines
     return 1.5
 
 random.seed(3)

@@ -52,7 +52,7 @@ function parametersSection() {
   const parallel = new Chart({
     id: "parallel", title: "Parallel coordinates", height: 330, margin: { top: 26, right: 60, bottom: 22, left: 60 },
     empty: "No trial yet.",
-    note: "One line for each trial: bright blue for the best tenth, teal for the better half, gray for the others, dashed for no value; bold for the best of all.",
+    note: "One line for each trial: blue for the best tenth, green for the better half, gray for the others, dashed for no value; bold for the best of all.",
     draw: drawParallel, click: clickParallel, show: showParallel,
     table: () => trialRows(),
   });
