@@ -11,7 +11,7 @@ from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import law_from_text
 from aegisbo.space import Space
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.local_quadratic import local_improvement, neighborhood_of
+from aegisbo.strategies.local_quadratic import LocalImprovement, local_model, neighborhood_of
 
 
 def bowl(seed: int, d: int = 4):
@@ -24,6 +24,10 @@ def bowl(seed: int, d: int = 4):
 def evidence_of(X: np.ndarray, y: np.ndarray, failed: int = 0, pending: int = 0) -> Evidence:
     X, failed_points, pending_points = np.split(X, [len(X) - failed - pending, len(X) - pending])
     return Evidence(X, y[: len(X)], failed_points, pending_points, Space([(0, 1)] * X.shape[1]).cube)
+
+
+def improvement_of(evidence: Evidence) -> LocalImprovement:
+    return local_model(evidence).improvement(evidence)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -46,23 +50,45 @@ def test_the_lowest_points_are_equally_wide_in_all_directions() -> None:
 
 
 def test_the_gradient_is_that_of_differences() -> None:
+    """Also where the box that is searched leaves the cube."""
     rng, h = np.random.default_rng(1), 1e-6
     X = rng.random((40, 3))
-    objective = local_improvement(evidence_of(X, (X**2).sum(axis=1) + np.sin(9 * X[:, 0]), failed=3, pending=4))
-    for z in objective.neighborhood.center + objective.neighborhood.widths * rng.uniform(-1.5, 1.5, (5, 3)):
-        gradient = objective.value_and_gradient(z[None])[1][0]
+    objective = improvement_of(evidence_of(X, (X**2).sum(axis=1) + np.sin(9 * X[:, 0]), failed=3, pending=4))
+    V = rng.uniform(0.2, 0.8, (8, 3))
+    at_an_edge = np.isin(objective.at(V), (0.0, 1.0)).any(axis=1)
+    assert at_an_edge.any()
+    assert not at_an_edge.all()
+    for v in V:
+        gradient = objective.value_and_gradient(v[None])[1][0]
         for i, step in enumerate(h * np.eye(3)):
-            change = objective.screen((z + step)[None]) - objective.screen((z - step)[None])
-            assert gradient[i] == pytest.approx(change[0] / (2 * h), rel=1e-3, abs=1e-4)
+            change = objective.screen((v + step)[None]) - objective.screen((v - step)[None])
+            assert gradient[i] == pytest.approx(change[0] / (2 * h), rel=1e-3, abs=1e-3)
+
+
+def test_the_box_that_is_searched_is_the_neighborhood() -> None:
+    X = 0.5 + 0.05 * np.random.default_rng(3).standard_normal((40, 3))
+    objective = improvement_of(evidence_of(X, ((X - 0.5) ** 2).sum(axis=1)))
+    U = np.random.default_rng(4).uniform(-2, 2, (6, 3))
+    np.testing.assert_allclose(objective.neighborhood.local(objective.at(objective.boxed(U))), U, atol=1e-9)
+
+
+def test_what_was_learned_before_is_where_learning_goes_on() -> None:
+    X = np.random.default_rng(5).random((40, 3))
+    evidence = evidence_of(X, (X**2).sum(axis=1) + np.sin(9 * X[:, 0]))
+    afresh = local_model(evidence)
+    again = local_model(evidence, afresh.gp.phi)
+    np.testing.assert_allclose(again.gp.phi, afresh.gp.phi, atol=0.05)
+    assert again.skill(evidence.y) == pytest.approx(afresh.skill(evidence.y), abs=0.1)
 
 
 def test_a_place_that_was_measured_high_or_failed_promises_less() -> None:
     rng = np.random.default_rng(2)
     X = rng.random((30, 2))
     y = ((X - 0.4) ** 2).sum(axis=1)
-    before = local_improvement(evidence_of(X, y))
-    place = before.neighborhood.center + 0.5 * before.neighborhood.widths
-    high = local_improvement(evidence_of(np.vstack([X, place]), np.append(y, 1e6)))
-    failed = local_improvement(evidence_of(np.vstack([X, place]), y, failed=1))
+    before = improvement_of(evidence_of(X, y))
+    v = before.boxed(np.full((1, 2), 0.5))
+    place = before.at(v)
+    high = improvement_of(evidence_of(np.vstack([X, place]), np.append(y, 1e6)))
+    failed = improvement_of(evidence_of(np.vstack([X, place]), y, failed=1))
     for after in (high, failed):
-        assert after.screen(place[None])[0] > before.screen(place[None])[0] + 1.0
+        assert after.screen(v)[0] > before.screen(v)[0] + 1.0

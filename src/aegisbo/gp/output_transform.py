@@ -8,6 +8,8 @@ import numpy as np
 
 from aegisbo.arrays import Array
 
+FLOOR = 0.3
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -21,11 +23,20 @@ class Scale:
     center: float  # mean in units of `size`
     spread: float  # unbiased standard deviation in units of `size`
 
+    @property
+    def low_unit(self) -> float:
+        """A standard deviation near the lowest values, as measured."""
+        return self.spread * self.size
+
     def standardized(self, y: Array) -> Array:
         return np.asarray((y / self.size - self.center) / self.spread)
 
     def measured(self, z: Array) -> Array:
         return _sized(z * self.spread + self.center, self.size)
+
+    def log_slope(self, y: Array) -> Array:
+        """log dz/dy (n,): turns the density of z into that of y."""
+        return np.full(len(y), -np.log(self.spread) - np.log(self.size))
 
 
 def scale_of(y: Array) -> Scale:
@@ -38,38 +49,63 @@ def scale_of(y: Array) -> Scale:
 
 @dataclass(frozen=True)
 class SoftScale:
-    """Values above the median on a logarithmic tail, then standardized.
+    """Values above a threshold on a logarithmic tail, then standardized.
 
     A search for the minimum need not know how bad the bad half is, and a few huge values would set the scale for all.
     """
 
     size: float  # largest absolute value
-    median: float  # in units of `size`
-    unit: float  # from the lowest value to the median, in units of `size`
+    threshold: float  # where the tail begins, in units of `size`
+    unit: float  # from the lowest value to the threshold, in units of `size`
     scale: Scale  # of the softened values
 
+    @property
+    def low_unit(self) -> float:
+        """A standard deviation near the lowest values, as measured."""
+        return self.scale.low_unit * self.unit * self.size
+
     def standardized(self, y: Array) -> Array:
-        return self.scale.standardized(_softened(y / self.size, self.median, self.unit))
+        return self.scale.standardized(_softened(y / self.size, self.threshold, self.unit))
+
+    def log_slope(self, y: Array) -> Array:
+        """log dz/dy (n,)."""
+        relative = y / self.size
+        z = (relative - self.threshold) / self.unit
+        of_tail = -np.log1p(np.maximum(z, 0.0))
+        return np.asarray(self.scale.log_slope(y) + of_tail - np.log(self.unit) - np.log(self.size))
 
     def measured(self, z: Array) -> Array:
         soft = self.scale.measured(z)
-        hard = np.where(soft > 0.0, np.expm1(np.clip(soft, 0.0, 700.0)), soft) * self.unit + self.median
+        hard = np.where(soft > 0.0, np.expm1(np.clip(soft, 0.0, 700.0)), soft) * self.unit + self.threshold
         return _sized(hard, self.size)
 
 
-def soft_scale_of(y: Array) -> Scale | SoftScale:
-    """The soft scale of y (n,); a plain one where half of the values or more are the lowest: there is no lower half."""
+def soft_scale_of(y: Array, share: float = 0.5, early: int = 0) -> Scale | SoftScale:
+    """The soft scale of y (n,), or a plain one where all values below its tail are equal.
+
+    Args:
+        y: the values, in the order in which they were asked for.
+        share: of the values that lie below the tail.
+        early: so many of the first values see to it that the unit does not shrink away as values gather near the
+            lowest one: it is at least `FLOOR` of what it was for them.
+    """
     size = float(np.abs(y).max()) or 1.0
     scaled = y / size
-    median = float(np.median(scaled))
-    unit = median - float(scaled.min())
+    threshold = _quantile(scaled, share)
+    unit = threshold - float(scaled.min())
+    if early:
+        unit = max(unit, FLOOR * (_quantile(scaled[:early], share) - float(scaled[:early].min())))
     if unit <= 0.0:
         return scale_of(y)
-    return SoftScale(size, median, unit, scale_of(_softened(scaled, median, unit)))
+    return SoftScale(size, threshold, unit, scale_of(_softened(scaled, threshold, unit)))
 
 
-def _softened(scaled: Array, median: float, unit: float) -> Array:
-    z = (scaled - median) / unit
+def _quantile(y: Array, share: float) -> float:
+    return float(np.median(y) if share == 0.5 else np.quantile(y, share))  # they differ in the last digit
+
+
+def _softened(scaled: Array, threshold: float, unit: float) -> Array:
+    z = (scaled - threshold) / unit
     return np.where(z > 0.0, np.log1p(np.maximum(z, 0.0)), z)
 
 

@@ -26,6 +26,7 @@ CENTER = np.array([0.5, 1.0, -16.0])
 SPREAD = np.array([1.5, 3.0, 5.0])
 STARTS = np.array([[0.0, 1.0, -12.0], [1.0, 2.5, -14.0], [-0.7, -1.0, -8.0]])  # a bit of both, mostly a bowl, rough
 STEPS = 30  # of a climb
+SPRINT = 10  # of a climb from hyper-parameters that were good for nearly the same data
 CONSTANT_PRECISION = 0.01  # κ
 UNLIKELY = 1e10  # stands for no likelihood at all: infinity would end a line search
 
@@ -42,6 +43,11 @@ class QuadraticGP:
     factor: Factor  # of K
     alpha: Array  # (n,) K⁻¹ y
     constant: float
+
+    @property
+    def phi(self) -> Array:
+        """What was learned (3,)."""
+        return np.log([self.kernel.lengthscale[0], *np.array([self.bowl, self.noise]) / self.kernel.outputscale])
 
     def mean(self, Z: Array) -> Array:
         """Posterior mean (m,) at Z (m, d)."""
@@ -95,15 +101,21 @@ class QuadraticGP:
         return np.asarray(np.maximum(prior - np.einsum("nm,nm->m", white, white), 0.0))
 
 
-def fit(X: Array, y: Array) -> QuadraticGP:
-    """The posterior of y (n,) at X (n, d) at the best hyper-parameters found; X of the order of 1, y standardized."""
+def fit(X: Array, y: Array, warm: Array | None = None) -> QuadraticGP:
+    """The posterior of y (n,) at X (n, d) at the best hyper-parameters found; X of the order of 1, y standardized.
+
+    If `warm` is given, an earlier phi (3,), they are looked for near it only.
+    """
     likelihood = QuadraticLikelihood(X, y)
 
     def descent(phi: Array) -> tuple[float, Array]:
         value, gradient = likelihood.value_and_gradient(phi)
         return (-value, -gradient) if np.isfinite(value) else (UNLIKELY, gradient)
 
-    tops = [descend(descent, start, BOUNDS, steps=STEPS) for start in STARTS]
+    if warm is None:
+        tops = [descend(descent, start, BOUNDS, steps=STEPS) for start in STARTS]
+    else:
+        tops = [descend(descent, warm, BOUNDS, steps=SPRINT)]
     return likelihood.posterior(min(tops, key=lambda top: top.value).x)
 
 

@@ -59,7 +59,8 @@ def front(record: Record, number: int) -> Front | None:
     optimizer = _before(record.events, decision)
     if not isinstance(optimizer.strategy, ModelBased):
         return None
-    model = _model(optimizer)
+    move = str(trial.note["move"])
+    model = _model(optimizer, exploring=move in ("thompson", "pareto"))
     cube = optimizer.space.cube
 
     def objectives(Z: Array) -> Array:  # (m, width) -> (m, 2)
@@ -78,7 +79,7 @@ def front(record: Record, number: int) -> Front | None:
     taken, *others = _places(model, *model.standardized(points))
     return Front(
         number,
-        str(trial.note["move"]),
+        move,
         float(model.measured(np.array([model.belief.best]))[0]),
         taken,
         _places(model, F[:, 0], -F[:, 1]),
@@ -98,13 +99,14 @@ def _before(events: Sequence[Event], decision: Event) -> Optimizer:
     return history.optimizer()
 
 
-def _model(optimizer: Optimizer) -> Model:
+def _model(optimizer: Optimizer, *, exploring: bool) -> Model:
     """The model by which the optimizer would choose its next point, fitted from the same random numbers."""
     surrogate, own = surrogate_of(optimizer)
     fitting, *_ = default_rng([optimizer.seed, Role.STRATEGY, len(optimizer.trials)]).spawn(3)
     evidence = optimizer.evidence()
     with one_blas_thread():
         belief, _ = surrogate.fit(evidence, optimizer.memory, fitting)
+        belief = belief.exploring if exploring else belief
     return Model(belief, optimizer.space, optimizer.direction, own, len(evidence.y) + len(evidence.failed), ())
 
 

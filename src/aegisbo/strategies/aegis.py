@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 from numpy.random import Generator
+from scipy.special import expit
 
 from aegisbo.arrays import Array
 from aegisbo.strategies import schedules
@@ -13,9 +15,14 @@ from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.believer import believed_improvement
 from aegisbo.strategies.checks import check, one_of, optional, share, switch
 from aegisbo.strategies.expected_improvement import improve
+from aegisbo.strategies.local_quadratic import LocalModel, local_model, search_near
 from aegisbo.strategies.model_based import Decision, ModelBased
 from aegisbo.strategies.moves import anywhere, exploit, pareto, thompson
 from aegisbo.strategies.surrogates import Belief
+
+TEMPERATURE = 5.0  # by which differences of log p are divided
+CHANCES = (0.1, 0.6)  # of the local model at least and at most: there may be other valleys
+EXHAUSTED = 3e-10  # a valley is exhausted if less than this can be gained there, in units of the first values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +66,16 @@ class Aegis(ModelBased):
         first, opening, memory = self._stage(evidence, memory)
         r = rng.random()  # line 4
         move = self._move(r, evidence.cube.parameters, first=first, opening=opening)
+        if move == "exploit" and not first and self._knows_a_neighborhood(evidence):
+            near, memory = self._near(evidence, memory)
+            if rng.random() < preference(near.skill(evidence.y), belief.skill(evidence.y)):
+                objective = near.improvement(evidence)
+                choices = search_near(objective, evidence.cube, rng)
+                if near.gain(objective, choices[0]) > EXHAUSTED * early_unit(evidence):
+                    return Decision(choices, {"move": "local", "coin": r}, memory, objective.neighborhood.widths)
+                move = self.explore  # this valley is exhausted
         choices = self._choices(move, belief, evidence, rng)
-        if move == "exploit" and self._is_spent(choices[0], belief):
+        if move == "exploit" and self._is_spent(choices[0], belief, evidence.pending):
             move = "improve"
             choices = improve(believed_improvement(belief, evidence.pending), evidence.cube, self.parts.search, rng)
         return Decision(choices, {"move": move, "coin": r}, memory)
@@ -80,23 +95,53 @@ class Aegis(ModelBased):
             return "exploit"
         return "thompson" if r < 1.0 - epsilon_p else self.explore  # lines 7 and 10
 
-    def _is_spent(self, x: Array, belief: Belief) -> bool:
-        """Whether the lowest mean, at x (width,), promises too little to be worth an evaluation."""
+    def _knows_a_neighborhood(self, evidence: Evidence) -> bool:
+        """Whether there may be a model of the lowest points alone: one value for each coefficient of a quadratic."""
+        n, d = evidence.X.shape
+        return self.parts.adaptive and evidence.cube.continuous and n >= (d + 1) * (d + 2) / 2
+
+    def _near(self, evidence: Evidence, memory: Memory) -> tuple[LocalModel, Memory]:
+        """The model of the lowest points; it learns afresh when the surrogate does."""
+        afresh = "near" not in memory or memory.get("learned_at") == len(evidence.y) + len(evidence.failed)
+        near = local_model(evidence, None if afresh else np.array(memory["near"]))
+        return near, {**memory, "near": near.gp.phi.tolist()}
+
+    def _is_spent(self, x: Array, belief: Belief, pending: Array) -> bool:
+        """Whether the lowest mean, at x (width,), promises too little beside what is known or pending."""
         least = self.parts.least_promise
-        return least is not None and belief.best - float(belief.gp.mean(x[None, :])[0]) < least
+        if least is None:
+            return False
+        best = belief.best
+        if self.parts.adaptive and len(pending):
+            best = min(best, float(belief.gp.mean(pending).min()))
+        return best - float(belief.gp.mean(x[None, :])[0]) < least
 
     def exploration(self, d: int) -> float:
         """ε for d parameters."""
         return schedules.exploration(self.parts.epsilon if self.epsilon is None else self.epsilon, d)
 
     def _choices(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Array:
-        gp, cube, parts = belief.gp, evidence.cube, self.parts
+        cube, parts = evidence.cube, self.parts
         match move:
             case "exploit":
-                return exploit(gp, cube, parts.search, rng)
+                return exploit(belief.gp, cube, parts.search, rng)
             case "thompson":
-                return thompson(gp, cube, parts.search, parts.features, rng)
+                return thompson(belief.exploring.gp, cube, parts.search, parts.features, rng)
             case "pareto":
-                return pareto(gp, cube, parts.front, rng)
+                return pareto(belief.exploring.gp, cube, parts.front, rng)
             case _:
                 return anywhere(cube, rng)
+
+
+def early_unit(evidence: Evidence) -> float:
+    """By how much the first values differ, below their median."""
+    early = evidence.y[: 2 * evidence.cube.parameters]
+    return float(np.median(early) - early.min())
+
+
+def preference(one: float, other: float) -> float:
+    """How often to use a model rather than another one, given how well they predict the lowest values: log p.
+
+    It is tempered, because neighbors are not independent.
+    """
+    return float(np.clip(expit((one - other) / TEMPERATURE), *CHANCES))

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg import solve_triangular
 
-from aegisbo.arrays import Array
+from aegisbo.arrays import Array, Index
 from aegisbo.gp import quadratic_model
-from aegisbo.gp.output_transform import scale_of
+from aegisbo.gp.low_values import lowest, skill
+from aegisbo.gp.output_transform import Scale, scale_of
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.near_best import race
 from aegisbo.space.cube import Cube
@@ -31,6 +32,7 @@ MOST = 120  # lowest points
 HIGHER = 150  # points above these at most, the nearest
 ROUND = 0.1  # how much of a ball the covariance of the lowest points is mixed with, for each dimension a point
 REACH = 0.8  # how far a choice may lie from the best point, where the lowest points lie about 1 away
+BOX = 2.0  # half of a side of the box that is searched, in these units
 STRICT = 10.0  # how much it costs to go beyond
 CANDIDATES = 100  # for each parameter
 STEPS = (0.01, 1.0)  # standard deviations of the candidates; any order of magnitude is as likely
@@ -46,7 +48,7 @@ class LocalQuadratic(ModelBased):
 
     def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
         """Maximize what the neighborhood of the best point promises."""
-        objective = local_improvement(evidence)
+        objective = local_model(evidence).improvement(evidence)
         choices = search_near(objective, evidence.cube, rng)
         return Decision(choices, {"move": "local"}, memory, objective.neighborhood.widths)
 
@@ -85,22 +87,44 @@ def neighborhood_of(lowest: Array) -> Neighborhood:
 
 @dataclass(frozen=True)
 class LocalImprovement:
-    """−log expected improvement in a neighborhood, with a slope outside it that leads back."""
+    """−log expected improvement in a neighborhood, with a slope outside it that leads back.
+
+    It is a function of v, which says where in a box around the neighborhood a point lies: there a search sees a round
+    valley, however narrow it is on the cube. Where the box leaves the cube, v means the nearest point of the cube.
+    """
 
     neighborhood: Neighborhood
     improvement: Improvement
 
-    def screen(self, Z: Array) -> Array:
-        """Values (m,) at Z (m, d) of the cube."""
-        U = self.neighborhood.local(Z)
+    def at(self, V: Array) -> Array:
+        """The points of the cube (m, d) that V (m, d) means."""
+        return np.clip(self._meant(V), 0.0, 1.0)
+
+    def screen(self, V: Array) -> Array:
+        """Values (m,) at V (m, d)."""
+        U = self.neighborhood.local(self.at(V))
         return np.asarray(self.improvement.screen(U) + STRICT * _beyond(U)[0])
 
-    def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
-        """Values (m,) and gradients (m, d) at Z (m, d) of the cube."""
-        U = self.neighborhood.local(Z)
+    def value_and_gradient(self, V: Array) -> tuple[Array, Array]:
+        """Values (m,) and gradients (m, d) at V (m, d)."""
+        X = self._meant(V)
+        U = self.neighborhood.local(np.clip(X, 0.0, 1.0))
         values, gradients = self.improvement.value_and_gradient(U)
         cost, cost_gradients = _beyond(U)
-        return values + STRICT * cost, self.neighborhood.turned(gradients + STRICT * cost_gradients)
+        inside = (X >= 0.0) & (X <= 1.0)
+        of_cube = inside * self.neighborhood.turned(gradients + STRICT * cost_gradients)
+        return values + STRICT * cost, 2.0 * self._side * of_cube @ self.neighborhood.axes
+
+    @property
+    def _side(self) -> float:
+        return float(BOX * len(self.neighborhood.center) ** 0.5)
+
+    def _meant(self, V: Array) -> Array:
+        return np.asarray(self.neighborhood.center + self._side * (2.0 * V - 1.0) @ self.neighborhood.axes.T)
+
+    def boxed(self, U: Array) -> Array:
+        """v (m, d) of u (m, d)."""
+        return np.clip(0.5 + 0.5 * U / self._side, 0.0, 1.0)
 
 
 def _beyond(U: Array) -> tuple[Array, Array]:
@@ -111,30 +135,53 @@ def _beyond(U: Array) -> tuple[Array, Array]:
     return beyond**2, (2.0 * beyond / np.maximum(radius, REACH) / d)[:, None] * U
 
 
-def local_improvement(evidence: Evidence) -> LocalImprovement:
-    """What is left to gain near the best point if all pending points turn out as predicted."""
+@dataclass(frozen=True)
+class LocalModel:
+    """A model of the lowest points."""
+
+    neighborhood: Neighborhood
+    scale: Scale
+    low: Index  # the rows of the evidence that it has seen, the lowest first
+    gp: quadratic_model.QuadraticGP
+
+    def skill(self, measured: Array) -> float:
+        """How well it predicts the lowest of the values measured (n,)."""
+        count = len(lowest(measured, self.gp.X.shape[1]))
+        return skill(self.gp, self.scale, measured[self.low], np.arange(min(count, len(self.low))))
+
+    def gain(self, objective: LocalImprovement, x: Array) -> float:
+        """How far below the best value measured the prediction at x (width,) lies, in the units of the values."""
+        u = self.neighborhood.local(x[None, :])
+        predicted, best = float(objective.improvement.gp.predict(u)[0][0]), float(self.gp.y.min()) + self.gp.constant
+        return (best - predicted) * self.scale.low_unit
+
+    def improvement(self, evidence: Evidence) -> LocalImprovement:
+        """What is left to gain near the best point if all pending points turn out as predicted."""
+        y = self.scale.standardized(evidence.y)
+        high = np.setdiff1d(np.arange(len(y)), self.low)
+        above = self.neighborhood.local(np.vstack([evidence.X[high], evidence.failed]))
+        measured = np.append(y[high], np.full(len(evidence.failed), np.inf))
+        near = np.argsort((above**2).sum(axis=1), kind="stable")[:HIGHER]
+        gp = self.gp.extended(above[near], np.clip(self.gp.mean(above[near]), y[self.low[-1]], measured[near]))
+        gp = gp.believing(self.neighborhood.local(evidence.pending))
+        return LocalImprovement(self.neighborhood, Improvement(gp, float(gp.y.min()) + gp.constant))
+
+
+def local_model(evidence: Evidence, warm: Array | None = None) -> LocalModel:
+    """A model of the lowest points, its hyper-parameters learned afresh or from earlier ones (3,)."""
     n, d = evidence.X.shape
-    order = np.argsort(evidence.y, kind="stable")
-    few = min(n, ceil(ENOUGH * (d + 1) * (d + 2) / 2), MOST)
-    low, high = order[:few], order[few:]
+    low = np.argsort(evidence.y, kind="stable")[: min(n, ceil(ENOUGH * (d + 1) * (d + 2) / 2), MOST)]
     neighborhood = neighborhood_of(evidence.X[low])
     scale = scale_of(evidence.y[low])
-    y = scale.standardized(evidence.y)
-    gp = quadratic_model.fit(neighborhood.local(evidence.X[low]), y[low])
-    above = neighborhood.local(np.vstack([evidence.X[high], evidence.failed]))
-    measured = np.append(y[high], np.full(len(evidence.failed), np.inf))
-    near = np.argsort((above**2).sum(axis=1), kind="stable")[:HIGHER]
-    gp = gp.extended(above[near], np.clip(gp.mean(above[near]), y[low[-1]], measured[near]))
-    gp = gp.believing(neighborhood.local(evidence.pending))
-    return LocalImprovement(neighborhood, Improvement(gp, float(gp.y.min()) + gp.constant))
+    gp = quadratic_model.fit(neighborhood.local(evidence.X[low]), scale.standardized(evidence.y[low]), warm)
+    return LocalModel(neighborhood, scale, low, gp)
 
 
 def search_near(objective: LocalImprovement, cube: Cube, rng: Generator) -> Array:
     """Where most can be gained: choices (k, width), rounded to what can be evaluated, the best first."""
-    axes, center = objective.neighborhood.axes, objective.neighborhood.center
-    count, d = CANDIDATES * cube.parameters, len(center)
+    count = CANDIDATES * cube.parameters
     shortest, longest = np.log(STEPS)
     steps = np.exp(rng.uniform(shortest, longest, size=(count, 1)))
-    candidates = np.clip(center + (steps * rng.standard_normal((count, d))) @ axes.T, 0.0, 1.0)
+    candidates = objective.boxed(steps * rng.standard_normal((count, cube.width)))
     values = by_blocks(objective.screen, candidates)
-    return cube.round(race(objective, candidates[np.argsort(values, kind="stable")[:STARTS]]))
+    return cube.round(objective.at(race(objective, candidates[np.argsort(values, kind="stable")[:STARTS]])))

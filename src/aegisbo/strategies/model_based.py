@@ -78,8 +78,8 @@ class ModelBased(KnownParameters, ABC):
 
     def _fallbacks(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Iterator[Fallback]:
         """What to try after all choices of `move`: the Pareto set, then a sample path."""
-        parts, gp, cube = self.parts, belief.gp, evidence.cube
+        parts, cube = self.parts, evidence.cube
         if move not in ("pareto", "thompson"):
-            yield "pareto", lambda: pareto(gp, cube, parts.front, rng)
+            yield "pareto", lambda: pareto(belief.exploring.gp, cube, parts.front, rng)
         if move != "thompson":
-            yield "thompson", lambda: thompson(gp, cube, parts.search, parts.features, rng)
+            yield "thompson", lambda: thompson(belief.exploring.gp, cube, parts.search, parts.features, rng)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 
 from aegisbo.errors import UnknownName
@@ -15,7 +15,7 @@ from aegisbo.search.mixed import MixedSearch
 from aegisbo.strategies import schedules
 from aegisbo.strategies.checks import BadParameter, check
 from aegisbo.strategies.moves import Front
-from aegisbo.strategies.surrogates import AdditiveSurrogate, IsotropicSurrogate, Surrogate
+from aegisbo.strategies.surrogates import AdditiveSurrogate, ChosenSurrogate, IsotropicSurrogate, Surrogate
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,9 @@ class Preset:
     # that it maximizes expected improvement instead. None: it always exploits, as in the paper.
     least_promise: float | None
     guard: bool  # whether a point that is finished or pending is replaced, unless the strategy is told otherwise
+    # Whether AEGiS exploits a model of the lowest points alone where that one predicts them better, and whether the
+    # lowest mean must also promise more than pending points do.
+    adaptive: bool = False
 
     def __post_init__(self) -> None:
         check(self, epsilon=schedules.epsilon)
@@ -79,8 +82,20 @@ MODERN = Preset(
     least_promise=1e-3,
     guard=True,
 )
+ADAPTIVE = replace(
+    MODERN,
+    name="adaptive",
+    surrogate=ChosenSurrogate(
+        exploiting=(
+            ("half", AdditiveSurrogate(modern_model)),
+            ("quarter", AdditiveSurrogate(modern_model, share=0.25)),
+        ),
+        exploring=AdditiveSurrogate(modern_model, wide=True),
+    ),
+    adaptive=True,
+)
 
-PRESETS = {preset.name: preset for preset in (PAPER, MODERN)}
+PRESETS = {preset.name: preset for preset in (PAPER, MODERN, ADAPTIVE)}
 DEFAULT_PRESET = MODERN.name
 
 

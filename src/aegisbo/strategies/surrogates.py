@@ -1,13 +1,13 @@
 """From evidence to a belief: outputs standardized, failures given the worst value seen, hyper-parameters learned.
 
-There are two surrogates: `IsotropicSurrogate` is the paper's, `AdditiveSurrogate` that of the modern preset.
+`IsotropicSurrogate` is the paper's, `AdditiveSurrogate` the modern preset's, `ChosenSurrogate` the adaptive preset's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -17,12 +17,14 @@ from aegisbo.arrays import Array
 from aegisbo.gp import additive_fit, isotropic_fit
 from aegisbo.gp.additive_model import AdditiveHyperparameters, AdditiveLikelihood, AdditiveModel
 from aegisbo.gp.isotropic_model import IsotropicModel
+from aegisbo.gp.low_values import lowest, skill
 from aegisbo.gp.output_transform import Scale, SoftScale, scale_of, soft_scale_of
 from aegisbo.gp.posterior import GP
 from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.base import Evidence, Memory, Note
 
 GROWTH = 1.05  # the additive model learns anew when there are this many times as many data
+EXPLORING = "wide"  # the name of the model that a ChosenSurrogate explores with
 LEARNED_FROM = 500  # data at most, evenly spread over their order; the posterior always has all of them
 
 
@@ -34,6 +36,17 @@ class Belief:
     scale: Scale | SoftScale
     best: float  # lowest value measured, standardized
     notes: Sequence[str]  # what was out of the ordinary in the fit
+    model: str = ""  # its name, where there are several
+    wide: Callable[[], Belief] | None = None  # makes the one to explore with, if it is another one
+
+    @cached_property
+    def exploring(self) -> Belief:
+        """What to explore with."""
+        return self if self.wide is None else self.wide()
+
+    def skill(self, measured: Array) -> float:
+        """How well it predicts the lowest of the values measured (n,), which are the first of its data."""
+        return skill(self.gp, self.scale, measured, lowest(measured, self.gp.X.shape[1]))
 
     def predict(self, Z: Array) -> tuple[Array, Array]:
         """Mean and standard deviation (m,) of the noise-free function at Z (m, width), on the standardized scale."""
@@ -50,6 +63,8 @@ class Belief:
             "std": float(0.5 * high - 0.5 * low),
             "lengthscale": self.gp.kernel.lengthscale.tolist(),
         }
+        if self.model:
+            said["model"] = self.model
         if self.notes:
             said["fit"] = list(self.notes)
         return said
@@ -107,20 +122,25 @@ class IsotropicSurrogate:
 class AdditiveSurrogate:
     """The modern preset's: joint kernel and main effects, soft outputs, learned less often as data grow.
 
-    `model` is given the number of coordinates.
+    Args:
+        model: is given the number of coordinates.
+        share: of the values that lie below the soft tail.
+        wide: whether the unit of the soft outputs stays large as values gather near the lowest one.
     """
 
     model: Callable[[int], AdditiveModel]
+    share: float = 0.5
+    wide: bool = False
 
     def fit(self, evidence: Evidence, memory: Memory, rng: Generator) -> tuple[Belief, Memory]:
         """The belief at hyper-parameters that were learned from these data, or from nearly as many."""
         X, measured = data_of(evidence)
         n = len(X)
-        scale = soft_scale_of(measured)
+        scale = soft_scale_of(measured, self.share, early=2 * X.shape[1] if self.wide else 0)
         y = scale.standardized(measured)
         model = self.model(evidence.cube.width)
         found = None
-        if "phi" not in memory or not memory["learned_at"] <= n < GROWTH * memory["learned_at"]:
+        if is_due(memory, n):
             some = np.linspace(0, n - 1, min(n, LEARNED_FROM)).round().astype(np.intp)
             warm = np.array(memory["phi"]) if "phi" in memory else None
             found = additive_fit.fit(X[some], y[some], model, rng, warm)
@@ -137,6 +157,45 @@ class AdditiveSurrogate:
         return Belief(gp, scale, float(y.min()), memory["fit"]), memory
 
 
+def is_due(memory: Memory, n: int) -> bool:
+    """Whether the additive model learns anew from n data."""
+    return "learned_at" not in memory or not memory["learned_at"] <= n < GROWTH * memory["learned_at"]
+
+
+@dataclass(frozen=True)
+class ChosenSurrogate:
+    """The adaptive preset's: several surrogates, of which the data choose.
+
+    Whenever they have learned, the one of `exploiting` that predicts the lowest values best is used until they learn
+    again. Moves that explore use `exploring`. Each has a name, and a memory of its own.
+    """
+
+    exploiting: tuple[tuple[str, AdditiveSurrogate], ...]
+    exploring: AdditiveSurrogate
+
+    def fit(self, evidence: Evidence, memory: Memory, rng: Generator) -> tuple[Belief, Memory]:
+        """The belief of the one that is used now."""
+        n = len(evidence.y) + len(evidence.failed)
+        if is_due(memory, n):
+            memory = {**memory, **self._learned(evidence, memory.get("models", {}), rng), "learned_at": n}
+        used, models = memory["used"], memory["models"]
+        belief, _ = dict(self.exploiting)[used].fit(evidence, models[used], rng)
+
+        def wide() -> Belief:
+            return replace(self.exploring.fit(evidence, models[EXPLORING], rng)[0], model=EXPLORING)
+
+        return replace(belief, model=used, wide=wide), memory
+
+    def _learned(self, evidence: Evidence, models: Memory, rng: Generator) -> Memory:
+        """What all have learned, and the name of the one to use."""
+        learned, skills = {}, {}
+        for name, surrogate in (*self.exploiting, (EXPLORING, self.exploring)):
+            belief, learned[name] = surrogate.fit(evidence, models.get(name, {}), rng)
+            skills[name] = belief.skill(evidence.y)
+        used = max((name for name, _ in self.exploiting), key=lambda name: skills[name])
+        return {"models": learned, "used": used}
+
+
 def _grown(learned: AdditiveHyperparameters, X: Array, y: Array, learned_at: int) -> GP:
     """The posterior given all data, by the factor of those from which the hyper-parameters were learned.
 
@@ -148,7 +207,7 @@ def _grown(learned: AdditiveHyperparameters, X: Array, y: Array, learned_at: int
     return base.extended(X[learned_at:], y[learned_at:]).measuring(y)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=3)  # models that a surrogate may hold
 def _base(learned: AdditiveHyperparameters, X: bytes, d: int) -> GP:
     """Given X (n, d), whatever was measured there; kept until it is learned anew."""
     points = np.frombuffer(X).reshape(-1, d)

@@ -1,0 +1,48 @@
+"""How well a model predicts the lowest of its data: what counts when it is used to find a lower one."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Protocol
+
+import numpy as np
+
+from aegisbo.arrays import Array, Index
+from aegisbo.gp.linalg import Factor
+from aegisbo.gp.output_transform import Scale, SoftScale
+
+SHARE = 0.75  # how many data count as the lowest, for each coefficient of a quadratic
+
+
+class Conditioned(Protocol):
+    """A posterior whose data have a covariance matrix K that was factored."""
+
+    @property
+    def factor(self) -> Factor: ...  # of K (n, n)
+
+    @property
+    def alpha(self) -> Array: ...  # (n,) K⁻¹ y
+
+
+def lowest(measured: Array, d: int) -> Index:
+    """The rows of the lowest values, the lowest first, for d coordinates."""
+    return np.argsort(measured, kind="stable")[: max(d + 2, ceil(SHARE * (d + 1) * (d + 2) / 2))]
+
+
+def skill(gp: Conditioned, scale: Scale | SoftScale, measured: Array, rows: Index) -> float:
+    """log p of the values measured (n,) in these rows of the model's data, each predicted from all other data.
+
+    It is in the units in which they were measured, so that models on different scales can be compared.
+    """
+    return float((log_densities(gp, rows) + scale.log_slope(measured[rows])).sum())
+
+
+def log_densities(gp: Conditioned, rows: Index) -> Array:
+    """log p(y_i | all other data) (m,) in these rows (m,), at the hyper-parameters that the model has.
+
+    With Q = K⁻¹, y_i is predicted with variance 1/Q_ii and error α_i/Q_ii (Rasmussen and Williams, 2006, 5.4.2).
+    """
+    units = np.zeros((len(gp.alpha), len(rows)))
+    units[rows, np.arange(len(rows))] = 1.0
+    precisions = (gp.factor.whiten(units) ** 2).sum(axis=0)  # Q_ii
+    return np.asarray(0.5 * (np.log(precisions / (2.0 * np.pi)) - gp.alpha[rows] ** 2 / precisions))

@@ -1,0 +1,146 @@
+"""The adaptive preset: which model the data choose, what explores, and when AEGiS looks near the best point."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from contracts.strategy_contract import StrategyContract
+from scipy.stats import norm
+
+from aegisbo import Int, Optimizer
+from aegisbo.gp.additive_model import AdditiveHyperparameters
+from aegisbo.gp.output_transform import soft_scale_of
+from aegisbo.runners.loop import run
+from aegisbo.simulation.clock import VirtualWorkers
+from aegisbo.simulation.laws import law_from_text
+from aegisbo.space.cube import Continuous, Cube
+from aegisbo.strategies.aegis import early_unit, preference
+from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.presets import ADAPTIVE, MODERN
+from aegisbo.strategies.registry import resolve
+
+
+class TestContract(StrategyContract):
+    @pytest.fixture(params=["aegis"])
+    def strategy(self, request):
+        return resolve(request.param, "adaptive")
+
+
+def wavy(n: int) -> Evidence:
+    X = np.random.default_rng(3).random((n, 2))
+    return evidence_of(X, -2000.0 + 30.0 * np.sin(5 * X).sum(axis=1))
+
+
+def gathered(n: int) -> Evidence:
+    """The first points anywhere, the others ever closer to the minimum."""
+    rng = np.random.default_rng(1)
+    steps = np.append(np.ones(10), np.logspace(0, -6, n - 10))
+    X = np.clip(0.4 + 0.4 * steps[:, None] * rng.standard_normal((n, 2)), 0, 1)
+    return evidence_of(X, ((X - 0.4) ** 2).sum(axis=1) + (X[:, 0] - 0.4) ** 3)
+
+
+def evidence_of(X, y) -> Evidence:
+    return Evidence(X, y, np.empty((0, 2)), np.empty((0, 2)), Cube((Continuous(), Continuous())))
+
+
+def learn(evidence, memory=None):
+    return ADAPTIVE.surrogate.fit(evidence, memory or {}, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("make", [wavy, gathered])
+def test_the_model_is_used_that_predicts_the_lowest_values_best(make):
+    """Each of the lowest is predicted from all others, and its density is the one in the units of the values."""
+    evidence = make(60)
+    belief, memory = learn(evidence)
+    low = np.argsort(evidence.y)[:5]  # 3/4 of the six coefficients of a quadratic
+    densities = {}
+    for name, share in (("half", 0.5), ("quarter", 0.25)):
+        learned = memory["models"][name]
+        prior = AdditiveHyperparameters(tuple(learned["phi"]), learned["s"], learned["constant"])
+        scale = soft_scale_of(evidence.y, share)
+        densities[name] = 0.0
+        for i in low:
+            others = np.arange(60) != i
+            gp = prior.given(evidence.X[others], scale.standardized(evidence.y[others]))
+            mean, variance = gp.predict(evidence.X[[i]])
+            h = 1e-6 * np.ptp(evidence.y[low])
+            slope = np.diff(scale.standardized(evidence.y[i] + np.array([-h, h])))[0] / (2 * h)
+            error = scale.standardized(evidence.y[[i]]) - mean
+            densities[name] += norm.logpdf(error, scale=np.sqrt(variance + gp.noise))[0] + np.log(slope)
+    assert memory["used"] == belief.model == max(densities, key=densities.get)
+    assert belief.note(evidence.X[0])["model"] == memory["used"]
+
+
+def test_between_two_learnings_nothing_is_chosen_anew():
+    _, memory = learn(wavy(60))
+    belief, after = learn(wavy(62), memory)
+    assert after == memory
+    assert len(belief.gp.X) == len(belief.exploring.gp.X) == 62
+    assert learn(wavy(63), memory)[1]["learned_at"] == 63
+
+
+def test_exploring_looks_at_values_on_a_scale_that_does_not_shrink():
+    evidence = gathered(80)
+    belief, _ = learn(evidence)
+    scale, early = belief.exploring.scale, evidence.y[:4]
+    assert scale.low_unit > 100 * belief.scale.low_unit
+    assert scale.unit * scale.size == pytest.approx(0.3 * (np.median(early) - early.min()))
+    assert early_unit(evidence) == pytest.approx(np.median(early) - early.min())
+    of_modern, _ = MODERN.surrogate.fit(evidence, {}, np.random.default_rng(0))
+    assert of_modern.exploring is of_modern
+
+
+@pytest.mark.parametrize(("gap", "expected"), [(0.0, 0.5), (-5.0, 1 / (1 + np.e)), (1e4, 0.6), (-1e4, 0.1)])
+def test_a_model_is_preferred_by_what_it_predicts_but_never_trusted_alone(gap, expected):
+    assert preference(gap - 300.0, -300.0) == pytest.approx(expected)
+
+
+def test_what_a_pending_point_promises_is_not_sought_again():
+    """Without a result in between the second point does not go where the first one went."""
+    strategy, few = resolve("aegis:epsilon=0", "adaptive"), wavy(5)  # too few for a local model
+    first = strategy.suggest(few, {"opened_at": 4}, np.random.default_rng(0))
+    assert first.note["move"] == "exploit"
+    second = strategy.suggest(replace(few, pending=first.x[None]), first.memory, np.random.default_rng(1))
+    assert second.note["move"] == "improve"
+    assert np.abs(second.x - first.x).max() > 0.01
+    modern = resolve("aegis:epsilon=0", "modern")
+    told = modern.suggest(replace(few, pending=first.x[None]), {"opened_at": 4}, np.random.default_rng(1))
+    assert told.note["move"] == "exploit"  # and only its guard moves the point
+
+
+def turned_bowl(seed):
+    rng = np.random.default_rng(seed)
+    turn, _ = np.linalg.qr(rng.standard_normal((4, 4)))
+    center = rng.uniform(-4, 4, 4)
+    return lambda x: float(((x - center) @ turn) ** 2 @ 10 ** np.linspace(0, 4, 4))
+
+
+def test_eight_workers_find_the_bottom_of_a_turned_bowl():
+    optimizer = Optimizer([(-5, 5)] * 4, preset="adaptive", seed=0)
+    run(optimizer, VirtualWorkers(turned_bowl(0), 8, law_from_text("half-normal"), 0), 90)
+    assert optimizer.result().fun < 1e-4  # where it started at about 1e4
+    assert any(trial.note["move"] == "local" for trial in optimizer.trials)
+
+
+def test_an_exhausted_valley_is_left():
+    """Where the bottom of a bowl is known to the last digit, exploiting means to explore, even if ε is 0."""
+    optimizer = Optimizer([(-5, 5)] * 3, strategy="aegis:epsilon=0", preset="adaptive", seed=0)
+    for _ in range(45):
+        trial = optimizer.ask()
+        optimizer.tell(trial.number, float((trial.x**2).sum()))
+    assert optimizer.best.value < 1e-6
+    moves = [trial.note["move"] for trial in optimizer.trials]
+    assert "pareto" not in moves[:12]
+    away = [trial.x for trial in optimizer.trials if trial.note["move"] == "pareto"]
+    assert len(away) > 5
+    assert np.linalg.norm(away, axis=1).max() > 1.0
+
+
+def test_only_continuous_spaces_have_a_local_model():
+    optimizer = Optimizer([(-5.0, 5.0), Int(0, 5)], strategy="aegis:epsilon=0", preset="adaptive", seed=0)
+    for _ in range(14):
+        trial = optimizer.ask()
+        optimizer.tell(trial.number, float(trial.x[0] ** 2 + trial.x[1]))
+    assert "local" not in {trial.note["move"] for trial in optimizer.trials}
