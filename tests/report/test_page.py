@@ -166,6 +166,15 @@ def test_colors_can_be_told_from_what_lies_below(theme: str) -> None:
             assert contrast(known[mark], known[surface]) >= 3.0, (mark, surface)
 
 
+@pytest.mark.parametrize("theme", THEMES)
+def test_letters_can_be_read_on_their_bars(theme: str) -> None:
+    known = colors(theme)
+    (black,) = re.findall(r"svg :is\(([^)]*)\) \{ fill: #000; \}", STYLE)
+    for k in range(8):
+        letter = (0.0, 0.0, 0.0) if f".on-c{k}" in black else known["card"]
+        assert contrast(letter, known[f"c{k}"]) >= 4.5, k
+
+
 # Patches.
 
 VALUES = st.recursive(

@@ -162,7 +162,7 @@ def _predictions(record: Record, model: Model | None) -> Iterator[Finding]:
     parts, poor, narrow = [], False, False
     if then is not None and then.count >= FEW:
         parts.append(f"of {then.count} predictions made at the time, {then.within:.0%} held within their 95 % band")
-        narrow = then.within < 0.7
+        narrow = then.within < 0.85
     if left_out is not None and left_out.count >= FEW:
         share = 1.0 - left_out.error / left_out.spread if left_out.spread > 0 else 0.0
         parts.append(

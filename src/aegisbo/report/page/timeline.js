@@ -109,7 +109,7 @@ function drawBars(chart, study, x, clip, middle, row) {
     chart.points.push({ k, x: from, y, w: width, h: 2 * half, text: `${state} · ${duration(end - bars.started[b])} at worker ${bars.worker[b] + 1}\n${describe(study, k)}` });
     const bad = state !== "done" && !open;
     if (bad && width > 3) crosses.push(`M${from + 1} ${round(y - half + 1)}L${round(from + width - 1)} ${round(y + half - 1)}M${from + 1} ${round(y + half - 1)}L${round(from + width - 1)} ${round(y - half + 1)}`);
-    else if (!open && width > 13 && row > 12 && letters.length < 600) letters.push(s("text", { class: "letter", x: round(from + width / 2), y: y + 4, "text-anchor": "middle" }, style.letter));
+    else if (!open && width > 13 && row > 12 && letters.length < 600) letters.push(s("text", { class: `letter on-${style.color}`, x: round(from + width / 2), y: y + 4, "text-anchor": "middle" }, style.letter));
   });
   for (const [name, parts] of groups) chart.svg.append(s("path", { class: name, d: parts.join(""), "data-count": parts.length }));
   chart.svg.append(s("path", { class: "worker-cross", d: crosses.join("") }), ...letters);
