@@ -38,11 +38,18 @@ def skill(gp: Conditioned, scale: Scale | SoftScale, measured: Array, rows: Inde
 
 
 def log_densities(gp: Conditioned, rows: Index) -> Array:
-    """log p(y_i | all other data) (m,) in these rows (m,), at the hyper-parameters that the model has.
+    """log p(y_i | all other data) (m,) in these rows (m,), at the hyper-parameters that the model has."""
+    errors, variances = left_out(gp, rows)
+    return np.asarray(-0.5 * (np.log(2.0 * np.pi * variances) + errors**2 / variances))
 
-    With Q = K⁻¹, y_i is predicted with variance 1/Q_ii and error α_i/Q_ii (Rasmussen and Williams, 2006, 5.4.2).
+
+def left_out(gp: Conditioned, rows: Index) -> tuple[Array, Array]:
+    """By how much each y_i in these rows (m,) exceeds its prediction from all other data (m,), and its variance (m,).
+
+    With Q = K⁻¹, y_i is predicted with error α_i/Q_ii and variance 1/Q_ii, noise included (Rasmussen and Williams,
+    2006, eq. 5.12).
     """
     units = np.zeros((len(gp.alpha), len(rows)))
     units[rows, np.arange(len(rows))] = 1.0
     precisions = (gp.factor.whiten(units) ** 2).sum(axis=0)  # Q_ii
-    return np.asarray(0.5 * (np.log(precisions / (2.0 * np.pi)) - gp.alpha[rows] ** 2 / precisions))
+    return gp.alpha[rows] / precisions, 1.0 / precisions

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.random import default_rng
 
 from aegisbo.arrays import Array
+from aegisbo.gp.low_values import left_out
 from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.policy import Role, one_blas_thread
@@ -84,8 +85,7 @@ class Model:
     def standardized(self, U: Array) -> tuple[Array, Array]:  # (m, width)
         """Mean and standard deviation (m,) on the scale of the model, smaller is better."""
         with one_blas_thread():
-            rows = by_blocks(lambda Z: np.stack(self.belief.gp.predict(Z), axis=1), U)
-        return rows[:, 0], np.sqrt(rows[:, 1])
+            return self.belief.predict(U)
 
     def at(self, U: Array) -> Predicted:  # (m, width)
         """What is predicted at points of the cube."""
@@ -98,8 +98,7 @@ class Model:
 
     def measured(self, z: Array) -> Array:  # (m,)
         """Values on the scale of the model as the user would measure them."""
-        values = self.belief.scale.measured(z)
-        return -values if self.direction.maximize else values
+        return self.direction.turned(self.belief.scale.measured(z))
 
     @cached_property
     def importances(self) -> tuple[Importance, ...]:
@@ -170,16 +169,11 @@ class Model:
 
     @cached_property
     def left_out(self) -> tuple[Prediction, ...]:
-        """What would have been predicted for each result from all others, on the scale of the model.
-
-        With K the covariance of the data, the prediction for y_i has mean y_i − [K⁻¹y]_i / [K⁻¹]_ii and variance
-        1 / [K⁻¹]_ii, noise included (Rasmussen and Williams, eq. 5.12).
-        """
+        """What would have been predicted for each result from all others, on the scale of the model."""
         gp = self.belief.gp
-        inverse = gp.factor.whiten(np.eye(len(gp.y)))
-        precision = np.einsum("ij,ij->j", inverse, inverse)  # diagonal of K⁻¹
+        errors, variances = left_out(gp, np.arange(len(gp.y)))
         y = gp.y + gp.constant
-        means, stds = y - gp.alpha / precision, 1.0 / np.sqrt(precision)
+        means, stds = y - errors, np.sqrt(variances)
         return tuple(
             Prediction(number, float(mean), float(std), float(value))
             for number, mean, std, value in zip(self.numbers, means, stds, y, strict=False)
