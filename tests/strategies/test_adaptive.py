@@ -16,6 +16,7 @@ from aegisbo.runners.loop import run
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import law_from_text
 from aegisbo.space.cube import Continuous, Cube
+from aegisbo.strategies import aegis
 from aegisbo.strategies.aegis import early_unit, preference
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.presets import ADAPTIVE, MODERN
@@ -90,6 +91,30 @@ def test_exploring_looks_at_values_on_a_scale_that_does_not_shrink():
     assert early_unit(evidence) == pytest.approx(np.median(early) - early.min())
     of_modern, _ = MODERN.surrogate.fit(evidence, {}, np.random.default_rng(0))
     assert of_modern.exploring is of_modern
+
+
+@pytest.mark.parametrize(("gamma", "move"), [(1, "thompson"), (0, "pareto")])
+def test_moves_that_explore_use_the_model_on_that_scale(monkeypatch, gamma, move):
+    evidence, asked, real = gathered(80), [], getattr(aegis, move)
+
+    def spy(gp, *rest):
+        asked.append(gp.kernel.lengthscale)
+        return real(gp, *rest)
+
+    monkeypatch.setattr(aegis, move, spy)
+    strategy = resolve(f"aegis:epsilon=1,gamma={gamma}", "adaptive")
+    told = strategy.suggest(evidence, {"opened_at": 4}, np.random.default_rng(0))
+    assert told.note["move"] == move
+    (lengthscale,) = asked
+    np.testing.assert_allclose(lengthscale, np.exp(told.memory["models"]["wide"]["phi"][:2]))
+    assert not np.allclose(lengthscale, told.note["lengthscale"])
+
+
+@pytest.mark.parametrize(("n", "near"), [(5, False), (6, True)])
+def test_a_local_model_needs_a_value_for_each_coefficient_of_a_quadratic(n, near):
+    strategy = resolve("aegis:epsilon=0", "adaptive")
+    told = strategy.suggest(wavy(n), {"opened_at": 4}, np.random.default_rng(0))
+    assert ("near" in told.memory) is near
 
 
 @pytest.mark.parametrize(("gap", "expected"), [(0.0, 0.5), (-5.0, 1 / (1 + np.e)), (1e4, 0.6), (-1e4, 0.1)])
