@@ -46,5 +46,8 @@ class Foreign:
     def tell(self, number: int, value: float) -> None:
         """Learn nothing."""
 
+    def fail(self, number: int) -> None:
+        """Learn nothing from an evaluation that failed."""
+
     def observe(self, x: Array, y: float) -> None:
         """Learn nothing."""

@@ -53,6 +53,11 @@ class OptunaStudy(Foreign):
     def tell(self, number: int, value: float) -> None:
         self._study.tell(self._live[number], value)
 
+    def fail(self, number: int) -> None:
+        from optuna.trial import TrialState
+
+        self._study.tell(self._live[number], state=TrialState.FAIL)
+
     def observe(self, x: Array, y: float) -> None:
         from optuna.trial import create_trial
 

@@ -19,7 +19,7 @@ from aegisbo.strategies import Aegis
 
 BOX = [(-5, 10), (2, 3)]
 MIXED = {"lr": Real(1e-6, 0.1, log=True), "units": Int(16, 512, log=True), "act": Choice(["relu", "tanh"])}
-QUANTITIES = ("mean", "std", "low", "high", "chance")
+QUANTITIES = ("mean", "std", "low", "high", "chance", "success")
 
 
 def bowl(x: Any) -> float:
@@ -149,18 +149,28 @@ class TestTheRunGoesOnAsIfNobodyHadAsked:
         assert len(optimizer.trials) == 10
 
 
-def test_pending_trials_change_nothing_and_a_failure_counts_as_the_worst_value() -> None:
+def test_pending_trials_change_nothing_and_a_failure_changes_the_chance_to_succeed_only() -> None:
     optimizer = driven(8)
     expected = optimizer.predict(POINTS)
+    np.testing.assert_array_equal(expected.success, 1.0)
     trial = optimizer.ask()
     for name in QUANTITIES:
         np.testing.assert_array_equal(getattr(optimizer.predict(POINTS), name), getattr(expected, name))
+    optimizer.fail(trial, "odd")
+    for name in set(QUANTITIES) - {"success"}:
+        np.testing.assert_allclose(getattr(optimizer.predict(POINTS), name), getattr(expected, name))
+    assert optimizer.predict(trial).success < 0.01
+    assert "to succeed 0.0%" in repr(optimizer.predict(trial))
+
+
+def test_the_papers_model_takes_a_failure_for_the_worst_value() -> None:
+    optimizer = driven(8, preset="paper")
+    trial = optimizer.ask()
     other = Optimizer.from_state(optimizer.state())
     optimizer.fail(trial, "odd")
     other.tell(trial, max(t.value for t in other.trials if t.value is not None))
     for name in QUANTITIES:
         np.testing.assert_allclose(getattr(optimizer.predict(POINTS), name), getattr(other.predict(POINTS), name))
-    assert not np.allclose(optimizer.predict(POINTS).mean, expected.mean)
 
 
 class TestPoints:
@@ -171,7 +181,7 @@ class TestPoints:
         by_name = {"x0": 3.3, "x1": 2.25}
         for point in ([3.3, 2.25], (3.3, 2.25), np.array([3.3, 2.25]), by_name, iter([3.3, 2.25])):
             one = optimizer.predict(point)
-            assert [type(getattr(one, name)) for name in QUANTITIES] == [float] * 5
+            assert [type(getattr(one, name)) for name in QUANTITIES] == [float] * 6
             assert one.mean == pytest.approx(both.mean[1], rel=1e-9)
         trial = optimizer.trials[4]
         np.testing.assert_array_equal(

@@ -122,16 +122,19 @@ def test_a_decision_is_seen_as_it_was_made(tmp_path: Path, maximize: bool) -> No
     """The mean at the point taken, of a model that is fitted anew, is the mean that was noted then."""
     record = Record.of_study(make_study(tmp_path / "run.db", 20, maximize=maximize))
     by_model = [trial for trial in record.trials if "mean" in trial.note]
-    assert by_model
-    for trial in by_model[::4]:
+    without_failures = 0
+    for trial in by_model[::2]:
         found = front(record, trial.number)
         assert found.taken.mean == pytest.approx(trial.note["mean"], rel=1e-6, abs=1e-9)
         assert [n for n, _ in found.pending] == list(record.decisions[trial.number].pending)
         sign = -1.0 if maximize else 1.0
-        F = np.array([[sign * place.mean, -place.std] for place in found.members])
-        assert nondominated(F).all()
-        known = [t.value for t in record.ended[: record.decisions[trial.number].known] if t.value is not None]
-        assert found.best == pytest.approx((max if maximize else min)(known), rel=1e-6)
+        known = [t.value for t in record.ended[: record.decisions[trial.number].known]]
+        if None not in known:  # else the chance to succeed counts, too
+            without_failures += 1
+            assert nondominated(np.array([[sign * place.mean, -place.std] for place in found.members])).all()
+        values = [value for value in known if value is not None]
+        assert found.best == pytest.approx((max if maximize else min)(values), rel=1e-6)
+    assert without_failures
 
 
 def test_a_first_point_has_no_front(record: Record) -> None:

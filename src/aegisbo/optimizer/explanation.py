@@ -55,6 +55,8 @@ class Explanation:
         yield "prediction", str(self.prediction)
         if self.trial is None or self.trial.value is None:
             yield "chance", f"{self.prediction.chance:.1%} to be better than the best so far, {_told(self.best)}"
+            if self.prediction.success < 1.0:
+                yield "success", f"{self.prediction.success:.1%} that an evaluation gives a value"
         if self.nearest is not None:
             yield "nearest", f"{_told(self.nearest)}, {self.distance:.3g} length scales away"
         yield "parameters", "if one alone went through its range, the prediction would go"

@@ -282,16 +282,16 @@ class Optimizer:
     def predict(self, points: Any) -> Prediction:
         """What the model expects at points of your own, in your units; the run goes on as if nobody had asked.
 
-        The model knows all results that are in; a failed evaluation counts as the worst value measured. Pending trials
-        change nothing.
+        The model knows all results that are in. Failed evaluations tell it where others may fail (with the `paper`
+        preset they are bad values). Pending trials change nothing.
 
         Args:
             points: one point in the form that the function receives or by name, or a trial; or a list of these, or a
                 matrix with a point in each row.
 
         Returns:
-            Mean, standard deviation, the limits of 95 %, and the chance to be better than the best so far: numbers for
-            one point, arrays for several.
+            Mean, standard deviation, the limits of 95 %, the chance to be better than the best so far, and the chance
+            that an evaluation succeeds: numbers for one point, arrays for several.
 
         Raises:
             NoModel: the strategy has no model, or there are too few values for it.
@@ -344,7 +344,7 @@ class Optimizer:
             number, evidence, memory = len(self._trials), self.evidence(), self._memory
             done, failed = self._with_value(), self._failed()
         belief = self._policy.belief(evidence, memory, number)
-        return Model(belief, tuple(done), tuple(failed), self.space, self.direction, self.settings.noisy)
+        return Model(belief, evidence, tuple(done), tuple(failed), self.space, self.direction, self.settings.noisy)
 
     @property
     def trials(self) -> tuple[Trial, ...]:

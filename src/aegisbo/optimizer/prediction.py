@@ -29,6 +29,7 @@ class Prediction:
     low: Any  # (m,) where the middle 95 % begin
     high: Any  # (m,) and where they end
     chance: Any  # (m,) that the function is better there than the best so far
+    success: Any  # (m,) the chance that an evaluation gives a value at all; 1 if none has failed
 
     def at(self, index: int) -> Prediction:
         """The prediction at one of many points, in numbers."""
@@ -42,7 +43,7 @@ class Prediction:
     def __repr__(self) -> str:
         count = len(np.atleast_1d(self.mean))
         points = [self.at(k) for k in range(min(count, SHOWN))]
-        lines = [f"{point}, chance to improve {point.chance:.1%}" for point in points]
+        lines = [f"{point}, chance to improve {point.chance:.1%}{_risk(point.success)}" for point in points]
         return "\n".join([*lines, *([f"... and {count - SHOWN} more"] if count > SHOWN else [])])
 
 
@@ -53,4 +54,10 @@ def predicted(belief: Belief, Z: Array, best: float, direction: Direction) -> Pr
     low, less, mean, more, high = direction.turned(belief.scale.measured(mu + deviations * sigma))
     known = sigma == 0.0
     chance = np.where(known, mu < best, ndtr((best - mu) / np.where(known, 1.0, sigma)))
-    return Prediction(mean, np.abs(0.5 * more - 0.5 * less), np.minimum(low, high), np.maximum(low, high), chance)
+    success = np.ones(len(Z)) if belief.chance is None else np.exp(belief.chance.log_value(Z))
+    std = np.abs(0.5 * more - 0.5 * less)
+    return Prediction(mean, std, np.minimum(low, high), np.maximum(low, high), chance, success)
+
+
+def _risk(success: float) -> str:
+    return "" if success == 1.0 else f", to succeed {success:.1%}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import default_rng
@@ -12,11 +12,10 @@ from aegisbo.arrays import Array
 from aegisbo.errors import TrialError
 from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.policy import Role, one_blas_thread
-from aegisbo.report.model import Model, Slice, surrogate_of
+from aegisbo.report.model import Model, Slice
 from aegisbo.report.record import Record
-from aegisbo.search import nsga2
-from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.model_based import ModelBased
+from aegisbo.strategies.moves import pareto_set
 from aegisbo.study.history import RESULTS, History
 from aegisbo.study.store import Event
 
@@ -39,7 +38,7 @@ class Front:
     move: str
     best: float  # measured until then
     taken: Place
-    members: tuple[Place, ...]  # of the Pareto front of low mean and high standard deviation, by mean
+    members: tuple[Place, ...]  # of the Pareto set of low mean and high uncertainty, where failures are bad values
     pending: tuple[tuple[int, Place], ...]  # the points under evaluation then, by number of the trial
     slices: tuple[Slice, ...]  # mean and band then, through the point taken
 
@@ -60,29 +59,22 @@ def front(record: Record, number: int) -> Front | None:
     if not isinstance(optimizer.strategy, ModelBased):
         return None
     move = str(trial.note["move"])
-    model = _model(optimizer, exploring=move in ("thompson", "pareto"))
-    cube = optimizer.space.cube
-
-    def objectives(Z: Array) -> Array:  # (m, width) -> (m, 2)
-        mean, variance = model.belief.gp.predict(cube.round(Z))
-        return np.stack([mean, -np.sqrt(variance)], axis=1)
-
+    strategy, space = optimizer.strategy, optimizer.space
+    model = _model(optimizer, strategy, exploring=move in ("thompson", "pareto"))
     rng = default_rng([optimizer.seed, Role.STRATEGY, number])
-    population = optimizer.strategy.parts.front.population * cube.parameters
     with one_blas_thread():
-        archive = nsga2.search(lambda Z: by_blocks(objectives, Z), cube.width, rng, population=population)
-    F = archive.F[archive.front]
-    F = F[np.argsort(F[:, 0], kind="stable")]
-    F = F[np.unique(np.linspace(0, len(F) - 1, min(MEMBERS, len(F))).round().astype(np.intp))]
+        archive = pareto_set(model.belief.gp, space.cube, strategy.parts.front, rng, model.belief.chance)
+    members = archive.front[np.argsort(archive.F[archive.front, 0], kind="stable")]
+    members = members[np.unique(np.linspace(0, len(members) - 1, min(MEMBERS, len(members))).round().astype(np.intp))]
     pending = optimizer.pending
-    points = np.array([optimizer.space.to_unit(each.params) for each in (trial, *pending)])
-    taken, *others = _places(model, *model.standardized(points))
+    points = np.array([space.to_unit(each.params) for each in (trial, *pending)])
+    taken, *others = _places(model, points)
     return Front(
         number,
         move,
         float(model.measured(np.array([model.belief.best]))[0]),
         taken,
-        _places(model, F[:, 0], -F[:, 1]),
+        _places(model, space.cube.round(archive.X[members])),
         tuple((each.number, place) for each, place in zip(pending, others, strict=True)),
         model.slices(trial.params),
     )
@@ -99,17 +91,16 @@ def _before(events: Sequence[Event], decision: Event) -> Optimizer:
     return history.optimizer()
 
 
-def _model(optimizer: Optimizer, *, exploring: bool) -> Model:
+def _model(optimizer: Optimizer, strategy: ModelBased, *, exploring: bool) -> Model:
     """The model by which the optimizer would choose its next point, fitted from the same random numbers."""
-    surrogate, own = surrogate_of(optimizer)
-    fitting, *_ = default_rng([optimizer.seed, Role.STRATEGY, len(optimizer.trials)]).spawn(3)
+    fitting, _, _, learning = default_rng([optimizer.seed, Role.STRATEGY, len(optimizer.trials)]).spawn(4)
     evidence = optimizer.evidence()
     with one_blas_thread():
-        belief, _ = surrogate.fit(evidence, optimizer.memory, fitting)
-        belief = belief.exploring if exploring else belief
-    return Model(belief, optimizer.space, optimizer.direction, own, len(evidence.y) + len(evidence.failed), ())
+        belief, _ = strategy.fitted(evidence, optimizer.memory, fitting, learning)
+        belief = replace(belief.exploring, chance=belief.chance) if exploring else belief
+    return Model(belief, optimizer.space, optimizer.direction, True, len(evidence.y) + len(evidence.failed), ())
 
 
-def _places(model: Model, means: Array, stds: Array) -> tuple[Place, ...]:  # (m,), (m,)
-    measured = model.measured(means)
-    return tuple(Place(float(mean), float(std)) for mean, std in zip(measured, stds, strict=True))
+def _places(model: Model, U: Array) -> tuple[Place, ...]:  # (m, width)
+    means, stds = model.standardized(U)
+    return tuple(Place(float(mean), float(std)) for mean, std in zip(model.measured(means), stds, strict=True))

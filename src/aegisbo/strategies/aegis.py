@@ -69,7 +69,7 @@ class Aegis(ModelBased):
         if move == "exploit" and not first and self._knows_a_neighborhood(evidence):
             near, memory = self._near(evidence, memory)
             if rng.random() < preference(near.skill(evidence.y), belief.skill(evidence.y)):
-                objective = near.improvement(evidence)
+                objective = near.improvement(evidence, belief.chance)
                 choices = search_near(objective, evidence.cube, rng)
                 if near.gain(objective, choices[0]) > EXHAUSTED * early_unit(evidence):
                     return Decision(choices, {"move": "local", "coin": r}, memory, objective.neighborhood.widths)
@@ -77,7 +77,8 @@ class Aegis(ModelBased):
         choices = self._choices(move, belief, evidence, rng)
         if move == "exploit" and self._is_spent(choices[0], belief, evidence.pending):
             move = "improve"
-            choices = improve(believed_improvement(belief, evidence.pending), evidence.cube, self.parts.search, rng)
+            improvement = believed_improvement(belief, evidence.pending)
+            choices = improve(improvement, belief.chance, evidence.cube, self.parts.search, rng)
         return Decision(choices, {"move": move, "coin": r}, memory)
 
     def _stage(self, evidence: Evidence, memory: Memory) -> tuple[bool, bool, Memory]:
@@ -102,7 +103,7 @@ class Aegis(ModelBased):
 
     def _near(self, evidence: Evidence, memory: Memory) -> tuple[LocalModel, Memory]:
         """The model of the lowest points; it learns afresh when the surrogate does."""
-        afresh = "near" not in memory or memory.get("learned_at") == len(evidence.y) + len(evidence.failed)
+        afresh = "near" not in memory or memory.get("learned_at") == len(evidence.y)
         near = local_model(evidence, None if afresh else np.array(memory["near"]))
         return near, {**memory, "near": near.gp.phi.tolist()}
 
@@ -124,11 +125,11 @@ class Aegis(ModelBased):
         cube, parts = evidence.cube, self.parts
         match move:
             case "exploit":
-                return exploit(belief.gp, cube, parts.search, rng)
+                return exploit(belief.gp, cube, parts.search, rng, belief.chance)
             case "thompson":
-                return thompson(belief.exploring.gp, cube, parts.search, parts.features, rng)
+                return thompson(belief.exploring.gp, cube, parts.search, parts.features, rng, belief.chance)
             case "pareto":
-                return pareto(belief.exploring.gp, cube, parts.front, rng)
+                return pareto(belief.exploring.gp, cube, parts.front, rng, belief.chance)
             case _:
                 return anywhere(cube, rng)
 

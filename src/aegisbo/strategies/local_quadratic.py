@@ -23,6 +23,7 @@ from aegisbo.search.blocks import by_blocks
 from aegisbo.search.near_best import race
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.base import Evidence, Memory
+from aegisbo.strategies.chance import Chance
 from aegisbo.strategies.expected_improvement import Improvement
 from aegisbo.strategies.model_based import Decision, ModelBased
 from aegisbo.strategies.surrogates import Belief
@@ -48,7 +49,7 @@ class LocalQuadratic(ModelBased):
 
     def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
         """Maximize what the neighborhood of the best point promises."""
-        objective = local_model(evidence).improvement(evidence)
+        objective = local_model(evidence).improvement(evidence, belief.chance)
         choices = search_near(objective, evidence.cube, rng)
         return Decision(choices, {"move": "local"}, memory, objective.neighborhood.widths)
 
@@ -87,7 +88,7 @@ def neighborhood_of(lowest: Array) -> Neighborhood:
 
 @dataclass(frozen=True)
 class LocalImprovement:
-    """−log expected improvement in a neighborhood, with a slope outside it that leads back.
+    """−log expected improvement in a neighborhood, times the chance to succeed, with a slope outside that leads back.
 
     It is a function of v, which says where in a box around the neighborhood a point lies: there a search sees a round
     valley, however narrow it is on the cube. Where the box leaves the cube, v means the nearest point of the cube.
@@ -95,6 +96,7 @@ class LocalImprovement:
 
     neighborhood: Neighborhood
     improvement: Improvement
+    chance: Chance | None = None
 
     def at(self, V: Array) -> Array:
         """The points of the cube (m, d) that V (m, d) means."""
@@ -102,18 +104,23 @@ class LocalImprovement:
 
     def screen(self, V: Array) -> Array:
         """Values (m,) at V (m, d)."""
-        U = self.neighborhood.local(self.at(V))
-        return np.asarray(self.improvement.screen(U) + STRICT * _beyond(U)[0])
+        X = self.at(V)
+        U = self.neighborhood.local(X)
+        risk = 0.0 if self.chance is None else -self.chance.log_value(X)
+        return np.asarray(self.improvement.screen(U) + STRICT * _beyond(U)[0] + risk)
 
     def value_and_gradient(self, V: Array) -> tuple[Array, Array]:
         """Values (m,) and gradients (m, d) at V (m, d)."""
-        X = self._meant(V)
-        U = self.neighborhood.local(np.clip(X, 0.0, 1.0))
+        meant, X = self._meant(V), self.at(V)
+        U = self.neighborhood.local(X)
         values, gradients = self.improvement.value_and_gradient(U)
         cost, cost_gradients = _beyond(U)
-        inside = (X >= 0.0) & (X <= 1.0)
-        of_cube = inside * self.neighborhood.turned(gradients + STRICT * cost_gradients)
-        return values + STRICT * cost, 2.0 * self._side * of_cube @ self.neighborhood.axes
+        values, of_cube = values + STRICT * cost, self.neighborhood.turned(gradients + STRICT * cost_gradients)
+        if self.chance is not None:
+            log_p, slopes = self.chance.log_value_and_gradient(X)
+            values, of_cube = values - log_p, of_cube - slopes
+        inside = (meant >= 0.0) & (meant <= 1.0)
+        return values, 2.0 * self._side * (inside * of_cube) @ self.neighborhood.axes
 
     @property
     def _side(self) -> float:
@@ -155,16 +162,17 @@ class LocalModel:
         predicted, best = float(objective.improvement.gp.predict(u)[0][0]), float(self.gp.y.min()) + self.gp.constant
         return (best - predicted) * self.scale.low_unit
 
-    def improvement(self, evidence: Evidence) -> LocalImprovement:
+    def improvement(self, evidence: Evidence, chance: Chance | None = None) -> LocalImprovement:
         """What is left to gain near the best point if all pending points turn out as predicted."""
         y = self.scale.standardized(evidence.y)
         high = np.setdiff1d(np.arange(len(y)), self.low)
-        above = self.neighborhood.local(np.vstack([evidence.X[high], evidence.failed]))
-        measured = np.append(y[high], np.full(len(evidence.failed), np.inf))
+        failed = evidence.failed[: 0 if chance is not None else None]  # bad values, unless there is more to be said
+        above = self.neighborhood.local(np.vstack([evidence.X[high], failed]))
+        measured = np.append(y[high], np.full(len(failed), np.inf))
         near = np.argsort((above**2).sum(axis=1), kind="stable")[:HIGHER]
         gp = self.gp.extended(above[near], np.clip(self.gp.mean(above[near]), y[self.low[-1]], measured[near]))
         gp = gp.believing(self.neighborhood.local(evidence.pending))
-        return LocalImprovement(self.neighborhood, Improvement(gp, float(gp.y.min()) + gp.constant))
+        return LocalImprovement(self.neighborhood, Improvement(gp, float(gp.y.min()) + gp.constant), chance)
 
 
 def local_model(evidence: Evidence, warm: Array | None = None) -> LocalModel:

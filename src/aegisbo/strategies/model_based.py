@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from numpy.random import Generator
 
@@ -14,6 +14,7 @@ from aegisbo.strategies.checks import KnownParameters, check, optional, switch
 from aegisbo.strategies.duplicates import Fallback, avoid_duplicates
 from aegisbo.strategies.moves import anywhere, pareto, thompson
 from aegisbo.strategies.presets import DEFAULT_PRESET, Preset, name_or_preset, preset_named
+from aegisbo.strategies.success import believe_in_success
 from aegisbo.strategies.surrogates import Belief
 
 
@@ -56,8 +57,8 @@ class ModelBased(KnownParameters, ABC):
         if len(evidence.y) == 0:
             return Suggestion(anywhere(evidence.cube, rng)[0], memory, {"move": "initial"})
         # Each step has its own stream, so that leaving out a fit changes no other draw.
-        fitting, deciding, replacing = rng.spawn(3)
-        belief, memory = self.parts.surrogate.fit(evidence, memory, fitting)
+        fitting, deciding, replacing, learning = rng.spawn(4)
+        belief, memory = self.fitted(evidence, memory, fitting, learning)
         decision = self.decide(belief, evidence, memory, deciding)
         x, note = decision.choices[0], dict(decision.note)
         if self.parts.guard if self.guard is None else self.guard:
@@ -69,7 +70,17 @@ class ModelBased(KnownParameters, ABC):
 
     def believe(self, evidence: Evidence, memory: Memory, rng: Generator) -> Belief:
         """What the surrogate believes after all finished evaluations, whatever is pending."""
-        return self.parts.surrogate.fit(evidence, memory, rng)[0]
+        return self.fitted(evidence, memory, rng, rng)[0]
+
+    def fitted(
+        self, evidence: Evidence, memory: Memory, fitting: Generator, learning: Generator
+    ) -> tuple[Belief, Memory]:
+        """What the surrogate believes, and of failures what is known, where that is another matter."""
+        belief, memory = self.parts.surrogate.fit(evidence, memory, fitting)
+        if not self.parts.learns_success:
+            return belief, memory
+        chance, memory = believe_in_success(evidence, memory, learning)
+        return replace(belief, chance=chance), memory
 
     def smoothed(self, evidence: Evidence, memory: Memory, rng: Generator) -> Array:  # (n,)
         """The posterior mean at every finished point, in the units of `evidence.y`."""
@@ -80,6 +91,9 @@ class ModelBased(KnownParameters, ABC):
         """What to try after all choices of `move`: the Pareto set, then a sample path."""
         parts, cube = self.parts, evidence.cube
         if move not in ("pareto", "thompson"):
-            yield "pareto", lambda: pareto(belief.exploring.gp, cube, parts.front, rng)
+            yield "pareto", lambda: pareto(belief.exploring.gp, cube, parts.front, rng, belief.chance)
         if move != "thompson":
-            yield "thompson", lambda: thompson(belief.exploring.gp, cube, parts.search, parts.features, rng)
+            yield (
+                "thompson",
+                lambda: thompson(belief.exploring.gp, cube, parts.search, parts.features, rng, belief.chance),
+            )

@@ -18,6 +18,7 @@ from aegisbo.search import nsga2
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.inner_search import InnerSearch, Objective
 from aegisbo.space.cube import Cube
+from aegisbo.strategies.chance import Chance, Expected
 
 GOOD = 10  # points that a search is told of
 
@@ -45,14 +46,26 @@ class _Path:
         return values[0], gradients[0]
 
 
-def exploit(gp: GP, cube: Cube, search: InnerSearch, rng: Generator) -> Array:
+def exploit(gp: GP, cube: Cube, search: InnerSearch, rng: Generator, chance: Chance | None = None) -> Array:
     """Minimize the posterior mean (Algorithm 1, line 6)."""
-    return search(_Mean(gp), cube, rng, best_points(gp))
+    return search(_expected(_Mean(gp), gp, chance), cube, rng, best_points(gp))
 
 
-def thompson(gp: GP, cube: Cube, search: InnerSearch, features: int, rng: Generator) -> Array:
+def thompson(
+    gp: GP, cube: Cube, search: InnerSearch, features: int, rng: Generator, chance: Chance | None = None
+) -> Array:
     """Minimize a function drawn from the posterior (lines 8 and 9)."""
-    return search(posterior_path(gp, features, rng), cube, rng, best_points(gp))
+    return search(_expected(posterior_path(gp, features, rng), gp, chance), cube, rng, best_points(gp))
+
+
+def _expected(objective: Objective, gp: GP, chance: Chance | None) -> Objective:
+    """What is to be expected where an evaluation may fail."""
+    return objective if chance is None else Expected(objective, chance, worst_value(gp))
+
+
+def worst_value(gp: GP) -> float:
+    """The highest value measured, which is what a failure counts as."""
+    return float(gp.y.max()) + gp.constant
 
 
 def posterior_path(gp: GP, features: int, rng: Generator) -> Objective:
@@ -74,18 +87,28 @@ class Front:
         return np.full(len(F), True) if self.hope is None else F[:, 0] + self.hope * F[:, 1] < best
 
 
-def pareto(gp: GP, cube: Cube, front: Front, rng: Generator) -> Array:
+def pareto(gp: GP, cube: Cube, front: Front, rng: Generator, chance: Chance | None = None) -> Array:
     """A random member of the approximate Pareto set (lines 11 and 12), those with hope first."""
-
-    def objectives(Z: Array) -> Array:  # (m, width) -> (m, 2)
-        mu, var = gp.predict(cube.round(Z))
-        return np.stack([mu, -np.sqrt(var)], axis=1)
-
-    population = front.population * cube.parameters
-    archive = nsga2.search(lambda Z: by_blocks(objectives, Z), cube.width, rng, population=population)
+    archive = pareto_set(gp, cube, front, rng, chance)
     members = rng.permutation(archive.front)
     hopeful = front.hopeful(archive.F[members], float(gp.y.min()) + gp.constant)
     return cube.round(archive.X[np.concatenate([members[hopeful], members[~hopeful]])])
+
+
+def pareto_set(gp: GP, cube: Cube, front: Front, rng: Generator, chance: Chance | None) -> nsga2.Archive:
+    """All points that a search for the Pareto set of low mean and high uncertainty came upon."""
+    population = front.population * cube.parameters
+
+    def objectives(Z: Array) -> Array:  # (m, width) -> (m, 2)
+        Z = cube.round(Z)
+        mu, var = gp.predict(Z)
+        F = np.stack([mu, -np.sqrt(var)], axis=1)
+        if chance is None:
+            return F
+        failure = np.array([worst_value(gp), 0.0])  # it is as bad as can be, and teaches nothing of the values
+        return np.asarray(failure + np.exp(chance.log_value(Z))[:, None] * (F - failure))
+
+    return nsga2.search(lambda Z: by_blocks(objectives, Z), cube.width, rng, population=population)
 
 
 def best_points(gp: Posterior) -> Array:

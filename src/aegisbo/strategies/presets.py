@@ -32,6 +32,8 @@ class Preset:
     # that it maximizes expected improvement instead. None: it always exploits, as in the paper.
     least_promise: float | None
     guard: bool  # whether a point that is finished or pending is replaced, unless the strategy is told otherwise
+    # Whether the chance to succeed is learned from failures; if not, a failure must be a bad value to the surrogate.
+    learns_success: bool = False
     # Whether AEGiS exploits a model of the lowest points alone where that one predicts them better, and whether the
     # lowest mean must also promise more than pending points do.
     adaptive: bool = False
@@ -81,6 +83,7 @@ MODERN = Preset(
     epsilon="half",
     least_promise=1e-3,
     guard=True,
+    learns_success=True,
 )
 ADAPTIVE = replace(
     MODERN,

@@ -1,4 +1,4 @@
-"""From evidence to a belief: outputs standardized, failures given the worst value seen, hyper-parameters learned.
+"""From evidence to a belief: outputs standardized, hyper-parameters learned.
 
 `IsotropicSurrogate` is the paper's, `AdditiveSurrogate` the modern preset's, `ChosenSurrogate` the adaptive preset's.
 """
@@ -22,6 +22,7 @@ from aegisbo.gp.output_transform import Scale, SoftScale, scale_of, soft_scale_o
 from aegisbo.gp.posterior import GP
 from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.base import Evidence, Memory, Note
+from aegisbo.strategies.chance import Chance
 
 GROWTH = 1.05  # the additive model learns anew when there are this many times as many data
 EXPLORING = "wide"  # the name of the model that a ChosenSurrogate explores with
@@ -38,6 +39,7 @@ class Belief:
     notes: Sequence[str]  # what was out of the ordinary in the fit
     model: str = ""  # its name, where there are several
     wide: Callable[[], Belief] | None = None  # makes the one to explore with, if it is another one
+    chance: Chance | None = None  # to succeed; None if nothing has failed, or a failure is a bad value to the model
 
     @cached_property
     def exploring(self) -> Belief:
@@ -65,6 +67,8 @@ class Belief:
         }
         if self.model:
             said["model"] = self.model
+        if self.chance is not None:
+            said["success"] = float(np.exp(self.chance.log_value(z)[0]))
         if self.notes:
             said["fit"] = list(self.notes)
         return said
@@ -96,7 +100,7 @@ def data_of(evidence: Evidence) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class IsotropicSurrogate:
-    """The paper's: a zero-mean GP with one length scale, fitted again to every new result.
+    """The paper's: a zero-mean GP with one length scale, fitted again to every new result; failures are bad values.
 
     `model` is given the number of coordinates.
     """
@@ -122,6 +126,8 @@ class IsotropicSurrogate:
 class AdditiveSurrogate:
     """The modern preset's: joint kernel and main effects, soft outputs, learned less often as data grow.
 
+    It knows nothing of failures, which are a matter of `success`.
+
     Args:
         model: is given the number of coordinates.
         share: of the values that lie below the soft tail.
@@ -134,7 +140,7 @@ class AdditiveSurrogate:
 
     def fit(self, evidence: Evidence, memory: Memory, rng: Generator) -> tuple[Belief, Memory]:
         """The belief at hyper-parameters that were learned from these data, or from nearly as many."""
-        X, measured = data_of(evidence)
+        X, measured = evidence.X, evidence.y
         n = len(X)
         scale = soft_scale_of(measured, self.share, early=2 * X.shape[1] if self.wide else 0)
         y = scale.standardized(measured)
@@ -175,7 +181,7 @@ class ChosenSurrogate:
 
     def fit(self, evidence: Evidence, memory: Memory, rng: Generator) -> tuple[Belief, Memory]:
         """The belief of the one that is used now."""
-        n = len(evidence.y) + len(evidence.failed)
+        n = len(evidence.y)
         if is_due(memory, n):
             memory = {**memory, **self._learned(evidence, memory.get("models", {}), rng), "learned_at": n}
         used, models = memory["used"], memory["models"]

@@ -18,5 +18,6 @@ class Thompson(ModelBased):
 
     def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
         """Minimize one sample path."""
-        choices = thompson(belief.gp, evidence.cube, self.parts.search, self.parts.features, rng)
+        parts = self.parts
+        choices = thompson(belief.gp, evidence.cube, parts.search, parts.features, rng, belief.chance)
         return Decision(choices, {"move": "thompson"}, memory)

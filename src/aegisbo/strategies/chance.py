@@ -1,0 +1,82 @@
+"""What a move looks at where an evaluation may fail, given the chance to succeed.
+
+A failure counts as the worst value measured: where an evaluation succeeds with the chance p, a move that minimizes f
+minimizes p f + (1 − p) worst instead, and one that maximizes an improvement maximizes p times it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from aegisbo.arrays import Array, Floats
+from aegisbo.search.inner_search import Objective
+
+REACH = 0.05  # of a single failure, in units of the cube's diagonal
+LEAST = 1e-9  # a chance is never less, so that its logarithm stays finite
+
+
+class Chance(Protocol):
+    """The chance to succeed, anywhere in the cube."""
+
+    def log_value(self, Z: Floats) -> Floats:
+        """log p (m,) at Z (m, width), in the precision of Z."""
+
+    def log_value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+        """log p (m,) and its gradient (m, width) at Z (m, width)."""
+
+
+@dataclass(frozen=True)
+class NearFailures:
+    """A chance that falls to nothing at each failure, and is 1 away from all of them: ∏_j 1 − exp(−½ r_j²/ρ²)."""
+
+    failed: Array  # (f, width)
+
+    def log_value(self, Z: Floats) -> Floats:
+        """log p (m,) at Z (m, width)."""
+        return np.asarray(self.log_value_and_gradient(Z.astype(np.float64))[0].astype(Z.dtype))
+
+    def log_value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+        """log p (m,) and its gradient (m, width) at Z (m, width)."""
+        square = REACH**2 * Z.shape[1]  # ρ²
+        offsets = Z[:, None, :] - self.failed  # (m, f, width)
+        missed = np.maximum(-np.expm1(-0.5 * (offsets**2).sum(axis=2) / square), LEAST)  # (m, f)
+        return np.log(missed).sum(axis=1), np.einsum("mf,mfd->md", (1.0 / missed - 1.0) / square, offsets)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A function to be minimized, where a failure counts as `worst`."""
+
+    objective: Objective
+    chance: Chance
+    worst: float
+
+    def screen(self, Z: Array) -> Floats:
+        p = np.exp(self.chance.log_value(Z.astype(np.float32)))
+        return np.asarray(self.worst + p * (self.objective.screen(Z) - self.worst))
+
+    def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+        log_p, slopes = self.chance.log_value_and_gradient(Z)
+        p = np.exp(log_p)
+        value, gradient = self.objective.value_and_gradient(Z)
+        above = value - self.worst
+        return self.worst + p * above, p[:, None] * (gradient + above[:, None] * slopes)
+
+
+@dataclass(frozen=True)
+class Discounted:
+    """−log of something to be maximized, times the chance to succeed."""
+
+    objective: Objective
+    chance: Chance
+
+    def screen(self, Z: Array) -> Floats:
+        return np.asarray(self.objective.screen(Z) - self.chance.log_value(Z.astype(np.float32)))
+
+    def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+        value, gradient = self.objective.value_and_gradient(Z)
+        log_p, slopes = self.chance.log_value_and_gradient(Z)
+        return value - log_p, gradient - slopes

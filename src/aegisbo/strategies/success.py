@@ -1,0 +1,86 @@
+"""Failing regions: where evaluations fail is learned from those that did.
+
+A few failures say little: they keep others away from their immediate neighborhood. Once there are enough to see that
+they depend on x (`gp.success`), a model takes over. Where they do not, as on a flaky cluster, nothing more happens.
+"""
+
+from __future__ import annotations
+
+from math import log
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from aegisbo.arrays import Array, Index
+from aegisbo.gp.additive_model import AdditiveHyperparameters, AdditiveModel, HierarchicalPrior
+from aegisbo.gp.success import Curve, LearnedSuccess, SuccessModel, learn
+from aegisbo.strategies.base import Evidence, Memory
+from aegisbo.strategies.chance import Chance, NearFailures
+from aegisbo.strategies.surrogates import is_due
+
+MEMORY = "success"  # where in a strategy's memory it is kept
+MOST = 500  # results that are looked at: as many failures as successes where there are more
+
+
+def believe_in_success(evidence: Evidence, memory: Memory, rng: Generator) -> tuple[Chance | None, Memory]:
+    """The chance to succeed after all evidence, None if nothing has failed; and a memory to learn on from."""
+    if not len(evidence.failed):
+        return None, memory
+    n = len(evidence.y) + len(evidence.failed)
+    X, labels = _labeled(evidence)
+    known: Memory = memory.get(MEMORY, {})
+    if is_due(known, n):
+        warm = np.array(known["phi"]) if "phi" in known else None
+        known = {**_stored(learn(X, labels, success_model(X.shape[1]), rng, warm)), "learned_at": n}
+        memory = {**memory, MEMORY: known}
+    learned = _restored(known)
+    if not learned.is_credible:
+        return NearFailures(evidence.failed), memory
+    return SuccessModel(learned.hyperparameters.given(X, labels), learned.curve), memory
+
+
+def _labeled(evidence: Evidence) -> tuple[Array, Array]:
+    """Where evaluations ended (n, width), with 1 for each that succeeded and −1 for each that failed (n,)."""
+    failures = min(len(evidence.failed), max(MOST // 2, MOST - len(evidence.y)))
+    good, bad = _some(len(evidence.y), MOST - failures), _some(len(evidence.failed), failures)
+    X = np.vstack([evidence.X[good], evidence.failed[bad]])
+    return X, np.append(np.ones(len(good)), -np.ones(len(bad)))
+
+
+def _some(n: int, most: int) -> Index:
+    """At most so many of n rows, evenly spread over their order."""
+    return np.linspace(0, n - 1, min(n, most)).round().astype(np.intp)
+
+
+def _stored(learned: LearnedSuccess) -> dict[str, Any]:
+    best, curve = learned.hyperparameters, learned.curve
+    return {
+        "phi": list(best.phi),
+        "s": best.s,
+        "constant": best.constant,
+        "a": curve.a,
+        "b": curve.b,
+        "gain": learned.gain,
+    }
+
+
+def _restored(known: Memory) -> LearnedSuccess:
+    best = AdditiveHyperparameters(tuple(known["phi"]), known["s"], known["constant"])
+    return LearnedSuccess(best, Curve(known["a"], known["b"]), known["gain"])
+
+
+def success_model(d: int) -> AdditiveModel:
+    """The kernels of the modern preset, for labels: edges are sharp, and some failures happen by chance."""
+    return AdditiveModel(
+        lengthscale=(0.05, 10.0 * d**0.5),
+        effect_lengthscale=(0.05, 5.0),
+        outputscale=(1e-2, 1e2),
+        noise=(1e-3, 1e2),
+        lengthscale_prior=HierarchicalPrior(0.5 * log(d), 1.0, 0.5),
+        effect_lengthscale_prior=HierarchicalPrior(log(0.5), 1.0, 0.5),
+        share_spread=1.5,
+        noise_center=0.3,
+        noise_spread=1.5,
+        constant_precision=0.1,
+    )
