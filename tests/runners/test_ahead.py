@@ -98,6 +98,13 @@ def test_a_point_is_kept_if_at_most_so_many_results_came_in_since(
     assert behind(optimizer) == lags
 
 
+def test_nothing_is_made_ready_that_will_not_be_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, prepare = [], Optimizer.prepare
+    monkeypatch.setattr(Optimizer, "prepare", lambda optimizer: made.append(prepare(optimizer)) or made[-1])
+    driven(Scripted(2, 10.0, 20.0, 30.0, 40.0), 4, ahead=1)
+    assert [each.number for each in made] == [2, 3]
+
+
 @given(
     q=st.integers(1, 5),
     budget=st.integers(1, 25),
