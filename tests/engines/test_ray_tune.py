@@ -20,7 +20,7 @@ from ray import tune
 from aegisbo.integrations import AegisSearch
 
 HERE = Path(__file__).parent
-PATIENCE = 240.0
+PATIENCE = 900.0
 SPACE = {"x": tune.uniform(-5, 10), "model": {"depth": tune.randint(2, 9)}, "steps": 100}
 
 

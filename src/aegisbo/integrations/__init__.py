@@ -21,14 +21,8 @@ else:
         "AegisSearch": "tune_search",
         "from_optuna": "optuna_warm_start",
     }
-    _TUNE = (
-        "ray",
-        "ray.tune",
-        "pandas",
-        "pyarrow",
-        "fsspec",
-        "requests",
-    )  # Ray can be installed without what its Tune needs
+    # Ray can be installed without what its Tune needs.
+    _TUNE = ("ray", "ray.tune", "pandas", "pyarrow", "fsspec", "requests")
     _EXTRAS = {"optuna": "optuna", "gest_api": "gest", **dict.fromkeys(_TUNE, "tune")}  # by the package that is missing
 
     def __getattr__(name: str) -> object:
