@@ -76,14 +76,16 @@ def run(
     """Evaluate `budget` suggestions, or as many as the space holds; a failed one counts, a lost one does not.
 
     Trials that are pending already are evaluated first. Results that arrive while a suggestion is being made are told
-    before the next one is asked for, so that every suggestion knows all results so far. At the end the workers are
-    closed, and jobs that ended meanwhile are told too, so that the optimizer knows all that the journal holds.
+    before the next one is asked for, so that every suggestion knows all results so far. With `rules.ahead` the next
+    point is made ready while all workers are busy, and handed out unless more results than that came in since. At the
+    end the workers are closed, and jobs that ended meanwhile are told too, so that the optimizer knows all that the
+    journal holds.
 
     Args:
         optimizer: suggests points and is told how their evaluations ended.
         workers: evaluate the points.
         budget: evaluations to finish from now on.
-        rules: time limits and retries.
+        rules: time limits, retries, and points made ahead of time.
         journal: records every event before anybody acts on it.
         watch: is called with each finished job after the optimizer knows of it; raises StopRun to end the run now.
         more: whether further points may be asked for; after False the run ends with the jobs that are running.
