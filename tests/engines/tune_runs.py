@@ -14,7 +14,7 @@ from aegisbo import Optimizer
 from aegisbo.integrations import AegisSearch
 
 SPACE = {"x": tune.uniform(-5, 10), "model": {"depth": tune.randint(2, 9)}, "limit": 7}
-TRIALS, AT_A_TIME = 10, 2
+TRIALS, AT_A_TIME = 8, 2
 
 
 def trainable(config: dict[str, Any]) -> None:
