@@ -22,7 +22,7 @@ FLOORS: tuple[dict[str, set[str]], ...] = (
     {"cli": CORE | {"typer"}},
     {"__init__": set()},  # the front door: re-exports only
     {"plot": {"numpy", "matplotlib"}},
-    {"simulation": NUMERIC, "integrations": {"numpy", "optuna", "gest_api"}, "report": {"numpy"}},
+    {"simulation": NUMERIC, "integrations": {"numpy", "optuna", "gest_api", "ray"}, "report": {"numpy"}},
     {"runners": CORE | {"dask", "distributed", "submitit", "ray"}},
     {"study": CORE},
     {"optimizer": NUMERIC | {"threadpoolctl", "pandas"}},

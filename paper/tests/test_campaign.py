@@ -20,7 +20,7 @@ from aegis_paper.campaign import Done, Outlook, carry_out, perform, unfinished
 from aegis_paper.cli.run import pool_for
 from aegis_paper.plans import Plan, parse_plan
 from aegis_paper.records import Records
-from aegis_paper.runs import Spec
+from aegis_paper.runs import Cell, Spec
 from pool_here import Here
 from runners.processes_of import children_of, wait_until_dead
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -81,7 +81,7 @@ def on_record(records: Records) -> dict[Spec, list[float]]:
 
 def costs(records: Records) -> dict[Spec, float]:
     """The measured seconds of all runs: a run that was done again would have others."""
-    settings = [field.name for field in fields(Spec)]
+    settings = [*(field.name for field in fields(Cell)), "run"]
     rows = records.headers().to_dict("records")
     return {Spec(**{name: row[name] for name in settings}): row["core_seconds"] for row in rows}
 

@@ -67,6 +67,12 @@ def final_regrets(document: dict[str, Any], strategy: str) -> list[float]:
     ]
 
 
+def test_the_time_of_a_suggestion_and_points_made_ahead_reach_the_runs() -> None:
+    output = call(*QUICK, "--strategy", "random", "--runs", "1", "--suggestion", "0.5", "--ahead", "2", "--json", "-")
+    (run,) = json.loads(output)["runs"]
+    assert (run["suggestion"], run["ahead"]) == (0.5, 2)
+
+
 @pytest.mark.parametrize("strategy", ["random", "ei"])
 def test_the_table_shows_quartiles_of_the_regret(five_runs: tuple[str, dict[str, Any]], strategy: str) -> None:
     output, document = five_runs

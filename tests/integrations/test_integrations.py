@@ -12,7 +12,7 @@ from aegisbo.errors import MissingExtra
 
 WITHOUT_EXTRAS = """
 import sys
-sys.modules["optuna"] = sys.modules["gest_api"] = None
+sys.modules["optuna"] = sys.modules["gest_api"] = sys.modules["ray"] = None
 import aegisbo.integrations
 from aegisbo.errors import MissingExtra
 for name in aegisbo.integrations.__all__:
@@ -28,7 +28,7 @@ def run(code: str) -> str:
 
 
 def test_extras_are_not_imported_before_they_are_used() -> None:
-    code = "import sys, aegisbo.integrations; print({'optuna', 'gest_api'} & set(sys.modules))"
+    code = "import sys, aegisbo.integrations; print({'optuna', 'gest_api', 'ray'} & set(sys.modules))"
     assert run(code) == "set()\n"
 
 
@@ -36,6 +36,7 @@ def test_a_missing_extra_is_named_with_the_remedy() -> None:
     assert run(WITHOUT_EXTRAS).splitlines() == [
         "aegisbo.integrations.AegisGenerator needs an optional package: pip install 'aegisbo[gest]'",
         "aegisbo.AegisSampler needs an optional package: pip install 'aegisbo[optuna]'",
+        "aegisbo.integrations.AegisSearch needs an optional package: pip install 'aegisbo[tune]'",
         "aegisbo.from_optuna needs an optional package: pip install 'aegisbo[optuna]'",
     ]
     assert issubclass(MissingExtra, ImportError)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 
 from aegis_paper import reference
@@ -50,7 +50,7 @@ class Cell:
     @classmethod
     def of(cls, spec: runs.Spec) -> Cell:
         """The cell that a run belongs to."""
-        return cls(**{name: value for name, value in asdict(spec).items() if name != "run"})
+        return cls(**{field.name: getattr(spec, field.name) for field in fields(cls)})
 
     def spec(self, run: int) -> Spec:
         """The run with this number."""

@@ -107,6 +107,12 @@ def minimize(
     retries: Annotated[
         int, typer.Option(min=0, metavar="N", help="How often an evaluation is repeated whose worker died.")
     ] = 2,
+    ahead: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="N", help="Make the next point ready while all workers are busy, up to N results behind."
+        ),
+    ] = 0,
     target: Annotated[float | None, typer.Option(metavar="Y", help="A value that is good enough to stop.")] = None,
     give_up_after: Annotated[
         int, typer.Option(min=0, metavar="N", help="End if so many evaluations gave no value at all; 0: never.")
@@ -162,6 +168,7 @@ def minimize(
         timeout=timeout,
         trial_timeout=trial_timeout,
         retries=retries,
+        ahead=ahead,
         target=target,
         give_up_after=give_up_after or None,
         raise_errors=raise_errors,

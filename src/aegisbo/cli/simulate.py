@@ -49,6 +49,15 @@ def simulate(
             help="Job times: `half-normal`, `pareto`, `exponential` or `constant`, of mean 1, or a file of seconds.",
         ),
     ] = "half-normal",
+    suggestion: Annotated[
+        float, typer.Option(min=0, metavar="S", help="Time that a suggestion takes on the clock of the jobs.")
+    ] = 0.0,
+    ahead: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="N", help="Make the next point ready while all workers are busy, up to N results behind."
+        ),
+    ] = 0,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="Decides all random numbers.")] = 0,
     preset: Annotated[
         str | None, typer.Option(metavar="NAME", help="Variant of all strategies, such as `paper`.")
@@ -83,6 +92,8 @@ def simulate(
         workers=workers,
         budget=budget,
         law=law,
+        suggestion=suggestion,
+        ahead=ahead,
         seed=seed,
         preset=DEFAULT_PRESET if preset is None else preset,
     )

@@ -7,28 +7,33 @@ from typing import TYPE_CHECKING
 
 from aegisbo.errors import MissingExtra
 
-__all__ = ["AegisGenerator", "AegisSampler", "from_optuna"]
+__all__ = ["AegisGenerator", "AegisSampler", "AegisSearch", "from_optuna"]
 
 if TYPE_CHECKING:
     from aegisbo.integrations.gest_generator import AegisGenerator
     from aegisbo.integrations.optuna_sampler import AegisSampler
     from aegisbo.integrations.optuna_warm_start import from_optuna
+    from aegisbo.integrations.tune_search import AegisSearch
 else:
     _HOME = {
         "AegisGenerator": "gest_generator",
         "AegisSampler": "optuna_sampler",
+        "AegisSearch": "tune_search",
         "from_optuna": "optuna_warm_start",
     }
-    _EXTRAS = {"optuna": "optuna", "gest_api": "gest"}  # by the package that is missing
+    # Ray can be installed without what its Tune needs.
+    _TUNE = ("ray", "ray.tune", "pandas", "pyarrow", "fsspec", "requests")
+    _EXTRAS = {"optuna": "optuna", "gest_api": "gest", **dict.fromkeys(_TUNE, "tune")}  # by the package that is missing
 
     def __getattr__(name: str) -> object:
         if name not in _HOME:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         try:
             module = import_module(f"{__name__}.{_HOME[name]}")
-        except ModuleNotFoundError as error:
-            if error.name not in _EXTRAS:
+        except ImportError as error:
+            missing = getattr(error.__cause__ or error, "name", None)
+            if missing not in _EXTRAS:
                 raise
-            place = "aegisbo.integrations" if name == "AegisGenerator" else "aegisbo"
-            raise MissingExtra(f"{place}.{name}", _EXTRAS[error.name]) from error
+            place = "aegisbo" if _HOME[name].startswith("optuna") else "aegisbo.integrations"
+            raise MissingExtra(f"{place}.{name}", _EXTRAS[missing]) from error
         return getattr(module, name)

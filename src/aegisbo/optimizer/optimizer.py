@@ -21,6 +21,7 @@ from aegisbo.optimizer.explanation import Explanation
 from aegisbo.optimizer.model import Model
 from aegisbo.optimizer.policy import require_free_point
 from aegisbo.optimizer.prediction import Prediction
+from aegisbo.optimizer.prepared import Prepared
 from aegisbo.optimizer.result import Result
 from aegisbo.optimizer.settings import Settings, as_stored
 from aegisbo.optimizer.trial import Trial, in_brief
@@ -92,6 +93,7 @@ class Optimizer:
         self._trials: list[Trial] = []  # by number
         self._observed: list[Trial] = []
         self._points: dict[int, Array] = {}  # (width,) by number of the trial, observed ones included
+        self._results = 0  # how many have come in
         self._make_locks()
 
     def _make_locks(self) -> None:
@@ -147,34 +149,73 @@ class Optimizer:
         }
         return {**self.settings.describe(), **as_stored(described)}
 
-    def ask(self) -> Trial:
+    def ask(self, prepared: Prepared | None = None) -> Trial:
         """The next trial to evaluate, pending from now on. Waits for no result; may be called any number of times.
+
+        Args:
+            prepared: what `prepare` made ready, to be handed out at once; None chooses a point now.
 
         Returns:
             The trial: `x` is what the function receives, `number` is what `tell` wants back, `note` says why.
 
         Raises:
             SpaceExhausted: every point of a finite space is evaluated or under evaluation.
+            TrialError: what was prepared cannot be used any more.
         """
         with self._turn:
+            choice = self._choose() if prepared is None else prepared
             with self._lock:
-                number, evidence = len(self._trials), self.evidence()
-            if number < len(self._given):
-                require_free_point(evidence)
-                return self._add(number, self._given[number], note={"move": "initial"})
-            suggestion = self._policy.suggest(number, evidence, self._memory)
-            try:
-                memory, note = as_stored(suggestion.memory), as_stored(suggestion.note)
-            except (TypeError, ValueError) as error:
-                raise InvalidInput(
-                    f"The strategy {self.strategy!r} gave a memory or a note that is not JSON ({error}): use plain "
-                    "numbers, text, lists and dicts."
-                ) from error
-            params, note = self.space.params(suggestion.x), self.direction.turned_note(note)
-            with self._lock:
-                trial = self._add(number, params, note=note)
-                self._memory = memory  # last, so that a suggestion which cannot be used leaves no trace
+                note = choice.note if prepared is None else {**choice.note, "behind": self.behind(choice)}
+                trial = self._add(choice.number, choice.params, note=note)
+                self._memory = choice.memory  # last, so that a suggestion which cannot be used leaves no trace
                 return trial
+
+    def prepare(self) -> Prepared:
+        """Choose the next point before it is needed, for an `ask` that takes no time; until then nothing has changed.
+
+        Make it while all workers are busy. When one is free, results have come in that the point does not know:
+        `behind` says how many, so that you can drop it and ask for a new one.
+
+        Returns:
+            The point to give to `ask`.
+
+        Raises:
+            SpaceExhausted: every point of a finite space is evaluated or under evaluation.
+        """
+        with self._turn:
+            return self._choose()
+
+    def behind(self, prepared: Prepared) -> int:
+        """How many results have come in since this was prepared.
+
+        Raises:
+            TrialError: it cannot be used any more.
+        """
+        with self._lock:
+            if prepared.number != len(self._trials) or prepared.before is not self._memory:
+                raise TrialError(
+                    f"What was prepared for trial {prepared.number} cannot be used any more, because another trial was "
+                    "asked for, retried or forgotten since: prepare again."
+                )
+            return self._results - prepared.results
+
+    def _choose(self) -> Prepared:
+        """The next point, chosen from what is known now."""
+        with self._lock:
+            number, evidence, results, memory = len(self._trials), self.evidence(), self._results, self._memory
+        if number < len(self._given):
+            require_free_point(evidence)
+            return Prepared(number, self._given[number], {"move": "initial"}, memory, memory, results)
+        suggestion = self._policy.suggest(number, evidence, memory)
+        try:
+            after, note = as_stored(suggestion.memory), as_stored(suggestion.note)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"The strategy {self.strategy!r} gave a memory or a note that is not JSON ({error}): use plain "
+                "numbers, text, lists and dicts."
+            ) from error
+        params, note = self.space.params(suggestion.x), self.direction.turned_note(note)
+        return Prepared(number, params, note, after, memory, results)
 
     def tell(self, trial: Trial | int, value: float) -> Trial:
         """End a trial with the value measured; one that is not finite makes the trial invalid.
@@ -230,6 +271,7 @@ class Optimizer:
             if current.state != "pending" and not late:
                 ended = "was forgotten" if current.state == "forgotten" else f"has already ended ({current.state})"
                 raise TrialError(f"Trial {current.number} {ended}: to add data, use observe.")
+            self._results += outcome.state != "lost"
             return self._put(current.after(outcome))
 
     def retry(self, trial: Trial | int) -> Trial:
@@ -277,7 +319,9 @@ class Optimizer:
         """
         outcome = _outcome_of(y)
         with self._lock:
-            return self._add(-1 - len(self._observed), x, note={"move": "observed"}, outcome=outcome)
+            trial = self._add(-1 - len(self._observed), x, note={"move": "observed"}, outcome=outcome)
+            self._results += 1
+            return trial
 
     def predict(self, points: Any) -> Prediction:
         """What the model expects at points of your own, in your units; the run goes on as if nobody had asked.

@@ -103,6 +103,7 @@ CHECKS: dict[str, Check] = {
     "budget": _count("give a whole number of evaluations, at least 1"),
     "retries": _count("give a whole number, 0 for none", least=0),
     "give_up_after": _count("give at least 1, or None to go on whatever happens", none=True),
+    "ahead": _count("give how many results a point may be behind, 0 to make none ahead of time", least=0),
     "timeout": _seconds,
     "trial_timeout": _seconds,
     "target": _finite,

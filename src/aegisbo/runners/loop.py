@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from statistics import median
 from time import perf_counter
+from typing import Any
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
 from aegisbo.outcome import Outcome
@@ -18,11 +19,12 @@ SPENT = "The budget is spent."
 
 @dataclass(frozen=True)
 class Rules:
-    """Time limits and retries of a run."""
+    """Time limits and retries of a run, and how far behind a point may be."""
 
     timeout: float | None = None  # seconds for the whole run
     trial_timeout: float | None = None  # seconds for one evaluation
     retries: int = 2  # of an evaluation whose worker died
+    ahead: int = 0  # results that a point made ahead of time may not know; 0 makes none ahead of time
 
 
 @dataclass(frozen=True)
@@ -74,14 +76,16 @@ def run(
     """Evaluate `budget` suggestions, or as many as the space holds; a failed one counts, a lost one does not.
 
     Trials that are pending already are evaluated first. Results that arrive while a suggestion is being made are told
-    before the next one is asked for, so that every suggestion knows all results so far. At the end the workers are
-    closed, and jobs that ended meanwhile are told too, so that the optimizer knows all that the journal holds.
+    before the next one is asked for, so that every suggestion knows all results so far. With `rules.ahead` the next
+    point is made ready while all workers are busy, and handed out unless more results than that came in since. At the
+    end the workers are closed, and jobs that ended meanwhile are told too, so that the optimizer knows all that the
+    journal holds.
 
     Args:
         optimizer: suggests points and is told how their evaluations ended.
         workers: evaluate the points.
         budget: evaluations to finish from now on.
-        rules: time limits and retries.
+        rules: time limits, retries, and points made ahead of time.
         journal: records every event before anybody acts on it.
         watch: is called with each finished job after the optimizer knows of it; raises StopRun to end the run now.
         more: whether further points may be asked for; after False the run ends with the jobs that are running.
@@ -106,6 +110,15 @@ def run(
         loop.message = str(stop)
         loop.settle()
     return loop.record()
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A point made ahead of time, and what is recorded of it."""
+
+    prepared: Any
+    seen: int  # the last event that it knew of
+    seconds: float  # that it took
 
 
 @dataclass
@@ -133,6 +146,7 @@ class _Loop:
     message: str = SPENT
     exhausted: bool = False
     over: bool = False
+    ready: _Choice | None = None
     running: dict[int, _Running] = field(default_factory=dict)  # by trial number
     news: deque[Finished] = field(default_factory=deque)  # ended, not yet told
     finished: list[Finished] = field(default_factory=list)
@@ -147,14 +161,15 @@ class _Loop:
         self.suspects: set[int] = set()  # trials that may have broken the workers of all, and run alone from now on
 
     def step(self) -> bool:
-        """Submit a point, or wait for results; False when there is nothing left to do."""
+        """Submit a point, make the next one ready, or wait for results; False when there is nothing left to do."""
         trial = self._next() if self._may_start() else None
         if trial is not None:
             self._submit(trial)
         elif not self._worth_waiting():
             self.message = self.message if self.left > 0 else SPENT
             return False
-        self._collect(0.0 if trial is not None else self._until_next_deadline())
+        worked = trial is not None or self._prepare()
+        self._collect(0.0 if worked else self._until_next_deadline())
         self._stop_overdue()
         return True
 
@@ -196,15 +211,39 @@ class _Loop:
     def _next(self) -> Asked | None:
         if self.waiting:
             return self.waiting.pop(0)
+        choice = self._up_to_date()
         begin = perf_counter()
         try:
-            trial = self.optimizer.ask()
+            trial = self.optimizer.ask() if choice is None else self.optimizer.ask(choice.prepared)
         except SpaceExhausted as error:
             self.exhausted, self.message = True, str(error)
             return None
-        seconds = self.suggestion_seconds[trial.number] = perf_counter() - begin
-        self.journal.asked(trial, self.optimizer.memory, self.seen, seconds)
+        seen, seconds = (self.seen, perf_counter() - begin) if choice is None else (choice.seen, choice.seconds)
+        self.suggestion_seconds[trial.number] = seconds
+        self.journal.asked(trial, self.optimizer.memory, seen, seconds)
         return trial
+
+    def _prepare(self) -> bool:
+        """Make the next point ready if it will be needed and all workers are busy; whether that was to be done."""
+        busy = len(self.running) >= self.workers.capacity and self._active() < self.left
+        if self.rules.ahead < 1 or not busy or self.waiting or self.exhausted or not self.more():
+            return False
+        if self.ready is not None and self.optimizer.behind(self.ready.prepared) == 0:
+            return False
+        begin = perf_counter()
+        try:
+            prepared = self.optimizer.prepare()
+        except SpaceExhausted as error:
+            self.exhausted, self.message = True, str(error)
+            return False
+        self.ready = _Choice(prepared, self.seen, perf_counter() - begin)
+        return True
+
+    def _up_to_date(self) -> _Choice | None:
+        """The point that is ready, unless it must be made anew because too many results have come in since."""
+        choice, self.ready = self.ready, None
+        late = choice is not None and self.optimizer.behind(choice.prepared) > self.rules.ahead
+        return None if late else choice
 
     def _submit(self, trial: Asked) -> None:
         self.attempts[trial.number] = self.attempts.get(trial.number, 0) + 1

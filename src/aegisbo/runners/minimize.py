@@ -49,6 +49,7 @@ def minimize(
     timeout: float | None = None,
     trial_timeout: float | None = None,
     retries: int = 2,
+    ahead: int = 0,
     target: float | None = None,
     give_up_after: int | None = 20,
     raise_errors: bool | None = None,
@@ -89,6 +90,9 @@ def minimize(
         trial_timeout: seconds for one evaluation, from the call of the function; it is then stopped and counts as a
             bad point.
         retries: how often an evaluation is run again whose worker died.
+        ahead: makes the next point ready while all workers are busy, so that a free one gets it at once: it is kept
+            if at most so many results came in since, else made anew. The one that frees the worker is always among
+            them. 0 makes none ready: every point then knows all results.
         target: a value that is good enough to stop.
         give_up_after: the call ends itself when so many evaluations have ended and none of them gave a value, because
             then the function is probably broken; None to go on whatever happens. If the first five fail alike with a
@@ -134,6 +138,7 @@ def minimize(
         timeout=timeout,
         trial_timeout=trial_timeout,
         retries=retries,
+        ahead=ahead,
         target=target,
         give_up_after=give_up_after,
         raise_errors=raise_errors,
@@ -177,7 +182,7 @@ def minimize(
         tell = stack.enter_context(progress_of(optimizer, pool, budget, progress, study))
         ctrl_c = stack.enter_context(CtrlC(logger.warning))
         watch = _Watch(optimizer, callbacks, target, give_up_after, tell, study)
-        rules = Rules(timeout, trial_timeout, retries)
+        rules = Rules(timeout, trial_timeout, retries, ahead)
         record = run(
             optimizer, pool, remaining, rules=rules, journal=book, watch=watch, more=lambda: not ctrl_c.pressed
         )

@@ -46,7 +46,13 @@ class Asks(Protocol):
     @property
     def memory(self) -> Mapping[str, Any]: ...
 
-    def ask(self) -> Asked: ...
+    def ask(self, prepared: Any = None, /) -> Asked: ...
+
+    def prepare(self) -> Any:
+        """The next point for `ask`, chosen before it is needed; only called if points are made ahead of time."""
+
+    def behind(self, prepared: Any, /) -> int:
+        """How many results have come in since this was prepared."""
 
     def end(self, number: int, outcome: Outcome, /) -> object:
         """Take in how the evaluation of trial `number` ended."""

@@ -87,9 +87,13 @@ class VirtualWorkers:
         patience = math.inf if timeout is None else self._clock + timeout
         instant = min(completion, patience)
         if instant < math.inf:
-            self._clock = instant
-        due = sorted(number for number, job in self._running.items() if job.ends == instant)
-        return [self._finish(number, self._running.pop(number)) for number in due]
+            self._clock = max(self._clock, instant)
+        due = sorted((job.ends, number) for number, job in self._running.items() if job.ends <= self._clock)
+        return [self._finish(number, self._running.pop(number)) for _, number in due]
+
+    def spend(self, seconds: float) -> None:
+        """Let so much time pass while the driver is busy; jobs that end meanwhile wait to be collected."""
+        self._clock += seconds
 
     def stop(self, number: int, reason: str = "Stopped.") -> None:
         job = self._running.get(number)

@@ -17,12 +17,13 @@ from aegisbo.arrays import Array
 from aegisbo.errors import AegisError, InvalidInput
 from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.policy import default_initial
-from aegisbo.runners.loop import run
+from aegisbo.runners.loop import Rules, run
 from aegisbo.runners.protocol import Finished
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import law_from_text
 from aegisbo.simulation.problem import Problem
 from aegisbo.simulation.problems import dimension, get
+from aegisbo.simulation.slow_strategy import SlowStrategy
 from aegisbo.strategies.base import Strategy
 from aegisbo.strategies.registry import DEFAULT_PRESET, resolve
 
@@ -39,10 +40,13 @@ class Spec:
     law: str = "half-normal"  # of the job times
     seed: int = 0
     run: int = 0  # runs of one seed differ by this number only
+    suggestion: float = 0.0  # time that a choice of the strategy takes on the clock of the jobs
+    ahead: int = 0  # results that a point made ahead of time may not know; 0 makes none ahead of time
 
     def __post_init__(self) -> None:
         law_from_text(self.law)
-        for name, least in (("workers", 1), ("budget", self.n_initial + 1), ("seed", 0), ("run", 0)):
+        at_least = {"workers": 1, "budget": self.n_initial + 1, "seed": 0, "run": 0, "suggestion": 0, "ahead": 0}
+        for name, least in at_least.items():
             value = getattr(self, name)
             if value < least:
                 start = f" ({self.problem} starts with {self.n_initial} initial points)" if name == "budget" else ""
@@ -122,9 +126,10 @@ class Record:
 def simulate(spec: Spec) -> Record:
     """Spend the budget on the virtual clock; equal specs give equal records, but for the measured seconds."""
     problem = spec.make_problem()
-    optimizer = Optimizer(problem.bounds, strategy=spec.make_strategy(), seed=spec.run_seed, n_initial=spec.n_initial)
     workers = VirtualWorkers(problem, spec.workers, law_from_text(spec.law), spec.run_seed, free=spec.n_initial)
-    outcome = run(optimizer, workers, spec.budget)
+    strategy = SlowStrategy(spec.make_strategy(), workers, spec.suggestion)
+    optimizer = Optimizer(problem.bounds, strategy=strategy, seed=spec.run_seed, n_initial=spec.n_initial)
+    outcome = run(optimizer, workers, spec.budget, rules=Rules(ahead=spec.ahead))
     evaluations = tuple(_evaluation(job, optimizer, outcome.suggestion_seconds) for job in outcome.finished)
     scores = problem.scores(np.array([each.value for each in evaluations]))
     return Record(spec, problem.minimum, scores, evaluations, outcome.makespan, outcome.utilization)

@@ -1,0 +1,103 @@
+"""aegisbo as a searcher of Ray Tune."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from aegisbo.errors import InvalidInput, SpaceExhausted
+from aegisbo.integrations.tune_space import Converted, converted
+from aegisbo.optimizer import Optimizer
+from aegisbo.outcome import Outcome, judged
+
+Searcher: Any = import_module("ray.tune.search").Searcher
+UNNAMED = import_module("ray.tune.result").DEFAULT_METRIC  # of a trainable that returns a number
+
+
+class AegisSearch(Searcher):  # type: ignore[misc]
+    """Suggests points that take those still running into account; give it to `tune.TuneConfig(search_alg=...)`.
+
+    The space is the `param_space` of the Tuner. How many trials run at a time is Tune's affair
+    (`max_concurrent_trials`). A trial that ends with an error, or without a finite value, counts as a bad point.
+
+    Args:
+        metric: what to optimize; None for that of the TuneConfig.
+        mode: "min" or "max"; None for that of the TuneConfig.
+        options: of `aegisbo.Optimizer`, such as strategy, seed or n_initial.
+
+    Raises:
+        InvalidInput: there are several metrics.
+    """
+
+    _metric: str | None  # set by Tune's Searcher
+    _mode: str | None
+
+    def __init__(self, metric: str | None = None, mode: str | None = None, **options: Any) -> None:
+        if isinstance(metric, list) or isinstance(mode, list):
+            raise InvalidInput(f"metric is {metric!r} and mode is {mode!r}: aegisbo optimizes one metric, give one.")
+        super().__init__(metric=metric, mode=mode)
+        self.optimizer: Optimizer | None = None  # from the first word of the space on
+        self._options = options
+        self._space: Converted | None = None
+        self._numbers: dict[str, int] = {}  # of trials, by Tune's name
+
+    def set_search_properties(
+        self, metric: str | None, mode: str | None, config: Mapping[str, Any], **spec: Any
+    ) -> bool:
+        """Take over what the Tuner knows; False if there is a space already.
+
+        Raises:
+            InvalidInput: the space has something that aegisbo cannot search, or nobody said min or max.
+        """
+        if self.optimizer is not None:
+            return False
+        self._metric, self._mode = self._metric or metric or UNNAMED, self._mode or mode
+        if self._mode not in ("min", "max"):
+            raise InvalidInput(f"mode is {self._mode!r}: give TuneConfig mode='min' or mode='max'.")
+        self._space = converted(config)
+        self.optimizer = Optimizer(self._space.parameters, maximize=self._mode == "max", **self._options)
+        return True
+
+    def suggest(self, trial_id: str) -> dict[str, Any] | str | None:
+        """The next point, in the form of the `param_space`; FINISHED if a finite space has no more.
+
+        Raises:
+            InvalidInput: there is no space yet.
+        """
+        if self.optimizer is None or self._space is None:
+            raise InvalidInput("There is nothing to search: give the Tuner a param_space with tune.uniform and so on.")
+        try:
+            trial = self.optimizer.ask()
+        except SpaceExhausted:
+            return str(self.FINISHED)
+        self._numbers[trial_id] = trial.number
+        return self._space.nested(trial.params)
+
+    def on_trial_complete(self, trial_id: str, result: Mapping[str, Any] | None = None, error: bool = False) -> None:
+        """Learn how a trial ended; one that was stopped before it reported anything is lost, and its point is free."""
+        number = self._numbers.get(trial_id)
+        if number is None or self.optimizer is None:
+            return  # none of ours
+        if self.optimizer.trials[number].state not in ("pending", "lost"):
+            self.optimizer.retry(number)  # Tune has run it again
+        self.optimizer.end(number, self._outcome(result, error))
+
+    def _outcome(self, result: Mapping[str, Any] | None, error: bool) -> Outcome:
+        if error:
+            return Outcome("failed", reason="Ray Tune reports an error.")
+        if result is None:
+            return Outcome("lost", reason="It was stopped before it reported anything.")
+        if self._metric is None or self._metric not in result:
+            return Outcome("failed", reason=f"It reported no {self._metric!r}.")
+        return judged(result[self._metric])
+
+    def save(self, checkpoint_path: str) -> None:
+        """Write down everything that decides what comes next; Tune does it by itself."""
+        Path(checkpoint_path).write_bytes(pickle.dumps(vars(self)))
+
+    def restore(self, checkpoint_path: str) -> None:
+        """Go on from there."""
+        self.__dict__.update(pickle.loads(Path(checkpoint_path).read_bytes()))

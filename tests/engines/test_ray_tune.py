@@ -1,0 +1,149 @@
+"""The searcher of Ray Tune: what it makes of a search space, and real Tune runs with errors, a limit and a restart."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aegisbo import Choice, Int, Optimizer, Real
+from aegisbo.errors import InvalidInput
+
+if "ray" not in os.environ.get("AEGISBO_ENGINES", "").split():  # else it must be here
+    pytest.importorskip("ray.tune", exc_type=ImportError, reason="pip install -r tests/engines/requirements.txt")
+
+from ray import tune
+
+from aegisbo.integrations import AegisSearch
+
+HERE = Path(__file__).parent
+PATIENCE = 900.0
+SPACE = {"x": tune.uniform(-5, 10), "model": {"depth": tune.randint(2, 9)}, "steps": 100}
+
+
+def searcher(space: dict[str, Any] = SPACE, mode: str = "min", **options: Any) -> AegisSearch:
+    search = AegisSearch(**{"seed": 1, "n_initial": 4, **options})
+    assert search.set_search_properties("loss", mode, space)
+    return search
+
+
+@pytest.mark.parametrize(
+    ("domain", "parameter"),
+    [
+        (tune.uniform(-5, 10), Real(-5, 10)),
+        (tune.loguniform(1e-4, 0.1), Real(1e-4, 0.1, log=True)),
+        (tune.randint(2, 9), Int(2, 8)),
+        (tune.lograndint(1, 1025), Int(1, 1024, log=True)),
+        (tune.qrandint(3, 17, 4), Int(4, 16, step=4)),
+        (tune.qrandint(3, 9, 1), Int(3, 8)),
+        (tune.choice(["relu", "tanh", None]), Choice(["relu", "tanh", None])),
+    ],
+)
+def test_a_domain_becomes_a_parameter_with_the_same_values(domain: Any, parameter: Any) -> None:
+    search = searcher({"p": domain})
+    assert search.optimizer.space.parameters == {"p": parameter}
+    for k in range(3):
+        assert domain.is_valid(search.suggest(str(k))["p"])
+
+
+@pytest.mark.parametrize(
+    ("domain", "values"),
+    [
+        (tune.quniform(-0.5, 1.0, 0.25), {-0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0}),
+        (tune.qloguniform(0.5, 2.0, 0.5), {0.5, 1.0, 1.5, 2.0}),
+    ],
+)
+def test_quantized_numbers_are_all_multiples_and_no_others(domain: Any, values: set[float]) -> None:
+    search = searcher({"p": domain})
+    found = [search.suggest(str(k)) for k in range(len(values))]
+    assert {config["p"] for config in found} == values
+    assert set(domain.sample(size=200)) == values
+    assert search.suggest("one too many") == search.FINISHED
+
+
+@pytest.mark.parametrize(
+    ("space", "complaint"),
+    [
+        ({"x": tune.randn()}, r"Parameter 'x': aegisbo cannot search a Float with _Normal: use tune\.uniform"),
+        ({"a": {"b": tune.sample_from(lambda: 1)}}, r"Parameter 'a/b': aegisbo cannot search a Function: use"),
+        ({"x": tune.grid_search([1, 2])}, r"'x' is a grid_search: use tune\.uniform"),
+        ({"x": 3}, "nothing to search: use"),
+        ({"x": tune.choice([[1], [2]])}, r"Parameter 'x': Choice cannot hold \[1\]: use text"),
+        ({"x": [tune.uniform(0, 1)]}, "use names in nested dicts"),
+        ({"a/b": tune.uniform(0, 1)}, "use names in nested dicts"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused_with_the_remedy(space: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(InvalidInput, match=complaint):
+        searcher(space)
+
+
+def test_metric_and_mode_must_be_one_each() -> None:
+    with pytest.raises(InvalidInput, match=r"mode is None: give TuneConfig mode='min'"):
+        AegisSearch().set_search_properties("loss", None, SPACE)
+    with pytest.raises(InvalidInput, match="one metric"):
+        AegisSearch(metric=["a", "b"], mode=["min", "min"])
+    with pytest.raises(InvalidInput, match="give the Tuner a param_space"):
+        AegisSearch().suggest("a")
+    search = searcher()
+    assert not search.set_search_properties("loss", "min", SPACE), "one space is enough"
+
+
+@pytest.mark.parametrize("mode", ["min", "max"])
+def test_it_suggests_what_the_optimizer_would(mode: str) -> None:
+    search = searcher(mode=mode)
+    twin = Optimizer({"x": (-5, 10), "model/depth": Int(2, 8)}, seed=1, n_initial=4, maximize=mode == "max")
+    for k in range(8):
+        config, trial = search.suggest(f"t{k}"), twin.ask()
+        assert config == {"x": trial.params["x"], "model": {"depth": trial.params["model/depth"]}}
+        if k % 2:  # the others stay pending
+            loss = config["x"] ** 2
+            search.on_trial_complete(f"t{k}", {"loss": loss})
+            twin.tell(trial, loss)
+    assert search.optimizer.state() == twin.state()
+
+
+def test_how_trials_end() -> None:
+    search = searcher()
+    for k in range(6):
+        search.suggest(str(k))
+    search.on_trial_complete("0", {"loss": 1.0}, error=True)
+    search.on_trial_complete("1", {"loss": math.nan})
+    search.on_trial_complete("2", {"accuracy": 1.0})
+    search.on_trial_complete("3")
+    search.on_trial_complete("4", {"loss": 2.5})
+    search.on_trial_complete("somebody else's", {"loss": 1.0})
+    states = [trial.state for trial in search.optimizer.trials]
+    assert states == ["failed", "invalid", "failed", "lost", "done", "pending"]
+    search.on_trial_complete("0", {"loss": 0.5})  # Tune was told to restart what had failed
+    assert search.optimizer.trials[0].state == "done"
+    assert search.optimizer.best.value == 0.5
+
+
+def test_it_goes_on_from_where_it_was_saved(tmp_path: Path) -> None:
+    search, other = searcher(), AegisSearch()
+    for k in range(7):
+        search.suggest(str(k))
+        if k < 5:
+            search.on_trial_complete(str(k), {"loss": float(k)})
+    search.save(str(tmp_path / "state"))
+    other.restore(str(tmp_path / "state"))
+    assert other.optimizer.state() == search.optimizer.state()
+    for each in (search, other):
+        each.on_trial_complete("6", {"loss": 0.5})  # which was running
+    assert other.suggest("next") == search.suggest("next")
+
+
+@pytest.mark.long
+def test_real_runs_with_errors_a_limit_and_a_restart(tmp_path: Path) -> None:
+    """In a process of its own, because Ray changes signal handlers and warns about its own inner workings."""
+    done = subprocess.run(
+        [sys.executable, str(HERE / "tune_runs.py"), str(tmp_path)], capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.splitlines()[-1] == "All is well."

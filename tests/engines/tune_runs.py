@@ -1,0 +1,103 @@
+"""Real runs of Ray Tune: `python tune_runs.py FOLDER`. Says at the end that all is well, or ends with an error."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import ray
+from ray import tune
+
+from aegisbo import Optimizer
+from aegisbo.integrations import AegisSearch
+
+SPACE = {"x": tune.uniform(-5, 10), "model": {"depth": tune.randint(2, 9)}, "limit": 7}
+TRIALS, AT_A_TIME = 8, 2
+
+
+def trainable(config: dict[str, Any]) -> None:
+    if config["model"]["depth"] > config["limit"]:
+        raise RuntimeError("too deep")
+    tune.report({"loss": (config["x"] - 1) ** 2 + config["model"]["depth"]})
+
+
+def shallow(config: dict[str, Any]) -> None:
+    trainable({**config, "limit": 99})
+
+
+class Watched(AegisSearch):
+    """Remembers how many trials were running at most."""
+
+    most = 0
+
+    def suggest(self, trial_id: str) -> Any:
+        config = super().suggest(trial_id)
+        self.most = max(self.most, len(self.optimizer.pending))
+        return config
+
+
+def fit(tuner: tune.Tuner, search: AegisSearch, trials: int) -> None:
+    results = tuner.fit()
+    states = [trial.state for trial in search.optimizer.trials]
+    assert len(results) == len(states) == trials, states
+    assert states.count("failed") == results.num_errors > 0, states
+    assert states.count("done") == trials - results.num_errors, states
+    best = results.get_best_result()
+    assert search.optimizer.best.value == best.metrics["loss"]
+    assert search.optimizer.best.params == {"x": best.config["x"], "model/depth": best.config["model"]["depth"]}
+    assert best.config["limit"] == SPACE["limit"]
+
+
+def with_errors_and_a_limit(folder: Path) -> None:
+    search = Watched(seed=3, n_initial=6)
+    settings = tune.TuneConfig(
+        metric="loss", mode="min", search_alg=search, num_samples=TRIALS, max_concurrent_trials=AT_A_TIME
+    )
+    place = tune.RunConfig(name="errors", storage_path=str(folder), verbose=0)
+    fit(tune.Tuner(trainable, param_space=SPACE, tune_config=settings, run_config=place), search, TRIALS)
+    assert search.most == AT_A_TIME, search.most
+    assert saved(folder / "errors").state() == search.optimizer.state()
+
+
+class PowerCut(tune.Callback):
+    """Ends the driver when five trials have ended, unless this was mended."""
+
+    def __init__(self, mended: Path) -> None:
+        self.mended = mended
+
+    def on_step_end(self, iteration: int, trials: list[Any], **info: Any) -> None:
+        if sum(trial.status == "TERMINATED" for trial in trials) >= 5 and not self.mended.exists():
+            raise RuntimeError("power cut")
+
+
+def broken_off_and_restored(folder: Path) -> None:
+    mended, place = folder / "mended", folder / "restored"
+    settings = tune.TuneConfig(metric="loss", mode="min", search_alg=AegisSearch(seed=3), num_samples=TRIALS)
+    where = tune.RunConfig(name=place.name, storage_path=str(folder), verbose=0, callbacks=[PowerCut(mended)])
+    with pytest.raises(Exception, match="power cut"):
+        tune.Tuner(shallow, param_space=SPACE, tune_config=settings, run_config=where).fit()
+    before = saved(place).trials
+    assert 0 < len(before) < TRIALS
+    mended.touch()
+    results = tune.Tuner.restore(str(place), shallow, param_space=SPACE).fit()
+    after = saved(place).trials
+    assert [trial.state for trial in after] == ["done"] * TRIALS
+    assert [trial.params for trial in after[: len(before)]] == [trial.params for trial in before]
+    assert sorted(trial.value for trial in after) == sorted(result.metrics["loss"] for result in results)
+
+
+def saved(folder: Path) -> Optimizer:
+    """What the searcher of a run knew at the end."""
+    search = AegisSearch()
+    search.restore_from_dir(str(folder))
+    return search.optimizer
+
+
+if __name__ == "__main__":
+    ray.init(num_cpus=AT_A_TIME, include_dashboard=False, log_to_driver=False)
+    with_errors_and_a_limit(Path(sys.argv[1]))
+    broken_off_and_restored(Path(sys.argv[1]))
+    ray.shutdown()
+    sys.stdout.write("All is well.\n")
