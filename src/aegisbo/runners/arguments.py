@@ -105,6 +105,7 @@ CHECKS: dict[str, Check] = {
     "give_up_after": _count("give at least 1, or None to go on whatever happens", none=True),
     "timeout": _seconds,
     "trial_timeout": _seconds,
+    "lease": _seconds,
     "target": _finite,
     "study": _file,
     "raise_errors": optional(switch),

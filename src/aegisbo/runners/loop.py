@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from statistics import median
-from time import perf_counter
+from time import perf_counter, sleep
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
 from aegisbo.outcome import Outcome
@@ -14,6 +14,7 @@ from aegisbo.runners.idle import CAUSES, Idle, JobTimes, idle_of
 from aegisbo.runners.protocol import Asked, Asks, Finished, Journal, StopRun, Unrecorded, Workers
 
 SPENT = "The budget is spent."
+REST = 1.0  # seconds until an optimizer that had no point is asked again
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,7 @@ class _Loop:
         self.seen = self.journal.seen  # the last event that the optimizer knows of
         self.waiting = list(self.optimizer.pending)  # asked for in an earlier run, or lost: to be run (again)
         self.attempts = dict.fromkeys((trial.number for trial in self.waiting), 0)
+        self.rests_until: float | None = None  # when to ask again, after there was no point
         self.suspects: set[int] = set()  # trials that may have broken the workers of all, and run alone from now on
 
     def step(self) -> bool:
@@ -154,7 +156,10 @@ class _Loop:
         elif not self._worth_waiting():
             self.message = self.message if self.left > 0 else SPENT
             return False
-        self._collect(0.0 if trial is not None else self._until_next_deadline())
+        timeout = 0.0 if trial is not None else self._until_next_deadline()
+        if not self.running and timeout:
+            sleep(timeout)  # the workers have nothing to wait for
+        self._collect(timeout)
         self._stop_overdue()
         return True
 
@@ -177,7 +182,7 @@ class _Loop:
     def _may_start(self) -> bool:
         if len(self.running) >= self.workers.capacity or self._active() >= self.left or self._suspicious():
             return False
-        if self.exhausted and not self.waiting:
+        if not self.waiting and (self.exhausted or not self._rest_is_over()):
             return False
         if not self.more():
             self.message = "Stopped on request."
@@ -202,6 +207,9 @@ class _Loop:
         except SpaceExhausted as error:
             self.exhausted, self.message = True, str(error)
             return None
+        if trial is None:
+            self.rests_until = self.workers.now() + REST
+            return None
         seconds = self.suggestion_seconds[trial.number] = perf_counter() - begin
         self.journal.asked(trial, self.optimizer.memory, self.seen, seconds)
         return trial
@@ -215,13 +223,20 @@ class _Loop:
     def _worth_waiting(self) -> bool:
         # A job that was given up is waited for only if its worker is needed for another.
         another = self.left > 0 and self.more() and (bool(self.waiting) or not self.exhausted)
-        return self._active() > 0 or (bool(self.running) and another)
+        return self._active() > 0 or (another and (bool(self.running) or self.rests_until is not None))
+
+    def _rest_is_over(self) -> bool:
+        if self.rests_until is not None and self.workers.now() >= self.rests_until:
+            self.rests_until = None
+        return self.rests_until is None
 
     def _until_next_deadline(self) -> float | None:
         """Seconds until a job or the whole run must be stopped; None if there is no limit."""
         deadlines = [due for job in self.running.values() if (due := self._due(job)) is not None]
         if self.rules.timeout is not None:
             deadlines.append(self.started + self.rules.timeout)
+        if self.rests_until is not None:
+            deadlines.append(self.rests_until)
         return max(min(deadlines) - self.workers.now(), 0.0) if deadlines else None
 
     def _collect(self, timeout: float | None) -> None:

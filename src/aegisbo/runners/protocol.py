@@ -46,7 +46,8 @@ class Asks(Protocol):
     @property
     def memory(self) -> Mapping[str, Any]: ...
 
-    def ask(self) -> Asked: ...
+    def ask(self) -> Asked | None:
+        """The next point; None if there is none at the moment, because others may leave some."""
 
     def end(self, number: int, outcome: Outcome, /) -> object:
         """Take in how the evaluation of trial `number` ended."""
