@@ -57,7 +57,8 @@ class Ledger:
     def _come_or_go(self, event: Event) -> None:
         copy = event.body.get("copy", event.id)
         if event.kind == "joined":
-            self._call(event)
+            if copy == event.id:  # and not one that comes back, with what it was asked for long ago
+                self._call(event)
             self.copies[copy] = event
         else:
             self.copies.pop(copy, None)

@@ -14,7 +14,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from math import inf
 from pathlib import Path
 from random import SystemRandom
 from threading import Lock
@@ -27,6 +26,7 @@ FLOCK, KIND = ("qqihh", 3) if sys.platform == "darwin" else ("hhqqi4x", 0)
 
 MEMBER, TURN = 0, 1  # which byte is locked for what
 HESITATION = 2.0  # seconds after which a copy takes no for an answer: the last one that leaves has the file to itself
+PATIENCE = 60.0  # seconds to wait for a turn
 PAUSE = 0.01, 0.25  # seconds between two attempts, the first and the longest
 
 _held: set[Path] = set()  # record locks do not exclude their own process
@@ -76,7 +76,7 @@ class DriverLock:
         return not _is_locked(self._descriptor)
 
     @contextmanager
-    def turn(self, patience: float = inf) -> Iterator[None]:
+    def turn(self, patience: float = PATIENCE) -> Iterator[None]:
         """A copy's turn, or the end of its patience: whoever is suspended in its turn must not stop all others."""
         mine = self._wait(TURN, patience)
         try:

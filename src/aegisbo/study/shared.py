@@ -333,10 +333,11 @@ def join(
         for each in tuple(ledger.copies) if alone else ():
             _bury(store, ledger, each, "was killed")
         ledger = _ledger_of(store)
-        if me["call"].get("budget") is None and ledger.budget is None:
+        call = {**me["call"], "budget": me["call"].get("budget") or ledger.budget}
+        if call["budget"] is None:
             raise InvalidInput(f"{store.path} has no budget: say how many evaluations there are to be in all.")
-        lane = _free_lane(ledger, me["call"].get("workers") or 1)
-        joined = store.append("joined", None, {**me, **news, "lane": lane})
+        lane = _free_lane(ledger, call.get("workers") or 1)
+        joined = store.append("joined", None, {**me, **news, "call": call, "lane": lane})
         store.beat(joined)
         return store.events(joined - 1)[0]
 
@@ -386,7 +387,7 @@ def _bury(store: Store, ledger: Ledger, copy: int, how: str) -> None:
     """Write down that a copy is dead, and free what it held."""
     body = ledger.copies[copy].body
     who = f"process {body.get('pid')} on {body.get('host')}"
-    _part(store, ledger, copy, f"Killed: the copy ({who}) {how}.", f"Its copy ({who}) {how}.", [])
+    _part(store, ledger, copy, f"Killed: the copy ({who}) {how}.", f"Its copy ({who}) {how}.", [], buried=True)
 
 
 def _part(
@@ -396,12 +397,11 @@ def _part(
     message: str,
     reason: str,
     idle: Sequence[Mapping[str, float]],
-    *,
-    given_back: bool = False,
+    **marks: bool,
 ) -> None:
     """Write down that a copy is not there any more; what it held is lost, and free for others."""
+    _, lost = as_event(Outcome("lost", reason=reason), 0.0)
     for number in ledger.held_by(copy):
-        body = {**as_event(Outcome("lost", reason=reason), 0.0)[1], "seconds": None, "given_back": given_back}
-        store.append("lost", number, body)
-    store.append("left", None, {"copy": copy, "message": message, "idle": list(idle)})
+        store.append("lost", number, {**lost, "seconds": None, **marks})
+    store.append("left", None, {"copy": copy, "message": message, "idle": list(idle), **marks})
     store.stop_beating(copy)
