@@ -207,6 +207,8 @@ def test_what_is_given_back_is_taken_at_once_and_is_no_loss(hall: Hall) -> None:
         copy = hall.copy(alone=True)
         assert copy.ask() == trial
         copy.leave("Stopped by SIGTERM.", [])
+        copy.beat()  # of a heart that has not stopped yet
+    assert kinds(hall)[-1] == "left"
     copy = hall.copy()
     assert copy.ask() == trial
     finish(copy, trial)

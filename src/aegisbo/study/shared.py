@@ -63,7 +63,8 @@ class Shared:
         self._retries = retries
         self._turn = turn
         self._clock = clock
-        self._lock = RLock()  # of the four below
+        self._lock = RLock()  # of the five below
+        self._gone = False
         self._ledger = Ledger()
         self._news: list[Event] = []  # that the optimizer does not know of
         self._running: set[int] = set()  # trials that this copy evaluates, whoever holds them
@@ -188,6 +189,8 @@ class Shared:
     def beat(self) -> None:
         """Say that this copy is there, also if others have given it up meanwhile."""
         with self._writing() as ledger:
+            if self._gone:
+                return
             self._store.beat(self.id)
             if self.id not in ledger.copies:
                 self._append("joined", None, {**self._joined.body, "copy": self.id})
@@ -197,6 +200,7 @@ class Shared:
     def leave(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
         """Give back what this copy holds, for others to run; say why it ends, and how its workers spent their time."""
         with self._writing() as ledger:
+            self._gone = True
             _part(self._store, ledger, self.id, message, f"Given back: {message}", idle, given_back=True)
 
     def _live(self) -> None:
