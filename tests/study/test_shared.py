@@ -18,6 +18,7 @@ from aegisbo.outcome import Outcome
 from aegisbo.space import Int
 from aegisbo.study import forget, load, retry
 from aegisbo.study.history import optimizer_after
+from aegisbo.study.ledger import Ledger
 from aegisbo.study.replay import replay
 from aegisbo.study.shared import Shared
 from aegisbo.study.store import SCHEMA, Store, read_events
@@ -43,6 +44,13 @@ def kinds(hall: Hall) -> list[str]:
 
 def reasons(hall: Hall, kind: str) -> list[str]:
     return [event.body["reason"] for event in read_events(hall.path) if event.kind == kind]
+
+
+def alive(hall: Hall) -> set[int]:
+    ledger = Ledger()
+    for event in read_events(hall.path):
+        ledger.add(event)
+    return set(ledger.copies)
 
 
 def test_copies_choose_as_one_optimizer_would(hall: Hall) -> None:
@@ -199,6 +207,23 @@ def test_a_copy_that_comes_back_is_a_copy_again(hall: Hall) -> None:
     assert second is not None
     assert second.number == 1
     assert suspended.ask() is None
+
+
+def test_a_copy_that_was_given_up_joins_again_before_it_takes_anything(hall: Hall) -> None:
+    """Else nobody would ever miss it, and what it holds would never be free again."""
+    suspended, other = hall.copy(), hall.copy()
+    other.ask()
+    hall.now += 11.0
+    other.ask()
+    assert suspended.id not in alive(hall)
+    trial = suspended.ask()  # before its heart beats again
+    assert suspended.id in alive(hall)
+    hall.budget = 3
+    third = hall.copy()
+    assert third.ask() is None
+    hall.now += 11.0
+    other.beat()
+    assert third.ask() == trial
 
 
 def test_what_is_given_back_is_taken_at_once_and_is_no_loss(hall: Hall) -> None:

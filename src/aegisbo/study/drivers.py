@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from aegisbo.study.ledger import Ledger
 from aegisbo.study.lock import is_driven
 from aegisbo.study.store import Event
 
@@ -18,7 +19,7 @@ AGAIN = {"closed": "make the same call again", "left": "start `aegisbo work` aga
 def ending(path: Path, events: Sequence[Event]) -> str:
     """How the last driver ended, or that it is at work."""
     *_, last = (event for event in events if event.kind in ("created", *COMING, *GOING))
-    if last.kind in ("joined", "left") and (copies := at_work(events)):
+    if last.kind in ("joined", "left") and (copies := _at_work(events)):
         return _of_copies(path, copies)
     if last.kind in GOING:
         edited = any(event.kind in SECOND_THOUGHTS for event in events if event.id > last.id)
@@ -33,18 +34,12 @@ def ending(path: Path, events: Sequence[Event]) -> str:
     return f"Running or killed, on another machine{process}."
 
 
-def at_work(events: Iterable[Event]) -> list[Event]:
+def _at_work(events: Iterable[Event]) -> list[Event]:
     """How each copy joined that is at work, as far as the events tell: one that was killed is, until others notice."""
-    copies: dict[int, Event] = {}
+    ledger = Ledger()
     for event in events:
-        name = event.body.get("copy", event.id)
-        if event.kind == "joined":
-            copies[name] = event
-        elif event.kind == "left":
-            copies.pop(name, None)
-        elif event.kind == "opened":
-            copies.clear()
-    return list(copies.values())
+        ledger.add(event)
+    return list(ledger.copies.values())
 
 
 def _of_copies(path: Path, copies: Sequence[Event]) -> str:

@@ -173,7 +173,7 @@ class Shared:
         with self._writing() as ledger:
             if number not in ledger.holders or (kind == "lost" and ledger.holders[number] != self.id):
                 kind, body = "late", {**body, "state": outcome.state}
-            if kind != "lost":  # which this copy runs again
+            if outcome.state != "lost":  # which this copy runs again
                 self._running.discard(number)
             return self._append(kind, number, {**body, "copy": self.id})
 
@@ -189,13 +189,8 @@ class Shared:
     def beat(self) -> None:
         """Say that this copy is there, also if others have given it up meanwhile."""
         with self._writing() as ledger:
-            if self._gone:
-                return
-            self._store.beat(self.id)
-            if self.id not in ledger.copies:
-                self._append("joined", None, {**self._joined.body, "copy": self.id})
-            for number in self._running.intersection(ledger.free):
-                self._append("taken", number, {"copy": self.id})
+            if not self._gone:
+                self._be_there(ledger)
 
     def leave(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
         """Give back what this copy holds, for others to run; say why it ends, and how its workers spent their time."""
@@ -216,18 +211,26 @@ class Shared:
             with suppress(StudyError):  # whoever has a result to write will say so
                 self.beat()
 
+    def _be_there(self, ledger: Ledger) -> None:
+        """Beat once; after having been given up, join again and hold what is still running, unless others run it."""
+        self._store.beat(self.id)
+        if self.id not in ledger.copies:
+            self._append("joined", None, {**self._joined.body, "copy": self.id})
+        for number in self._running.intersection(ledger.free):
+            self._append("taken", number, {"copy": self.id})
+
     def _take(self) -> int | None:
         """Hold an open trial that nobody runs; None if there is none."""
         dead = self._dead()
         if not dead and not self._ledger.free:
             return None
         with self._writing() as ledger:
+            self._be_there(ledger)
             beats = self._store.beats()
             for each in dead:
                 if each in ledger.copies and beats.get(each) == self._heard.get(each, (None,))[0]:
-                    _bury(
-                        self._store, ledger, each, f"did not report for {ledger.copies[each].body['lease']:g} seconds"
-                    )
+                    lease = ledger.copies[each].body["lease"]
+                    _bury(self._store, ledger, each, f"did not report for {lease:g} seconds")
             self._read()
             for number in self._eligible(ledger):
                 if ledger.losses[number] > self._retries:
@@ -259,6 +262,7 @@ class Shared:
         with self._writing() as ledger:
             if not ledger.room or any(event.kind in REMAKES for event in self._news):
                 return None
+            self._be_there(ledger)
             self._append("asked", trial.number, {**body, "seconds": perf_counter() - started})
             self._running.add(trial.number)
         return trial.number
