@@ -126,6 +126,18 @@ def test_the_budget_is_met_exactly_and_is_the_studys(hall: Hall) -> None:
     assert third.ask() is None
 
 
+def test_a_smaller_budget_leaves_free_trials_alone(hall: Hall) -> None:
+    first = hall.copy()
+    trials = [first.ask() for _ in range(3)]
+    first.leave("Enough.", [])
+    second = hall.copy(budget=2)
+    assert [second.ask(), second.ask(), second.ask()] == [*trials[:2], None]
+    for trial in trials[:2]:
+        finish(second, trial)
+    assert second.ask() is None
+    assert second.spent
+
+
 def test_a_study_without_a_budget_is_refused(hall: Hall) -> None:
     with pytest.raises(InvalidInput, match="has no budget: say how many"):
         hall.copy(budget=None)
@@ -226,6 +238,19 @@ def test_a_copy_that_was_given_up_joins_again_before_it_takes_anything(hall: Hal
     assert third.ask() == trial
 
 
+def test_what_a_copy_still_runs_becomes_its_own_again_when_the_other_one_dies(hall: Hall) -> None:
+    """And is not handed to it a second time."""
+    suspended, other = hall.copy(), hall.copy(budget=1)
+    trial = suspended.ask()
+    other.ask()
+    hall.now += 11.0
+    assert other.ask() == trial
+    assert suspended.ask() is None
+    hall.now += 11.0
+    assert suspended.ask() is None
+    assert [event.body["copy"] for event in read_events(hall.path) if event.kind == "taken"] == [other.id, suspended.id]
+
+
 def test_what_is_given_back_is_taken_at_once_and_is_no_loss(hall: Hall) -> None:
     trial = hall.copy().ask()
     for _ in range(5):  # more often than retries allow for a loss
@@ -322,21 +347,19 @@ def test_workers_of_all_copies_have_numbers_of_their_own(hall: Hall) -> None:
     assert [trial.worker for trial in load(hall.path).trials] == [2, 3, 0]
 
 
-def test_a_transaction_that_fails_leaves_no_trace(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
-    copy, before = hall.copy(), None
-    honest = Store.append
-
-    def full(store: Store, kind: str, number: int | None, body: dict) -> int:
-        honest(store, kind, number, body)
-        raise StudyError("The disk is full.")
-
+def test_a_transaction_that_fails_leaves_no_trace(hall: Hall) -> None:
+    copy = hall.copy()
     before = kinds(hall)
-    with monkeypatch.context() as patch:
-        patch.setattr(Store, "append", full)
-        with pytest.raises(StudyError, match="full"):
-            copy.ask()
+
+    class Full(set):
+        def add(self, number: int) -> None:
+            raise StudyError("The disk is full.")
+
+    copy._running = Full()  # when the choice has been written, and not for good
+    with pytest.raises(StudyError, match="full"):
+        copy.ask()
     assert kinds(hall) == before
-    copy.leave("Enough.", [])
+    copy.leave("Enough.", [])  # and it does not believe that it holds the trial
     assert kinds(hall) == [*before, "left"]
 
 

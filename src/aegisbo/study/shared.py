@@ -225,13 +225,13 @@ class Shared:
         if not dead and not self._ledger.free:
             return None
         with self._writing() as ledger:
-            self._be_there(ledger)
             beats = self._store.beats()
             for each in dead:
                 if each in ledger.copies and beats.get(each) == self._heard.get(each, (None,))[0]:
                     lease = ledger.copies[each].body["lease"]
                     _bury(self._store, ledger, each, f"did not report for {lease:g} seconds")
             self._read()
+            self._be_there(ledger)  # after that, because what this copy runs may have become free
             for number in self._eligible(ledger):
                 if ledger.losses[number] > self._retries:
                     self._fail(number, ledger)
@@ -245,7 +245,7 @@ class Shared:
         """The free trials, as long as the budget has room for one more to be run."""
         for number in ledger.free:
             held = len(ledger.holders) - len(ledger.free)
-            if number not in self._running and (ledger.budget is None or len(ledger.ended) + held < ledger.budget):
+            if ledger.budget is None or len(ledger.ended) + held < ledger.budget:
                 yield number
 
     def _choose(self) -> int | None:
