@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
 from aegisbo.outcome import Outcome
+from aegisbo.runners import loop as loop_module
 from aegisbo.runners.loop import Rules, Run, run
 from aegisbo.runners.protocol import Finished, StopRun
 from aegisbo.simulation.clock import VirtualWorkers
@@ -607,3 +608,30 @@ def test_the_papers_workers_are_used_as_theory_says() -> None:
     spread = math.sqrt((math.pi / 2 - 1) / 4000)  # standard error of the mean time
     assert record.makespan == pytest.approx(500, rel=4 * spread + 8 / 500)
     assert np.mean([job.seconds for job in record.finished]) == pytest.approx(1, abs=4 * spread)
+
+
+def test_a_free_worker_asks_again_when_there_was_no_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others may leave some: the loop rests, meanwhile takes in what ends, and ends only when it is told to."""
+    rests: list[float] = []
+    workers = VirtualWorkers(plus_one, 2, Constant(0.4), seed=1)
+
+    def rest(seconds: float) -> None:
+        rests.append(seconds)
+        workers._clock += seconds
+
+    monkeypatch.setattr(loop_module, "sleep", rest)
+    answers = iter([True, False, False, True, False])
+
+    class Shared(Recorder):
+        def ask(self) -> Trial | None:
+            try:
+                return super().ask() if next(answers) else None
+            except StopIteration:
+                raise StopRun("All is done.") from None
+
+    optimizer = Shared()
+    record = run(optimizer, workers, 100)
+    assert record.message == "All is done."
+    assert optimizer.of("tell") == [0, 1]
+    # A rest of one second after each of three empty answers; while a job is running, the workers are waited for.
+    assert rests == pytest.approx([0.6, 1.0, 0.6])

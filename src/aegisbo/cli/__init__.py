@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from aegisbo import __version__
-from aegisbo.cli import demo, edit, export, minimize, problems, replay, report, serve, show, simulate, strategies
+from aegisbo.cli import demo, edit, export, minimize, problems, replay, report, serve, show, simulate, strategies, work
 from aegisbo.errors import AegisError
 
 BAD_INPUT = 2  # the code that typer itself uses for options it cannot read
@@ -17,13 +17,15 @@ BAD_INPUT = 2  # the code that typer itself uses for options it cannot read
 app = typer.Typer(
     help="Minimize expensive functions with workers that never wait.",
     epilog="Exit codes: 0 all went well; 1 an unexpected error; 2 something in the input cannot be used; "
-    "3 no evaluation gave a value; 4 a replay came out differently; 130 interrupted (`minimize` then ends with 0).",
+    "3 no evaluation gave a value; 4 a replay came out differently; 130 interrupted (`minimize` and `work` then end "
+    "with 0).",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
 app.command(epilog=minimize.EXAMPLES)(minimize.minimize)
+app.command(epilog=work.EXAMPLES)(work.work)
 app.command()(show.show)
 app.command()(report.report)
 app.command()(serve.serve)

@@ -151,7 +151,7 @@ def minimize(
         raise InvalidInput("--serve shows a study: name its file with --study.")
     parameters = read_space(space)
     run = _live(study if serve else None)(run)
-    run = _log(not quiet and not sys.stderr.isatty())(run)  # for as long as it runs
+    run = log(not quiet and not sys.stderr.isatty())(run)  # for as long as it runs
     result = run(
         chosen(function, command, value_file),
         parameters,
@@ -280,7 +280,7 @@ def _live(study: Path | None) -> Iterator[None]:
 
 
 @contextmanager
-def _log(wanted: bool) -> Iterator[None]:
+def log(wanted: bool) -> Iterator[None]:
     """Write the log of a run to standard error, for example into a file; on a terminal there is the live line."""
     logger = logging.getLogger("aegisbo")
     if not wanted:

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from aegisbo.optimizer import Trial
     from aegisbo.study.store import Event
 
-CHANGES = ("lost", "retried", "forgotten")  # what happens to a trial besides being asked for and ending
+CHANGES = (
+    "lost",
+    "taken",
+    "late",
+    "retried",
+    "forgotten",
+)  # what happens to a trial besides being asked for and ending
 
 
 def show_trial(number: int, trials: Sequence[Trial], times: Sequence[dict[str, Any]], events: Iterable[Event]) -> None:

@@ -217,6 +217,17 @@ class Optimizer:
         params, note = self.space.params(suggestion.x), self.direction.turned_note(note)
         return Prepared(number, params, note, after, memory, results)
 
+    def adopt(self, params: Params, note: Mapping[str, Any], memory: Memory) -> Trial:
+        """Take in a trial that another optimizer of the same run has asked for, and what its strategy remembers then.
+
+        Returns:
+            The trial, which is pending.
+        """
+        with self._turn, self._lock:
+            trial = self._add(len(self._trials), params, note=dict(note))
+            self._memory = memory
+            return trial
+
     def tell(self, trial: Trial | int, value: float) -> Trial:
         """End a trial with the value measured; one that is not finite makes the trial invalid.
 

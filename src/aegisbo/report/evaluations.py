@@ -57,7 +57,7 @@ def _ended(events: Iterable[Event]) -> list[Evaluation]:
     """Those whose end was recorded."""
     found: dict[int, list[Evaluation]] = {}
     for event in events:
-        if event.kind not in (*ENDINGS, "lost") or event.number is None:
+        if event.kind not in (*ENDINGS, "lost") or event.number is None or event.body["seconds"] is None:
             continue
         seconds, began, worker = event.body["seconds"], event.body.get("began"), event.body.get("worker")
         started = event.at - seconds if began is None else began
@@ -71,7 +71,7 @@ def _ended(events: Iterable[Event]) -> list[Evaluation]:
 
 
 def _cut_short(record: Record) -> Iterator[Evaluation]:
-    """Those without an end: a driver that ended left them, or they are running now."""
+    """Those without an end: a driver or a copy that ended left them, or they are running now."""
     open_since: dict[int, float | None] = {}  # None: nobody works on it
     last = 0.0
     for event in record.events:
@@ -79,6 +79,9 @@ def _cut_short(record: Record) -> Iterator[Evaluation]:
             end = event.at if event.kind == "closed" else last
             yield from _left(open_since, "interrupted", end)
             open_since = dict.fromkeys(open_since, event.at if event.kind == "opened" else None)
+        elif event.kind == "lost" and event.number is not None and event.body["seconds"] is None:  # with its copy
+            yield from _left({event.number: open_since.get(event.number)}, "interrupted", event.at)
+            open_since[event.number] = None
         else:
             _follow(event, open_since)
         last = event.at
@@ -93,9 +96,9 @@ def _follow(event: Event, open_since: dict[int, float | None]) -> None:
         for number in event.body["numbers"]:
             open_since.pop(number, None)
     elif event.number is not None and event.number >= 0:
-        if event.kind in ("asked", "lost"):  # what was lost is run again at once
+        if event.kind in ("asked", "lost", "taken"):  # what was lost is run again at once
             open_since[event.number] = event.at
-        else:
+        elif event.kind != "late":
             open_since.pop(event.number, None)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from aegisbo.optimizer import Optimizer, Result, Trial
 from aegisbo.outcome import FAILURES
-from aegisbo.study.drivers import ending, sittings
+from aegisbo.study.drivers import COMING, GOING, ending, sittings
 from aegisbo.study.history import ENDINGS, optimizer_after
 from aegisbo.study.lock import is_driven
 from aegisbo.study.store import Event, read_events
@@ -121,7 +121,7 @@ class Record:
     @cached_property
     def capacity(self) -> int:
         """How many workers there were, as far as is known."""
-        told = [len(event.body["idle"]) for event in self.events if event.kind == "closed"]
+        told = [len(event.body["idle"]) for event in self.events if event.kind in GOING]
         seen = [event.body["worker"] + 1 for event in self.events if event.body.get("worker") is not None]
         seen += [trial.worker + 1 for trial in self.trials if trial.worker is not None]
         return max([*told, *seen], default=0)
@@ -134,8 +134,8 @@ class Record:
     @property
     def call(self) -> Mapping[str, Any]:
         """What the last driver was asked for: its budget, workers and target, as far as the study knows."""
-        opened = [event.body for event in self.events if event.kind == "opened"]
-        return opened[-1].get("call", {}) if opened else {}
+        calls = [event.body.get("call", {}) for event in self.events if event.kind in COMING]
+        return calls[-1] if calls else {}
 
     @property
     def objective(self) -> str | None:

@@ -106,6 +106,7 @@ CHECKS: dict[str, Check] = {
     "ahead": _count("give how many results a point may be behind, 0 to make none ahead of time", least=0),
     "timeout": _seconds,
     "trial_timeout": _seconds,
+    "lease": _seconds,
     "target": _finite,
     "study": _file,
     "raise_errors": optional(switch),

@@ -1,4 +1,7 @@
-"""Ctrl-C during a run: the first one lets running evaluations finish, the second one ends the run now."""
+"""Ctrl-C during a run: the first one lets running evaluations finish, the second one ends the run now.
+
+Others run what a copy leaves that shares its study: it ends at once, also when a scheduler says so (SIGTERM).
+"""
 
 from __future__ import annotations
 
@@ -45,3 +48,31 @@ class CtrlC:
         if self._times > 1 and self._said and not self._raised:
             self._raised = True  # once: further ones must not hurt what ends the run
             raise StopRun("Stopped at once by Ctrl-C.")
+
+
+class EndAtOnce:
+    """A context in which Ctrl-C and SIGTERM end the run now; does nothing outside the main thread."""
+
+    def __init__(self) -> None:
+        self._before: dict[signal.Signals, Any] = {}  # the handlers to restore
+        self._raised = False
+
+    def ignore(self) -> None:
+        """Let no signal disturb what is being written down at the end."""
+        self._raised = True
+
+    def __enter__(self) -> EndAtOnce:
+        if threading.current_thread() is threading.main_thread():
+            self._before = {each: signal.signal(each, self._end) for each in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for each, handler in self._before.items():
+            signal.signal(each, handler)
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        if not self._raised:
+            self._raised = True  # once: further ones must not hurt what ends the run
+            raise StopRun(f"Stopped by {signal.Signals(number).name}.")

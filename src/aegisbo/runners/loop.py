@@ -6,15 +6,16 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from statistics import median
-from time import perf_counter
-from typing import Any
+from time import perf_counter, sleep
+from typing import Any, cast
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
 from aegisbo.outcome import Outcome
 from aegisbo.runners.idle import CAUSES, Idle, JobTimes, idle_of
-from aegisbo.runners.protocol import Asked, Asks, Finished, Journal, StopRun, Unrecorded, Workers
+from aegisbo.runners.protocol import Asked, Asks, Finished, Journal, Prepares, StopRun, Unrecorded, Workers
 
 SPENT = "The budget is spent."
+REST = 1.0  # seconds until an optimizer that had no point is asked again
 
 
 @dataclass(frozen=True)
@@ -154,10 +155,12 @@ class _Loop:
     suggestion_seconds: dict[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.preparing = cast("Prepares", self.optimizer)  # it must be one if points are made ahead of time
         self.started = self.workers.now()
         self.seen = self.journal.seen  # the last event that the optimizer knows of
         self.waiting = list(self.optimizer.pending)  # asked for in an earlier run, or lost: to be run (again)
         self.attempts = dict.fromkeys((trial.number for trial in self.waiting), 0)
+        self.rests_until: float | None = None  # when to ask again, after there was no point
         self.suspects: set[int] = set()  # trials that may have broken the workers of all, and run alone from now on
 
     def step(self) -> bool:
@@ -169,7 +172,10 @@ class _Loop:
             self.message = self.message if self.left > 0 else SPENT
             return False
         worked = trial is not None or self._prepare()
-        self._collect(0.0 if worked else self._until_next_deadline())
+        timeout = 0.0 if worked else self._until_next_deadline()
+        if not self.running and timeout:
+            sleep(timeout)  # the workers have nothing to wait for
+        self._collect(timeout)
         self._stop_overdue()
         return True
 
@@ -192,7 +198,7 @@ class _Loop:
     def _may_start(self) -> bool:
         if len(self.running) >= self.workers.capacity or self._active() >= self.left or self._suspicious():
             return False
-        if self.exhausted and not self.waiting:
+        if not self.waiting and (self.exhausted or not self._rest_is_over()):
             return False
         if not self.more():
             self.message = "Stopped on request."
@@ -214,9 +220,12 @@ class _Loop:
         choice = self._up_to_date()
         begin = perf_counter()
         try:
-            trial = self.optimizer.ask() if choice is None else self.optimizer.ask(choice.prepared)
+            trial = self.optimizer.ask() if choice is None else self.preparing.ask(choice.prepared)
         except SpaceExhausted as error:
             self.exhausted, self.message = True, str(error)
+            return None
+        if trial is None:
+            self.rests_until = self.workers.now() + REST
             return None
         seen, seconds = (self.seen, perf_counter() - begin) if choice is None else (choice.seen, choice.seconds)
         self.suggestion_seconds[trial.number] = seconds
@@ -228,11 +237,11 @@ class _Loop:
         busy = len(self.running) >= self.workers.capacity and self._active() < self.left
         if self.rules.ahead < 1 or not busy or self.waiting or self.exhausted or not self.more():
             return False
-        if self.ready is not None and self.optimizer.behind(self.ready.prepared) == 0:
+        if self.ready is not None and self.preparing.behind(self.ready.prepared) == 0:
             return False
         begin = perf_counter()
         try:
-            prepared = self.optimizer.prepare()
+            prepared = self.preparing.prepare()
         except SpaceExhausted as error:
             self.exhausted, self.message = True, str(error)
             return False
@@ -242,7 +251,7 @@ class _Loop:
     def _up_to_date(self) -> _Choice | None:
         """The point that is ready, unless it must be made anew because too many results have come in since."""
         choice, self.ready = self.ready, None
-        late = choice is not None and self.optimizer.behind(choice.prepared) > self.rules.ahead
+        late = choice is not None and self.preparing.behind(choice.prepared) > self.rules.ahead
         return None if late else choice
 
     def _submit(self, trial: Asked) -> None:
@@ -254,13 +263,20 @@ class _Loop:
     def _worth_waiting(self) -> bool:
         # A job that was given up is waited for only if its worker is needed for another.
         another = self.left > 0 and self.more() and (bool(self.waiting) or not self.exhausted)
-        return self._active() > 0 or (bool(self.running) and another)
+        return self._active() > 0 or (another and (bool(self.running) or self.rests_until is not None))
+
+    def _rest_is_over(self) -> bool:
+        if self.rests_until is not None and self.workers.now() >= self.rests_until:
+            self.rests_until = None
+        return self.rests_until is None
 
     def _until_next_deadline(self) -> float | None:
         """Seconds until a job or the whole run must be stopped; None if there is no limit."""
         deadlines = [due for job in self.running.values() if (due := self._due(job)) is not None]
         if self.rules.timeout is not None:
             deadlines.append(self.started + self.rules.timeout)
+        if self.rests_until is not None:
+            deadlines.append(self.rests_until)
         return max(min(deadlines) - self.workers.now(), 0.0) if deadlines else None
 
     def _collect(self, timeout: float | None) -> None:

@@ -14,7 +14,6 @@ from aegisbo.optimizer import Optimizer, Result, Settings, Trial
 from aegisbo.optimizer.settings import listed
 from aegisbo.outcome import FAILURES, Outcome
 from aegisbo.runners.arguments import check_arguments, check_call, checked_callbacks
-from aegisbo.runners.command import Command
 from aegisbo.runners.evaluation import Call
 from aegisbo.runners.interrupt import CtrlC
 from aegisbo.runners.loop import SPENT, Rules, run
@@ -24,10 +23,10 @@ from aegisbo.runners.pools.environment import WorkerEnv
 from aegisbo.runners.progress import Tell, progress_of
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.protocol import Finished, StopRun, Unrecorded
+from aegisbo.runners.recipe import objective_of, recipe
 from aegisbo.space.space import Space, SpaceLike
 from aegisbo.strategies.base import Strategy
 from aegisbo.study import Study
-from aegisbo.study.objective import Objective
 
 Callback = Callable[[Trial, Result], None]  # a finished trial and the result so far; raises StopIteration to end
 
@@ -147,7 +146,7 @@ def minimize(
     )
     callbacks = checked_callbacks(callbacks)
     pairs = [] if observed is None else _checked_pairs(listed(observed, "observed"), settings)
-    call = {"budget": budget, "workers": workers, "target": target}
+    call = {"budget": budget, "workers": workers, "target": target, **recipe(fun)}
     with ExitStack() as stack:
         book = (
             _Unsaved(settings)
@@ -181,7 +180,7 @@ def minimize(
                            f"{meaning}.")  # fmt: skip
         tell = stack.enter_context(progress_of(optimizer, pool, budget, progress, study))
         ctrl_c = stack.enter_context(CtrlC(logger.warning))
-        watch = _Watch(optimizer, callbacks, target, give_up_after, tell, study)
+        watch = Watch(optimizer, callbacks, target, give_up_after, tell, study)
         rules = Rules(timeout, trial_timeout, retries, ahead)
         record = run(
             optimizer, pool, remaining, rules=rules, journal=book, watch=watch, more=lambda: not ctrl_c.pressed
@@ -200,8 +199,7 @@ def _opened(
     *,
     anyway: bool,
 ) -> Study:
-    objective = fun.objective() if isinstance(fun, Command) else Objective.of(fun)
-    return Study.open(study, settings, logger.warning, objective=objective, call=call, anyway=anyway)
+    return Study.open(study, settings, logger.warning, objective=objective_of(fun), call=call, anyway=anyway)
 
 
 class _Unsaved(Unrecorded):
@@ -238,7 +236,7 @@ def _checked_pairs(entries: Sequence[Any], settings: Settings) -> list[tuple[Any
 
 
 @dataclass(frozen=True)
-class _Watch:
+class Watch:
     """Looks at each finished evaluation and ends the run when there is a reason to."""
 
     optimizer: Optimizer

@@ -46,16 +46,24 @@ class Asks(Protocol):
     @property
     def memory(self) -> Mapping[str, Any]: ...
 
-    def ask(self, prepared: Any = None, /) -> Asked: ...
-
-    def prepare(self) -> Any:
-        """The next point for `ask`, chosen before it is needed; only called if points are made ahead of time."""
-
-    def behind(self, prepared: Any, /) -> int:
-        """How many results have come in since this was prepared."""
+    def ask(self) -> Asked | None:
+        """The next point; None if there is none at the moment, because others may leave some."""
 
     def end(self, number: int, outcome: Outcome, /) -> object:
         """Take in how the evaluation of trial `number` ended."""
+
+
+class Prepares(Asks, Protocol):
+    """What the loop needs from an optimizer if points are made ahead of time."""
+
+    def ask(self, prepared: Any = None, /) -> Asked | None:
+        """The next point, which may have been prepared."""
+
+    def prepare(self) -> Any:
+        """The next point for `ask`, chosen before it is needed."""
+
+    def behind(self, prepared: Any, /) -> int:
+        """How many results have come in since this was prepared."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from aegisbo.study.store import Store, read_events
 
 
 def retry(path: str | os.PathLike[str], numbers: Iterable[int] | None = None) -> tuple[int, ...]:
-    """Let trials be pending again: the next `minimize` runs them, with the same numbers and points.
+    """Let trials be pending again: the next `minimize`, or a copy of `aegisbo work`, runs them as they were.
 
     Args:
         path: the study file.
@@ -27,7 +27,7 @@ def retry(path: str | os.PathLike[str], numbers: Iterable[int] | None = None) ->
         The numbers of the trials that are pending again.
 
     Raises:
-        StudyError: there is no such study, or somebody drives it at this moment.
+        StudyError: there is no such study, or `minimize` drives it at this moment.
         TrialError: a trial was never asked for, is pending, or was forgotten; nothing has been changed.
     """
     return _changed(Path(path), "retried", Optimizer.retry, None if numbers is None else _listed(numbers))
@@ -44,7 +44,7 @@ def forget(path: str | os.PathLike[str], numbers: Iterable[int]) -> tuple[int, .
         The numbers of the trials that are forgotten now.
 
     Raises:
-        StudyError: there is no such study, or somebody drives it at this moment.
+        StudyError: there is no such study, or `minimize` drives it at this moment.
         TrialError: a trial was never asked for, or was forgotten already; nothing has been changed.
     """
     return _changed(Path(path), "forgotten", Optimizer.forget, _listed(numbers))
@@ -53,9 +53,17 @@ def forget(path: str | os.PathLike[str], numbers: Iterable[int]) -> tuple[int, .
 def _changed(
     path: Path, kind: str, change: Callable[[Optimizer, int], Trial], numbers: list[int] | None
 ) -> tuple[int, ...]:
-    """Check the change on the optimizer that lived through the study, then write it down as one event."""
+    """Check the change on the optimizer that lived through the study, then write it down as one event.
+
+    As a copy would: other copies may be at work.
+    """
     read_events(path)  # first, because nothing is to be made beside a file that is no study
-    with DriverLock(path), closing(Store(path, lambda text: None)) as store:
+    with (
+        DriverLock(path, shared=True) as lock,
+        lock.turn(),
+        closing(Store(path, lambda text: None, shared=True)) as store,
+        store.transaction(),
+    ):
         optimizer = optimizer_after(store.events())
         chosen = without_value(optimizer) if numbers is None else numbers
         for number in chosen:

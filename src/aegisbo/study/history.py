@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from numpy.random import Generator
 
 from aegisbo.errors import AegisError, StudyError
 from aegisbo.optimizer import Optimizer
+from aegisbo.outcome import Outcome
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.registry import resolve
 from aegisbo.study.store import Event
@@ -82,6 +84,39 @@ class History:
     def optimizer(self) -> Optimizer:
         """The optimizer after all these events."""
         return Optimizer.from_state(self.state, self._strategy)
+
+
+def follow(optimizer: Optimizer, event: Event) -> None:
+    """Let a living optimizer take in an event of others, after all events before it; what `History` would make of it.
+
+    Bounds do not become wider and nothing is observed while several write.
+    """
+    body = event.body
+    if event.kind == "asked":
+        optimizer.adopt(body["params"], body["note"], body["memory"])
+    elif event.kind in ENDINGS and event.number is not None:
+        optimizer.end(event.number, outcome_of(event))
+    elif event.kind == "retried":
+        for number in body["numbers"]:
+            optimizer.retry(number)
+    elif event.kind == "forgotten":
+        for number in body["numbers"]:
+            optimizer.forget(number)
+
+
+def outcome_of(event: Event) -> Outcome:
+    """The outcome that an event of `ENDINGS` tells of."""
+    body = event.body
+    return Outcome(
+        body.get("state", "done"),
+        body.get("value", math.nan),
+        reason=body.get("reason", ""),
+        traceback=body.get("traceback", ""),
+        seconds=body["seconds"],
+        began=body.get("began"),
+        worker=body.get("worker"),
+        output=body.get("output", ""),
+    )
 
 
 def _how_it_went(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,8 @@
-"""One driver at a time: a lock of the operating system, which is free again the moment its holder dies."""
+"""Who drives a study: one driver, or copies that share it; a lock of the system, free the moment its holder dies.
+
+A driver locks the whole file beside the study for itself. Copies share its first byte, so that driver and copies keep
+each other out, and take turns with its second byte.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,10 @@ import socket
 import struct
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from random import SystemRandom
 from threading import Lock
 from types import TracebackType
 
@@ -18,15 +24,21 @@ from aegisbo.errors import StudyError, require_posix
 # The system's `struct flock`, and where in it the kind of a lock stands; zeros elsewhere mean the whole file.
 FLOCK, KIND = ("qqihh", 3) if sys.platform == "darwin" else ("hhqqi4x", 0)
 
+MEMBER, TURN = 0, 1  # which byte is locked for what
+HESITATION = 2.0  # seconds after which a copy takes no for an answer: the last one that leaves has the file to itself
+PATIENCE = 60.0  # seconds to wait for a turn
+PAUSE = 0.01, 0.25  # seconds between two attempts, the first and the longest
+
 _held: set[Path] = set()  # record locks do not exclude their own process
 _one_at_a_time = Lock()  # threads that look at it
 
 
 class DriverLock:
-    """Held while a driver writes to the study at `path`; the file beside it says by whom."""
+    """Held while a driver writes to the study at `path`, or a copy that shares it; the file beside it says by whom."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, shared: bool = False) -> None:
         self._study = path.resolve()
+        self._shared = shared
         self._path = _beside(self._study)
         self._descriptor = -1
 
@@ -44,6 +56,7 @@ class DriverLock:
                 os.close(self._descriptor)  # its last holder deleted it between our opening and our locking it
             _held.add(self._study)
         me = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
+        me |= {"copies": True} if self._shared else {}
         with suppress(OSError):  # a full disk, say: the lock holds without a name, too
             os.ftruncate(self._descriptor, 0)
             os.pwrite(self._descriptor, json.dumps(me).encode(), 0)
@@ -52,9 +65,25 @@ class DriverLock:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._path.unlink(missing_ok=True)
+        if not self._shared or self._try(exclusive=True, byte=MEMBER):  # else other copies need the file
+            self._path.unlink(missing_ok=True)
         os.close(self._descriptor)
         _held.discard(self._study)
+
+    @property
+    def alone(self) -> bool:
+        """Whether nobody else holds the lock; of two copies that begin at the same moment, neither may be."""
+        return not _is_locked(self._descriptor)
+
+    @contextmanager
+    def turn(self, patience: float = PATIENCE) -> Iterator[None]:
+        """A copy's turn, or the end of its patience: whoever is suspended in its turn must not stop all others."""
+        mine = self._wait(TURN, patience)
+        try:
+            yield
+        finally:
+            if mine:
+                self._give_back(TURN)
 
     def _acquire(self) -> None:
         try:
@@ -64,17 +93,39 @@ class DriverLock:
                 f"Study file {self._study}: no file can be made in its folder ({error.strerror}): check that it exists "
                 "and can be written to."
             ) from error
-        import fcntl  # here, because Windows has none and must still be able to import this
-
-        try:
-            # A record lock belongs to the process: a child that outlives it does not keep the study locked.
-            fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not (self._wait(MEMBER, HESITATION) if self._shared else self._try(exclusive=True)):
             holder = os.pread(self._descriptor, 1000, 0).decode(errors="replace")
             os.close(self._descriptor)
-            raise StudyError(
-                f"{self._study} is being driven by another process{_named(holder)}: wait for it, or use another file."
-            ) from None
+            raise StudyError(f"{self._study} is being driven by {_named(holder)}: wait for it, or use another file.")
+
+    def _wait(self, byte: int, patience: float) -> bool:
+        """Whether a byte could be locked before patience was over: the turn for us alone, else shared."""
+        deadline, (pause, longest) = time.monotonic() + patience, PAUSE
+        while not self._try(exclusive=byte == TURN, byte=byte):
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(
+                SystemRandom().uniform(0.5, 1.0) * pause
+            )  # so that copies which began together do not stay in step
+            pause = min(1.5 * pause, longest)
+        return True
+
+    def _try(self, *, exclusive: bool, byte: int | None = None) -> bool:
+        import fcntl  # here, because Windows has none and must still be able to import this
+
+        kind = fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH
+        place = (0, 0) if byte is None else (1, byte)  # no length means the whole file
+        try:
+            # A record lock belongs to the process: a child that outlives it does not keep the study locked.
+            fcntl.lockf(self._descriptor, kind | fcntl.LOCK_NB, *place)
+        except OSError:
+            return False
+        return True
+
+    def _give_back(self, byte: int) -> None:
+        import fcntl
+
+        fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1, byte)
 
     def _still_there(self) -> bool:
         try:
@@ -120,6 +171,7 @@ def _beside(study: Path) -> Path:
 def _named(holder: str) -> str:
     try:
         who = json.loads(holder)
-        return f" (process {who['pid']} on {who['host']}, since {who['since']})"
+        what = "copies of `aegisbo work`" if "copies" in who else "another process"
+        return f"{what} (process {who['pid']} on {who['host']}, since {who['since']})"
     except (ValueError, KeyError, TypeError):
-        return ""
+        return "another process"

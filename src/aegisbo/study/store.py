@@ -17,8 +17,9 @@ from aegisbo.errors import StudyError
 from aegisbo.study.lock import is_driven
 
 APPLICATION = 0x61656769  # "aegi": marks the file as a study
-SCHEMA = 2  # the newest that is understood; a file has 1 until it holds an event of `SINCE_2`
-SINCE_2 = ("retried", "forgotten", "widened")  # whoever does not know these would misread the file
+SCHEMA = 3  # the newest that is understood; a file has 1 until it holds an event that needs more
+SINCE = dict.fromkeys(("retried", "forgotten", "widened"), 2) | dict.fromkeys(("joined", "taken", "late", "left"), 3)
+WITH_LOG = 18  # the byte of an SQLite file that is 2 if it has a write-ahead log
 PATIENCE = 60.0  # seconds to wait for a reader that holds the file
 
 TABLE = """
@@ -30,6 +31,9 @@ CREATE TABLE events (
     body TEXT NOT NULL   -- JSON
 )
 """
+
+# Copies that share the study at this moment, and when each last said so: all that is ever overwritten.
+COPIES = "CREATE TABLE IF NOT EXISTS copies (id INTEGER PRIMARY KEY, beat REAL NOT NULL)"
 
 
 @dataclass(frozen=True)
@@ -44,14 +48,18 @@ class Event:
 
 
 class Store:
-    """Appends events to one file. Safe to use from several threads; one process at a time, which others must see to."""
+    """Appends events to one file. Safe to use from several threads.
 
-    def __init__(self, path: Path, say: Callable[[str], None]) -> None:
+    One process at a time, which others must see to; several if each says that it is `shared`.
+    """
+
+    def __init__(self, path: Path, say: Callable[[str], None], *, shared: bool = False) -> None:
         self.path = path
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._shared = shared
         with _explained(path):
             if path.exists():
-                with closing(_reader(path, alone=not _log(path).exists())) as look:
+                with closing(_reader(path, alone=_unused(path, shared=shared))) as look:
                     _require_study(look, path)
                 if not os.access(path, os.W_OK):  # SQLite would notice it too late to leave no log behind
                     raise StudyError(f"Study file {path}: it cannot be written to: check its permissions.")
@@ -68,27 +76,66 @@ class Store:
         """Write one event to disk, for good, and return its id."""
         row = (kind, number, time.time(), json.dumps(body))
         with self._lock, _explained(self.path):
-            if kind in SINCE_2:
-                self._connection.execute(f"PRAGMA user_version = {SCHEMA}")
+            if kind in SINCE:
+                self._require_schema(SINCE[kind])
             cursor = self._connection.execute("INSERT INTO events (kind, number, at, body) VALUES (?, ?, ?, ?)", row)
             return int(cursor.lastrowid or 0)
 
-    def events(self) -> list[Event]:
-        """Everything that has been appended."""
+    def events(self, after: int = 0) -> list[Event]:
+        """Everything that has been appended since an event."""
         with self._lock, _explained(self.path):
-            return _rows(self._connection, self.path)
+            return _rows(self._connection, self.path, after)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """What is read and appended meanwhile happens at one moment, or not at all."""
+        with self._lock, _explained(self.path):
+            if self._connection.in_transaction:  # a signal came when the last one was being undone
+                self._connection.execute("ROLLBACK")
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def beats(self) -> dict[int, float]:
+        """When each copy last said that it is there, by its own clock."""
+        with self._lock, _explained(self.path):
+            return dict(self._connection.execute("SELECT id, beat FROM copies").fetchall())
+
+    def beat(self, copy: int) -> None:
+        """Say that a copy is there."""
+        with self._lock, _explained(self.path):
+            self._connection.execute("INSERT OR REPLACE INTO copies VALUES (?, ?)", (copy, time.time()))
+
+    def stop_beating(self, copy: int) -> None:
+        """Take a copy off the list."""
+        with self._lock, _explained(self.path):
+            self._connection.execute("DELETE FROM copies WHERE id = ?", (copy,))
 
     def close(self) -> None:
         """Fold the write-ahead log into the file and let go of it."""
         with self._lock, _explained(self.path):
             self._connection.close()
 
+    def _require_schema(self, schema: int) -> None:
+        """Let those who would misread the file refuse it."""
+        if self._connection.execute("PRAGMA user_version").fetchone()[0] < schema:
+            self._connection.execute(f"PRAGMA user_version = {schema}")
+
     def _prepare(self, say: Callable[[str], None]) -> None:
+        self._connection.execute("PRAGMA synchronous = FULL")
+        if self._shared:  # maybe by several machines, which a write-ahead log does not allow
+            self._connection.execute("PRAGMA journal_mode = DELETE")
+            self._connection.execute(COPIES)
+            return
         mode = self._connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
         if mode != "wal":  # file systems without shared memory, such as most network ones
             self._connection.execute("PRAGMA journal_mode = DELETE")
             say(f"{self.path} lies where SQLite has no write-ahead log: every event takes a little longer.")
-        self._connection.execute("PRAGMA synchronous = FULL")
 
 
 def _create(path: Path) -> None:
@@ -116,15 +163,16 @@ def read_events(path: Path) -> list[Event]:
 
 
 def _undisturbed(path: Path) -> list[Event]:
-    """Read the file; again, if it was taken to be at rest and a driver came meanwhile."""
+    """Read the file; again, if it was taken to be at rest and a driver came meanwhile, or died when it wrote."""
     while True:
-        before = _at_rest(path)
+        before, journal = _at_rest(path), _beside(path, "-journal").exists()
         try:
             with closing(_reader(path, alone=before is not None)) as connection:
                 _require_study(connection, path)
                 events = _rows(connection, path)
         except (sqlite3.DatabaseError, StudyError):
-            if before is None or before == _at_rest(path):
+            died = not journal and _beside(path, "-journal").exists()
+            if not died and (before is None or before == _at_rest(path)):
                 raise
         else:
             if before is None or before == _at_rest(path):
@@ -133,31 +181,47 @@ def _undisturbed(path: Path) -> list[Event]:
 
 def _at_rest(path: Path) -> tuple[int, int, int] | None:
     """What changes when the file is written to; None if that may happen now, or if it has a log that must be read."""
-    if _log(path).exists() or is_driven(path):
+    if _has_log(path) or is_driven(path):
         return None
     status = path.stat()
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _log(path: Path) -> Path:
+def _has_log(path: Path) -> bool:
+    return _beside(path, "-wal").exists() or _beside(path, "-journal").exists()
+
+
+def _beside(path: Path, ending: str) -> Path:
     study = path.resolve()
-    return study.with_name(study.name + "-wal")
+    return study.with_name(study.name + ending)
+
+
+def _unused(path: Path, *, shared: bool) -> bool:
+    """Whether nobody reads or writes the file, for one who has the lock of the driver or of the copies."""
+    if not shared or not path.is_file() or _has_log(path):
+        return not _has_log(path)
+    with path.open("rb") as file:
+        header = file.read(WITH_LOG + 1)
+    return header[WITH_LOG:] == b"\x02"  # copies keep no write-ahead log
 
 
 def _reader(path: Path, *, alone: bool) -> sqlite3.Connection:
     """A connection that changes nothing; `alone` says that there is no log and nobody writes.
 
-    Else SQLite would make a log and an index beside the file, which a reader cannot remove.
+    Else SQLite would make a log and an index beside the file, which a reader cannot remove. Who died while it wrote
+    without a write-ahead log has left a journal: only who may write can read past it, and so SQLite tidies up.
     """
     if path.is_dir() or path.stat().st_size == 0:
         what = "is a directory: name a file" if path.is_dir() else "is empty: name another file, or delete it"
         raise StudyError(f"{path} {what}.")
-    address = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' * alone}"
+    mode = "rw" if _beside(path, "-journal").exists() else "ro"
+    address = f"{path.absolute().as_uri()}?mode={mode}{'&immutable=1' * alone}"
     return sqlite3.connect(address, PATIENCE, uri=True)
 
 
-def _rows(connection: sqlite3.Connection, path: Path) -> list[Event]:
-    rows = connection.execute("SELECT id, kind, number, at, body FROM events ORDER BY id").fetchall()
+def _rows(connection: sqlite3.Connection, path: Path, after: int = 0) -> list[Event]:
+    query = "SELECT id, kind, number, at, body FROM events WHERE id > ? ORDER BY id"
+    rows = connection.execute(query, (after,)).fetchall()
     try:
         return [Event(id, kind, number, at, json.loads(body)) for id, kind, number, at, body in rows]
     except ValueError as error:  # cut off within a page, which SQLite does not notice

@@ -83,24 +83,18 @@ class Study:
             resources.enter_context(DriverLock(path))
             store = Store(path, say)
             resources.callback(store.close)
-            events, driver = store.events(), {"pid": os.getpid(), "host": platform.node(), "call": dict(call or {})}
+            driver = {"pid": os.getpid(), "host": platform.node(), "call": dict(call or {})}
+            events = store.events()
             if not events:  # new, or killed before the first event
-                optimizer = Optimizer.from_settings(settings)
-                body = {"optimizer": optimizer.settings.describe(), "build": build(), **_described(objective)}
-                store.append("created", None, body)
+                begin(store, settings, objective)
             else:
                 recorded = optimizer_after([event for event in events if event.kind in SETTINGS]).settings
-                _require_same(path, settings, recorded)
-                foreign = settings.strategy if settings.text is None else None
-                optimizer = optimizer_after(events, foreign)
-                driver |= _described(_news(path, objective, events, optimizer, say, anyway=anyway))
-                if "objective" in driver and not _has_value(optimizer):
-                    _retry_failures(store, optimizer)  # of another function, or of this one before it was mended
+                driver |= agreed(store, events, recorded, settings, say, objective=objective, anyway=anyway)
                 space = widened(recorded.space, settings.space)
                 if space != recorded.space:
                     say(f"{path} has wider bounds from now on: {space.parameters}.")
                     store.append("widened", None, {"space": space.describe()})
-                    optimizer = optimizer_after(store.events(), foreign)
+            optimizer = optimizer_after(store.events(), settings.strategy if settings.text is None else None)
             seen = store.append("opened", None, driver)
             return cls(path, store, optimizer, seen, resources.pop_all())
 
@@ -144,13 +138,8 @@ class Study:
 
     def ended(self, number: int, outcome: Outcome, seconds: float) -> int:
         """An evaluation has ended; one that is lost will be run again."""
-        went = {"seconds": seconds, "began": outcome.began, "worker": outcome.worker, "output": outcome.output}
-        if outcome.state == "done":
-            return self._store.append("told", number, {"value": outcome.value, **went})
-        why = {"reason": outcome.reason, "traceback": outcome.traceback}
-        if outcome.state == "lost":
-            return self._store.append("lost", number, {**why, **went})
-        return self._store.append("failed", number, {"state": outcome.state, **why, **went})
+        kind, body = as_event(outcome, seconds)
+        return self._store.append(kind, number, body)
 
     def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> int:
         """The driver ended, and how its workers had spent their time."""
@@ -172,6 +161,46 @@ def load(path: str | os.PathLike[str]) -> Result:
     path = Path(path)
     events = read_events(path)
     return replace(optimizer_after(events).result(ending(path, events)), idle=idle_shares(events), study=path)
+
+
+def as_event(outcome: Outcome, seconds: float) -> tuple[str, dict[str, Any]]:
+    """What a study writes down when an evaluation ends like this: the kind of the event and its body."""
+    went = {"seconds": seconds, "began": outcome.began, "worker": outcome.worker, "output": outcome.output}
+    if outcome.state == "done":
+        return "told", {"value": outcome.value, **went}
+    why = {"reason": outcome.reason, "traceback": outcome.traceback}
+    return ("lost", {**why, **went}) if outcome.state == "lost" else ("failed", {"state": outcome.state, **why, **went})
+
+
+def begin(store: Store, settings: Settings, objective: Objective | None) -> None:
+    """Write the first event of a study."""
+    described = settings.decided().describe()
+    store.append("created", None, {"optimizer": described, "build": build(), **_described(objective)})
+
+
+def agreed(
+    store: Store,
+    events: Sequence[Event],
+    recorded: Settings,
+    given: Settings | None,
+    say: Callable[[str], None],
+    *,
+    objective: Objective | None,
+    anyway: bool,
+) -> dict[str, Any]:
+    """What a driver must add to a study that it continues, if it may.
+
+    Raises:
+        StudyError: it was begun with other settings, or holds values of another function.
+    """
+    foreign = None if given is None or given.text is not None else given.strategy
+    if given is not None:
+        _require_same(store.path, given, recorded)
+    optimizer = optimizer_after(events, foreign)
+    news = _described(_news(store.path, objective, events, optimizer, say, anyway=anyway))
+    if news and not _has_value(optimizer):
+        _retry_failures(store, optimizer)  # of another function, or of this one before it was mended
+    return news
 
 
 def build() -> dict[str, str]:
@@ -230,8 +259,6 @@ def _has_value(optimizer: Optimizer) -> bool:
 
 def _retry_failures(store: Store, optimizer: Optimizer) -> None:
     numbers = without_value(optimizer)
-    for number in numbers:
-        optimizer.retry(number)
     if numbers:
         store.append("retried", None, {"numbers": numbers})
 

@@ -1,0 +1,23 @@
+"""What a study is told of the function that it is made for, and how another process can find the function again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from aegisbo.runners.command import Command
+from aegisbo.study.objective import Objective
+
+
+def objective_of(fun: Callable[..., Any]) -> Objective:
+    """What the values of a study are values of."""
+    return fun.objective() if isinstance(fun, Command) else Objective.of(fun)
+
+
+def recipe(fun: Callable[..., Any]) -> dict[str, Any]:
+    """Where another process finds the function, in JSON's types: a command, a name to import, or nothing."""
+    if isinstance(fun, Command):
+        return {"command": fun.text, "value_file": fun.value_file}
+    module, name = getattr(fun, "__module__", None), getattr(fun, "__qualname__", None)
+    importable = module not in (None, "__main__") and isinstance(name, str) and name.isidentifier()
+    return {"function": f"{module}:{name}"} if importable else {}

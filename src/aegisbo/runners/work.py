@@ -1,0 +1,152 @@
+"""`work`: one of many copies that share a study; each can be killed, and no other process must live for them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from typing import Any
+
+from aegisbo.optimizer import Result, Settings, Trial
+from aegisbo.outcome import Outcome
+from aegisbo.runners.arguments import check_arguments, check_call
+from aegisbo.runners.evaluation import Call
+from aegisbo.runners.interrupt import EndAtOnce
+from aegisbo.runners.loop import SPENT, Rules, run
+from aegisbo.runners.minimize import Watch
+from aegisbo.runners.pools import make_pool
+from aegisbo.runners.pools.environment import WorkerEnv
+from aegisbo.runners.progress import progress_of
+from aegisbo.runners.progress.log_lines import logger
+from aegisbo.runners.protocol import Asked, StopRun
+from aegisbo.runners.recipe import objective_of, recipe
+from aegisbo.study.history import optimizer_after
+from aegisbo.study.shared import LEASE, Shared
+from aegisbo.study.store import read_events
+
+
+def work(
+    fun: Callable[..., Any],
+    study: str | os.PathLike[str],
+    settings: Settings | None = None,
+    *,
+    budget: int | None = None,
+    workers: int = 1,
+    threads_per_worker: int | None = None,
+    worker_env: WorkerEnv | None = None,
+    timeout: float | None = None,
+    trial_timeout: float | None = None,
+    retries: int = 2,
+    target: float | None = None,
+    give_up_after: int | None = 20,
+    lease: float = LEASE,
+    progress: bool | None = None,
+    anyway: bool = False,
+) -> Result:
+    """Evaluate trials of a study that other copies share, until its budget is spent.
+
+    Args:
+        fun: the function, or a `Command`.
+        study: the file; the first copy makes it.
+        settings: of a new study, or the same as those of the study; None if it exists.
+        budget: evaluations of all copies together, for all from now on; None for what the study says.
+        workers: how many evaluations this copy runs at a time.
+        threads_per_worker: BLAS and OpenMP threads of each worker process; None for an equal share of the cores.
+        worker_env: environment variables of the worker processes, as for `minimize`.
+        timeout: seconds for this copy.
+        trial_timeout: seconds for one evaluation.
+        retries: how often an evaluation is run again whose worker or copy died.
+        target: a value that is good enough to stop.
+        give_up_after: end this copy when so many of its evaluations have ended and none of them gave a value.
+        lease: seconds without a sign of life after which others take over the trials of this copy.
+        progress: whether to show progress; None shows it on a terminal only.
+        anyway: go on with a study that holds values of another function.
+
+    Returns:
+        The result of the whole study when this copy ended.
+
+    Raises:
+        InvalidInput: an argument cannot be used.
+        StudyError: the study holds another run, is driven by `minimize`, or cannot be written.
+    """
+    check_arguments(
+        study=study,
+        timeout=timeout,
+        trial_timeout=trial_timeout,
+        lease=lease,
+        retries=retries,
+        target=target,
+        give_up_after=give_up_after,
+        progress=progress,
+        anyway=anyway,
+        **({} if budget is None else {"budget": budget}),
+    )
+    if settings is not None:
+        check_call(fun, settings.space, "processes", workers, threads_per_worker, worker_env)
+    call = {"budget": budget, "workers": workers, "target": target, **recipe(fun)}
+    with ExitStack() as stack:
+        shared = stack.enter_context(
+            Shared.open(
+                study,
+                settings,
+                logger.warning,
+                objective=objective_of(fun),
+                call=call,
+                anyway=anyway,
+                lease=lease,
+                retries=retries,
+            )
+        )
+        optimizer, copy = shared.optimizer, _Copy(shared)
+        check_call(fun, optimizer.space, "processes", workers, threads_per_worker, worker_env)
+        pool = make_pool(
+            "processes",
+            Call(fun, optimizer.space.named),
+            workers,
+            copy,
+            threads_per_worker=threads_per_worker,
+            worker_env=worker_env,
+        )
+        stack.callback(pool.close)
+        tell = stack.enter_context(progress_of(optimizer, pool, shared.budget, progress, study))
+        watch = Watch(optimizer, (), target, give_up_after, tell, study)
+        rules = Rules(timeout, trial_timeout, retries)
+        ends = stack.enter_context(EndAtOnce())
+        record = run(copy, pool, sys.maxsize, rules=rules, journal=copy, watch=watch)
+        ends.ignore()
+        shared.leave(record.message, [asdict(idle) for idle in record.idle])
+    whole = optimizer_after(read_events(shared.path))  # others may have gone on since
+    result = replace(whole.result(record.message), idle=record.idle_shares, study=shared.path)
+    logger.info(result.message)
+    return result
+
+
+class _Copy:
+    """A shared study as the optimizer and the journal of a loop: it is the study that counts and hands out."""
+
+    pending: tuple[Trial, ...] = ()  # the study hands them out
+    memory: Mapping[str, Any] = {}  # which the study has written down
+    seen = 0
+
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+
+    def ask(self) -> Trial | None:
+        """A trial to run, written down already; None if others run all that is left, and may leave some."""
+        trial = self._shared.ask()
+        if trial is None and self._shared.spent:
+            raise StopRun(SPENT)
+        return trial
+
+    def end(self, number: int, outcome: Outcome) -> None:
+        """Let the optimizer know what has been written down, by this copy and by others."""
+        self._shared.catch_up()
+
+    def asked(self, trial: Asked, memory: Mapping[str, Any], seen: int, seconds: float) -> None:
+        """Do nothing: `ask` has written it down."""
+
+    def ended(self, number: int, outcome: Outcome, seconds: float) -> int:
+        """Write down how an evaluation ended."""
+        return self._shared.ended(number, outcome, seconds)

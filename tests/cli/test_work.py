@@ -1,0 +1,118 @@
+"""`aegisbo work`, as a user types it: one copy here; many of them, and their faults, in tests/faults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import aegisbo
+from aegisbo.cli import app
+from aegisbo.errors import InvalidInput, StudyError
+from aegisbo.study.lock import DriverLock
+from aegisbo.study.replay import replay
+from aegisbo.study.store import read_events
+
+SPACE = """
+[u]
+type = "real"
+low = -5.0
+high = 10.0
+
+[k]
+type = "int"
+low = 1
+high = 4
+"""
+MODULE = """
+def squared(u, k):
+    if u > 8:
+        raise ValueError("too far")
+    return (u - 3.0) ** 2 + k
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "space.toml").write_text(SPACE)
+    (tmp_path / "work_module.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+def call(*arguments: str, code: int = 0) -> str:
+    result = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+NEW = ("--space", "space.toml", "--strategy", "random", "--seed", "3", "--quiet")
+
+
+def test_the_study_knows_its_function_its_space_and_its_budget(folder: Path) -> None:
+    output = call("work", "run.db", "work_module:squared", *NEW, "--budget", "5")
+    result = aegisbo.load("run.db")
+    assert "The budget is spent." in output
+    assert f"best   {result.fun:.8g}" in output
+    assert "study  run.db" in output
+    assert result.nfev == 5
+    assert "done   5 evaluations" in call("work", "run.db", "--quiet")
+    assert "done   7 evaluations" in call("work", "run.db", "--quiet", "--budget", "7", "--workers", "2")
+    assert replay("run.db").differences == ()
+    assert {file.name for file in folder.iterdir()} - {"__pycache__"} == {"space.toml", "work_module.py", "run.db"}
+    assert call("show", "run.db").startswith("The budget is spent.")
+    assert {trial.state for trial in aegisbo.load("run.db").trials} <= {"done", "failed"}
+
+
+def test_copies_and_minimize_continue_each_other(folder: Path) -> None:
+    common = ("--space", "space.toml", "--strategy", "random", "--seed", "3", "--quiet")
+    program = ("--command", "expr {k} + 1")
+    call("minimize", *program, *common, "--budget", "3", "--study", "run.db", "--workers", "1")
+    assert "done   4 evaluations" in call("work", "run.db", "--quiet", "--budget", "4")
+    assert "done   5 evaluations" in call("minimize", *program, *common, "--budget", "5", "--study", "run.db")
+    assert replay("run.db").differences == ()
+    for trial in aegisbo.load("run.db").trials:
+        assert trial.value == trial.params["k"] + 1
+
+
+def test_what_is_missing_is_named(folder: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"Give either a function .* or a --command"):
+        call("work", "run.db")
+    with pytest.raises(InvalidInput, match=r"There is no study run.db yet: give what to minimize, and its space"):
+        call("work", "run.db", "work_module:squared")
+    with pytest.raises(InvalidInput, match=r"There is no study run.db yet: give a budget"):
+        call("work", "run.db", "work_module:squared", *NEW)
+    with pytest.raises(InvalidInput, match="--seed goes with --space"):
+        call("work", "run.db", "work_module:squared", "--seed", "3")
+    with pytest.raises(InvalidInput, match=r"lease is 0.0: give seconds, more than 0"):
+        call("work", "run.db", "work_module:squared", *NEW, "--lease", "0")
+    assert not Path("run.db").exists()
+    aegisbo.minimize(lambda x: float(x[0]), [(0.0, 1.0)], budget=1, study="mine.db", executor="serial")
+    with pytest.raises(InvalidInput, match=r"mine.db does not say what to minimize"):
+        call("work", "mine.db")
+
+
+def test_a_driver_keeps_copies_out(folder: Path) -> None:
+    call("work", "run.db", "work_module:squared", *NEW, "--budget", "1")
+    before = len(read_events(Path("run.db")))
+    with DriverLock(Path("run.db")), pytest.raises(StudyError, match="already being driven by this process"):
+        call("work", "run.db", "--budget", "2")
+    assert len(read_events(Path("run.db"))) == before
+
+
+def test_an_evaluation_that_hangs_is_stopped_and_one_whose_worker_dies_is_repeated(folder: Path) -> None:
+    Path("rough.py").write_text(
+        "import os, time\n"
+        "def hangs(u, k):\n    time.sleep(600)\n"
+        "def dies(u, k):\n    os.kill(os.getpid(), 9)\n"
+    )  # fmt: skip
+    call("work", "hangs.db", "rough:hangs", *NEW, "--budget", "1", "--trial-timeout", "0.2", code=3)
+    (trial,) = aegisbo.load("hangs.db").trials
+    assert trial.state == "timed_out"
+    call("work", "dies.db", "rough:dies", *NEW, "--budget", "1", "--retries", "1", code=3)
+    (trial,) = aegisbo.load("dies.db").trials
+    assert trial.state == "failed"
+    assert trial.reason == "Its worker died 2 times: Its process ended by signal SIGKILL."
+    assert [event.kind for event in read_events(Path("dies.db"))].count("lost") == 2

@@ -1,0 +1,40 @@
+"""Copies of one study in one process, to be interleaved by hand, on a clock that stands still."""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aegisbo.optimizer import Settings
+from aegisbo.study.history import optimizer_after
+from aegisbo.study.shared import Shared, join
+from aegisbo.study.store import Store
+
+BOX = {"u": (-5.0, 10.0), "v": (2.0, 3.0)}
+
+
+@dataclass
+class Hall:
+    """Where copies work on one study, each with a connection of its own and without a heart that beats by itself."""
+
+    path: Path
+    budget: int = 100
+    lease: float = 10.0
+    now: float = 1000.0
+    settings: Settings = field(default_factory=lambda: Settings.checked(BOX, strategy="random", seed=3))
+    stores: list[Store] = field(default_factory=list)
+
+    def copy(self, *, alone: bool = False, retries: int = 2, **call: Any) -> Shared:
+        store = Store(self.path, print, shared=True)
+        self.stores.append(store)
+        who = {"pid": os.getpid(), "host": platform.node(), "lease": self.lease}
+        joined = join(store, self.settings, {**who, "call": {"budget": self.budget, "workers": 1, **call}}, alone=alone)
+        events = [event for event in store.events() if event.id <= joined.id]
+        return Shared(store, optimizer_after(events), joined, retries=retries, clock=lambda: self.now)
+
+    def close(self) -> None:
+        for store in self.stores:
+            store.close()
