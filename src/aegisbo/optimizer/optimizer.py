@@ -28,10 +28,12 @@ from aegisbo.outcome import FAILURES, Failure, Outcome, judged
 from aegisbo.space import Params, Space
 from aegisbo.space.space import SpaceLike
 from aegisbo.strategies.base import Evidence, Memory, Strategy
+from aegisbo.strategies.timing import Timing
 
 # Whether a function is noisy cannot be seen in its values: a rough one looks the same. Hence an option, and a remark.
 SMOOTHED = "Values are noisy: x has the best posterior mean of all evaluated points, and fun is that mean."
 UNSMOOTHED = "Values are noisy, but there is no model to smooth them: x and fun are the best one measured."
+TIMED = ("done", "invalid", "timed_out")  # states of trials that kept their worker as long as their points do
 OLD_NAMES = {"expired": "lost"}  # states as version 0.1 called them
 
 
@@ -53,6 +55,7 @@ class Optimizer:
         maximize: look for where the function is largest instead.
         noisy: the function gives another value each time, so that the best one measured is merely lucky: the best
             point is then the evaluated one with the best posterior mean.
+        cost: "time" if AEGiS is to prefer points whose evaluation takes less time, where that pays per second.
 
     Raises:
         InvalidInput: a value cannot be used; the message names it and what to give instead.
@@ -69,6 +72,7 @@ class Optimizer:
         initial: Iterable[Any] | None = None,
         maximize: bool = False,
         noisy: bool = False,
+        cost: str | None = None,
     ) -> None:
         self._begin(
             Settings.checked(
@@ -80,6 +84,7 @@ class Optimizer:
                 initial=initial,
                 maximize=maximize,
                 noisy=noisy,
+                cost=cost,
             )
         )
 
@@ -147,18 +152,23 @@ class Optimizer:
         }
         return {**self.settings.describe(), **as_stored(described)}
 
-    def ask(self) -> Trial:
+    def ask(self, within: float | None = None) -> Trial:
         """The next trial to evaluate, pending from now on. Waits for no result; may be called any number of times.
+
+        Args:
+            within: seconds that are left, if there is a limit: a point is chosen whose evaluation will probably be
+                finished by then, judged by the times of those that have ended.
 
         Returns:
             The trial: `x` is what the function receives, `number` is what `tell` wants back, `note` says why.
 
         Raises:
             SpaceExhausted: every point of a finite space is evaluated or under evaluation.
+            NoTime: no evaluation would probably be finished within that time; nothing has changed.
         """
         with self._turn:
             with self._lock:
-                number, evidence = len(self._trials), self.evidence()
+                number, evidence = len(self._trials), self.evidence(within)
             if number < len(self._given):
                 require_free_point(evidence)
                 return self._add(number, self._given[number], note={"move": "initial"})
@@ -170,23 +180,29 @@ class Optimizer:
                     f"The strategy {self.strategy!r} gave a memory or a note that is not JSON ({error}): use plain "
                     "numbers, text, lists and dicts."
                 ) from error
+            note |= {} if evidence.timing is None else evidence.timing.note(suggestion.x)
             params, note = self.space.params(suggestion.x), self.direction.turned_note(note)
             with self._lock:
                 trial = self._add(number, params, note=note)
                 self._memory = memory  # last, so that a suggestion which cannot be used leaves no trace
                 return trial
 
-    def tell(self, trial: Trial | int, value: float) -> Trial:
+    def tell(self, trial: Trial | int, value: float, seconds: float | None = None) -> Trial:
         """End a trial with the value measured; one that is not finite makes the trial invalid.
+
+        Args:
+            trial: the trial or its number.
+            value: what was measured.
+            seconds: how long that took, if you want `cost="time"` or `ask(within=...)` to know.
 
         Returns:
             The trial as it is now.
 
         Raises:
             TrialError: the trial was never asked for, or has ended already.
-            InvalidInput: the value is not a number.
+            InvalidInput: the value or the seconds are not a number.
         """
-        return self.end(trial, _outcome_of(value))
+        return self.end(trial, replace(_outcome_of(value), seconds=_checked_seconds(seconds)))
 
     def fail(self, trial: Trial | int, reason: str, state: Failure = "failed") -> Trial:
         """End a trial that gave no usable value; its point counts as a bad one.
@@ -421,8 +437,11 @@ class Optimizer:
             optimizer=now,
         )
 
-    def evidence(self) -> Evidence:
-        """What the strategy would be shown now: observed points first, then trials by number, whoever ended first."""
+    def evidence(self, within: float | None = None) -> Evidence:
+        """What the strategy would be shown now: observed points first, then trials by number, whoever ended first.
+
+        Where time matters, because of `cost` or because only so many seconds are left, it is shown the times, too.
+        """
         with self._lock:
             done, failed, pending = self._with_value(), self._failed(), self.pending
             return Evidence(
@@ -431,7 +450,13 @@ class Optimizer:
                 failed=self._stacked(failed),
                 pending=self._stacked(pending),
                 cube=self.space.cube,
+                timing=self._timing(within) if self.settings.cost or within is not None else None,
             )
+
+    def _timing(self, within: float | None) -> Timing:
+        timed = [trial for trial in self._trials if trial.state in TIMED and trial.seconds]
+        seconds = np.array([trial.seconds for trial in timed], dtype=np.float64)
+        return Timing(self._stacked(timed), seconds, costly=self.settings.cost is not None, limit=within)
 
     def _known(self, trial: Trial | int) -> Trial:
         """The trial that is meant, as it is now."""
@@ -480,3 +505,11 @@ def _outcome_of(value: object) -> Outcome:
     if as_number(value) is None:
         raise InvalidInput(f"The value of a trial must be a number, got {value!r}: use float(...), or call fail.")
     return judged(value)
+
+
+def _checked_seconds(seconds: object) -> float | None:
+    """How long an evaluation took, if somebody said so."""
+    number = as_number(seconds)
+    if seconds is not None and (number is None or not 0.0 <= number < math.inf):
+        raise InvalidInput(f"seconds is {seconds!r}: give how long the evaluation took, 0 or more, or None.")
+    return number

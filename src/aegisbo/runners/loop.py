@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from time import perf_counter
 
-from aegisbo.errors import InvalidInput, SpaceExhausted
+from aegisbo.errors import InvalidInput, NoTime, SpaceExhausted
 from aegisbo.outcome import Outcome
 from aegisbo.runners.idle import CAUSES, Idle, JobTimes, idle_of
 from aegisbo.runners.protocol import Asked, Asks, Finished, Journal, StopRun, Unrecorded, Workers
@@ -182,9 +182,6 @@ class _Loop:
         if not self.more():
             self.message = "Stopped on request."
             return False
-        if self._no_time_for_another():
-            self.message = "The time is up."
-            return False
         return True
 
     def _suspicious(self) -> bool:
@@ -194,13 +191,18 @@ class _Loop:
         return bool(active and self.suspects & (active | following))
 
     def _next(self) -> Asked | None:
-        if self.waiting:
-            return self.waiting.pop(0)
+        limit = self._limit()
+        for k, trial in enumerate(self.waiting):
+            if limit is None or self._expected_seconds(trial) <= limit:
+                return self.waiting.pop(k)
         begin = perf_counter()
         try:
-            trial = self.optimizer.ask()
+            trial = self.optimizer.ask() if limit is None else self.optimizer.ask(limit)
         except SpaceExhausted as error:
             self.exhausted, self.message = True, str(error)
+            return None
+        except NoTime as error:
+            self.message = f"The time is up: {_as_reason(error)}"
             return None
         seconds = self.suggestion_seconds[trial.number] = perf_counter() - begin
         self.journal.asked(trial, self.optimizer.memory, self.seen, seconds)
@@ -313,12 +315,23 @@ class _Loop:
         """Jobs that still count."""
         return sum(not job.given_up for job in self.running.values())
 
-    def _no_time_for_another(self) -> bool:
-        """Whether a job that takes as long as most did would not be finished in time."""
-        if self.rules.timeout is None or not self.finished:
-            return False
-        remaining = self.started + self.rules.timeout - self.workers.now()
-        return remaining < median(job.seconds for job in self.finished)
+    def _limit(self) -> float | None:
+        """Seconds within which a job must end that is started now; None if it is in time however long it takes."""
+        if self.rules.timeout is None:
+            return None
+        remaining = max(self.started + self.rules.timeout - self.workers.now(), 0.0)
+        longest = self.rules.trial_timeout
+        return None if longest is not None and longest <= remaining else remaining
+
+    def _expected_seconds(self, trial: Asked) -> float:
+        """What a job will probably take that was asked for earlier: as was expected then, or as long as most did."""
+        usual = median(job.seconds for job in self.finished) if self.finished else 0.0
+        return float(trial.note.get("expected_seconds", usual))
+
+
+def _as_reason(error: Exception) -> str:
+    text = str(error)
+    return text[:1].lower() + text[1:]
 
 
 def _in_words(seconds: float) -> str:

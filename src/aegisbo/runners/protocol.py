@@ -46,7 +46,8 @@ class Asks(Protocol):
     @property
     def memory(self) -> Mapping[str, Any]: ...
 
-    def ask(self) -> Asked: ...
+    def ask(self, within: float = ..., /) -> Asked:
+        """A point; if so many seconds are left, one whose evaluation will probably be finished then, or `NoTime`."""
 
     def end(self, number: int, outcome: Outcome, /) -> object:
         """Take in how the evaluation of trial `number` ended."""

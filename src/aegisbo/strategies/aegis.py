@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -18,6 +18,7 @@ from aegisbo.strategies.expected_improvement import improve
 from aegisbo.strategies.local_quadratic import LocalModel, local_model, search_near
 from aegisbo.strategies.model_based import Decision, ModelBased
 from aegisbo.strategies.moves import anywhere, exploit, pareto, thompson
+from aegisbo.strategies.per_second import Quickness
 from aegisbo.strategies.surrogates import Belief
 
 TEMPERATURE = 5.0  # by which differences of log p are divided
@@ -45,6 +46,8 @@ class Aegis(ModelBased):
     Raises:
         InvalidInput: a value is none of these.
     """
+
+    weighs_time: ClassVar[bool] = True  # it can be told that evaluations cost time
 
     epsilon: str | float | None = None
     gamma: float = 0.5
@@ -77,7 +80,10 @@ class Aegis(ModelBased):
         choices = self._choices(move, belief, evidence, rng)
         if move == "exploit" and self._is_spent(choices[0], belief, evidence.pending):
             move = "improve"
-            choices = improve(believed_improvement(belief, evidence.pending), evidence.cube, self.parts.search, rng)
+            promise = believed_improvement(belief, evidence.pending)
+            if evidence.price is not None:
+                promise = replace(promise, penalty=Quickness(evidence.price))
+            choices = improve(promise, evidence.cube, self.parts.search, rng)
         return Decision(choices, {"move": move, "coin": r}, memory)
 
     def _stage(self, evidence: Evidence, memory: Memory) -> tuple[bool, bool, Memory]:
@@ -121,14 +127,14 @@ class Aegis(ModelBased):
         return schedules.exploration(self.parts.epsilon if self.epsilon is None else self.epsilon, d)
 
     def _choices(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Array:
-        cube, parts = evidence.cube, self.parts
+        cube, parts, price = evidence.cube, self.parts, evidence.price
         match move:
             case "exploit":
-                return exploit(belief.gp, cube, parts.search, rng)
+                return exploit(belief.gp, cube, parts.search, rng, price)
             case "thompson":
-                return thompson(belief.exploring.gp, cube, parts.search, parts.features, rng)
+                return thompson(belief.exploring.gp, cube, parts.search, parts.features, rng, price)
             case "pareto":
-                return pareto(belief.exploring.gp, cube, parts.front, rng)
+                return pareto(belief.exploring.gp, cube, parts.front, rng, price)
             case _:
                 return anywhere(cube, rng)
 

@@ -18,6 +18,8 @@ from aegisbo.search import nsga2
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.inner_search import InnerSearch, Objective
 from aegisbo.space.cube import Cube
+from aegisbo.strategies.durations import Durations
+from aegisbo.strategies.per_second import GainPerSecond, quick_first
 
 GOOD = 10  # points that a search is told of
 
@@ -45,14 +47,20 @@ class _Path:
         return values[0], gradients[0]
 
 
-def exploit(gp: GP, cube: Cube, search: InnerSearch, rng: Generator) -> Array:
-    """Minimize the posterior mean (Algorithm 1, line 6)."""
-    return search(_Mean(gp), cube, rng, best_points(gp))
+def exploit(gp: GP, cube: Cube, search: InnerSearch, rng: Generator, price: Durations | None = None) -> Array:
+    """Minimize the posterior mean (Algorithm 1, line 6); given a price, maximize its gain per second."""
+    return search(_priced(_Mean(gp), gp, price), cube, rng, best_points(gp))
 
 
-def thompson(gp: GP, cube: Cube, search: InnerSearch, features: int, rng: Generator) -> Array:
-    """Minimize a function drawn from the posterior (lines 8 and 9)."""
-    return search(posterior_path(gp, features, rng), cube, rng, best_points(gp))
+def thompson(
+    gp: GP, cube: Cube, search: InnerSearch, features: int, rng: Generator, price: Durations | None = None
+) -> Array:
+    """Minimize a function drawn from the posterior (lines 8 and 9); given a price, maximize its gain per second."""
+    return search(_priced(posterior_path(gp, features, rng), gp, price), cube, rng, best_points(gp))
+
+
+def _priced(function: Objective, gp: GP, price: Durations | None) -> Objective:
+    return function if price is None else GainPerSecond(function, _lowest(gp), price)
 
 
 def posterior_path(gp: GP, features: int, rng: Generator) -> Objective:
@@ -74,8 +82,11 @@ class Front:
         return np.full(len(F), True) if self.hope is None else F[:, 0] + self.hope * F[:, 1] < best
 
 
-def pareto(gp: GP, cube: Cube, front: Front, rng: Generator) -> Array:
-    """A random member of the approximate Pareto set (lines 11 and 12), those with hope first."""
+def pareto(gp: GP, cube: Cube, front: Front, rng: Generator, price: Durations | None = None) -> Array:
+    """A random member of the approximate Pareto set (lines 11 and 12), those with hope first.
+
+    Given a price, one that takes half as long is twice as likely.
+    """
 
     def objectives(Z: Array) -> Array:  # (m, width) -> (m, 2)
         mu, var = gp.predict(cube.round(Z))
@@ -84,8 +95,14 @@ def pareto(gp: GP, cube: Cube, front: Front, rng: Generator) -> Array:
     population = front.population * cube.parameters
     archive = nsga2.search(lambda Z: by_blocks(objectives, Z), cube.width, rng, population=population)
     members = rng.permutation(archive.front)
-    hopeful = front.hopeful(archive.F[members], float(gp.y.min()) + gp.constant)
+    if price is not None:
+        members = members[quick_first(price, cube.round(archive.X[members]), rng)]
+    hopeful = front.hopeful(archive.F[members], _lowest(gp))
     return cube.round(archive.X[np.concatenate([members[hopeful], members[~hopeful]])])
+
+
+def _lowest(gp: GP) -> float:
+    return float(gp.y.min()) + gp.constant
 
 
 def best_points(gp: Posterior) -> Array:
