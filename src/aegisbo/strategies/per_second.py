@@ -12,20 +12,19 @@ from aegisbo.arrays import Array, Floats, Index
 from aegisbo.search.inner_search import Objective
 from aegisbo.strategies.durations import Durations
 
-WEIGHT = 1.0  # of log seconds beside the logarithm of a gain: 1 for the gain per second, 0 for the gain alone
-SOFTNESS = 0.1  # standard deviations of the outputs: how far above the best value a hope for a gain is given up
+SOFTNESS = 0.3  # standard deviations of the outputs: how far above the best value a hope for a gain is given up
 
 
 @dataclass(frozen=True)
 class Quickness:
-    """What expected improvement is multiplied by: 1 / seconds, to the power of `WEIGHT`."""
+    """What expected improvement is multiplied by: 1 / seconds."""
 
     durations: Durations
 
     def log_value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
         """Values (m,) and gradients (m, width) at Z (m, width)."""
         value, gradient = self.durations.log_seconds(Z)
-        return -WEIGHT * value, -WEIGHT * gradient
+        return -value, -gradient
 
 
 @dataclass(frozen=True)
@@ -42,14 +41,14 @@ class GainPerSecond:
     def screen(self, Z: Array) -> Floats:
         """Values (m,) at Z (m, width)."""
         value, _ = _log_soft((self.best - self.function.screen(Z)) / SOFTNESS)
-        return -value + WEIGHT * self.durations.log_seconds(Z)[0]
+        return -value + self.durations.log_seconds(Z)[0]
 
     def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
         """Values (m,) and gradients (m, width) at Z (m, width)."""
         f, slope = self.function.value_and_gradient(Z)
         value, derivative = _log_soft((self.best - f) / SOFTNESS)
         log_seconds, of_time = self.durations.log_seconds(Z)
-        return -value + WEIGHT * log_seconds, (derivative / SOFTNESS)[:, None] * slope + WEIGHT * of_time
+        return log_seconds - value, of_time + (derivative / SOFTNESS)[:, None] * slope
 
 
 def _log_soft(t: Floats) -> tuple[Array, Array]:
@@ -62,5 +61,4 @@ def _log_soft(t: Floats) -> tuple[Array, Array]:
 
 def quick_first(durations: Durations, Z: Array, rng: Generator) -> Index:
     """A random order of Z (m, width) in which a point that takes half as long is twice as likely to be the first."""
-    chances = -WEIGHT * durations.log_seconds(Z)[0] + rng.gumbel(size=len(Z))
-    return np.argsort(-chances, kind="stable")
+    return np.argsort(durations.log_seconds(Z)[0] - rng.gumbel(size=len(Z)), kind="stable")
