@@ -155,9 +155,11 @@ class TestCost:
 def test_seconds_that_are_none_are_refused(seconds: object) -> None:
     optimizer = Optimizer(SPACE, seed=3)
     trial = optimizer.ask()
-    with pytest.raises(InvalidInput, match=r"seconds is .*: give how long the evaluation took"):
+    with pytest.raises(InvalidInput, match=r"seconds is .*: give a number of seconds"):
         optimizer.tell(trial, 1.0, seconds)  # type: ignore[arg-type]
-    assert optimizer.pending
+    with pytest.raises(InvalidInput, match=r"within is .*: give a number of seconds"):
+        optimizer.ask(within=seconds)  # type: ignore[arg-type]
+    assert optimizer.pending == (trial,)
 
 
 def test_a_hurried_and_priced_study_is_resumed_and_replayed(tmp_path: Path) -> None:

@@ -165,7 +165,9 @@ class Optimizer:
         Raises:
             SpaceExhausted: every point of a finite space is evaluated or under evaluation.
             NoTime: no evaluation would probably be finished within that time; nothing has changed.
+            InvalidInput: `within` is not a number of seconds.
         """
+        within = _checked_seconds(within, "within")
         with self._turn:
             with self._lock:
                 number, evidence = len(self._trials), self.evidence(within)
@@ -202,7 +204,7 @@ class Optimizer:
             TrialError: the trial was never asked for, or has ended already.
             InvalidInput: the value or the seconds are not a number.
         """
-        return self.end(trial, replace(_outcome_of(value), seconds=_checked_seconds(seconds)))
+        return self.end(trial, replace(_outcome_of(value), seconds=_checked_seconds(seconds, "seconds")))
 
     def fail(self, trial: Trial | int, reason: str, state: Failure = "failed") -> Trial:
         """End a trial that gave no usable value; its point counts as a bad one.
@@ -507,9 +509,9 @@ def _outcome_of(value: object) -> Outcome:
     return judged(value)
 
 
-def _checked_seconds(seconds: object) -> float | None:
-    """How long an evaluation took, if somebody said so."""
+def _checked_seconds(seconds: object, name: str) -> float | None:
+    """A time, if there is one."""
     number = as_number(seconds)
     if seconds is not None and (number is None or not 0.0 <= number < math.inf):
-        raise InvalidInput(f"seconds is {seconds!r}: give how long the evaluation took, 0 or more, or None.")
+        raise InvalidInput(f"{name} is {seconds!r}: give a number of seconds, 0 or more, or None.")
     return number
