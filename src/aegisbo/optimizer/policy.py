@@ -64,14 +64,22 @@ class Policy:
         """
         require_free_point(evidence)
         cube = evidence.cube
-        hurry = self.rng(Role.HURRY, number)
         if number < self.n_initial or len(evidence.y) < cube.parameters + 1:
             x = cube.unused(self.spread(number, cube), evidence.taken)
-            return in_time(Suggestion(x, memory, {"move": "initial"}), None, evidence, hurry)
+            return self._in_time(Suggestion(x, memory, {"move": "initial"}), None, number, evidence)
         with one_blas_thread():
             suggestion = self.strategy.suggest(evidence, memory, self.rng(Role.STRATEGY, number))
-            _require_point(suggestion, self.strategy, cube)
-            return in_time(suggestion, self.strategy, evidence, hurry)
+        _require_point(suggestion, self.strategy, cube)
+        return self._in_time(suggestion, self.strategy, number, evidence)
+
+    def _in_time(
+        self, suggestion: Suggestion, strategy: Strategy | None, number: int, evidence: Evidence
+    ) -> Suggestion:
+        """The suggestion, or another one if there is no time for it."""
+        if evidence.timing is None:
+            return suggestion
+        with one_blas_thread():
+            return in_time(suggestion, strategy, evidence, self.rng(Role.HURRY, number))
 
     def spread(self, number: int, cube: Cube) -> Array:  # (width,)
         """The point of the space-filling sequence for the trial with this number, whatever is known."""

@@ -52,7 +52,7 @@ def in_time(suggestion: Suggestion, strategy: Strategy | None, evidence: Evidenc
         NoTime: no such point was found.
     """
     timing = evidence.timing
-    if timing is None or timing.fits(suggestion.x[None])[0]:
+    if timing is None or timing.fits(np.atleast_2d(suggestion.x))[0]:
         return suggestion
     if timing.limit and timing.durations is not None and timing.durations.informed:
         chance = InTime(timing.durations, timing.limit)

@@ -35,7 +35,11 @@ class Timing:
 
     def note(self, x: Array) -> dict[str, float]:
         """How long the evaluation of x (width,) is expected to take, as likely to be exceeded as not."""
-        return {} if self.durations is None else {"expected_seconds": float(self.durations.quantile(x[None], 0.5)[0])}
+        return (
+            {}
+            if self.durations is None
+            else {"expected_seconds": float(self.durations.quantile(np.atleast_2d(x), 0.5)[0])}
+        )
 
     @property
     def price(self) -> Durations | None:
