@@ -49,6 +49,10 @@ class SpaceExhausted(AegisError):
     """Every point of a finite space has been evaluated or is being evaluated."""
 
 
+class NoTime(AegisError):
+    """No evaluation that is started now would probably be finished in time."""
+
+
 class MissingExtra(AegisError, ImportError):
     """An optional dependency is not installed."""
 

@@ -289,3 +289,22 @@ def test_a_file_that_is_not_there_is_said_so(folder: Path, command: str) -> None
     with pytest.raises(AegisError, match=r"no study file nothing\.db"):
         call(command, "nothing.db", *["3"] * (command == "forget"))
     assert not Path("nothing.db").exists()
+
+
+def test_time_may_be_the_cost(folder: Path) -> None:
+    common = (
+        "minimize",
+        "mine:f",
+        "--space",
+        "space.toml",
+        "--budget",
+        "4",
+        "--executor",
+        "serial",
+        "--study",
+        "run.db",
+    )
+    with pytest.raises(InvalidInput, match="cost is 'money': give 'time'"):
+        call(*common, "--cost", "money")
+    call(*common, "--no-raise-errors", "--cost", "time")
+    assert aegisbo.load("run.db").optimizer.settings.cost == "time"

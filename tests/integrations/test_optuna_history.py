@@ -53,6 +53,22 @@ def read(trials: list[FrozenTrial], *, maximize: bool = False, stale_after: floa
     return Reader(SPACE, Direction(maximize), stale_after).read(trials, asking=99)
 
 
+def test_where_time_is_the_cost_evidence_holds_how_long_whole_trials_took() -> None:
+    trials = [
+        trial(0, value=7.0, x=-5, y=2, duration=12.0),
+        trial(1, TrialState.RUNNING, age=50.0),
+        trial(2, TrialState.FAIL, duration=3.0),
+        trial(3, TrialState.PRUNED, value=8.0, duration=1.0),
+        trial(4, value=6.0, x=10, y=3, duration=40.0),
+    ]
+    assert read(trials).evidence.timing is None
+    timing = Reader(SPACE, Direction(False), None, priced=True).read(trials, asking=99).evidence.timing
+    assert timing is not None
+    assert timing.costly
+    np.testing.assert_allclose(timing.X, [[0, 0], [1, 1]])
+    np.testing.assert_allclose(timing.seconds, [12.0, 40.0])
+
+
 def roles(*trials: FrozenTrial, stale_after: float | None = None) -> dict[int, str]:
     return {number: known.role for number, known in read(list(trials), stale_after=stale_after).known.items()}
 

@@ -396,3 +396,25 @@ def test_studies_that_it_cannot_handle_are_refused() -> None:
 def test_bad_arguments_are_named(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         AegisSampler(**arguments)
+
+
+def test_a_cost_that_is_not_known_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="cost is 'money': give 'time'"):
+        AegisSampler(cost="money")
+
+
+def test_where_time_is_the_cost_the_strategy_sees_how_long_trials_took() -> None:
+    seen = []
+
+    class Observer:
+        weighs_time = True
+
+        def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion:
+            seen.append(evidence.timing)
+            return Suggestion(rng.random(evidence.cube.width), memory, {"move": "observed"})
+
+    sampler = AegisSampler(strategy=Observer(), seed=3, search_space=PLANE, n_initial=0, cost="time")
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(lambda trial: trial.suggest_float("x", -5, 10) + trial.suggest_float("y", 2, 3), n_trials=5)
+    expected = [trial.duration.total_seconds() for trial in study.trials[:4] if trial.duration]
+    np.testing.assert_array_equal(seen[-1].seconds, expected)

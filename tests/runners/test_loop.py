@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegisbo.errors import InvalidInput, SpaceExhausted
+from aegisbo.errors import InvalidInput, NoTime, SpaceExhausted
 from aegisbo.outcome import Outcome
 from aegisbo.runners import loop as loop_module
 from aegisbo.runners.loop import Rules, Run, run
@@ -33,13 +33,16 @@ class Recorder:
     """An optimizer that suggests 10 * number and writes down all that it is asked and told."""
 
     size: float = math.inf  # how many points the space holds
+    seconds: float = 0.0  # that a job takes, as far as is known
     events: list[tuple[Any, ...]] = field(default_factory=list)
     issued: int = 0
     occupied: int = 0
     pending: tuple[Trial, ...] = ()
     memory: dict[str, Any] = field(default_factory=dict)
 
-    def ask(self) -> Trial:
+    def ask(self, within: float = math.inf) -> Trial:
+        if within < self.seconds:
+            raise NoTime("Nothing ends in time.")
         if self.occupied >= self.size:
             raise SpaceExhausted("no point left")
         self.events.append(("ask", self.issued))
@@ -382,11 +385,11 @@ def test_where_it_is_not_its_worker_stays_busy_and_the_late_value_counts() -> No
 
 
 def test_nothing_is_started_that_would_not_finish_and_the_end_is_punctual() -> None:
-    optimizer = Recorder()
+    optimizer = Recorder(seconds=2.0)
     workers = VirtualWorkers(plus_one, 1, Constant(2.0), seed=3)
     record = run(optimizer, workers, budget=99, rules=Rules(timeout=7.0))
     assert optimizer.of("tell") == [0, 1, 2]
-    assert record.message == "The time is up."
+    assert record.message == "The time is up: nothing ends in time."
     assert workers.now() == 6.0  # a fourth would have been cut off at 7
     long = VirtualWorkers(plus_one, 1, Constant(20.0), seed=3)
     assert run(Recorder(), long, budget=99, rules=Rules(timeout=7.0)).finished == ()
@@ -539,7 +542,12 @@ def test_a_run_that_spends_its_budget_after_all_says_so() -> None:
         def seconds(self, number: int) -> float:
             return (6.0, 5.5, 0.51, 0.5, 0.5)[number]
 
-    optimizer = Recorder()
+    class Learning(Recorder):
+        def end(self, number: int, outcome: Outcome) -> None:
+            super().end(number, outcome)
+            self.seconds = {0: 5.75, 2: 5.5}.get(number, self.seconds)  # the median
+
+    optimizer = Learning()
     record = run(optimizer, Planned(plus_one, 2, Constant(), seed=0), budget=5, rules=Rules(timeout=11.6))
     assert optimizer.of("tell") == [1, 0, 2, 3, 4]
     assert record.finished[2].finished < record.finished[3].started + 1e-9

@@ -130,6 +130,10 @@ def minimize(
         bool,
         typer.Option("--noisy", help="Values are noisy: the best is the best posterior mean, not the luckiest value."),
     ] = False,
+    cost: Annotated[
+        str | None,
+        typer.Option(metavar="time", help="`time`: prefer points that are evaluated quickly, where that pays."),
+    ] = None,
     anyway: Annotated[
         bool, typer.Option("--anyway", help="Go on with a study although the function has changed since.")
     ] = False,
@@ -175,6 +179,7 @@ def minimize(
         progress=False if quiet else None,
         maximize=maximize,
         noisy=noisy,
+        cost=cost,
         anyway=anyway,
     )
     report(result, study, Console(highlight=False, soft_wrap=True))

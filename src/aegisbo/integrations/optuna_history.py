@@ -18,6 +18,7 @@ from aegisbo.integrations.optuna_space import SearchSpace
 from aegisbo.integrations.optuna_storage import enqueued_params, record_of, retried_numbers
 from aegisbo.optimizer.direction import Direction
 from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.timing import Timing
 
 LEAST_PATIENCE = 3600.0  # seconds
 LONGEST_RUNS = 5  # a trial that has run so many times as long as the longest one is not coming back
@@ -32,6 +33,7 @@ class Known:
     x: Array  # (width,)
     role: Role
     loss: float = math.nan  # to be minimized; only when done
+    seconds: float | None = None  # that it took; only when it ran to its end
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class History:
 
     space: SearchSpace
     known: dict[int, Known]
+    priced: bool = False  # whether time is what trials cost
 
     @property
     def evidence(self) -> Evidence:
@@ -51,7 +54,12 @@ class History:
             failed=self._stacked(failed),
             pending=self._stacked(pending),
             cube=self.space.cube,
+            timing=self._timing() if self.priced else None,
         )
+
+    def _timing(self) -> Timing:
+        timed = [known for known in self.known.values() if known.seconds]
+        return Timing(self._stacked(timed), np.array([known.seconds for known in timed], dtype=np.float64), costly=True)
 
     def news_since(self, earlier: History) -> Array:  # (m, width)
         """The points that an earlier look at the same study did not show."""
@@ -72,13 +80,15 @@ class Reader:
     space: SearchSpace
     direction: Direction
     stale_after: float | None  # seconds after which a running trial is dead; None to judge by the others
+    priced: bool = False  # whether time is what trials cost
 
     def read(self, trials: Sequence[FrozenTrial], asking: int) -> History:
         """The history for the trial with the number `asking`."""
         patience = _patience(trials) if self.stale_after is None else self.stale_after
         ignored = {asking, *retried_numbers(trials)}
         known = {trial.number: self._known(trial, patience) for trial in trials if trial.number not in ignored}
-        return History(self.space, {number: entry for number, entry in known.items() if entry is not None})
+        known_now = {number: entry for number, entry in known.items() if entry is not None}
+        return History(self.space, known_now, self.priced)
 
     def _known(self, trial: FrozenTrial, patience: float) -> Known | None:
         role = _role(trial, patience)
@@ -87,7 +97,9 @@ class Reader:
         if role != "done":
             return Known(x, role)
         assert trial.value is not None  # or it would have failed
-        return Known(x, role, self.direction.turned(trial.value))
+        took = trial.duration if trial.state == TrialState.COMPLETE else None
+        seconds = None if took is None else took.total_seconds()
+        return Known(x, role, self.direction.turned(trial.value), seconds)
 
     def _params(self, trial: FrozenTrial) -> dict[str, Any]:
         """The values that a trial has or will have: enqueued ones replace ours."""

@@ -24,7 +24,7 @@ from aegisbo.integrations.optuna_storage import ATTEMPTS, Record, all_trials, ex
 from aegisbo.number import as_number
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.policy import Policy, Role, default_initial
-from aegisbo.optimizer.settings import chosen, natural
+from aegisbo.optimizer.settings import check_cost, chosen, natural
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.duplicates import is_taken
@@ -55,6 +55,7 @@ class AegisSampler(BaseSampler):
             of an hour and five times the longest finished trial.
         n_initial: how many trials to spread out before the strategy takes over; None for twice the number of
             parameters.
+        cost: "time" if AEGiS is to prefer trials that take less time, where that pays per second.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class AegisSampler(BaseSampler):
         search_space: Mapping[str, BaseDistribution] | None = None,
         stale_after: float | None = None,
         n_initial: int | None = None,
+        cost: str | None = None,
     ) -> None:
         self._strategy, text, preset = chosen(strategy, preset)
         self._owner = type(strategy).__name__ if text is None else f"{text}, {preset or DEFAULT_PRESET}"
@@ -73,6 +75,8 @@ class AegisSampler(BaseSampler):
         self._search_space = None if search_space is None else to_choose(search_space)
         self._stale_after = None if stale_after is None else _positive(stale_after, "stale_after")
         self._n_initial = None if n_initial is None else natural(n_initial, "n_initial")
+        check_cost(cost, self._strategy)
+        self._priced = cost is not None
         self._warned = False
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
@@ -91,7 +95,7 @@ class AegisSampler(BaseSampler):
             explain(study, trial, {"move": "independent"})
             return {}
         direction = Direction(study.direction == StudyDirection.MAXIMIZE)
-        reader = Reader(SearchSpace(search_space), direction, self._stale_after)
+        reader = Reader(SearchSpace(search_space), direction, self._stale_after, self._priced)
         with _ONE_AT_A_TIME:
             started = time.perf_counter()
             suggestion = self._settle(study, trial, reader)

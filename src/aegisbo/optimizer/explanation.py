@@ -71,6 +71,10 @@ class Explanation:
             said.append(f"replaced by the guard ({note['guard']})")
         if "mean" in note:
             said.append(f"when {note['mean']:.6g} ± {note['std']:.3g} was predicted there")
+        if "expected_seconds" in note:
+            said.append(f"expected to take {note['expected_seconds']:.3g} s")
+        if "within_seconds" in note:
+            said.append(f"because {note['within_seconds']:.3g} s were left")
         if self.behind is not None:
             said.append("1 result behind" if self.behind == 1 else f"{self.behind} results behind")
         return ", ".join(said)

@@ -29,10 +29,12 @@ from aegisbo.outcome import FAILURES, Failure, Outcome, judged
 from aegisbo.space import Params, Space
 from aegisbo.space.space import SpaceLike
 from aegisbo.strategies.base import Evidence, Memory, Strategy
+from aegisbo.strategies.timing import Timing
 
 # Whether a function is noisy cannot be seen in its values: a rough one looks the same. Hence an option, and a remark.
 SMOOTHED = "Values are noisy: x has the best posterior mean of all evaluated points, and fun is that mean."
 UNSMOOTHED = "Values are noisy, but there is no model to smooth them: x and fun are the best one measured."
+TIMED = ("done", "invalid", "timed_out")  # states of trials that kept their worker as long as their points do
 OLD_NAMES = {"expired": "lost"}  # states as version 0.1 called them
 
 
@@ -54,6 +56,7 @@ class Optimizer:
         maximize: look for where the function is largest instead.
         noisy: the function gives another value each time, so that the best one measured is merely lucky: the best
             point is then the evaluated one with the best posterior mean.
+        cost: "time" if AEGiS is to prefer points whose evaluation takes less time, where that pays per second.
 
     Raises:
         InvalidInput: a value cannot be used; the message names it and what to give instead.
@@ -70,6 +73,7 @@ class Optimizer:
         initial: Iterable[Any] | None = None,
         maximize: bool = False,
         noisy: bool = False,
+        cost: str | None = None,
     ) -> None:
         self._begin(
             Settings.checked(
@@ -81,6 +85,7 @@ class Optimizer:
                 initial=initial,
                 maximize=maximize,
                 noisy=noisy,
+                cost=cost,
             )
         )
 
@@ -149,11 +154,13 @@ class Optimizer:
         }
         return {**self.settings.describe(), **as_stored(described)}
 
-    def ask(self, prepared: Prepared | None = None) -> Trial:
+    def ask(self, prepared: Prepared | None = None, *, within: float | None = None) -> Trial:
         """The next trial to evaluate, pending from now on. Waits for no result; may be called any number of times.
 
         Args:
             prepared: what `prepare` made ready, to be handed out at once; None chooses a point now.
+            within: seconds that are left, if there is a limit: a point is chosen now whose evaluation will probably be
+                finished by then, judged by the times of those that have ended.
 
         Returns:
             The trial: `x` is what the function receives, `number` is what `tell` wants back, `note` says why.
@@ -161,29 +168,37 @@ class Optimizer:
         Raises:
             SpaceExhausted: every point of a finite space is evaluated or under evaluation.
             TrialError: what was prepared cannot be used any more.
+            NoTime: no evaluation would probably be finished within that time; nothing has changed.
+            InvalidInput: `within` is not a number of seconds.
         """
+        within = _checked_seconds(within, "within")
         with self._turn:
-            choice = self._choose() if prepared is None else prepared
+            choice = self._choose(within) if prepared is None else prepared
             with self._lock:
                 note = choice.note if prepared is None else {**choice.note, "behind": self.behind(choice)}
                 trial = self._add(choice.number, choice.params, note=note)
                 self._memory = choice.memory  # last, so that a suggestion which cannot be used leaves no trace
                 return trial
 
-    def prepare(self) -> Prepared:
+    def prepare(self, *, within: float | None = None) -> Prepared:
         """Choose the next point before it is needed, for an `ask` that takes no time; until then nothing has changed.
 
         Make it while all workers are busy. When one is free, results have come in that the point does not know:
         `behind` says how many, so that you can drop it and ask for a new one.
+
+        Args:
+            within: as for `ask`.
 
         Returns:
             The point to give to `ask`.
 
         Raises:
             SpaceExhausted: every point of a finite space is evaluated or under evaluation.
+            NoTime: no evaluation would probably be finished within that time.
+            InvalidInput: `within` is not a number of seconds.
         """
         with self._turn:
-            return self._choose()
+            return self._choose(_checked_seconds(within, "within"))
 
     def behind(self, prepared: Prepared) -> int:
         """How many results have come in since this was prepared.
@@ -199,10 +214,10 @@ class Optimizer:
                 )
             return self._results - prepared.results
 
-    def _choose(self) -> Prepared:
+    def _choose(self, within: float | None = None) -> Prepared:
         """The next point, chosen from what is known now."""
         with self._lock:
-            number, evidence, results, memory = len(self._trials), self.evidence(), self._results, self._memory
+            number, evidence, results, memory = len(self._trials), self.evidence(within), self._results, self._memory
         if number < len(self._given):
             require_free_point(evidence)
             return Prepared(number, self._given[number], {"move": "initial"}, memory, memory, results)
@@ -214,6 +229,7 @@ class Optimizer:
                 f"The strategy {self.strategy!r} gave a memory or a note that is not JSON ({error}): use plain "
                 "numbers, text, lists and dicts."
             ) from error
+        note |= {} if evidence.timing is None else evidence.timing.note(suggestion.x)
         params, note = self.space.params(suggestion.x), self.direction.turned_note(note)
         return Prepared(number, params, note, after, memory, results)
 
@@ -228,17 +244,22 @@ class Optimizer:
             self._memory = memory
             return trial
 
-    def tell(self, trial: Trial | int, value: float) -> Trial:
+    def tell(self, trial: Trial | int, value: float, seconds: float | None = None) -> Trial:
         """End a trial with the value measured; one that is not finite makes the trial invalid.
+
+        Args:
+            trial: the trial or its number.
+            value: what was measured.
+            seconds: how long that took, if you want `cost="time"` or `ask(within=...)` to know.
 
         Returns:
             The trial as it is now.
 
         Raises:
             TrialError: the trial was never asked for, or has ended already.
-            InvalidInput: the value is not a number.
+            InvalidInput: the value or the seconds are not a number.
         """
-        return self.end(trial, _outcome_of(value))
+        return self.end(trial, replace(_outcome_of(value), seconds=_checked_seconds(seconds, "seconds")))
 
     def fail(self, trial: Trial | int, reason: str, state: Failure = "failed") -> Trial:
         """End a trial that gave no usable value; its point counts as a bad one.
@@ -476,8 +497,11 @@ class Optimizer:
             optimizer=now,
         )
 
-    def evidence(self) -> Evidence:
-        """What the strategy would be shown now: observed points first, then trials by number, whoever ended first."""
+    def evidence(self, within: float | None = None) -> Evidence:
+        """What the strategy would be shown now: observed points first, then trials by number, whoever ended first.
+
+        Where time matters, because of `cost` or because only so many seconds are left, it is shown the times, too.
+        """
         with self._lock:
             done, failed, pending = self._with_value(), self._failed(), self.pending
             return Evidence(
@@ -486,7 +510,13 @@ class Optimizer:
                 failed=self._stacked(failed),
                 pending=self._stacked(pending),
                 cube=self.space.cube,
+                timing=self._timing(within) if self.settings.cost or within is not None else None,
             )
+
+    def _timing(self, within: float | None) -> Timing:
+        timed = [trial for trial in self._trials if trial.state in TIMED and trial.seconds]
+        seconds = np.array([trial.seconds for trial in timed], dtype=np.float64)
+        return Timing(self._stacked(timed), seconds, costly=self.settings.cost is not None, limit=within)
 
     def _known(self, trial: Trial | int) -> Trial:
         """The trial that is meant, as it is now."""
@@ -535,3 +565,11 @@ def _outcome_of(value: object) -> Outcome:
     if as_number(value) is None:
         raise InvalidInput(f"The value of a trial must be a number, got {value!r}: use float(...), or call fail.")
     return judged(value)
+
+
+def _checked_seconds(seconds: object, name: str) -> float | None:
+    """A time, if there is one."""
+    number = as_number(seconds)
+    if seconds is not None and (number is None or not 0.0 <= number < math.inf):
+        raise InvalidInput(f"{name} is {seconds!r}: give a number of seconds, 0 or more, or None.")
+    return number

@@ -23,6 +23,7 @@ from aegisbo.errors import InvalidInput, NoModel, SpaceExhausted
 from aegisbo.search.designs import maximin_latin_hypercube, sobol
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.base import Evidence, Memory, Smoother, Strategy, Suggestion
+from aegisbo.strategies.hurry import in_time
 from aegisbo.strategies.surrogates import Belief, Believer
 
 ROUNDING = 1e-9  # by how much a coordinate may leave the cube
@@ -35,6 +36,7 @@ class Role(IntEnum):
     SEQUENCE = 1
     STRATEGY = 2
     SMOOTHING = 3
+    HURRY = 4
     INDEPENDENT = 3  # of the Optuna sampler, which smooths nothing and adds the parameter's name to the address
 
 
@@ -57,16 +59,27 @@ class Policy:
 
         Raises:
             SpaceExhausted: every point of a finite space is evaluated or under evaluation.
+            NoTime: no evaluation would probably be finished in the time that is left.
             InvalidInput: the strategy, which may be a user's own, returned no point of the cube.
         """
         require_free_point(evidence)
         cube = evidence.cube
         if number < self.n_initial or len(evidence.y) < cube.parameters + 1:
-            return Suggestion(cube.unused(self.spread(number, cube), evidence.taken), memory, {"move": "initial"})
+            x = cube.unused(self.spread(number, cube), evidence.taken)
+            return self._in_time(Suggestion(x, memory, {"move": "initial"}), None, number, evidence)
         with one_blas_thread():
             suggestion = self.strategy.suggest(evidence, memory, self.rng(Role.STRATEGY, number))
         _require_point(suggestion, self.strategy, cube)
-        return suggestion
+        return self._in_time(suggestion, self.strategy, number, evidence)
+
+    def _in_time(
+        self, suggestion: Suggestion, strategy: Strategy | None, number: int, evidence: Evidence
+    ) -> Suggestion:
+        """The suggestion, or another one if there is no time for it."""
+        if evidence.timing is None:
+            return suggestion
+        with one_blas_thread():
+            return in_time(suggestion, strategy, evidence, self.rng(Role.HURRY, number))
 
     def spread(self, number: int, cube: Cube) -> Array:  # (width,)
         """The point of the space-filling sequence for the trial with this number, whatever is known."""

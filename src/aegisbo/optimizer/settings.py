@@ -40,6 +40,7 @@ class Settings:
     initial: tuple[Params, ...] | None = None
     maximize: bool = False
     noisy: bool = False
+    cost: str | None = None  # "time" if evaluations that take less time are preferred
 
     @classmethod
     def checked(
@@ -59,6 +60,7 @@ class Settings:
         for name in ("maximize", "noisy"):
             given[name] = switch(name, given.get(name, False))
         settings = cls(space, *chosen(strategy, preset), **given)
+        check_cost(settings.cost, settings.strategy)
         points = len(settings.initial or ())
         if settings.n_initial is not None and settings.n_initial < points:
             raise InvalidInput(
@@ -163,6 +165,14 @@ def _recipe(strategy: Strategy) -> tuple[str | None, str | None]:
     """The text and the preset that make a strategy again, if there are such."""
     recipe = recipe_of(strategy)
     return (None, None) if recipe is None else (recipe.text, recipe.preset)
+
+
+def check_cost(cost: object, strategy: Strategy) -> None:
+    """Refuse a cost that is not known, or one that the strategy does not look at."""
+    if cost is not None and cost != "time":
+        raise InvalidInput(f"cost is {cost!r}: give 'time', or None if all evaluations cost the same.")
+    if cost is not None and not getattr(strategy, "weighs_time", False):
+        raise InvalidInput(f"cost={cost!r} goes with the strategy aegis: {strategy!r} does not look at times.")
 
 
 def listed(values: Any, name: str) -> list[Any]:

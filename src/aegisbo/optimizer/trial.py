@@ -25,7 +25,7 @@ class Trial:
     value: float | None = None  # as the user measured it; only when done
     note: Note = field(default_factory=dict)
     reason: str | None = None  # why there is no value
-    # How the evaluation went, where whoever evaluated it said so; it decides nothing, so it is not compared.
+    # How the evaluation went, where whoever evaluated it said so; not compared, because it is not part of the result.
     started: float | None = field(default=None, compare=False)  # seconds since 1970
     ended: float | None = field(default=None, compare=False)  # seconds since 1970
     seconds: float | None = field(default=None, compare=False)  # that the function took

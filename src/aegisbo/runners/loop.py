@@ -9,7 +9,7 @@ from statistics import median
 from time import perf_counter, sleep
 from typing import Any, cast
 
-from aegisbo.errors import InvalidInput, SpaceExhausted
+from aegisbo.errors import InvalidInput, NoTime, SpaceExhausted
 from aegisbo.outcome import Outcome
 from aegisbo.runners.idle import CAUSES, Idle, JobTimes, idle_of
 from aegisbo.runners.protocol import Asked, Asks, Finished, Journal, Prepares, StopRun, Unrecorded, Workers
@@ -203,9 +203,6 @@ class _Loop:
         if not self.more():
             self.message = "Stopped on request."
             return False
-        if self._no_time_for_another():
-            self.message = "The time is up."
-            return False
         return True
 
     def _suspicious(self) -> bool:
@@ -215,14 +212,19 @@ class _Loop:
         return bool(active and self.suspects & (active | following))
 
     def _next(self) -> Asked | None:
-        if self.waiting:
-            return self.waiting.pop(0)
-        choice = self._up_to_date()
+        limit = self._limit()
+        for k, earlier in enumerate(self.waiting):
+            if limit is None or self._expected_seconds(earlier.note) <= limit:
+                return self.waiting.pop(k)
+        choice = self._up_to_date(limit)
         begin = perf_counter()
         try:
-            trial = self.optimizer.ask() if choice is None else self.preparing.ask(choice.prepared)
+            trial = self._asked(limit) if choice is None else self.preparing.ask(choice.prepared)
         except SpaceExhausted as error:
             self.exhausted, self.message = True, str(error)
+            return None
+        except NoTime as error:
+            self.message = f"The time is up: {_as_reason(error)}"
             return None
         if trial is None:
             self.rests_until = self.workers.now() + REST
@@ -231,6 +233,9 @@ class _Loop:
         self.suggestion_seconds[trial.number] = seconds
         self.journal.asked(trial, self.optimizer.memory, seen, seconds)
         return trial
+
+    def _asked(self, limit: float | None) -> Asked | None:
+        return self.optimizer.ask() if limit is None else self.optimizer.ask(within=limit)
 
     def _prepare(self) -> bool:
         """Make the next point ready if it will be needed and all workers are busy; whether that was to be done."""
@@ -241,18 +246,24 @@ class _Loop:
             return False
         begin = perf_counter()
         try:
-            prepared = self.preparing.prepare()
+            prepared = self.preparing.prepare(within=self._limit())
         except SpaceExhausted as error:
             self.exhausted, self.message = True, str(error)
+            return False
+        except NoTime:  # the next to ask will say so
             return False
         self.ready = _Choice(prepared, self.seen, perf_counter() - begin)
         return True
 
-    def _up_to_date(self) -> _Choice | None:
-        """The point that is ready, unless it must be made anew because too many results have come in since."""
+    def _up_to_date(self, limit: float | None) -> _Choice | None:
+        """The point that is ready, unless it must be made anew.
+
+        That is so if too many results have come in since, or it would take too long by now.
+        """
         choice, self.ready = self.ready, None
-        late = choice is not None and self.preparing.behind(choice.prepared) > self.rules.ahead
-        return None if late else choice
+        if choice is None or self.preparing.behind(choice.prepared) > self.rules.ahead:
+            return None
+        return choice if limit is None or self._expected_seconds(choice.prepared.note) <= limit else None
 
     def _submit(self, trial: Asked) -> None:
         self.attempts[trial.number] = self.attempts.get(trial.number, 0) + 1
@@ -368,12 +379,23 @@ class _Loop:
         """Jobs that still count."""
         return sum(not job.given_up for job in self.running.values())
 
-    def _no_time_for_another(self) -> bool:
-        """Whether a job that takes as long as most did would not be finished in time."""
-        if self.rules.timeout is None or not self.finished:
-            return False
-        remaining = self.started + self.rules.timeout - self.workers.now()
-        return remaining < median(job.seconds for job in self.finished)
+    def _limit(self) -> float | None:
+        """Seconds within which a job must end that is started now; None if it is in time however long it takes."""
+        if self.rules.timeout is None:
+            return None
+        remaining = max(self.started + self.rules.timeout - self.workers.now(), 0.0)
+        longest = self.rules.trial_timeout
+        return None if longest is not None and longest <= remaining else remaining
+
+    def _expected_seconds(self, note: Mapping[str, Any]) -> float:
+        """What a job will probably take that was asked for earlier: as was expected then, or as long as most did."""
+        usual = median(job.seconds for job in self.finished) if self.finished else 0.0
+        return float(note.get("expected_seconds", usual))
+
+
+def _as_reason(error: Exception) -> str:
+    text = str(error)
+    return text[:1].lower() + text[1:]
 
 
 def _in_words(seconds: float) -> str:

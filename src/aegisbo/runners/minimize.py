@@ -58,6 +58,7 @@ def minimize(
     progress: bool | None = None,
     maximize: bool = False,
     noisy: bool = False,
+    cost: str | None = None,
     anyway: bool = False,
 ) -> Result:
     """Find where an expensive function is smallest, with workers that never wait for each other.
@@ -85,7 +86,8 @@ def minimize(
             values may hold {slot}, or a function of the slot, as in `lambda slot: {"CUDA_VISIBLE_DEVICES": str(slot)}`.
             Workers have the slots 0, 1, ...; the function finds its own in `aegisbo.worker().slot` and in the variable
             AEGISBO_SLOT. Only for executor="processes" and SLURM.
-        timeout: seconds for the whole call. Nothing is started that would probably not finish.
+        timeout: seconds for the whole call. Nothing is started that would probably not finish, judged by how long
+            evaluations took so far, and where: near the end quicker points are chosen, if there are any.
         trial_timeout: seconds for one evaluation, from the call of the function; it is then stopped and counts as a
             bad point.
         retries: how often an evaluation is run again whose worker died.
@@ -108,6 +110,8 @@ def minimize(
         maximize: look for where the function is largest instead.
         noisy: the function gives another value each time, so that the best one measured is merely lucky: the result is
             then the evaluated point with the best posterior mean, and `fun` that mean.
+        cost: "time" if evaluations take longer at some points than at others, and AEGiS is to prefer quick ones where
+            that pays per second. It learns the times as it goes, and changes nothing where they are all alike.
         anyway: go on with a study that holds values of another function, or of this one before it was changed.
 
     Returns:
@@ -129,6 +133,7 @@ def minimize(
         initial=initial,
         maximize=maximize,
         noisy=noisy,
+        cost=cost,
     )
     check_call(fun, settings.space, executor, workers, threads_per_worker, worker_env)
     check_arguments(

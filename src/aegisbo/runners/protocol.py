@@ -46,8 +46,11 @@ class Asks(Protocol):
     @property
     def memory(self) -> Mapping[str, Any]: ...
 
-    def ask(self) -> Asked | None:
-        """The next point; None if there is none at the moment, because others may leave some."""
+    def ask(self, *, within: float | None = None) -> Asked | None:
+        """The next point; None if there is none at the moment, because others may leave some.
+
+        If so many seconds are left, it is one whose evaluation will probably be finished then, or raises `NoTime`.
+        """
 
     def end(self, number: int, outcome: Outcome, /) -> object:
         """Take in how the evaluation of trial `number` ended."""
@@ -56,11 +59,11 @@ class Asks(Protocol):
 class Prepares(Asks, Protocol):
     """What the loop needs from an optimizer if points are made ahead of time."""
 
-    def ask(self, prepared: Any = None, /) -> Asked | None:
+    def ask(self, prepared: Any = None, /, *, within: float | None = None) -> Asked | None:
         """The next point, which may have been prepared."""
 
-    def prepare(self) -> Any:
-        """The next point for `ask`, chosen before it is needed."""
+    def prepare(self, *, within: float | None = None) -> Any:
+        """The next point for `ask`, chosen before it is needed; it has a note, as a trial has."""
 
     def behind(self, prepared: Any, /) -> int:
         """How many results have come in since this was prepared."""

@@ -133,9 +133,9 @@ class _Copy:
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
 
-    def ask(self) -> Trial | None:
+    def ask(self, *, within: float | None = None) -> Trial | None:
         """A trial to run, written down already; None if others run all that is left, and may leave some."""
-        trial = self._shared.ask()
+        trial = self._shared.ask(within)
         if trial is None and self._shared.spent:
             raise StopRun(SPENT)
         return trial

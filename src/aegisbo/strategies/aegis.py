@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -17,7 +17,8 @@ from aegisbo.strategies.checks import check, one_of, optional, share, switch
 from aegisbo.strategies.expected_improvement import improve
 from aegisbo.strategies.local_quadratic import LocalModel, local_model, search_near
 from aegisbo.strategies.model_based import Decision, ModelBased
-from aegisbo.strategies.moves import anywhere, exploit, pareto, thompson
+from aegisbo.strategies.moves import Weights, anywhere, exploit, pareto, thompson
+from aegisbo.strategies.per_second import Quickness
 from aegisbo.strategies.surrogates import Belief
 
 TEMPERATURE = 5.0  # by which differences of log p are divided
@@ -45,6 +46,8 @@ class Aegis(ModelBased):
     Raises:
         InvalidInput: a value is none of these.
     """
+
+    weighs_time: ClassVar[bool] = True  # it can be told that evaluations cost time
 
     epsilon: str | float | None = None
     gamma: float = 0.5
@@ -77,8 +80,10 @@ class Aegis(ModelBased):
         choices = self._choices(move, belief, evidence, rng)
         if move == "exploit" and self._is_spent(choices[0], belief, evidence.pending):
             move = "improve"
-            improvement = believed_improvement(belief, evidence.pending)
-            choices = improve(improvement, belief.chance, evidence.cube, self.parts.search, rng)
+            promise = believed_improvement(belief, evidence.pending)
+            if evidence.price is not None:
+                promise = replace(promise, penalty=Quickness(evidence.price))
+            choices = improve(promise, belief.chance, evidence.cube, self.parts.search, rng)
         return Decision(choices, {"move": move, "coin": r}, memory)
 
     def _stage(self, evidence: Evidence, memory: Memory) -> tuple[bool, bool, Memory]:
@@ -122,14 +127,14 @@ class Aegis(ModelBased):
         return schedules.exploration(self.parts.epsilon if self.epsilon is None else self.epsilon, d)
 
     def _choices(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Array:
-        cube, parts = evidence.cube, self.parts
+        cube, parts, weights = evidence.cube, self.parts, Weights(belief.chance, evidence.price)
         match move:
             case "exploit":
-                return exploit(belief.gp, cube, parts.search, rng, belief.chance)
+                return exploit(belief.gp, cube, parts.search, rng, weights)
             case "thompson":
-                return thompson(belief.exploring.gp, cube, parts.search, parts.features, rng, belief.chance)
+                return thompson(belief.exploring.gp, cube, parts.search, parts.features, rng, weights)
             case "pareto":
-                return pareto(belief.exploring.gp, cube, parts.front, rng, belief.chance)
+                return pareto(belief.exploring.gp, cube, parts.front, rng, weights)
             case _:
                 return anywhere(cube, rng)
 

@@ -16,6 +16,8 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.space.cube import Cube
+from aegisbo.strategies.durations import Durations
+from aegisbo.strategies.timing import Timing
 
 Memory = Mapping[str, Any]  # JSON-able
 Note = Mapping[str, Any]  # JSON-able; note["move"] says which branch chose the point
@@ -30,6 +32,12 @@ class Evidence:
     failed: Array  # (f, width) points whose evaluation failed
     pending: Array  # (p, width) points under evaluation
     cube: Cube
+    timing: Timing | None = None  # only where time matters
+
+    @property
+    def price(self) -> Durations | None:
+        """How long evaluations take, if that is what they cost and it is not everywhere the same."""
+        return None if self.timing is None else self.timing.price
 
     @property
     def taken(self) -> Array:  # (n + f + p, width)

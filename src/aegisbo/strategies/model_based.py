@@ -12,7 +12,7 @@ from aegisbo.arrays import Array
 from aegisbo.strategies.base import Evidence, Memory, Note, Suggestion
 from aegisbo.strategies.checks import KnownParameters, check, optional, switch
 from aegisbo.strategies.duplicates import Fallback, avoid_duplicates
-from aegisbo.strategies.moves import anywhere, pareto, thompson
+from aegisbo.strategies.moves import Weights, anywhere, pareto, thompson
 from aegisbo.strategies.presets import DEFAULT_PRESET, Preset, name_or_preset, preset_named
 from aegisbo.strategies.success import believe_in_success
 from aegisbo.strategies.surrogates import Belief
@@ -89,11 +89,11 @@ class ModelBased(KnownParameters, ABC):
 
     def _fallbacks(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Iterator[Fallback]:
         """What to try after all choices of `move`: the Pareto set, then a sample path."""
-        parts, cube = self.parts, evidence.cube
+        parts, cube, weights = self.parts, evidence.cube, Weights(belief.chance, evidence.price)
         if move not in ("pareto", "thompson"):
-            yield "pareto", lambda: pareto(belief.exploring.gp, cube, parts.front, rng, belief.chance)
+            yield "pareto", lambda: pareto(belief.exploring.gp, cube, parts.front, rng, weights)
         if move != "thompson":
             yield (
                 "thompson",
-                lambda: thompson(belief.exploring.gp, cube, parts.search, parts.features, rng, belief.chance),
+                lambda: thompson(belief.exploring.gp, cube, parts.search, parts.features, rng, weights),
             )

@@ -19,6 +19,8 @@ from aegisbo.search.blocks import by_blocks
 from aegisbo.search.inner_search import InnerSearch, Objective
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.chance import Chance, Expected
+from aegisbo.strategies.durations import Durations
+from aegisbo.strategies.per_second import GainPerSecond, quick_first
 
 GOOD = 10  # points that a search is told of
 
@@ -46,26 +48,33 @@ class _Path:
         return values[0], gradients[0]
 
 
-def exploit(gp: GP, cube: Cube, search: InnerSearch, rng: Generator, chance: Chance | None = None) -> Array:
-    """Minimize the posterior mean (Algorithm 1, line 6)."""
-    return search(_expected(_Mean(gp), gp, chance), cube, rng, best_points(gp))
+@dataclass(frozen=True)
+class Weights:
+    """What else counts beside the value at a point."""
+
+    chance: Chance | None = None  # to succeed
+    price: Durations | None = None  # how long an evaluation takes, if it counts
+
+    def weigh(self, function: Objective, gp: GP) -> Objective:
+        """What to minimize instead of a function that the model knows."""
+        if self.chance is not None:
+            function = Expected(function, self.chance, highest(gp))
+        return function if self.price is None else GainPerSecond(function, lowest(gp), self.price)
+
+
+UNWEIGHED = Weights()
+
+
+def exploit(gp: GP, cube: Cube, search: InnerSearch, rng: Generator, weights: Weights = UNWEIGHED) -> Array:
+    """Minimize the posterior mean (Algorithm 1, line 6); given a price, maximize its gain per second."""
+    return search(weights.weigh(_Mean(gp), gp), cube, rng, best_points(gp))
 
 
 def thompson(
-    gp: GP, cube: Cube, search: InnerSearch, features: int, rng: Generator, chance: Chance | None = None
+    gp: GP, cube: Cube, search: InnerSearch, features: int, rng: Generator, weights: Weights = UNWEIGHED
 ) -> Array:
-    """Minimize a function drawn from the posterior (lines 8 and 9)."""
-    return search(_expected(posterior_path(gp, features, rng), gp, chance), cube, rng, best_points(gp))
-
-
-def _expected(objective: Objective, gp: GP, chance: Chance | None) -> Objective:
-    """What is to be expected where an evaluation may fail."""
-    return objective if chance is None else Expected(objective, chance, worst_value(gp))
-
-
-def worst_value(gp: GP) -> float:
-    """The highest value measured, which is what a failure counts as."""
-    return float(gp.y.max()) + gp.constant
+    """Minimize a function drawn from the posterior (lines 8 and 9); given a price, maximize its gain per second."""
+    return search(weights.weigh(posterior_path(gp, features, rng), gp), cube, rng, best_points(gp))
 
 
 def posterior_path(gp: GP, features: int, rng: Generator) -> Objective:
@@ -87,11 +96,16 @@ class Front:
         return np.full(len(F), True) if self.hope is None else F[:, 0] + self.hope * F[:, 1] < best
 
 
-def pareto(gp: GP, cube: Cube, front: Front, rng: Generator, chance: Chance | None = None) -> Array:
-    """A random member of the approximate Pareto set (lines 11 and 12), those with hope first."""
-    archive = pareto_set(gp, cube, front, rng, chance)
+def pareto(gp: GP, cube: Cube, front: Front, rng: Generator, weights: Weights = UNWEIGHED) -> Array:
+    """A random member of the approximate Pareto set (lines 11 and 12), those with hope first.
+
+    Given a price, one that takes half as long is twice as likely.
+    """
+    archive = pareto_set(gp, cube, front, rng, weights.chance)
     members = rng.permutation(archive.front)
-    hopeful = front.hopeful(archive.F[members], float(gp.y.min()) + gp.constant)
+    if weights.price is not None:
+        members = members[quick_first(weights.price, cube.round(archive.X[members]), rng)]
+    hopeful = front.hopeful(archive.F[members], lowest(gp))
     return cube.round(archive.X[np.concatenate([members[hopeful], members[~hopeful]])])
 
 
@@ -105,10 +119,20 @@ def pareto_set(gp: GP, cube: Cube, front: Front, rng: Generator, chance: Chance 
         F = np.stack([mu, -np.sqrt(var)], axis=1)
         if chance is None:
             return F
-        failure = np.array([worst_value(gp), 0.0])  # it is as bad as can be, and teaches nothing of the values
+        failure = np.array([highest(gp), 0.0])  # it is as bad as can be, and teaches nothing of the values
         return np.asarray(failure + np.exp(chance.log_value(Z))[:, None] * (F - failure))
 
     return nsga2.search(lambda Z: by_blocks(objectives, Z), cube.width, rng, population=population)
+
+
+def lowest(gp: GP) -> float:
+    """The lowest value measured."""
+    return float(gp.y.min()) + gp.constant
+
+
+def highest(gp: GP) -> float:
+    """The highest value measured, which is what a failure counts as."""
+    return float(gp.y.max()) + gp.constant
 
 
 def best_points(gp: Posterior) -> Array:

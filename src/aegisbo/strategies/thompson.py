@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.model_based import Decision, ModelBased
-from aegisbo.strategies.moves import thompson
+from aegisbo.strategies.moves import Weights, thompson
 from aegisbo.strategies.surrogates import Belief
 
 
@@ -19,5 +19,5 @@ class Thompson(ModelBased):
     def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
         """Minimize one sample path."""
         parts = self.parts
-        choices = thompson(belief.gp, evidence.cube, parts.search, parts.features, rng, belief.chance)
+        choices = thompson(belief.gp, evidence.cube, parts.search, parts.features, rng, Weights(belief.chance))
         return Decision(choices, {"move": "thompson"}, memory)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.random import Generator
 
@@ -27,6 +27,7 @@ class AbsentStrategy:
 
     text: str
     why: str  # it cannot be made
+    weighs_time: ClassVar = True  # for all that is known
 
     def __repr__(self) -> str:
         return self.text

@@ -76,7 +76,7 @@ def replay(path: str | os.PathLike[str], tick: Callable[[int, int], None] = lamb
 
 def _compare(history: History, decision: Event) -> Difference | None:
     optimizer = history.optimizer()
-    trial = optimizer.ask()
+    trial = optimizer.ask(within=decision.body["note"].get("within_seconds"))
     recorded = decision.body["params"]
     if trial.params == recorded and optimizer.memory == decision.body["memory"]:
         return None

@@ -141,21 +141,25 @@ class Shared:
         """Whether all evaluations of the budget have ended, as far as is known here."""
         return self._ledger.spent
 
-    def ask(self) -> Trial | None:
+    def ask(self, within: float | None = None) -> Trial | None:
         """A trial to run, held by this copy from now on: one that was given back or lost, else a new one.
+
+        Args:
+            within: seconds in which a new one must probably be finished, if there is a limit.
 
         Returns:
             The trial; None if there is nothing to do at the moment, or `spent`.
 
         Raises:
             SpaceExhausted: every point of a finite space has been evaluated.
+            NoTime: no evaluation that is new would probably be finished in time.
         """
         with self._turn(self._joined.body["lease"]):
             while True:
                 number = self._take()
                 self.catch_up()
                 if number is None and self._ledger.room:
-                    number = self._choose()
+                    number = self._choose(within)
                     self.catch_up()
                 if number is not None:
                     return self.optimizer.trials[number]
@@ -248,12 +252,12 @@ class Shared:
             if ledger.budget is None or len(ledger.ended) + held < ledger.budget:
                 yield number
 
-    def _choose(self) -> int | None:
+    def _choose(self, within: float | None) -> int | None:
         """Choose a new point and hold it; None if others have changed meanwhile what the choice must know."""
         seen, started = self._seen, perf_counter()
         mind = copy(self.optimizer)  # ours learns of the choice as of anybody's: from the events
         try:
-            trial = mind.ask()
+            trial = mind.ask(within=within)
         except SpaceExhausted:
             if self._ledger.holders:  # others may still be lost, and have to be run again
                 return None

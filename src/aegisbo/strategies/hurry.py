@@ -1,0 +1,76 @@
+"""Another point instead of one whose evaluation would probably not be finished in time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import log_ndtr
+
+from aegisbo.arrays import Array
+from aegisbo.errors import NoTime
+from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
+from aegisbo.strategies.believer import believed_improvement
+from aegisbo.strategies.duplicates import DRAWS, is_taken
+from aegisbo.strategies.durations import Durations
+from aegisbo.strategies.expected_improvement import LOG_SQRT_2PI, improve
+from aegisbo.strategies.model_based import ModelBased
+from aegisbo.strategies.moves import anywhere
+
+SHARPEST = 0.05  # standard deviation of log seconds, so that the chance to be in time has a slope
+
+
+@dataclass(frozen=True)
+class InTime:
+    """What expected improvement is multiplied by: the chance to end within the seconds that are left."""
+
+    durations: Durations
+    limit: float
+
+    def log_value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+        """Values (m,) and gradients (m, width) at Z (m, width)."""
+        spread = max(self.durations.spread, SHARPEST)
+        expected, gradient = self.durations.log_seconds(Z)
+        z = (np.log(self.limit) - expected) / spread
+        value = log_ndtr(z)
+        slope = np.exp(-0.5 * z * z - LOG_SQRT_2PI - value) / spread  # φ/Φ
+        return value, -slope[:, None] * gradient
+
+
+def in_time(suggestion: Suggestion, strategy: Strategy | None, evidence: Evidence, rng: Generator) -> Suggestion:
+    """The suggestion, or if its evaluation would probably not be finished in time, one whose probably would.
+
+    Args:
+        suggestion: of the strategy, or of a space-filling sequence.
+        strategy: who made it. One with a model maximizes expected improvement times the chance to be in time; else
+            points are picked at random.
+        evidence: what is known; it says how long evaluations take and how much time is left.
+        rng: decides what is picked.
+
+    Raises:
+        NoTime: no such point was found.
+    """
+    timing = evidence.timing
+    if timing is None or timing.fits(np.atleast_2d(suggestion.x))[0]:
+        return suggestion
+    if timing.limit and timing.durations is not None and timing.durations.informed:
+        chance = InTime(timing.durations, timing.limit)
+        move, choices = _choices(strategy, suggestion.memory, evidence, chance, rng)
+        for x in choices[timing.fits(choices)]:
+            if not is_taken(x, evidence.taken, np.ones(len(x))):
+                return Suggestion(x, suggestion.memory, {"move": move, "within_seconds": timing.limit})
+    raise NoTime(f"No evaluation would probably be finished within {timing.limit:.3g} s.")
+
+
+def _choices(
+    strategy: Strategy | None, memory: Memory, evidence: Evidence, chance: InTime, rng: Generator
+) -> tuple[str, Array]:
+    """What chooses, and points (k, width) in order of preference."""
+    draws = anywhere(evidence.cube, rng, DRAWS)
+    if not isinstance(strategy, ModelBased):
+        return "random", draws
+    belief = strategy.believe(evidence, memory, rng)
+    objective = replace(believed_improvement(belief, evidence.pending), penalty=chance)
+    found = improve(objective, belief.chance, evidence.cube, strategy.parts.search, rng)
+    return "improve", np.vstack([found, draws[np.argsort(objective.screen(draws), kind="stable")]])
