@@ -100,7 +100,9 @@ def test_a_point_is_kept_if_at_most_so_many_results_came_in_since(
 
 def test_nothing_is_made_ready_that_will_not_be_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     made, prepare = [], Optimizer.prepare
-    monkeypatch.setattr(Optimizer, "prepare", lambda optimizer: made.append(prepare(optimizer)) or made[-1])
+    monkeypatch.setattr(
+        Optimizer, "prepare", lambda optimizer, **options: made.append(prepare(optimizer, **options)) or made[-1]
+    )
     driven(Scripted(2, 10.0, 20.0, 30.0, 40.0), 4, ahead=1)
     assert [each.number for each in made] == [2, 3]
 
@@ -205,8 +207,8 @@ def test_a_run_is_replayed_and_continued(tmp_path: Path, monkeypatch: pytest.Mon
     for budget in (8, 16):
         patient = Patient(points=8 - CALL["workers"])
 
-        def watched(optimizer: Optimizer, patient: Patient = patient) -> Prepared:
-            prepared = prepare(optimizer)
+        def watched(optimizer: Optimizer, *, within: float | None = None, patient: Patient = patient) -> Prepared:
+            prepared = prepare(optimizer, within=within)
             patient.prepared()
             return prepared
 
@@ -230,8 +232,8 @@ def test_a_driver_that_dies_with_a_point_ready_has_lost_nothing(
     study, prepare = tmp_path / "run.db", Optimizer.prepare
     patient = Patient(points=1)
 
-    def die(optimizer: Optimizer) -> Prepared:
-        prepare(optimizer)
+    def die(optimizer: Optimizer, *, within: float | None = None) -> Prepared:
+        prepare(optimizer, within=within)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Optimizer, "prepare", die)

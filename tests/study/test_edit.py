@@ -80,12 +80,14 @@ def test_a_named_trial_is_run_again_although_it_has_a_value(study: Path) -> None
 def test_what_is_forgotten_counts_for_nothing(study: Path) -> None:
     best = load(study).best
     assert best is not None
-    assert forget(study, [best.number, 0, 0]) == tuple(sorted({0, best.number}))
+    other = 1 if best.number == 0 else 0
+    assert forget(study, [best.number, other, other]) == tuple(sorted({other, best.number}))
     result = load(study)
-    assert result.nfev == 9 - len({0, best.number})
-    assert best.number not in (0, result.best.number if result.best else None)
+    assert result.nfev == 9 - 2
+    assert result.best is not None
+    assert result.best.number not in (best.number, other)
     others = run(study, 9)
-    assert len(others.calls) == len({0, best.number})  # the budget is filled again
+    assert len(others.calls) == 2  # the budget is filled again
     assert load(study).nfev == 9
 
 

@@ -93,8 +93,8 @@ def test_a_choice_that_was_overtaken_is_made_again(hall: Hall, monkeypatch: pyte
     slow, quick = hall.copy(), hall.copy()
     honest, overtaken = Optimizer.ask, []
 
-    def overtake(optimizer: Optimizer):
-        trial = honest(optimizer)
+    def overtake(optimizer: Optimizer, **options: float | None):
+        trial = honest(optimizer, **options)
         if not overtaken:
             overtaken.append(trial)
             monkeypatch.setattr(Optimizer, "ask", honest)
@@ -313,9 +313,9 @@ def test_second_thoughts_during_a_choice_make_it_anew(hall: Hall, monkeypatch: p
     copy, honest = hall.copy(), Optimizer.ask
     finish(copy, copy.ask())
 
-    def disturbed(optimizer: Optimizer):
+    def disturbed(optimizer: Optimizer, **options: float | None):
         monkeypatch.setattr(Optimizer, "ask", honest)
-        trial = honest(optimizer)
+        trial = honest(optimizer, **options)
         forget(hall.path, [0])
         return trial
 
