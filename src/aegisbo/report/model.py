@@ -138,8 +138,8 @@ class Model:
         return by_blocks(self.belief.gp.mean, self.space.cube.fill(U))
 
     def slices(self, params: Params, names: Sequence[str] | None = None) -> tuple[Slice, ...]:
-        """The model along each parameter through a point."""
-        return tuple(self._slice(name, params) for name in (self.space.parameters if names is None else names))
+        """The model along each parameter that is there at a point, through the point."""
+        return tuple(self._slice(name, params) for name in (params if names is None else names))
 
     def _slice(self, name: str, params: Params) -> Slice:
         values, U = self._along(name, params, SLICE)
@@ -153,19 +153,21 @@ class Model:
         of_y = self.space.cube.columns[names.index(y)]
         grid = np.repeat(U[None], len(V), axis=0)  # (y values, x values, width)
         grid[:, :, of_y] = V[:, None, of_y]
+        grid = self.space.cube.without_absent(grid.reshape(-1, U.shape[1]))
         with one_blas_thread():
-            mean = by_blocks(self.belief.gp.mean, grid.reshape(-1, U.shape[1]))
+            mean = by_blocks(self.belief.gp.mean, grid)
         return Contour(x, y, x_values, y_values, self.measured(mean).reshape(len(V), len(U)))
 
     def contours(self, params: Params, most: int = 4) -> tuple[Contour, ...]:
         """The mean over every pair of the most important parameters."""
-        names = [importance.parameter for importance in self.importances[:most]]
+        there = [importance.parameter for importance in self.importances if importance.parameter in params]
+        names = there[:most]
         return tuple(self.contour(x, y, params) for x, y in combinations(names, 2))
 
     def _along(self, name: str, params: Params, count: int) -> tuple[tuple[Any, ...], Array]:
         """Values of a parameter over its range, and the points (m, width) that have them and else equal `params`."""
         values = tuple(sweep(self.space.parameters[name], count))
-        return values, np.array([self.space.to_unit({**params, name: value}) for value in values])
+        return values, np.array([self.space.to_unit(self.space.changed(params, **{name: value})) for value in values])
 
     @cached_property
     def left_out(self) -> tuple[Prediction, ...]:

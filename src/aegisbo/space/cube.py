@@ -110,7 +110,7 @@ class OneHot:
 
 Axis = Continuous | Grid | OneHot
 
-ABSENT = 0.5  # the coordinates of what is not there
+ABSENT = -0.4  # the coordinates of what is not there: one place for all, outside, away from every value
 
 
 @dataclass(frozen=True)

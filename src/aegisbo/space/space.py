@@ -105,6 +105,8 @@ class Space:
 
     def changed(self, params: Params, **changes: Any) -> Params:
         """A point with some values changed; what is there only after the change is in the middle of its range."""
+        if self.branches is None:
+            return {**params, **changes}
         middle = {
             name: parameter.decode(np.full(parameter.axis.width, 0.5)) for name, parameter in self.parameters.items()
         }
