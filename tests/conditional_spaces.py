@@ -20,7 +20,9 @@ def finite_spaces(draw: st.DrawFn) -> Space:
     parameters: dict[str, Parameter] = {}
     for name in NAMES[: draw(st.integers(2, len(NAMES)))]:
         when: dict[str, Any] = {}
-        for parent in draw(st.lists(st.sampled_from(sorted(parameters)), max_size=2, unique=True)) if parameters else []:
+        for parent in (
+            draw(st.lists(st.sampled_from(sorted(parameters)), max_size=2, unique=True)) if parameters else []
+        ):
             values = values_of(parameters[parent])
             wanted = draw(st.lists(st.sampled_from(values), min_size=1, max_size=2, unique=True))
             numeric = isinstance(parameters[parent], Int) and draw(st.booleans())

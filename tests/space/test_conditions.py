@@ -175,7 +175,10 @@ def test_conditions_that_nobody_reads(when) -> None:
 @pytest.mark.parametrize(
     ("x", "words"),
     [
-        ({"optimizer": "lbfgs", "layers": 1, "lr": 0.1}, "x has lr = 0.1, which is there only when optimizer is one of"),
+        (
+            {"optimizer": "lbfgs", "layers": 1, "lr": 0.1},
+            "x has lr = 0.1, which is there only when optimizer is one of",
+        ),
         ({"optimizer": "sgd", "layers": 1, "lr": 0.1}, "x must have a value for 'momentum'"),
         ({"optimizer": "adam", "layers": 1, "lr": 0.1, "width": 8}, "only when layers >= 2 and optimizer is 'adam'"),
         ({"optimizer": "adam"}, "x must have the names lr (sometimes), optimizer, "),

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from aegisbo.cli.tables import plain_table
-from aegisbo.study.export import columns
+from aegisbo.study.export import all_names
 
 PREFIX = "param_"
 NAME = (3, 8)  # letters from the beginning and the end of a name, if whole names do not fit
@@ -60,7 +60,7 @@ def cut(text: str, cells: int) -> str:
 
 def _parameters(rows: Sequence[Row], room: int) -> list[Column]:
     """The columns of the parameters: with whole names, with short ones, or all in one that is cut."""
-    names = [key.removeprefix(PREFIX) for key in columns(rows) if key.startswith(PREFIX)]
+    names = [key.removeprefix(PREFIX) for key in all_names(rows) if key.startswith(PREFIX)]
     cells = [[_cell(row[PREFIX + name]) if PREFIX + name in row else ABSENT for row in rows] for name in names]
     short = [_cut_within(name) for name in names]
     short = short if len(set(short)) == len(names) else names

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -22,7 +23,7 @@ class Condition:
     spans: Spans  # of its levels; of its coordinate where it is continuous
 
     def holds(self, places: Array | Index) -> Mask:  # (m,) -> (m,)
-        return np.any([(low <= places) & (places <= high) for low, high in self.spans], axis=0)
+        return np.asarray(np.any([(low <= places) & (places <= high) for low, high in self.spans], axis=0))
 
 
 @dataclass(frozen=True)
@@ -85,4 +86,4 @@ class Branches:
             starts = {0.0, *(low for low, _ in spans), *(math.nextafter(high, math.inf) for _, high in spans)}
             return [(start, 1) for start in sorted(starts) if 0.0 <= start <= 1.0]
         borders = sorted({0, size, *(min(edge, size) for low, high in spans for edge in (low, high + 1))})
-        return [(start, round(end - start)) for start, end in zip(borders, borders[1:], strict=False)]
+        return [(start, round(end - start)) for start, end in pairwise(borders)]

@@ -78,9 +78,9 @@ def _spans(parent: Parameter, wanted: Any) -> Spans:
 
 
 def _level(parent: Int | Choice, value: Any) -> int:
-    known = parent.check(value)
     if isinstance(parent, Choice):
-        return parent.values.index(known)
+        return parent.values.index(parent.check(value))
+    known = parent.check(value)
     if known != value:
         raise InvalidInput(f"{parent} never is {value!r}: use {known}.")
     return (known - parent.low) // parent.step

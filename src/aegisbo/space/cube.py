@@ -208,7 +208,7 @@ class Cube:
         for axis in reversed(self._discrete):
             key, level = divmod(key, axis.size)
             levels.append(level)
-        return self._at(np.array([levels[::-1]]))[0]
+        return np.asarray(self._at(np.array([levels[::-1]]))[0])
 
     def every_point(self) -> Array:  # (size, width)
         """All points of a finite cube, in the order of their keys if there are no conditions."""
@@ -216,7 +216,7 @@ class Cube:
             return self._at(np.indices([axis.size for axis in self._discrete]).reshape(self.parameters, -1).T)
         levels = np.zeros((1, self.parameters), np.intp)
         for k in self.branches.order:
-            sizes = np.where(self.branches.active(levels.T)[:, k], self._discrete[k].size, 1)  # (m,)
+            sizes = np.where(self.branches.active(list(levels.T))[:, k], self._discrete[k].size, 1)  # (m,)
             levels = np.repeat(levels, sizes, axis=0)
             levels[:, k] = np.concatenate([np.arange(size) for size in sizes])
         return self._at(levels)
@@ -252,13 +252,13 @@ class Cube:
         """
         assert self.branches is not None
         z = self.point(key)[None]
-        levels, active = np.array(self._places(z)).T, self.active(z)[0]
+        levels, active = np.array(self._places(z), np.intp).T, self.active(z)[0]
         for k in reversed(self.branches.order):
             if active[k] and levels[0, k] + 1 < self._discrete[k].size:
                 levels[0, k] += 1
                 break
             levels[0, k] = 0
-        return self._at(levels)[0]
+        return np.asarray(self._at(levels)[0])
 
     @cached_property
     def _discrete(self) -> tuple[Grid | OneHot, ...]:

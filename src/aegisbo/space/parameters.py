@@ -229,7 +229,7 @@ def _wanted(name: str, wanted: Any) -> Any:
     wanted = wanted.item() if isinstance(wanted, np.generic) else wanted
     if not isinstance(wanted, Scalar):
         raise InvalidInput(
-            f"when {name} is {wanted!r}: write a value, a list of values, or a range of numbers such as '>= 2' or '2 to 4'."
+            f"when {name} is {wanted!r}: write a value, a list of values, or a range such as '>= 2' or '2 to 4'."
         )
     return wanted
 

@@ -57,8 +57,8 @@ def _row(trial: Trial, asked: Event | None, ended: Event | None) -> dict[str, An
     }
 
 
-def columns(table: Sequence[dict[str, Any]]) -> list[str]:
-    """The names of all columns; a parameter that is not in every row stands behind one that is before it in some row."""
+def all_names(table: Sequence[dict[str, Any]]) -> list[str]:
+    """The names of all columns; one that is not in every row stands where it does in a row that has it."""
     names: list[str] = []
     for row in table:
         for before, name in zip(["", *row], row, strict=False):
@@ -76,7 +76,7 @@ def write(path: str | os.PathLike[str], form: str, out: TextIO) -> None:
 
 def _csv(path: str | os.PathLike[str], out: TextIO) -> None:
     table = rows(path)
-    writer = csv.DictWriter(out, fieldnames=columns(table) or ["number"], lineterminator="\n")
+    writer = csv.DictWriter(out, fieldnames=all_names(table) or ["number"], lineterminator="\n")
     writer.writeheader()
     for row in table:
         writer.writerow({**row, **{name: _iso(row[name]) for name in TIMES}})
