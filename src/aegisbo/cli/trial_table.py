@@ -68,8 +68,11 @@ def _parameters(rows: Sequence[Row], room: int) -> list[Column]:
         columns = list(zip(headings, cells, strict=True))
         if _width(columns) <= room:
             return columns
-    lines = zip(*cells, strict=True)
-    return [("parameters", [cut(" ".join(map("{}={}".format, short, line)), room) for line in lines])]
+    lines = [
+        " ".join(f"{name}={cell}" for name, cell in zip(short, line, strict=True) if cell != ABSENT)
+        for line in zip(*cells, strict=True)
+    ]
+    return [("parameters", [cut(line, room) for line in lines])]
 
 
 def _width(columns: Sequence[Column]) -> int:
