@@ -15,6 +15,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from aegisbo.integrations.optuna_space import inner_parameter, inner_value, to_choose
 from aegisbo.space.parameters import Choice, Int, Parameter, When
+from aegisbo.space.sweep import sweep
 
 FEW = 64  # levels of an integer that are told apart one by one
 
@@ -22,8 +23,7 @@ Row = Mapping[str, Any]  # the values of a trial by name, as they are inside
 
 
 def joint_space(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
-    """The distributions that can be modeled together: of one range, and with conditions that can be told, if not all
-    completed trials have them."""
+    """The distributions that can be modeled together: with one range, and in all completed trials or by conditions."""
     kinds: dict[str, BaseDistribution] = {}
     changing = set()
     for trial in _completed(trials):
@@ -86,8 +86,7 @@ def _apart(having: set[Any], lacking: set[Any], parameter: Parameter) -> tuple[A
     """What holds for all values of the first and for few of the second, and for which of these; None if for all."""
     if isinstance(parameter, Choice) or (isinstance(parameter, Int) and parameter.axis.size <= FEW):
         excluded = lacking - having
-        all_values = parameter.values if isinstance(parameter, Choice) else range(parameter.low, parameter.high + 1)
-        levels = [value for value in all_values if value not in excluded]
+        levels = [value for value in sweep(parameter, FEW) if value not in excluded]
         return (levels, lacking & having) if excluded else None
     if lacking and max(lacking) < min(having):
         return f"> {max(lacking)!r}", set()

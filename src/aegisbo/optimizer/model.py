@@ -62,7 +62,7 @@ class Model:
         found = {}
         for name, here in params.items():
             values = [here, *sweep(self.space.parameters[name], SWEPT)]
-            means = self.predict([self.space.changed(params, **{name: value}) for value in values]).mean
+            means = self.predict([self.space.changed(params, {name: value}) for value in values]).mean
             best = values[int(self.direction.turned(means).argmin())]
             found[name] = Influence(float(means.min()), float(means.max()), best)
         return dict(sorted(found.items(), key=lambda item: -item[1].span))

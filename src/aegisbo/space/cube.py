@@ -197,6 +197,7 @@ class Cube:
 
         They are 0 to size - 1 if there are no conditions.
         """
+        Z = self.without_absent(Z)
         keys = np.zeros(len(Z), dtype=object)  # Python integers: the size of a cube may exceed 64 bits
         for axis, columns in zip(self._discrete, self.columns, strict=True):
             keys = keys * axis.size + axis.levels(Z[:, columns]).astype(object)

@@ -103,7 +103,7 @@ class Space:
         blocks = zip(self.parameters.items(), self.cube.columns, strict=True)
         return self._those_there({name: parameter.decode(u[columns]) for (name, parameter), columns in blocks})
 
-    def changed(self, params: Params, **changes: Any) -> Params:
+    def changed(self, params: Params, changes: Params) -> Params:
         """A point with some values changed; what is there only after the change is in the middle of its range."""
         if self.branches is None:
             return {**params, **changes}
