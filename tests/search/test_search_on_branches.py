@@ -39,7 +39,7 @@ class Bowls:
         for column, bottom in bottoms.items():
             there = np.ones(len(Z)) if column == GATE else (Z[:, column] != ABSENT).astype(float)
             values += there * ((Z[:, column] - bottom) ** 2 - (column in (Y, N)) - 0.5 * (column == X))
-            gradients[:, column] = there * 2 * (Z[:, column] - bottom)
+            gradients[:, column] = 2 * (Z[:, column] - bottom)  # also where it is not there, as that of a model
         return values, gradients
 
 
