@@ -45,8 +45,8 @@ def test_a_missing_extra_is_named_with_the_remedy() -> None:
 def test_another_missing_module_is_not_blamed_on_optuna(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("aegisbo.integrations.optuna_sampler", "aegisbo.integrations.optuna_space"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    monkeypatch.setitem(sys.modules, "optuna.search_space", None)
-    with pytest.raises(ModuleNotFoundError, match=r"optuna\.search_space") as caught:
+    monkeypatch.setitem(sys.modules, "optuna.samplers", None)
+    with pytest.raises(ModuleNotFoundError, match=r"optuna\.samplers") as caught:
         aegisbo.integrations.AegisSampler  # noqa: B018
     assert not isinstance(caught.value, MissingExtra)
 

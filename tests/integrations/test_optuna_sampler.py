@@ -280,7 +280,7 @@ def test_the_space_is_filled_until_there_are_more_results_than_parameters() -> N
     assert moves[9] in ("thompson", "pareto", "exploit")
 
 
-def test_parameters_that_not_all_trials_have_are_drawn_alone() -> None:
+def test_parameters_that_not_all_trials_have_are_modeled_with_the_others() -> None:
     def objective(trial: optuna.Trial) -> float:
         x = trial.suggest_float("x", -5, 10)
         if trial.suggest_categorical("deep", [True, False]):
@@ -294,8 +294,12 @@ def test_parameters_that_not_all_trials_have_are_drawn_alone() -> None:
     assert len(set(layers)) > 1
     assert [trial.user_attrs["aegisbo:move"] for trial in study.trials[:2]] == ["independent", "initial"]
     assert study.trials[-1].user_attrs["aegisbo:move"] in ("exploit", "improve", "thompson", "pareto")
-    digest = SearchSpace({"deep": CategoricalDistribution([True, False]), "x": FloatDistribution(-5, 10)}).digest
-    assert digest in str(study.trials[-1].system_attrs)  # the model knows the common part only
+    kinds = {
+        "deep": CategoricalDistribution([True, False]),
+        "layers": IntDistribution(2, 9),
+        "x": FloatDistribution(-5, 10),
+    }
+    assert SearchSpace(kinds).digest in str(study.trials[-1].system_attrs)
 
 
 def test_independent_values_are_uniform_and_do_not_depend_on_each_other() -> None:

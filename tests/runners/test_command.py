@@ -14,7 +14,7 @@ from aegisbo import errors
 from aegisbo.errors import AegisError, InvalidInput
 from aegisbo.runners.command import Command, ProgramFailed
 from aegisbo.runners.minimize import minimize
-from aegisbo.space import Choice
+from aegisbo.space import Choice, Real
 
 
 def program(code: str, *arguments: str, value_file: str | None = None) -> Command:
@@ -129,3 +129,21 @@ def test_braces_that_are_no_names_are_left_alone_and_a_command_can_be_pickled() 
     command = pickle.loads(pickle.dumps(program('print(len({1, 2}) + len("{ }"))')))
     assert command(lr=1.0, act="") == 5.0
     assert json.dumps(command.arguments)
+
+
+def test_arguments_of_what_is_not_there_are_left_out() -> None:
+    code = (
+        "import json, os, sys; print(len(sys.argv) - 1 + len(json.load(open(os.environ['AEGISBO_PARAMETERS']))) / 10)"
+    )
+    command = Command(f'{sys.executable} -c "{code}" -v --lr {{lr}} --beta={{beta}} units={{units}} {{units}}')
+    assert command(lr=0.1, beta=0.2, units=3) == pytest.approx(6.3)
+    assert command(beta=0.2, units=3) == pytest.approx(4.2)  # without --lr
+    assert command(lr=0.1, units=3) == pytest.approx(5.2)
+    assert command(lr=0.1, beta=0.2) == pytest.approx(4.2)  # --beta={beta} is no option of what comes after it
+
+
+def test_a_program_and_its_value_file_have_their_names_always() -> None:
+    space = {"a": Choice(["x", "y"]), "lr": Real(0, 1, when={"a": "x"})}
+    for command in (Command("./{lr}"), Command("./run {lr}", value_file="{folder}/{lr}")):
+        with pytest.raises(InvalidInput, match=r"\{lr\} is not always there: name the program"):
+            minimize(command, space, budget=3)

@@ -25,7 +25,8 @@ REASONS = 10  # for failures that are listed at the end
 NO_VALUE = 3  # exit code: the run ended without a single value
 
 EXAMPLE_SPACE = """\
-# One table per parameter, in the order given.
+# One table per parameter, in the order given. With when = {act = "relu"} a parameter is there only where this holds;
+# also act = ["relu", "tanh"] for one of several, and units = ">= 64" or "32 to 64" for numbers.
 [lr]
 type = "real"          # low, high, log = false
 low = 1e-6

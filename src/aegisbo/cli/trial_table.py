@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from aegisbo.cli.tables import plain_table
+from aegisbo.study.export import all_names
 
 PREFIX = "param_"
 NAME = (3, 8)  # letters from the beginning and the end of a name, if whole names do not fit
@@ -18,6 +19,7 @@ REASON = 40  # cells, at most, for the reason why there is no value
 WANTED = 20  # cells, at least, if reasons are asked for
 READABLE = 10  # cells, at least, else there is none
 GAP = 2  # cells between two columns
+ABSENT = "-"  # for a parameter that was not there
 
 Row = dict[str, Any]  # of the table in `aegisbo.study.export`
 Column = tuple[str, list[str]]  # a heading and the cells below it
@@ -43,7 +45,7 @@ def trial_table(rows: Sequence[Row], width: int, reasons: bool = False) -> Table
     fixed.insert(2, (heading, [_value(row, room) for row in rows]))
     table = plain_table([])
     for heading, cells in [*fixed, *parameters]:
-        right = heading in ("trial", "seconds") or all(map(_is_number, cells))
+        right = heading in ("trial", "seconds") or all(cell == ABSENT or _is_number(cell) for cell in cells)
         table.add_column(Text(heading), justify="right" if right else "left", no_wrap=True)
     for line in zip(*(cells for _, cells in [*fixed, *parameters]), strict=True):
         table.add_row(*map(Text, line))
@@ -58,16 +60,19 @@ def cut(text: str, cells: int) -> str:
 
 def _parameters(rows: Sequence[Row], room: int) -> list[Column]:
     """The columns of the parameters: with whole names, with short ones, or all in one that is cut."""
-    names = [key.removeprefix(PREFIX) for key in rows[0] if key.startswith(PREFIX)] if rows else []
-    cells = [[_cell(row[PREFIX + name]) for row in rows] for name in names]
+    names = [key.removeprefix(PREFIX) for key in all_names(rows) if key.startswith(PREFIX)]
+    cells = [[_cell(row[PREFIX + name]) if PREFIX + name in row else ABSENT for row in rows] for name in names]
     short = [_cut_within(name) for name in names]
     short = short if len(set(short)) == len(names) else names
     for headings in (names, short):
         columns = list(zip(headings, cells, strict=True))
         if _width(columns) <= room:
             return columns
-    lines = zip(*cells, strict=True)
-    return [("parameters", [cut(" ".join(map("{}={}".format, short, line)), room) for line in lines])]
+    lines = [
+        " ".join(f"{name}={cell}" for name, cell in zip(short, line, strict=True) if cell != ABSENT)
+        for line in zip(*cells, strict=True)
+    ]
+    return [("parameters", [cut(line, room) for line in lines])]
 
 
 def _width(columns: Sequence[Column]) -> int:

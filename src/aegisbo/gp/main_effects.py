@@ -17,8 +17,9 @@ from math import gamma, pi, sqrt
 import numpy as np
 
 from aegisbo.arrays import Array, Floats
+from aegisbo.space.cube import ABSENT
 
-REACH = 0.9  # L; the cube itself reaches to 0.5
+REACH = 0.5 - ABSENT  # L; the cube itself reaches to 0.5. All waves vanish where a coordinate is absent
 WAVES = 28  # for each coordinate; the shortest measures a fifteenth of the cube
 FREQUENCIES = pi / (2.0 * REACH) * np.arange(1, WAVES + 1)  # (B,) ω
 # The spectral density of Matérn-5/2 with variance 1 is this, times λ⁻⁵ (5/λ² + ω²)⁻³.

@@ -64,7 +64,7 @@ def _frozen(trial: Trial, distributions: Mapping[str, BaseDistribution], asked: 
         state=TrialState.COMPLETE if trial.state == "done" else TrialState.FAIL,
         value=trial.value,
         params=dict(trial.params),
-        distributions=dict(distributions),
+        distributions={name: distributions[name] for name in trial.params},
         user_attrs={"aegisbo:move": trial.note.get("move"), "aegisbo:note": dict(trial.note), **reason},
     )
     begin = datetime.fromtimestamp(ended.at - ended.body["seconds"])

@@ -12,12 +12,12 @@ import numpy as np
 from optuna import Study, logging
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler
-from optuna.search_space import intersection_search_space
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
 from aegisbo.integrations.optuna_branches import objection
+from aegisbo.integrations.optuna_conditions import conditions_of, joint_space
 from aegisbo.integrations.optuna_history import History, Reader, refuse_constraints, refuse_several_objectives
 from aegisbo.integrations.optuna_space import SearchSpace, to_choose
 from aegisbo.integrations.optuna_storage import ATTEMPTS, Record, all_trials, explain, publish, record_of, shared_seed
@@ -50,7 +50,7 @@ class AegisSampler(BaseSampler):
         seed: decides all random numbers; give all processes the same. None draws one for the study, which is stored
             in its user attribute "aegisbo:seed".
         search_space: Optuna's distributions by name, so that the first trials are spread out well, too; None to take
-            the parameters that all completed trials have in common.
+            those of completed trials. Branches are modeled too, if completed trials show when a parameter is there.
         stale_after: seconds after which a running trial is taken for dead and no longer avoided; None for the larger
             of an hour and five times the longest finished trial.
         n_initial: how many trials to spread out before the strategy takes over; None for twice the number of
@@ -82,7 +82,7 @@ class AegisSampler(BaseSampler):
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         """The parameters that are chosen together."""
         trials = all_trials(study)
-        space = to_choose(intersection_search_space(trials)) if self._search_space is None else self._search_space
+        space = joint_space(trials) if self._search_space is None else self._search_space
         self._warn_of_branches(trials, space)
         return dict(space)
 
@@ -95,7 +95,9 @@ class AegisSampler(BaseSampler):
             explain(study, trial, {"move": "independent"})
             return {}
         direction = Direction(study.direction == StudyDirection.MAXIMIZE)
-        reader = Reader(SearchSpace(search_space), direction, self._stale_after, self._priced)
+        told = conditions_of(all_trials(study), search_space).items()
+        space = SearchSpace(search_space, {name: when for name, when in told if when is not None})
+        reader = Reader(space, direction, self._stale_after, self._priced)
         with _ONE_AT_A_TIME:
             started = time.perf_counter()
             suggestion = self._settle(study, trial, reader)
@@ -106,7 +108,7 @@ class AegisSampler(BaseSampler):
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
-        """A uniformly random value for a parameter that not all trials have."""
+        """A uniformly random value for a parameter that the model does not know, or not in this branch."""
         refuse_several_objectives(study)
         space = SearchSpace({param_name: param_distribution})
         rng = self._policy(study, space.cube).rng(Role.INDEPENDENT, trial.number, crc32(param_name.encode()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from hashlib import sha256
@@ -20,8 +20,8 @@ from optuna.distributions import (
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
 from aegisbo.space import Choice, Int, Real, Space
-from aegisbo.space.cube import Cube
-from aegisbo.space.parameters import LARGEST_INT, Parameter
+from aegisbo.space.cube import ABSENT, Cube
+from aegisbo.space.parameters import LARGEST_INT, Parameter, When
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class SearchSpace:
     """Distributions by name, each of which leaves something to choose."""
 
     distributions: Mapping[str, BaseDistribution]
+    conditions: Mapping[str, When] = field(default_factory=dict)  # of those that not all trials have, in inner values
 
     @property
     def cube(self) -> Cube:
@@ -36,10 +37,16 @@ class SearchSpace:
         return self._space.cube
 
     def point(self, params: Mapping[str, Any]) -> Array | None:  # (width,)
-        """The point of the cube that stands for `params`; None if a value is missing or out of range."""
+        """The point of the cube that stands for `params`; None if a value is missing or out of range.
+
+        What has conditions may be missing, whatever they say: what a trial has asked for is known better.
+        """
         coordinates: list[float] = []
         for name, parameter in self._space.parameters.items():
-            if name not in params or (value := _inner(params[name], self.distributions[name])) is None:
+            if name not in params and parameter.when:
+                coordinates += [ABSENT] * parameter.axis.width
+                continue
+            if name not in params or (value := inner_value(params[name], self.distributions[name])) is None:
                 return None
             coordinates += parameter.encode(value)
         return np.array(coordinates)
@@ -47,7 +54,7 @@ class SearchSpace:
     def params(self, u: Array) -> dict[str, Any]:  # (width,)
         """The values, by name, that a point of the cube stands for."""
         inner = self._space.params(u)
-        return {name: _outer(inner[name], kind) for name, kind in self.distributions.items()}
+        return {name: _outer(inner[name], kind) for name, kind in self.distributions.items() if name in inner}
 
     @cached_property
     def digest(self) -> str:
@@ -56,7 +63,12 @@ class SearchSpace:
 
     @cached_property
     def _space(self) -> Space:
-        return Space({name: _parameter(kind) for name, kind in self.distributions.items()})
+        return Space(
+            {
+                name: replace(inner_parameter(kind), when=self.conditions.get(name))
+                for name, kind in self.distributions.items()
+            }
+        )
 
 
 def to_choose(distributions: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:
@@ -71,7 +83,8 @@ def to_choose(distributions: Mapping[str, BaseDistribution]) -> dict[str, BaseDi
 # object for a choice, also several that are equal.
 
 
-def _parameter(kind: BaseDistribution) -> Parameter:
+def inner_parameter(kind: BaseDistribution) -> Parameter:
+    """What stands for the distribution inside."""
     match kind:
         case FloatDistribution(step=None):
             return Real(kind.low, kind.high, kind.log)
@@ -86,7 +99,7 @@ def _parameter(kind: BaseDistribution) -> Parameter:
     raise InvalidInput(f"{kind!r} is none of Optuna's float, int and categorical distributions.")
 
 
-def _inner(value: Any, kind: BaseDistribution) -> Any:
+def inner_value(value: Any, kind: BaseDistribution) -> Any:
     """What stands for the value inside; None if the distribution does not contain it."""
     try:
         number = kind.to_internal_repr(value)

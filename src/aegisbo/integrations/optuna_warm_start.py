@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 from optuna import Study
-from optuna.search_space import intersection_search_space
+from optuna.distributions import BaseDistribution, CategoricalDistribution
 from optuna.study import StudyDirection
 
 from aegisbo.errors import InvalidInput
+from aegisbo.integrations.optuna_conditions import conditions_of, joint_space
 from aegisbo.integrations.optuna_history import refuse_constraints, refuse_several_objectives
-from aegisbo.integrations.optuna_space import SearchSpace, to_choose
+from aegisbo.integrations.optuna_space import SearchSpace
 from aegisbo.optimizer import Optimizer
+from aegisbo.space.description import parameter_from_entry
+from aegisbo.space.parameters import Parameter, When
 from aegisbo.strategies.base import Strategy
 
 
@@ -26,7 +32,8 @@ def from_optuna(
     """An optimizer that has observed the finished trials of a study.
 
     Args:
-        study: its space is what its completed trials have in common; parameters with a single value are left out.
+        study: its space is that of its completed trials, with the conditions that they show if not all of them have
+            a parameter; parameters with a single value, or several ranges, are left out.
         strategy: as for `Optimizer`; the same holds for `preset` and `seed`.
         preset: which variant of a named strategy.
         seed: decides all random numbers.
@@ -41,20 +48,35 @@ def from_optuna(
     refuse_several_objectives(study)
     trials = study.get_trials(deepcopy=False)
     refuse_constraints(trials)
-    kinds = to_choose(intersection_search_space(trials))
+    kinds = joint_space(trials)
     if not kinds:
         raise InvalidInput(f"The completed trials of study {study.study_name!r} have no parameter in common.")
+    conditions = {name: when for name, when in conditions_of(trials, kinds).items() if when is not None}
     optimizer = Optimizer(
-        dict(kinds),
+        {name: _parameter(name, kinds, conditions.get(name)) for name in kinds},
         strategy=strategy,
         preset=preset,
         seed=seed,
         n_initial=n_initial,
         maximize=study.direction == StudyDirection.MAXIMIZE,
     )
-    space = SearchSpace(kinds)
+    space = SearchSpace(kinds, conditions)
     for trial in trials:
-        if trial.state.is_finished() and space.point(trial.params) is not None:
+        if trial.state.is_finished() and (x := space.point(trial.params)) is not None:
             value = math.nan if trial.value is None else trial.value
-            optimizer.observe({name: trial.params[name] for name in kinds}, value)
+            there = space.params(x)  # a trial that failed early may lack some, and tells nothing then
+            if set(there) <= set(trial.params):
+                optimizer.observe({name: trial.params[name] for name in there}, value)
     return optimizer
+
+
+def _parameter(name: str, kinds: Mapping[str, BaseDistribution], when: When | None) -> Parameter:
+    """The parameter with its conditions, in which categories are inside known by their number."""
+    parameter = parameter_from_entry(name, kinds[name])
+    if when is None:
+        return parameter
+    return replace(parameter, when={parent: _wanted(kinds[parent], wanted) for parent, wanted in when.items()})
+
+
+def _wanted(kind: BaseDistribution, wanted: Any) -> Any:
+    return [kind.choices[number] for number in wanted] if isinstance(kind, CategoricalDistribution) else wanted

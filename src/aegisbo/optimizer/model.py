@@ -63,9 +63,9 @@ class Model:
     def _influence(self, params: Params) -> dict[str, Influence]:
         """What each parameter would change if it alone went through its range, the most influential one first."""
         found = {}
-        for name, parameter in self.space.parameters.items():
-            values = [params[name], *sweep(parameter, SWEPT)]
-            means = self.predict([{**params, name: value} for value in values]).mean
+        for name, here in params.items():
+            values = [here, *sweep(self.space.parameters[name], SWEPT)]
+            means = self.predict([self.space.changed(params, {name: value}) for value in values]).mean
             best = values[int(self.direction.turned(means).argmin())]
             found[name] = Influence(float(means.min()), float(means.max()), best)
         return dict(sorted(found.items(), key=lambda item: -item[1].span))

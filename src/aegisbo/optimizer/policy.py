@@ -21,7 +21,7 @@ from threadpoolctl import ThreadpoolController
 from aegisbo.arrays import Array, as_vector
 from aegisbo.errors import InvalidInput, NoModel, SpaceExhausted
 from aegisbo.search.designs import maximin_latin_hypercube, sobol
-from aegisbo.space.cube import Cube
+from aegisbo.space.cube import ABSENT, Cube
 from aegisbo.strategies.base import Evidence, Memory, Smoother, Strategy, Suggestion
 from aegisbo.strategies.hurry import in_time
 from aegisbo.strategies.surrogates import Belief, Believer
@@ -133,7 +133,8 @@ def _require_point(suggestion: object, strategy: Strategy, cube: Cube) -> None:
         x = as_vector(suggestion.x, "A point of the cube", cube.width)
     except InvalidInput as error:
         raise InvalidInput(f"The strategy {strategy!r} suggested no point: {error}") from None
-    if not ((x >= -ROUNDING) & (x <= 1.0 + ROUNDING)).all():
+    inside = (x >= -ROUNDING) & (x <= 1.0 + ROUNDING)
+    if not (inside | (cube.branches is not None and x == ABSENT)).all():
         raise InvalidInput(f"The strategy {strategy!r} left the unit cube with {x.tolist()}: clip points to [0, 1].")
 
 

@@ -28,7 +28,7 @@ def frame_of(trials: Sequence[Trial], space: Space) -> DataFrame:
         "state": pd.Categorical([trial.state for trial in trials]),
         "value": _floats([trial.value for trial in trials]),
         **{
-            f"param_{name}": _column([trial.params[name] for trial in trials], parameter)
+            f"param_{name}": _column([trial.params.get(name) for trial in trials], parameter)
             for name, parameter in space.parameters.items()
         },
         "move": pd.Categorical([trial.note.get("move") for trial in trials]),
@@ -50,10 +50,14 @@ def _floats(values: Sequence[float | None]) -> Series[Any]:
 
 
 def _column(values: Sequence[Any], parameter: Parameter) -> Any:
-    """Numbers as numbers, choices as categories in their order; None cannot be a category."""
+    """Numbers as numbers, choices as categories in their order; None cannot be a category.
+
+    What was not there in a trial is missing in the table, too.
+    """
     import pandas as pd
 
     if isinstance(parameter, Choice):
         named = None not in parameter.values
         return pd.Categorical(values, categories=list(parameter.values)) if named else pd.Series(values, dtype=object)
-    return pd.Series(values, dtype="int64" if isinstance(parameter, Int) else "float64")
+    whole = "int64" if parameter.when is None else "Int64"  # of which the second knows missing values
+    return pd.Series(values, dtype=whole if isinstance(parameter, Int) else "float64")

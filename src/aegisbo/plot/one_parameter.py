@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from aegisbo.errors import UnknownName
+from aegisbo.errors import InvalidInput, UnknownName
 from aegisbo.optimizer import Optimizer, Trial
+from aegisbo.optimizer.trial import in_brief
 from aegisbo.plot.canvas import BEST, LINE, Picture, canvas, explain_marks, label, plain
 from aegisbo.plot.parameter_axis import declare, places
 from aegisbo.plot.shares import needed_model
@@ -45,8 +46,9 @@ def slices(run: Run, *, point: Any = None, parameters: Sequence[str] | None = No
     record = record_of(run)
     optimizer, model = record.optimizer, needed_model(record)
     center, trial = center_of(optimizer, point)
-    names = [each.parameter for each in model.importances[:MOST]] if parameters is None else parameters
-    cuts = model.slices(center, [known(optimizer, name) for name in names])
+    there = [each.parameter for each in model.importances if each.parameter in center]
+    names = there[:MOST] if parameters is None else parameters
+    cuts = model.slices(center, [known(optimizer, name, center) for name in names])
     title = f"{summary(record)}\nThe model through {where(trial)}, and what was measured"
     figure, axes = canvas(len(cuts), (3.3 if len(cuts) > 1 else 5.0, 2.6), title)
     values = values_along(cuts, record.result.fun, maximize=record.maximize)
@@ -64,14 +66,17 @@ def center_of(optimizer: Optimizer, point: Any) -> tuple[Params, Trial | None]:
     return optimizer.located(best if point is None and best is not None else point)
 
 
-def known(optimizer: Optimizer, name: str) -> str:
-    """The name of a parameter.
+def known(optimizer: Optimizer, name: str, center: Params) -> str:
+    """The name of a parameter that is there at a point.
 
     Raises:
         UnknownName: there is no such parameter.
+        InvalidInput: it is not there at the point.
     """
     if name not in optimizer.space.parameters:
         raise UnknownName("parameter", name, optimizer.space.parameters)
+    if name not in center:
+        raise InvalidInput(f"{name} is not there at {in_brief(center)}: cut at another point.")
     return name
 
 

@@ -20,7 +20,8 @@ PALEST = 0.15
 def draw_trials(axis: Axes, optimizer: Optimizer, name: str, center: Params, values: Values) -> None:
     """The trials along one parameter, the paler the further they are away from the slice through `center`."""
     parameter = optimizer.space.parameters[name]
-    done = [trial for trial in (*optimizer.observed, *optimizer.trials) if trial.value is not None]
+    there = [trial for trial in (*optimizer.observed, *optimizer.trials) if name in trial.params]
+    done = [trial for trial in there if trial.value is not None]
     if done:
         x, y = places(parameter, [trial.params[name] for trial in done]), np.array([trial.value for trial in done])
         pale, inside = _paleness(optimizer, [trial.params for trial in done], name, center), ~values.beyond(y)
@@ -29,9 +30,9 @@ def draw_trials(axis: Axes, optimizer: Optimizer, name: str, center: Params, val
                 look: Look = {"s": 14 * crowded(len(done)) ** 2, "marker": mark, "color": INK, "linewidth": 0}
                 axis.scatter(x[some], values.shown(y[some]), **look).set_alpha(pale[some].tolist())
                 axis.scatter([], [], label=named, **look)
-    failed = [trial.params[name] for trial in optimizer.trials if trial.state in FAILURES]
+    failed = [trial.params[name] for trial in there if trial.number >= 0 and trial.state in FAILURES]
     mark_failures(axis, places(parameter, failed).tolist(), maximize=values.maximize)
-    pending = places(parameter, [trial.params[name] for trial in optimizer.pending])
+    pending = places(parameter, [trial.params[name] for trial in there if trial.state == "pending"])
     if len(pending):
         under: Look = {"linestyle": "", "marker": 6, "markersize": 6, "color": PENDING, "clip_on": False}
         bottom = axis.get_xaxis_transform()

@@ -32,6 +32,7 @@ from aegisbo.plot.shares import needed_model
 from aegisbo.plot.source import Run, record_of
 from aegisbo.plot.titles import summary
 from aegisbo.report.model import Contour, Model
+from aegisbo.space import Params
 from aegisbo.space.cube import Continuous
 from aegisbo.space.parameters import Choice, Parameter
 
@@ -61,7 +62,7 @@ def contour(run: Run, x: str | None = None, y: str | None = None, *, point: Any 
     record = record_of(run)
     optimizer, model = record.optimizer, needed_model(record)
     center, trial = center_of(optimizer, point)
-    x, y = _pair(optimizer, model, x, y)
+    x, y = _pair(optimizer, model, center, x, y)
     facts = model.contour(x, y, center, FINE)
     figure, (axis,) = canvas(1, (5.6, 4.4), summary(record))
     heading(axis, f"Model's mean, the other parameters as in {where(trial)}" if len(center) > 2 else "Model's mean")
@@ -78,9 +79,10 @@ def contour(run: Run, x: str | None = None, y: str | None = None, *, point: Any 
     return figure
 
 
-def _pair(optimizer: Optimizer, model: Model, x: str | None, y: str | None) -> tuple[str, str]:
-    given = [known(optimizer, name) for name in (x, y) if name is not None]
-    others = [each.parameter for each in model.importances if each.parameter not in given]
+def _pair(optimizer: Optimizer, model: Model, center: Params, x: str | None, y: str | None) -> tuple[str, str]:
+    given = [known(optimizer, name, center) for name in (x, y) if name is not None]
+    there = [each.parameter for each in model.importances if each.parameter in center]
+    others = [name for name in there if name not in given]
     if len(given) + len(others) < 2 or (x is not None and x == y):
         raise InvalidInput(
             f"A contour needs two different parameters, got {x!r} and {y!r}: name others, or use slices."
@@ -139,7 +141,7 @@ def _draw_trials(axis: Axes, optimizer: Optimizer, x: str, y: str) -> None:
         "no value": {"marker": "X", "markersize": 7, "color": FAILED, "markeredgecolor": "white"},
         "pending": {"marker": "^", "markersize": 7, "color": PENDING, "markeredgecolor": "white"},
     }
-    for name, trials in groups.items():
-        if trials:
+    for name, ended in groups.items():
+        if trials := [each for each in ended if x in each.params and y in each.params]:
             across, up = (places(optimizer.space.parameters[p], [each.params[p] for each in trials]) for p in (x, y))
             axis.plot(across, up, linestyle="", clip_on=False, label=f"{name} ({len(trials)})", **looks[name])

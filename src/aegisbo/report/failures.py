@@ -74,7 +74,9 @@ def _region_of(failed: Sequence[Trial], record: Record) -> Region | None:
 
 
 def _regions(name: str, parameter: Parameter, failed: Sequence[Trial], others: Sequence[Trial]) -> Iterator[Region]:
-    bad, good = ([trial.params[name] for trial in trials] for trials in (failed, others))
+    bad, good = ([trial.params[name] for trial in trials if name in trial.params] for trials in (failed, others))
+    if len(bad) < len(failed):  # it is not there in some of them, so it cannot be to blame
+        return
     if isinstance(parameter, Choice):
         for value in dict.fromkeys(bad):
             yield Region(name, f"{name} = {value}", bad.count(value), bad.count(value) + good.count(value))

@@ -198,6 +198,8 @@ def _edges(record: Record, model: Model | None) -> Iterator[Finding]:
     for (name, parameter), axis in zip(space.parameters.items(), space.cube.axes, strict=True):
         if isinstance(parameter, Choice) or (isinstance(axis, Grid) and axis.size < 3) or not matters.get(name, True):
             continue
+        if name not in best.params:
+            continue
         value = best.params[name]
         low, u = parameter.encode(value)[0] < 0.5, parameter.encode(value)[0]
         margin = 0.75 / axis.size if isinstance(axis, Grid) else EDGE

@@ -138,8 +138,8 @@ class Model:
         return by_blocks(self.belief.gp.mean, self.space.cube.fill(U))
 
     def slices(self, params: Params, names: Sequence[str] | None = None) -> tuple[Slice, ...]:
-        """The model along each parameter through a point."""
-        return tuple(self._slice(name, params) for name in (self.space.parameters if names is None else names))
+        """The model along each parameter that is there at a point, through the point."""
+        return tuple(self._slice(name, params) for name in (params if names is None else names))
 
     def _slice(self, name: str, params: Params) -> Slice:
         values, U = self._along(name, params, SLICE)
@@ -147,25 +147,22 @@ class Model:
 
     def contour(self, x: str, y: str, params: Params, count: int = CONTOUR) -> Contour:
         """The mean over two parameters, all others as at `params`, with at most so many values of each."""
-        x_values, U = self._along(x, params, count)
-        y_values, V = self._along(y, params, count)
-        names = list(self.space.parameters)
-        of_y = self.space.cube.columns[names.index(y)]
-        grid = np.repeat(U[None], len(V), axis=0)  # (y values, x values, width)
-        grid[:, :, of_y] = V[:, None, of_y]
+        x_values, y_values = (tuple(sweep(self.space.parameters[name], count)) for name in (x, y))
+        points = [self.space.changed(params, {x: left, y: up}) for up in y_values for left in x_values]
         with one_blas_thread():
-            mean = by_blocks(self.belief.gp.mean, grid.reshape(-1, U.shape[1]))
-        return Contour(x, y, x_values, y_values, self.measured(mean).reshape(len(V), len(U)))
+            mean = by_blocks(self.belief.gp.mean, np.array([self.space.to_unit(point) for point in points]))
+        return Contour(x, y, x_values, y_values, self.measured(mean).reshape(len(y_values), len(x_values)))
 
     def contours(self, params: Params, most: int = 4) -> tuple[Contour, ...]:
         """The mean over every pair of the most important parameters."""
-        names = [importance.parameter for importance in self.importances[:most]]
+        there = [importance.parameter for importance in self.importances if importance.parameter in params]
+        names = there[:most]
         return tuple(self.contour(x, y, params) for x, y in combinations(names, 2))
 
     def _along(self, name: str, params: Params, count: int) -> tuple[tuple[Any, ...], Array]:
         """Values of a parameter over its range, and the points (m, width) that have them and else equal `params`."""
         values = tuple(sweep(self.space.parameters[name], count))
-        return values, np.array([self.space.to_unit({**params, name: value}) for value in values])
+        return values, np.array([self.space.to_unit(self.space.changed(params, {name: value})) for value in values])
 
     @cached_property
     def left_out(self) -> tuple[Prediction, ...]:

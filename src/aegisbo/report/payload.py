@@ -55,7 +55,7 @@ def facts_of(record: Record, model: Model | None) -> dict[str, Any]:
             "call": record.call,
             "best": None
             if best is None
-            else {"number": best.number, "value": record.result.fun, "params": list(best.params.values())},
+            else {"number": best.number, "value": record.result.fun, "params": _by_place(record, best)},
             "parameters": [{"name": name, **table_of(p)} for name, p in record.optimizer.space.parameters.items()],
             **_trials(record),
             "convergence": {
@@ -178,12 +178,17 @@ def _trials(record: Record) -> dict[str, Any]:
             for name in ("move", "guard", "mean", "std", "known", "behind", "pending")
         },
         "choosing": [each.seconds for each in why],
-        "params": [[trial.params[name] for trial in trials] for name in record.optimizer.space.parameters],
+        "params": [[trial.params.get(name) for trial in trials] for name in record.optimizer.space.parameters],
         "reason": reason,
         "traceback": [kept(trial.traceback) for trial in trials],
         "output": [kept(_output(trial)) for trial in trials],
     }
     return {"trials": columns, "texts": list(texts)}
+
+
+def _by_place(record: Record, trial: Trial) -> list[Any]:
+    """The value of each parameter; None if it was not there."""
+    return [trial.params.get(name) for name in record.optimizer.space.parameters]
 
 
 def _output(trial: Trial) -> str | None:

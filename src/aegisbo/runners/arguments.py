@@ -52,6 +52,7 @@ def _check_command(command: Command, space: Space, *, here: bool) -> None:
     if not space.named:
         raise InvalidInput("A program gets its parameters by name: give the space as {'name': (low, high), ...}.")
     command.require_known(space.parameters)
+    command.require_always([name for name, parameter in space.parameters.items() if parameter.when])
     if here:
         command.require_program()
 

@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 FOLDER = "folder"  # {folder} is an empty folder for each evaluation, deleted afterwards
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
+OPTION = re.compile(r"--?[A-Za-z][\w-]*")  # a word that belongs to the value after it
 NOT_STARTED = "The program could not be started"
 TAIL = 4096  # bytes of a program's output that are looked at
 
@@ -43,7 +44,8 @@ class Command:
 
     Args:
         text: the program and its arguments; {name} stands for the value of a parameter, {folder} for an empty folder of
-            each evaluation's own.
+            each evaluation's own. Where a parameter is not there, because of its conditions, arguments that hold it are
+            left out, and so is an option such as --lr right before them.
         value_file: the file in which the program leaves its value, such as "{folder}/value"; by default the value is
             the last line that it prints.
 
@@ -84,6 +86,16 @@ class Command:
             if name not in known:
                 raise InvalidInput(f"{{{name}}} in the command is no parameter: use one of {', '.join(known)}.")
 
+    def require_always(self, sometimes: Iterable[str]) -> None:
+        """Refuse parameters that are not always there where the program or its value file is named.
+
+        Raises:
+            InvalidInput: there is one.
+        """
+        for name in PLACEHOLDER.findall(f"{self.arguments[0]} {self.value_file or ''}"):
+            if name in sometimes:
+                raise InvalidInput(f"{{{name}}} is not always there: name the program and its value file without it.")
+
     def objective(self) -> Objective:
         """What a study is told of it: its words."""
         from aegisbo.study.objective import Objective  # here, because worker processes do not need it
@@ -123,7 +135,7 @@ class Command:
         with tempfile.TemporaryDirectory(prefix="aegisbo-") as folder:
             values = {**{name: str(value) for name, value in params.items()}, FOLDER: folder}
             output, errors = Path(folder, ".stdout"), Path(folder, ".stderr")
-            arguments = [_filled(argument, values) for argument in self.arguments]
+            arguments = [_filled(argument, values) for argument in _those_there(self.arguments, values)]
             with output.open("wb") as out, errors.open("wb") as err, _started(arguments[0]):
                 code = subprocess.run(
                     arguments,
@@ -149,6 +161,17 @@ def _started(program: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise ProgramFailed(f"{NOT_STARTED} ({program!r}: {error.strerror}).") from error
+
+
+def _those_there(arguments: Iterable[str], values: Mapping[str, str]) -> list[str]:
+    """The arguments without those that hold a parameter which has no value, and without the options before these."""
+    kept: list[str] = []
+    for argument in arguments:
+        if all(name in values for name in PLACEHOLDER.findall(argument)):
+            kept.append(argument)
+        elif PLACEHOLDER.fullmatch(argument) and len(kept) > 1 and OPTION.fullmatch(kept[-1]):
+            kept.pop()
+    return kept
 
 
 def _filled(text: str, values: dict[str, str]) -> str:

@@ -29,7 +29,7 @@ def check_function(fun: Any, space: Space) -> None:
     signature = signature_of(fun)
     if signature is None:
         return
-    problem = _by_name(fun, signature, list(space.parameters)) if space.named else _by_position(fun, signature, space)
+    problem = _by_name(fun, signature, space) if space.named else _by_position(fun, signature, space)
     if problem:
         raise InvalidInput(problem)
 
@@ -72,7 +72,8 @@ def _by_position(fun: Callable[..., Any], signature: Signature, space: Space) ->
     )
 
 
-def _by_name(fun: Callable[..., Any], signature: Signature, names: Sequence[str]) -> str:
+def _by_name(fun: Callable[..., Any], signature: Signature, space: Space) -> str:
+    names = list(space.parameters)
     taken = [name for name, each in signature.parameters.items() if each.kind in BY_NAME]
     open_ended = any(each.kind is Parameter.VAR_KEYWORD for each in signature.parameters.values())
     needed = [
@@ -88,6 +89,11 @@ def _by_name(fun: Callable[..., Any], signature: Signature, names: Sequence[str]
         return (
             f"{_called(fun)} needs {missing[0]!r}, which is no parameter of the space ({', '.join(names)}): add it "
             "there, or give it a default."
+        )
+    if sometimes := [name for name in needed if space.parameters[name].when]:
+        return (
+            f"{_called(fun)} needs {sometimes[0]!r}, which is not always there: give it a default, as in "
+            f"{sometimes[0]}=None."
         )
     return ""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
-from aegisbo.search.inner_search import Choose, Objective, Spread, best_starts, minimize, uniform
+from aegisbo.search.inner_search import Choose, Objective, Spread, best_starts, minimize, on_branches, uniform
 from aegisbo.space.cube import Cube
 
 
@@ -23,5 +23,6 @@ class EverywhereSearch:
     def __call__(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
         """Local minima (starts, width), rounded to what can be evaluated, the lowest first."""
         d = cube.parameters
-        candidates = cube.fill(self.spread(self.candidates * d, d, rng))
+        candidates = cube.fill_all(self.spread(self.candidates * d, d, rng))
+        objective = on_branches(objective, cube)
         return cube.round(minimize(objective, candidates, rng, starts=self.starts, choose=self.choose))

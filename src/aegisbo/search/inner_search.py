@@ -7,6 +7,7 @@ An inner search finds the minimum of a cheap smooth function over the cube. Ther
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.random import Generator
 from aegisbo.arrays import Array, Floats, Index
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.descent import STEPS, descend
-from aegisbo.space.cube import Cube
+from aegisbo.space.cube import ABSENT, Cube
 
 Spread = Callable[[int, int, Generator], Array]  # (n, d, rng) -> candidates (n, d)
 Choose = Callable[[Floats, int, Generator], Index]  # (screened values, how many, rng) -> indices of the starts
@@ -39,6 +40,30 @@ class InnerSearch(Protocol):
 
         `good` (m, width) are the best points known, the best first: a hint where to look.
         """
+
+
+@dataclass(frozen=True)
+class _OnBranches:
+    """The objective where some axes are not there: it does not see them, so it is flat along them."""
+
+    objective: Objective
+    cube: Cube
+
+    def screen(self, Z: Array) -> Floats:
+        return self.objective.screen(self.cube.without_absent(Z))
+
+    def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+        present = self.cube.present(Z)
+        values, gradients = self.objective.value_and_gradient(np.where(present, Z, ABSENT))
+        return values, gradients * present
+
+
+def on_branches(objective: Objective, cube: Cube) -> Objective:
+    """The objective for points that have coordinates for all axes, also for those that are not there.
+
+    A search keeps these: when a move lets an axis be there, it has a place.
+    """
+    return objective if cube.branches is None else _OnBranches(objective, cube)
 
 
 def uniform(n: int, d: int, rng: Generator) -> Array:

@@ -14,7 +14,7 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array, Floats, Index
 from aegisbo.search.blocks import by_blocks
-from aegisbo.search.inner_search import Objective, polish
+from aegisbo.search.inner_search import Objective, on_branches, polish
 from aegisbo.search.near_best import NearBestSearch
 from aegisbo.space.cube import Axis, Continuous, Cube, Grid, OneHot
 
@@ -35,12 +35,13 @@ class MixedSearch:
             return self.near_best(objective, cube, rng, good)
         if cube.size <= self.listed * cube.parameters:
             return _lowest_first(objective, cube.every_point())
+        objective = on_branches(objective, cube)
         starts = self.near_best.promising(objective, cube, rng, good)
         relaxed = polish(_Partly(objective, _coordinates(cube, Continuous, Grid)), starts)
-        points = _lowest_first(objective, np.vstack([starts, cube.round(relaxed)]))
+        points = _lowest_first(objective, np.vstack([starts, cube.round_all(relaxed)]))
         minima = local_minima(objective, cube, points[: len(starts)])
         around = neighbors(cube, minima).reshape(-1, cube.width)
-        return _lowest_first(objective, np.vstack([minima, around, points]))
+        return _lowest_first(objective, cube.without_absent(np.vstack([minima, around, points])))
 
 
 def neighbors(cube: Cube, points: Array) -> Array:  # (k, width) -> (k, moves, width)
@@ -56,7 +57,7 @@ def neighbors(cube: Cube, points: Array) -> Array:  # (k, width) -> (k, moves, w
         around = np.repeat(points[:, None, :], levels.shape[1], axis=1)  # (k, m, width)
         around[:, :, columns] = axis.points(levels.ravel()).reshape(*levels.shape, axis.width)
         moved.append(around)
-    return np.concatenate(moved, axis=1)
+    return np.concatenate(moved or [points[:, None, :]], axis=1)
 
 
 def local_minima(objective: Objective, cube: Cube, points: Array) -> Array:
@@ -65,7 +66,7 @@ def local_minima(objective: Objective, cube: Cube, points: Array) -> Array:
         return np.unique(_walk(objective, cube, points), axis=0)
     at_fixed_levels = _Partly(objective, _coordinates(cube, Continuous))
     for _ in range(ROUNDS):
-        settled = cube.round(polish(at_fixed_levels, points))
+        settled = cube.round_all(polish(at_fixed_levels, points))
         points = _walk(objective, cube, settled)
         if np.array_equal(points, settled):
             break

@@ -14,7 +14,7 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.search.blocks import by_blocks
-from aegisbo.search.inner_search import Objective, best_starts, polish, uniform
+from aegisbo.search.inner_search import Objective, best_starts, on_branches, polish, uniform
 from aegisbo.space.cube import Cube
 
 SPRINT = 12  # steps that all starts of a race make
@@ -34,13 +34,17 @@ class NearBestSearch:
 
     def __call__(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
         """Local minima (k, width), rounded to what can be evaluated, the lowest first."""
+        objective = on_branches(objective, cube)
         return cube.round(race(objective, self.promising(objective, cube, rng, good)))
 
     def promising(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
-        """The best candidates of either kind (starts + near_starts, width), points that can be evaluated."""
+        """The best candidates of either kind (starts + near_starts, width), points that can be evaluated.
+
+        They have coordinates for all axes, also for those that are not there.
+        """
         d = cube.parameters
-        anywhere = cube.fill(uniform(self.candidates * d, d, rng))
-        near = np.vstack([good, children(good, cube, self.near * d, rng)])
+        anywhere = cube.fill_all(uniform(self.candidates * d, d, rng))
+        near = np.vstack([placed(good, cube, rng), children(good, cube, self.near * d, rng)])
         values = by_blocks(objective.screen, np.vstack([anywhere, near]))
         of_anywhere, of_near = values[: len(anywhere)], values[len(anywhere) :]
         return np.vstack(
@@ -63,10 +67,17 @@ def children(good: Array, cube: Cube, count: int, rng: Generator) -> Array:
     Where coordinates act by themselves, a point with the best of each lies among the mixtures.
     """
     shape = (count, good.shape[1])
-    one, other = good[rng.integers(len(good), size=(2, count))]
+    one, other = (placed(parents, cube, rng) for parents in good[rng.integers(len(good), size=(2, count))])
     swapped = (rng.random(shape) < 0.5) & (rng.random((count, 1)) < MIXED)
     shortest, longest = np.log(STEPS)
     step = np.exp(rng.uniform(shortest, longest, size=(count, 1)))
     all_or_two = np.where(rng.random((count, 1)) < 0.5, 1.0, 2.0 / shape[1])  # share of the coordinates that move
     moved = rng.random(shape) < all_or_two
-    return cube.round(np.clip(np.where(swapped, other, one) + step * moved * rng.standard_normal(shape), 0.0, 1.0))
+    return cube.round_all(np.clip(np.where(swapped, other, one) + step * moved * rng.standard_normal(shape), 0.0, 1.0))
+
+
+def placed(points: Array, cube: Cube, rng: Generator) -> Array:  # (k, width) -> (k, width)
+    """The points with random coordinates for the axes that are not there, so that a child can have them."""
+    if cube.branches is None:
+        return points
+    return np.where(cube.present(points), points, cube.fill_all(uniform(len(points), cube.parameters, rng)))

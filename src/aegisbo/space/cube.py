@@ -9,8 +9,9 @@ from itertools import accumulate
 
 import numpy as np
 
-from aegisbo.arrays import Array, Index
+from aegisbo.arrays import Array, Index, Mask
 from aegisbo.errors import InvalidInput
+from aegisbo.space.branches import Branches
 
 
 @dataclass(frozen=True)
@@ -109,12 +110,19 @@ class OneHot:
 
 Axis = Continuous | Grid | OneHot
 
+ABSENT = -0.4  # the coordinates of what is not there: one place for all, outside, away from every value
+
 
 @dataclass(frozen=True)
 class Cube:
-    """The unit cube with one axis for each parameter, and the rounding of its points to what will be evaluated."""
+    """The unit cube with one axis for each parameter, and the rounding of its points to what will be evaluated.
+
+    Where an axis is not there, because of a condition, its coordinates are `ABSENT`: two points are the same if they
+    agree in what is there.
+    """
 
     axes: tuple[Axis, ...]
+    branches: Branches | None = None  # None: all axes are there at all points
 
     @property
     def parameters(self) -> int:
@@ -130,7 +138,9 @@ class Cube:
     def size(self) -> float:
         """The number of distinct points: an int, or infinity if an axis is continuous."""
         sizes = [axis.size for axis in self.axes]
-        return math.inf if math.inf in sizes else math.prod(sizes)
+        if math.inf in sizes:
+            return math.inf
+        return math.prod(sizes) if self.branches is None else self.branches.count(sizes)[0]
 
     @cached_property
     def columns(self) -> tuple[slice, ...]:
@@ -140,23 +150,54 @@ class Cube:
 
     @cached_property
     def continuous(self) -> bool:
-        """Whether every axis is continuous, so that there is nothing to round."""
-        return all(isinstance(axis, Continuous) for axis in self.axes)
+        """Whether every axis is continuous and always there, so that there is nothing to round."""
+        return self.branches is None and all(isinstance(axis, Continuous) for axis in self.axes)
 
     def round(self, Z: Array) -> Array:  # (m, width) -> (m, width)
         """The nearest points that can be evaluated; `Z` itself where everything is continuous."""
+        return self.without_absent(self.round_all(Z))
+
+    def round_all(self, Z: Array) -> Array:  # (m, width) -> (m, width)
+        """The same with coordinates of all axes, also of those that are not there."""
         if self.continuous:
             return Z
         return np.hstack([axis.round(Z[:, columns]) for axis, columns in zip(self.axes, self.columns, strict=True)])
 
     def fill(self, U: Array) -> Array:  # (m, parameters) -> (m, width)
         """Points that can be evaluated, from numbers in [0, 1], one for each parameter: all levels get equal shares."""
+        return self.without_absent(self.fill_all(U))
+
+    def fill_all(self, U: Array) -> Array:  # (m, parameters) -> (m, width)
+        """The same with coordinates of all axes, also of those that are not there."""
         if self.continuous:
             return U
         return np.hstack([axis.fill(U[:, k]) for k, axis in enumerate(self.axes)])
 
+    def active(self, Z: Array) -> Mask:  # (m, width) -> (m, parameters)
+        """Which axes are there."""
+        if self.branches is None:
+            return np.full((len(Z), self.parameters), True)
+        return self.branches.active(self._places(Z))
+
+    def present(self, Z: Array) -> Mask:  # (m, width) -> (m, width)
+        """Which coordinates are there."""
+        return np.repeat(self.active(Z), [axis.width for axis in self.axes], axis=1)
+
+    def without_absent(self, Z: Array) -> Array:  # (m, width) -> (m, width)
+        """The points with `ABSENT` for all that is not there."""
+        return Z if self.branches is None else np.where(self.present(Z), Z, Z.dtype.type(ABSENT))
+
+    def _places(self, Z: Array) -> list[Array | Index]:  # (m, width) -> parameters times (m,)
+        """The level at which each axis stands, or its coordinate if it is continuous."""
+        blocks = [(axis, Z[:, columns]) for axis, columns in zip(self.axes, self.columns, strict=True)]
+        return [block[:, 0] if isinstance(axis, Continuous) else axis.levels(block) for axis, block in blocks]
+
     def keys(self, Z: Array) -> list[int]:  # (m, width)
-        """The number of each point, 0 to size - 1, in a finite cube: two points are the same if their keys are."""
+        """A number for each point of a finite cube: two points are the same if their keys are.
+
+        They are 0 to size - 1 if there are no conditions.
+        """
+        Z = self.without_absent(Z)
         keys = np.zeros(len(Z), dtype=object)  # Python integers: the size of a cube may exceed 64 bits
         for axis, columns in zip(self._discrete, self.columns, strict=True):
             keys = keys * axis.size + axis.levels(Z[:, columns]).astype(object)
@@ -164,23 +205,34 @@ class Cube:
 
     def point(self, key: int) -> Array:  # (width,)
         """The point of a finite cube that has this key."""
-        blocks = []
+        levels = []
         for axis in reversed(self._discrete):
             key, level = divmod(key, axis.size)
-            blocks.append(axis.points(np.array([level]))[0])
-        return np.concatenate(blocks[::-1])
+            levels.append(level)
+        return np.asarray(self._at(np.array([levels[::-1]]))[0])
 
     def every_point(self) -> Array:  # (size, width)
-        """All points of a finite cube, in the order of their keys."""
-        levels = np.indices([axis.size for axis in self._discrete]).reshape(self.parameters, -1)
-        return np.hstack([axis.points(level) for axis, level in zip(self._discrete, levels, strict=True)])
+        """All points of a finite cube, in the order of their keys if there are no conditions."""
+        if self.branches is None:
+            return self._at(np.indices([axis.size for axis in self._discrete]).reshape(self.parameters, -1).T)
+        levels = np.zeros((1, self.parameters), np.intp)
+        for k in self.branches.order:
+            sizes = np.where(self.branches.active(list(levels.T))[:, k], self._discrete[k].size, 1)  # (m,)
+            levels = np.repeat(levels, sizes, axis=0)
+            levels[:, k] = np.concatenate([np.arange(size) for size in sizes])
+        return self._at(levels)
+
+    def _at(self, levels: Index) -> Array:  # (m, parameters) -> (m, width)
+        return self.without_absent(
+            np.hstack([axis.points(level) for axis, level in zip(self._discrete, levels.T, strict=True)])
+        )
 
     def exhausted(self, taken: Array) -> bool:  # (m, width)
         """Whether `taken` holds every point of the cube."""
         return len(taken) >= self.size and len(set(self.keys(taken))) == self.size
 
     def unused(self, z: Array, taken: Array) -> Array:  # (width,), (m, width) -> (width,)
-        """`z`, or if `taken` holds it, the next point after it in the order of the keys.
+        """`z`, or if `taken` holds it, the next point after it, in the order of the keys if there are no conditions.
 
         It is `z`, too, where there is nothing to look for: if no point is left, or if an axis is continuous, so that
         points hardly ever coincide.
@@ -190,8 +242,24 @@ class Cube:
         used = set(self.keys(taken))
         key = self.keys(z[None])[0]
         while key in used:
-            key = (key + 1) % int(self.size)
+            key = (key + 1) % int(self.size) if self.branches is None else self.keys(self._next(key)[None])[0]
         return self.point(key)
+
+    def _next(self, key: int) -> Array:  # (width,)
+        """The point after that with this key, where there are conditions; after the last comes the first.
+
+        As on a counter: of the axes that are there, the last one in order that can goes on, and those after it start
+        again.
+        """
+        assert self.branches is not None
+        z = self.point(key)[None]
+        levels, active = np.array(self._places(z), np.intp).T, self.active(z)[0]
+        for k in reversed(self.branches.order):
+            if active[k] and levels[0, k] + 1 < self._discrete[k].size:
+                levels[0, k] += 1
+                break
+            levels[0, k] = 0
+        return np.asarray(self._at(levels)[0])
 
     @cached_property
     def _discrete(self) -> tuple[Grid | OneHot, ...]:

@@ -66,7 +66,10 @@ def _from_optuna(name: str, distribution: Any) -> Parameter:
 def table_of(parameter: Parameter) -> dict[str, Any]:
     """The parameter as a table in JSON's types, which `parameter_from_table` reads again."""
     kind = next(name for name, kind in KINDS.items() if isinstance(parameter, kind))
-    return {"type": kind, **asdict(parameter)}
+    table = {"type": kind, **asdict(parameter)}
+    if parameter.when is None:  # as versions wrote it that know no conditions
+        del table["when"]
+    return table
 
 
 def parameter_from_table(name: str, table: Mapping[str, Any]) -> Parameter:

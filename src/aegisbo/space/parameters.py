@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
 from numbers import Integral
 from typing import Any
@@ -21,6 +21,7 @@ LARGEST_INT = 2**40  # beyond, neighbors on a logarithmic scale are no longer to
 
 Scalar = str | int | float | bool | None  # what JSON and TOML can hold
 Params = dict[str, Any]  # values by name: float, int, or one of the choices
+When = Mapping[str, Any]  # by the name of another parameter: a value, a list of values, or text such as ">= 2"
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,6 +32,8 @@ class Real:
         low: the smallest value; above 0 with `log`.
         high: the largest value.
         log: whether equal factors are equal distances, so that 0.01 to 0.1 is as far as 0.1 to 1.
+        when: what other parameters must be for this one to be there, such as {"optimizer": "adam"}, {"optimizer":
+            ["adam", "sgd"]} or {"layers": ">= 2"} (also "2 to 4").
 
     Raises:
         InvalidInput: the bounds are not finite numbers, reversed, equal, or have no logarithm.
@@ -39,8 +42,10 @@ class Real:
     low: float
     high: float
     log: bool = False
+    when: When | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "when", _checked_when(self.when))
         object.__setattr__(self, "low", _number(self.low, "low"))
         object.__setattr__(self, "high", _number(self.high, "high"))
         _check_bounds(self)
@@ -95,8 +100,10 @@ class Int:
     high: int
     log: bool = False
     step: int = 1
+    when: When | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "when", _checked_when(self.when))
         for name in ("low", "high", "step"):
             object.__setattr__(self, name, _whole(getattr(self, name), name))
         _check_bounds(self)
@@ -137,14 +144,17 @@ class Choice:
 
     Args:
         values: two or more different values: text, finite numbers, True, False or None.
+        when: what other parameters must be for this one to be there, as for `Real`.
 
     Raises:
         InvalidInput: a value is something else, appears twice, or there are fewer than two.
     """
 
     values: tuple[Scalar, ...]
+    when: When | None = field(default=None, hash=False)
 
-    def __init__(self, values: Iterable[Scalar]) -> None:
+    def __init__(self, values: Iterable[Scalar], when: When | None = None) -> None:
+        object.__setattr__(self, "when", _checked_when(when))
         if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
             raise InvalidInput(f"Choice needs a list of values, got {values!r}.")
         if isinstance(values, Set):  # another process would number them otherwise
@@ -162,7 +172,7 @@ class Choice:
             raise InvalidInput(f"{self} leaves nothing to choose: put a constant into the function.")
 
     def __repr__(self) -> str:
-        return f"Choice({list(self.values)})"
+        return f"Choice({list(self.values)}{f', when={self.when}' if self.when else ''})"
 
     @property
     def axis(self) -> OneHot:
@@ -200,6 +210,28 @@ def _as_typed(parameter: Real | Int) -> str:
     bounds = [repr(value) for each, value in given.items() if each.default is MISSING]
     others = [f"{each.name}={v!r}" for each, v in given.items() if each.default is not MISSING and v != each.default]
     return f"{type(parameter).__name__}({', '.join(bounds + others)})"
+
+
+def _checked_when(when: object) -> When | None:
+    """The conditions as JSON holds them."""
+    if when is None:
+        return None
+    if not isinstance(when, Mapping) or not when or not all(isinstance(name, str) for name in when):
+        raise InvalidInput(f"when must be a dict by parameter, such as {{'optimizer': 'adam'}}, got {when!r}.")
+    return {name: _wanted(name, wanted) for name, wanted in when.items()}
+
+
+def _wanted(name: str, wanted: Any) -> Any:
+    if isinstance(wanted, list | range):
+        if not wanted:
+            raise InvalidInput(f"when {name} is {wanted!r}: give one value at least.")
+        return [_wanted(name, value) for value in wanted]
+    wanted = wanted.item() if isinstance(wanted, np.generic) else wanted
+    if not isinstance(wanted, Scalar):
+        raise InvalidInput(
+            f"when {name} is {wanted!r}: write a value, a list of values, or a range such as '>= 2' or '2 to 4'."
+        )
+    return wanted
 
 
 def _number(value: object, what: str) -> float:

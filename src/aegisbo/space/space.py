@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,9 @@ import numpy as np
 
 from aegisbo.arrays import Array, as_vector, frozen
 from aegisbo.errors import InvalidInput
-from aegisbo.space.cube import Cube
+from aegisbo.space.branches import Branches
+from aegisbo.space.conditions import branches_of, in_words
+from aegisbo.space.cube import ABSENT, Cube
 from aegisbo.space.description import Entry, entries_of, parameter_from_entry, parameter_from_table, table_of
 from aegisbo.space.parameters import Parameter, Params, naming
 
@@ -28,14 +30,17 @@ class Space:
     Args:
         spec: the parameters in a dict by name, or in a list (they are then called x0, x1, ...). Each is `Real`, `Int`,
             `Choice`, a pair (low, high), which means `Real(low, high)`, or one of Optuna's distributions. The bounds of
-            a `scipy.optimize.Bounds` are such a list, too.
+            a `scipy.optimize.Bounds` are such a list, too. A parameter that has conditions (`when`) is there only where
+            they hold; the function is called without it elsewhere.
 
     Raises:
-        InvalidInput: an entry stands for no parameter, or there is none.
+        InvalidInput: an entry stands for no parameter, or there is none; conditions cannot be fulfilled, or are given
+            without names.
     """
 
     parameters: Mapping[str, Parameter]
     named: bool
+    branches: Branches | None = field(compare=False, repr=False)  # what the conditions mean
 
     def __init__(self, spec: SpaceLike) -> None:
         entries = spec if isinstance(spec, Mapping) else {f"x{k}": entry for k, entry in enumerate(entries_of(spec))}
@@ -44,6 +49,9 @@ class Space:
         object.__setattr__(self, "named", isinstance(spec, Mapping))
         if not self.parameters:
             raise InvalidInput("A space needs at least one parameter, got none.")
+        object.__setattr__(self, "branches", branches_of(parameters))
+        if self.branches is not None and not self.named:
+            raise InvalidInput("Conditions need names: give the space as a dict of parameters by name.")
 
     @classmethod
     def from_description(cls, description: Mapping[str, Any] | Sequence[Any]) -> Space:
@@ -64,7 +72,7 @@ class Space:
     @cached_property
     def cube(self) -> Cube:
         """What strategies may know of this space."""
-        return Cube(tuple(parameter.axis for parameter in self.parameters.values()))
+        return Cube(tuple(parameter.axis for parameter in self.parameters.values()), self.branches)
 
     def check(self, x: object) -> Params:
         """The values of `x` by name, moved to the nearest point of the grid where there is one.
@@ -73,25 +81,65 @@ class Space:
             x: a point in the form that the function receives, or a dict by name.
 
         Raises:
-            InvalidInput: a name or a value is missing, or a value is out of bounds or not among the choices.
+            InvalidInput: a name or a value is missing, or a value is out of bounds or not among the choices, or is
+                given for a parameter that is not there.
         """
         values = self._by_name(x)
         checked = {}
         for name, parameter in self.parameters.items():
-            with naming(name):
-                checked[name] = parameter.check(values[name])
+            if name in values:
+                with naming(name):
+                    checked[name] = parameter.check(values[name])
+        self._require_those_there(checked)
         return checked
 
     def to_unit(self, x: object) -> Array:  # (width,)
         """The point of the cube that stands for `x`."""
-        params = self.check(x)
-        return np.array([u for name, parameter in self.parameters.items() for u in parameter.encode(params[name])])
+        return self._encoded(self.check(x))
 
     def params(self, u: Array) -> Params:  # (width,)
-        """The values, by name, that a point of the cube stands for."""
+        """The values, by name, that a point of the cube stands for, of the parameters that are there."""
         u = as_vector(u, "A point of the cube", self.cube.width)
         blocks = zip(self.parameters.items(), self.cube.columns, strict=True)
-        return {name: parameter.decode(u[columns]) for (name, parameter), columns in blocks}
+        return self._those_there({name: parameter.decode(u[columns]) for (name, parameter), columns in blocks})
+
+    def changed(self, params: Params, changes: Params) -> Params:
+        """A point with some values changed; what is there only after the change is in the middle of its range."""
+        if self.branches is None:
+            return {**params, **changes}
+        middle = {
+            name: parameter.decode(np.full(parameter.axis.width, 0.5)) for name, parameter in self.parameters.items()
+        }
+        return self._those_there({**middle, **params, **changes})
+
+    def _those_there(self, values: Params) -> Params:
+        """The values of the parameters that are there, given values of all."""
+        if self.branches is None:
+            return values
+        active = self.cube.active(self._encoded(values)[None])[0]
+        return {name: values[name] for name, there in zip(self.parameters, active, strict=True) if there}
+
+    def _require_those_there(self, values: Params) -> None:
+        if self.branches is None:
+            return
+        active = self.cube.active(self._encoded(values)[None])[0]
+        for (name, parameter), there in zip(self.parameters.items(), active, strict=True):
+            if there and name not in values:
+                raise InvalidInput(f"x must have a value for {name!r}, which is there at {values!r}: add it.")
+            if name in values and not there:
+                raise InvalidInput(
+                    f"x has {name} = {values[name]!r}, which is there only when {in_words(parameter)}: leave it out."
+                )
+
+    def _encoded(self, values: Params) -> Array:  # (width,)
+        """The coordinates of the values, and of what is missing."""
+        return np.array(
+            [
+                u
+                for name, parameter in self.parameters.items()
+                for u in (parameter.encode(values[name]) if name in values else [ABSENT] * parameter.axis.width)
+            ]
+        )
 
     def from_unit(self, u: Array) -> Any:  # (width,)
         """What the function receives at a point of the cube."""
@@ -108,8 +156,10 @@ class Space:
 
     def _by_name(self, x: object) -> Mapping[str, object]:
         if isinstance(x, Mapping):
-            if set(x) != set(self.parameters):
-                raise InvalidInput(f"x must have the names {', '.join(self.parameters)}, got {x!r}.")
+            needed = {name for name, parameter in self.parameters.items() if parameter.when is None}
+            if not needed <= set(x) <= set(self.parameters):
+                names = [name if name in needed else f"{name} (sometimes)" for name in self.parameters]
+                raise InvalidInput(f"x must have the names {', '.join(names)}, got {x!r}.")
             return x
         if self.named:
             raise InvalidInput(f"x must be a dict with the names {', '.join(self.parameters)}, got {x!r}.")

@@ -28,7 +28,9 @@ def widened(old: Space, new: Space) -> Space:
 
 
 def _holds(new: Parameter | None, old: Parameter | None) -> bool:
-    """Whether every value of `old` is one of `new`, on the same scale."""
+    """Whether every value of `old` is one of `new`, on the same scale and under the same conditions."""
+    if new is None or old is None or new.when != old.when:
+        return False
     match old, new:
         case Real(), Real():
             return new.log == old.log and new.low <= old.low and old.high <= new.high

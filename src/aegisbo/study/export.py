@@ -19,7 +19,10 @@ TIMES = ("asked_at", "started_at", "ended_at")
 
 
 def rows(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """A row for each point observed elsewhere and each trial of a study; times are in seconds since 1970."""
+    """A row for each point observed elsewhere and each trial of a study; times are in seconds since 1970.
+
+    A parameter that was not there in a trial is not in its row.
+    """
     return table_of(read_events(Path(path)))
 
 
@@ -54,6 +57,16 @@ def _row(trial: Trial, asked: Event | None, ended: Event | None) -> dict[str, An
     }
 
 
+def all_names(table: Sequence[dict[str, Any]]) -> list[str]:
+    """The names of all columns; one that is not in every row stands where it does in a row that has it."""
+    names: list[str] = []
+    for row in table:
+        for before, name in zip(["", *row], row, strict=False):
+            if name not in names:
+                names.insert(names.index(before) + 1 if before else 0, name)
+    return names
+
+
 def write(path: str | os.PathLike[str], form: str, out: TextIO) -> None:
     """Write the study's trials as "csv" or "json"."""
     if form not in WRITERS:
@@ -63,7 +76,7 @@ def write(path: str | os.PathLike[str], form: str, out: TextIO) -> None:
 
 def _csv(path: str | os.PathLike[str], out: TextIO) -> None:
     table = rows(path)
-    writer = csv.DictWriter(out, fieldnames=list(table[0]) if table else ["number"], lineterminator="\n")
+    writer = csv.DictWriter(out, fieldnames=all_names(table) or ["number"], lineterminator="\n")
     writer.writeheader()
     for row in table:
         writer.writerow({**row, **{name: _iso(row[name]) for name in TIMES}})

@@ -1,0 +1,95 @@
+"""Conditions that nobody wrote down: when an objective asks for a parameter, told from the trials that have it.
+
+Optuna's objectives decide as they run which parameters they ask for. If completed trials that have a parameter can be
+told from those that lack it by the values of others, these are its conditions, until other trials contradict. Where no
+trial has been yet, a parameter is taken to be there: a value that nobody asks for does no harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from optuna.distributions import BaseDistribution
+from optuna.trial import FrozenTrial, TrialState
+
+from aegisbo.integrations.optuna_space import inner_parameter, inner_value, to_choose
+from aegisbo.space.parameters import Choice, Int, Parameter, When
+from aegisbo.space.sweep import sweep
+
+FEW = 64  # levels of an integer that are told apart one by one
+
+Row = Mapping[str, Any]  # the values of a trial by name, as they are inside
+
+
+def joint_space(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
+    """The distributions that can be modeled together: with one range, and in all completed trials or by conditions."""
+    kinds: dict[str, BaseDistribution] = {}
+    changing = set()
+    for trial in _completed(trials):
+        for name, kind in trial.distributions.items():
+            changing |= {name} if kinds.setdefault(name, kind) != kind else set()
+    space = to_choose({name: kind for name, kind in kinds.items() if name not in changing})
+    while untold := [name for name, when in conditions_of(trials, space).items() if when is None]:
+        space = {name: kind for name, kind in space.items() if name not in untold}
+    return space
+
+
+def conditions_of(trials: Sequence[FrozenTrial], space: Mapping[str, BaseDistribution]) -> dict[str, When | None]:
+    """The conditions, in inner values, of the parameters that some completed trial lacks; None if there are no such."""
+    completed = list(_completed(trials))
+    sometimes = [name for name in space if any(name not in trial.params for trial in completed)]
+    if not sometimes:
+        return {}
+    rows = [_row(trial, space) for trial in completed]
+    parameters = {name: inner_parameter(kind) for name, kind in space.items()}
+    return {name: _conditions(name, rows, parameters) for name in sometimes}
+
+
+def _completed(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
+    return [trial for trial in trials if trial.state == TrialState.COMPLETE]
+
+
+def _row(trial: FrozenTrial, space: Mapping[str, BaseDistribution]) -> Row:
+    values = {name: inner_value(trial.params[name], kind) for name, kind in space.items() if name in trial.params}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _conditions(name: str, rows: Sequence[Row], parameters: Mapping[str, Parameter]) -> When | None:
+    """What tells the rows with a name from those without; what tells most of them apart first.
+
+    A parent is there in all rows that have the name, and in some that lack it. So it is there more often than its
+    child, and conditions cannot go in a circle.
+    """
+    having, lacking = ([row for row in rows if (name in row) == there] for there in (True, False))
+    parents = {other for other in parameters if having and all(other in row for row in having)} - {name}
+    when: dict[str, Any] = {}
+    while lacking:
+        best, left = None, lacking
+        for other in sorted(parents - set(when), key=lambda other: (_rank(parameters[other]), other)):
+            without = {row[other] for row in lacking if other in row}
+            wanted = _apart({row[other] for row in having}, without, parameters[other])
+            if wanted is not None and len(still := [row for row in lacking if row.get(other) in wanted[1]]) < len(left):
+                best, left = (other, wanted[0]), still
+        if best is None:
+            return None
+        when[best[0]], lacking = best[1], left
+    return when
+
+
+def _rank(parameter: Parameter) -> int:
+    """Who is asked first: objectives mostly branch on a category, and hardly ever on a real number."""
+    return 0 if isinstance(parameter, Choice) else 1 if isinstance(parameter, Int) else 2
+
+
+def _apart(having: set[Any], lacking: set[Any], parameter: Parameter) -> tuple[Any, set[Any]] | None:
+    """What holds for all values of the first and for few of the second, and for which of these; None if for all."""
+    if isinstance(parameter, Choice) or (isinstance(parameter, Int) and parameter.axis.size <= FEW):
+        excluded = lacking - having
+        levels = [value for value in sweep(parameter, FEW) if value not in excluded]
+        return (levels, lacking & having) if excluded else None
+    if lacking and max(lacking) < min(having):
+        return f"> {max(lacking)!r}", set()
+    if lacking and min(lacking) > max(having):
+        return f"< {min(lacking)!r}", set()
+    return None

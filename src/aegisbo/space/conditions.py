@@ -1,0 +1,130 @@
+"""When a parameter is there: what `when` may say about other parameters, and what it means on their axes.
+
+    when={"optimizer": "adam"}             this value
+    when={"optimizer": ["adam", "sgd"]}    one of these
+    when={"layers": ">= 2"}                also "<= 2", "> 2", "< 2" and "2 to 4", ends included
+    when={"optimizer": "sgd", "layers": 3} all of these at once
+
+It reads the same in Python, JSON and TOML.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from aegisbo.errors import InvalidInput, UnknownName
+from aegisbo.space.branches import Branches, Condition, Spans
+from aegisbo.space.parameters import Choice, Int, Parameter, Real, naming
+
+NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+COMPARISON = re.compile(rf"\s*(>=|<=|>|<)\s*{NUMBER}\s*")
+RANGE = re.compile(rf"\s*{NUMBER}\s+to\s+{NUMBER}\s*")
+
+
+def branches_of(parameters: Mapping[str, Parameter]) -> Branches | None:
+    """The conditions of all parameters; None if there are none.
+
+    Raises:
+        InvalidInput: a condition names no parameter, or a value that it cannot have; a parameter would never be there.
+    """
+    if not any(parameter.when for parameter in parameters.values()):
+        return None
+    found = []
+    for name, parameter in parameters.items():
+        with naming(name):
+            found.append(tuple(_condition(parameters, *item) for item in (parameter.when or {}).items()))
+    branches, names = Branches(tuple(found)), list(parameters)
+    if len(branches.order) < len(names):
+        circle = " -> ".join(names[k] for k in _circle(branches))
+        raise InvalidInput(f"Conditions go in a circle ({circle}): leave one of them out.")
+    _, reached = branches.count([parameter.axis.size for parameter in parameters.values()])
+    for k, name in enumerate(names):
+        if k not in reached:
+            raise InvalidInput(f"Parameter {name!r} is never there: no point fulfills {in_words(parameters[name])}.")
+    return branches
+
+
+def in_words(parameter: Parameter) -> str:
+    """The conditions of a parameter, such as: optimizer is 'adam' and layers >= 2."""
+    return " and ".join(_told(parent, wanted) for parent, wanted in (parameter.when or {}).items())
+
+
+def _told(parent: str, wanted: Any) -> str:
+    if isinstance(wanted, str) and COMPARISON.fullmatch(wanted):
+        return f"{parent} {wanted}"
+    return f"{parent} is one of {wanted}" if isinstance(wanted, list) else f"{parent} is {wanted!r}"
+
+
+def _condition(parameters: Mapping[str, Parameter], parent: str, wanted: Any) -> Condition:
+    if parent not in parameters:
+        raise UnknownName("parameter in `when`", parent, parameters)
+    try:
+        return Condition(list(parameters).index(parent), _spans(parameters[parent], wanted))
+    except InvalidInput as error:
+        raise InvalidInput(f"when {parent} is {wanted!r}: {error}") from None
+
+
+def _spans(parent: Parameter, wanted: Any) -> Spans:
+    """Where on its axis the parent must stand: levels, or coordinates of a real parameter."""
+    if not isinstance(parent, Choice) and isinstance(wanted, str):
+        return (_range(parent, wanted),)
+    if isinstance(parent, Real):
+        raise InvalidInput("a real number hardly ever has one value: write a range, such as '>= 0.5' or '0 to 1'.")
+    levels = [_level(parent, value) for value in (wanted if isinstance(wanted, list) else [wanted])]
+    return tuple((level, level) for level in levels)
+
+
+def _level(parent: Int | Choice, value: Any) -> int:
+    if isinstance(parent, Choice):
+        return parent.values.index(parent.check(value))
+    known = parent.check(value)
+    if known != value:
+        raise InvalidInput(f"{parent} never is {value!r}: use {known}.")
+    return (known - parent.low) // parent.step
+
+
+def _range(parent: Real | Int, text: str) -> tuple[float, float]:
+    low, high = _limits(text)
+    if isinstance(parent, Int):
+        first = max(math.ceil((low - parent.low) / parent.step), 0) if low > -math.inf else 0
+        last = parent.axis.size - 1
+        last = min(math.floor((high - parent.low) / parent.step), last) if high < math.inf else last
+        span: tuple[float, float] = (first, last)
+    else:
+        span = tuple(_coordinate(parent, value) for value in (low, high))  # type: ignore[assignment]
+    if span[0] > span[1] or low > parent.high or high < parent.low:
+        raise InvalidInput(f"{parent} never gets there.")
+    return span
+
+
+def _limits(text: str) -> tuple[float, float]:
+    """The smallest and the largest number that the text means."""
+    if found := RANGE.fullmatch(text):
+        return float(found[1]), float(found[2])
+    if not (found := COMPARISON.fullmatch(text)):
+        raise InvalidInput("for a number, write a comparison such as '>= 2', or a range such as '2 to 4'.")
+    number = float(found[2])
+    match found[1]:
+        case ">=":
+            return number, math.inf
+        case ">":
+            return math.nextafter(number, math.inf), math.inf
+        case "<":
+            return -math.inf, math.nextafter(number, -math.inf)
+    return -math.inf, number
+
+
+def _coordinate(parent: Real, value: float) -> float:
+    return float(parent.encode(min(max(value, parent.low), parent.high))[0])
+
+
+def _circle(branches: Branches) -> list[int]:
+    """Axes that wait for each other, from one to itself."""
+    stuck = set(range(len(branches.conditions))) - set(branches.order)
+    path = [min(stuck)]
+    while path[-1] not in path[:-1]:
+        path.append(next(c.parent for c in branches.conditions[path[-1]] if c.parent in stuck))
+    return path[path.index(path[-1]) :]
