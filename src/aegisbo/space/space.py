@@ -78,13 +78,19 @@ class Space:
         values = self._by_name(x)
         checked = {}
         for name, parameter in self.parameters.items():
-            with naming(name):
+            try:
                 checked[name] = parameter.check(values[name])
+            except InvalidInput:  # only then, because entering a context takes longer than the check
+                with naming(name):
+                    raise
         return checked
 
     def to_unit(self, x: object) -> Array:  # (width,)
         """The point of the cube that stands for `x`."""
-        params = self.check(x)
+        return self.encoded(self.check(x))
+
+    def encoded(self, params: Params) -> Array:  # (width,)
+        """The point of the cube that stands for values that have been checked."""
         return np.array([u for name, parameter in self.parameters.items() for u in parameter.encode(params[name])])
 
     def params(self, u: Array) -> Params:  # (width,)
