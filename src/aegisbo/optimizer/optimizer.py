@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from numbers import Integral
@@ -131,11 +131,23 @@ class Optimizer:
         Raises:
             InvalidInput: another version wrote the state, or a strategy object is missing or not wanted.
         """
-        optimizer = cls.from_settings(Settings.from_description(state, strategy))
-        optimizer._memory = as_stored(state["memory"])
-        for entry in [*state["observed"], *state["trials"]]:
-            stored = {"state": "pending", **as_stored(entry)}
-            optimizer._add(**{**stored, "state": OLD_NAMES.get(stored["state"], stored["state"])})
+        known = as_stored({name: state[name] for name in ("memory", "observed", "trials")})
+        return cls.restored(Settings.from_description(state, strategy), **known)
+
+    @classmethod
+    def restored(
+        cls,
+        settings: Settings,
+        memory: Memory,
+        observed: Sequence[Mapping[str, Any]],
+        trials: Sequence[Mapping[str, Any]],
+    ) -> Optimizer:
+        """The same from parts that have been through JSON already and that nobody will change."""
+        optimizer = cls.from_settings(settings)
+        optimizer._memory = memory
+        for entry in (*observed, *trials):
+            state = entry.get("state", "pending")
+            optimizer._add(**{**entry, "state": OLD_NAMES.get(state, state)})
         return optimizer
 
     def state(self) -> dict[str, Any]:
