@@ -9,8 +9,8 @@ from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import FAILURES
 
 LEAST = 64  # rows that there is room for
-DONE, FAILED, PENDING, GONE = range(4)
-KINDS = {"done": DONE, "pending": PENDING, **dict.fromkeys(FAILURES, FAILED)}  # others count for nothing
+DONE, FAILED, PENDING, GONE = range(4)  # gone: lost or forgotten, which counts for nothing
+KINDS: dict[str, int] = {"done": DONE, "pending": PENDING, **dict.fromkeys(FAILURES, FAILED)}
 
 
 class Columns:
@@ -59,12 +59,11 @@ class Columns:
         return copy
 
     def _are(self, kind: int) -> Mask:
-        return self._kinds[: self.rows] == kind
+        return np.equal(self._kinds[: self.rows], kind)
 
     def _resize(self, room: int) -> None:
-        def moved(old: Array) -> Array:
+        for name in ("_points", "_values", "_kinds"):
+            old = getattr(self, name)
             new = np.empty((room, *old.shape[1:]), old.dtype)
             new[: self.rows] = old[: self.rows]
-            return new
-
-        self._points, self._values, self._kinds = moved(self._points), moved(self._values), moved(self._kinds)
+            setattr(self, name, new)

@@ -13,8 +13,10 @@ from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.explanation import Explanation, Influence
 from aegisbo.optimizer.prediction import Prediction, predicted
 from aegisbo.optimizer.trial import Trial
+from aegisbo.search.blocks import by_blocks
 from aegisbo.space import Params, Space
 from aegisbo.space.sweep import sweep
+from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.surrogates import Belief
 
 SWEPT = 65  # values of a parameter that are looked at; odd, so that the middle is among them
@@ -24,7 +26,8 @@ SWEPT = 65  # values of a parameter that are looked at; odd, so that the middle 
 class Model:
     """What a run has learned from the evaluations that had ended. Make one with `Optimizer.model`."""
 
-    belief: Belief  # on the unit cube, everything minimized; its data are those of `done`, then of `failed`
+    belief: Belief  # on the unit cube, everything minimized
+    evidence: Evidence  # from which it was learned: the points of `done` and of `failed`
     done: tuple[Trial, ...]
     failed: tuple[Trial, ...]
     space: Space
@@ -51,8 +54,9 @@ class Model:
 
     def _levels(self) -> Array:  # (n,)
         """What the points with a value are compared by, on the scale of the model."""
-        gp, n = self.belief.gp, len(self.done)
-        return gp.mean(gp.X[:n]) if self.noisy else gp.y[:n] + gp.constant
+        if self.noisy:
+            return by_blocks(self.belief.gp.mean, self.evidence.X)
+        return self.belief.scale.standardized(self.evidence.y)
 
     def _predicted(self, Z: Array) -> Prediction:  # (m, width)
         return predicted(self.belief, Z, float(self._levels().min()), self.direction)
@@ -69,8 +73,8 @@ class Model:
 
     def _nearest(self, x: Array, trial: Trial | None) -> tuple[Trial | None, float | None]:
         """The evaluated trial nearest to x (width,), the given one left out, and how many length scales it is away."""
-        gp = self.belief.gp
-        distances = np.sqrt((((gp.X - x) / gp.kernel.lengthscale) ** 2).sum(axis=1))
+        away = np.vstack([self.evidence.X, self.evidence.failed]) - x
+        distances = np.sqrt(((away / self.belief.gp.kernel.lengthscale) ** 2).sum(axis=1))
         number = None if trial is None else trial.number
         others = [
             (d, each) for d, each in zip(distances, (*self.done, *self.failed), strict=True) if each.number != number

@@ -358,7 +358,7 @@ class Optimizer:
             number, evidence, memory = len(self._trials), self.evidence(), self._memory
             done, failed = self._with_value(), self._failed()
         belief = self._policy.belief(evidence, memory, number)
-        return Model(belief, tuple(done), tuple(failed), self.space, self.direction, self.settings.noisy)
+        return Model(belief, evidence, tuple(done), tuple(failed), self.space, self.direction, self.settings.noisy)
 
     @property
     def trials(self) -> tuple[Trial, ...]:

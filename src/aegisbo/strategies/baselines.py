@@ -35,10 +35,8 @@ class Random(KnownParameters):
         if not memory or index == self.n:
             memory, index = {"seed": int(rng.integers(2**63))}, 0
         d, seed = evidence.cube.parameters, memory["seed"]
-        if self.n is None:
-            u = sobol(1, d, default_rng(seed), skip=index)
-        else:
-            u = _latin_hypercube(seed, self.n, d)[[index]]
+        n = self.n
+        u = sobol(1, d, default_rng(seed), skip=index) if n is None else _latin_hypercube(seed, n, d)[[index]]
         return Suggestion(evidence.cube.fill(u)[0], {**memory, "next": index + 1}, {"move": "random"})
 
 
