@@ -9,8 +9,6 @@ from numbers import Real
 
 def as_number(value: object) -> float | None:
     """The value as a float, infinite if it is too large for one; None if it is not one real number."""
-    if type(value) is float:  # nearly always, and the questions below take ten times as long
-        return value
     array = getattr(sys.modules.get("numpy"), "ndarray", ())  # worker processes load NumPy only if they need it
     if isinstance(value, array) and value.size == 1:
         value = value.item()
