@@ -146,12 +146,12 @@ def main() -> None:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
             cost = alone.submit(with_data, d, n).result()
         first, others = cost.suggestions[0], cost.suggestions[1:]
-        print(
+        line = (
             f"{d:3}{n:7}{cost.cholesky:9.3f} s{first:11.2f}{first / cost.cholesky:16.1f}"
             f"{median(others):12.2f}{median(others) / cost.cholesky:16.1f}{fmean(others):10.2f}{max(others):12.2f}"
-            f"{cost.megabytes:10.0f}",
-            flush=True,
+            f"{cost.megabytes:10.0f}"
         )
+        print(line.replace("nan", "  -"), flush=True)
     print("workers   suggestions by a model    median: ms    slowest: ms    repeated points")
     for q in options.workers:
         seconds, repeats = with_workers(q)
