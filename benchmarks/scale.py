@@ -2,10 +2,12 @@
 
     python benchmarks/scale.py                                    all of it
     python benchmarks/scale.py --sizes 10x500 10x1000 --workers 16 64
+    python benchmarks/scale.py --sizes --workers --reach 10000    a run with 256 workers, which takes an hour
 
-Data: n results are observed, then ten points are asked for and told. The first suggestion learns the hyper-parameters,
-the others mostly do not. Times are processor seconds, and in Cholesky factorizations (`dpotrf`) of that n, timed in the
-same process; memory is the peak of a process that does nothing else.
+Data: n results are observed, then twenty points are asked for and told. The first suggestion learns the
+hyper-parameters, the others mostly do not. Times are processor seconds, and in Cholesky factorizations (`dpotrf`) of
+that n, timed in the same process, as long as the posterior has all n; memory is the peak of a process that does
+nothing else.
 
 Workers: q of them on the virtual clock, three evaluations for each, five parameters. No point may come twice.
 """
@@ -19,7 +21,7 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
-from statistics import median
+from statistics import fmean, median
 from time import process_time
 
 # One thread. The libraries read this when they are loaded, hence before the imports below.
@@ -31,12 +33,16 @@ from scipy.linalg import lapack
 from aegisbo import Optimizer, Trial
 from aegisbo.arrays import Array
 from aegisbo.runners.loop import run
+from aegisbo.runners.protocol import Finished
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import HalfNormal
+from aegisbo.strategies.surrogates import CONDITIONED_ON
 
-SIZES = ("10x500", "10x1000", "10x2000", "10x5000", "50x200")
+SIZES = ("10x500", "10x1000", "10x2000", "10x5000", "10x10000", "10x50000", "50x200")
 WORKERS = (1, 16, 64, 256)
-ASKS = 10
+MOST_WORKERS = 256  # of a run that reaches many results
+STAGE = 1000  # results after which such a run tells what suggestions took
+ASKS = 20
 PARAMETERS = 5  # of the runs with many workers
 EVALUATIONS = 3  # for each worker
 LEAST = 30  # evaluations, however few workers
@@ -64,11 +70,11 @@ class Timed(Optimizer):
 
 @dataclass(frozen=True)
 class Cost:
-    """What ten suggestions took after n results."""
+    """What some suggestions took after n results."""
 
     suggestions: list[float]  # processor seconds of each
     megabytes: float  # at the peak
-    cholesky: float  # processor seconds of one factorization of that size
+    cholesky: float  # processor seconds of one factorization of that size; NaN if the posterior has not all data
 
 
 def with_data(d: int, n: int) -> Cost:
@@ -78,7 +84,8 @@ def with_data(d: int, n: int) -> Cost:
     for _ in range(ASKS):
         trial = optimizer.ask()
         optimizer.tell(trial, valley(trial.x))
-    return Cost(optimizer.seconds, peak_megabytes(), cholesky_seconds(n))
+    peak = peak_megabytes()
+    return Cost(optimizer.seconds, peak, cholesky_seconds(n) if n <= CONDITIONED_ON else float("nan"))
 
 
 def peak_megabytes() -> float:
@@ -103,6 +110,22 @@ def with_workers(q: int) -> tuple[list[float], int]:
     return optimizer.seconds, len(optimizer.trials) - len({tuple(trial.x) for trial in optimizer.trials})
 
 
+def reach(results: int) -> None:
+    """Run with many workers until there are so many results, and tell in stages what suggestions took."""
+    optimizer = Timed(PARAMETERS)
+    workers = VirtualWorkers(valley, MOST_WORKERS, HalfNormal(), seed=0, free=2 * PARAMETERS)
+
+    def watch(job: Finished) -> None:
+        done = optimizer.tally()[0]
+        if done % STAGE == 0:
+            some = optimizer.seconds[-STAGE:]
+            times = "".join(f"{statistic(some):12.2f}" for statistic in (median, fmean, max))
+            print(f"{done:7}{times}{peak_megabytes():12.0f}{optimizer.tally()[2]:12.3g}", flush=True)
+
+    print("results   median: s     mean: s  slowest: s     peak MB        best")
+    run(optimizer, workers, results, watch=watch)
+
+
 def size(text: str) -> tuple[int, int]:
     """Parameters and results, as in 10x500."""
     d, n = text.split("x")
@@ -113,22 +136,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=size, nargs="*", default=[size(text) for text in SIZES], metavar="DxN")
     parser.add_argument("--workers", type=int, nargs="*", default=WORKERS, metavar="Q")
+    parser.add_argument("--reach", type=int, metavar="N", help="also run 256 workers until there are N results")
     options = parser.parse_args()
-    print("  d     n   Cholesky     first: s  factorizations    median: s  factorizations    peak MB")
+    print(
+        "  d      n   Cholesky   first: s  factorizations   median: s  factorizations   mean: s  slowest: s   peak MB"
+    )
     for d, n in options.sizes:
         # A process for each size, so that its peak of memory is its own.
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
             cost = alone.submit(with_data, d, n).result()
-        first, typical = cost.suggestions[0], median(cost.suggestions)
-        print(
-            f"{d:3}{n:6}{cost.cholesky:9.3f} s{first:13.2f}{first / cost.cholesky:16.1f}"
-            f"{typical:13.2f}{typical / cost.cholesky:16.1f}{cost.megabytes:11.0f}",
-            flush=True,
+        first, others = cost.suggestions[0], cost.suggestions[1:]
+        line = (
+            f"{d:3}{n:7}{cost.cholesky:9.3f} s{first:11.2f}{first / cost.cholesky:16.1f}"
+            f"{median(others):12.2f}{median(others) / cost.cholesky:16.1f}{fmean(others):10.2f}{max(others):12.2f}"
+            f"{cost.megabytes:10.0f}"
         )
+        print(line.replace("nan", "  -"), flush=True)
     print("workers   suggestions by a model    median: ms    slowest: ms    repeated points")
     for q in options.workers:
         seconds, repeats = with_workers(q)
         print(f"{q:7}{len(seconds):25}{1e3 * median(seconds):14.0f}{1e3 * max(seconds):15.0f}{repeats:19}", flush=True)
+    if options.reach:
+        reach(options.reach)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, qmc
 
+from aegisbo.search import designs
 from aegisbo.search.designs import latin_hypercube, maximin_latin_hypercube, sobol
 
 
@@ -35,6 +36,12 @@ def test_maximin_takes_the_best_of_its_candidates(n, d, candidates):
         drawn = [latin_hypercube(n, d, rng) for _ in range(candidates)]
         best = max(drawn, key=smallest_distance)
         np.testing.assert_array_equal(maximin_latin_hypercube(n, d, np.random.default_rng(seed), candidates), best)
+
+
+def test_large_designs_are_compared_alike(monkeypatch):
+    whole = maximin_latin_hypercube(50, 3, np.random.default_rng(4))
+    monkeypatch.setattr(designs, "MOST_IN_PAIRS", 10)
+    np.testing.assert_array_equal(maximin_latin_hypercube(50, 3, np.random.default_rng(4)), whole)
 
 
 @pytest.mark.parametrize("design", [latin_hypercube, maximin_latin_hypercube, sobol])

@@ -58,7 +58,8 @@ def show(
     from aegisbo.study.store import read_events
 
     events = read_events(study)
-    optimizer, rows = optimizer_after(events), table_of(events)
+    optimizer = optimizer_after(events)
+    rows = table_of(events, optimizer)
     if trial is not None:
         show_trial(trial, (*optimizer.observed, *optimizer.trials), rows, events)
         return

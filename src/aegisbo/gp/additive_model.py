@@ -86,6 +86,11 @@ class AdditiveHyperparameters:
     s: float
     constant: float
 
+    @property
+    def lengthscale(self) -> Array:
+        """Those of the joint kernel (d,)."""
+        return _natural(np.array(self.phi))[0]
+
     def given(self, X: Array, y: Array) -> GP:
         """The posterior given y (n,) at X (n, d)."""
         lengthscale, _, a, noise, variances, _ = _natural(np.array(self.phi))

@@ -13,6 +13,7 @@ from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.explanation import Explanation, Influence
 from aegisbo.optimizer.prediction import Prediction, predicted
 from aegisbo.optimizer.trial import Trial
+from aegisbo.search.blocks import by_blocks
 from aegisbo.space import Params, Space
 from aegisbo.space.sweep import sweep
 from aegisbo.strategies.base import Evidence
@@ -26,7 +27,7 @@ class Model:
     """What a run has learned from the evaluations that had ended. Make one with `Optimizer.model`."""
 
     belief: Belief  # on the unit cube, everything minimized
-    evidence: Evidence  # what it was learned from, in the order of the trials below
+    evidence: Evidence  # from which it was learned: the points of `done` and of `failed`
     done: tuple[Trial, ...]
     failed: tuple[Trial, ...]
     space: Space
@@ -54,7 +55,7 @@ class Model:
     def _levels(self) -> Array:  # (n,)
         """What the points with a value are compared by, on the scale of the model."""
         if self.noisy:
-            return self.belief.gp.mean(self.evidence.X)
+            return by_blocks(self.belief.gp.mean, self.evidence.X)
         return self.belief.scale.standardized(self.evidence.y)
 
     def _predicted(self, Z: Array) -> Prediction:  # (m, width)
@@ -72,8 +73,8 @@ class Model:
 
     def _nearest(self, x: Array, trial: Trial | None) -> tuple[Trial | None, float | None]:
         """The evaluated trial nearest to x (width,), the given one left out, and how many length scales it is away."""
-        ended = np.vstack([self.evidence.X, self.evidence.failed])
-        distances = np.sqrt((((ended - x) / self.belief.gp.kernel.lengthscale) ** 2).sum(axis=1))
+        away = np.vstack([self.evidence.X, self.evidence.failed]) - x
+        distances = np.sqrt(((away / self.belief.gp.kernel.lengthscale) ** 2).sum(axis=1))
         number = None if trial is None else trial.number
         others = [
             (d, each) for d, each in zip(distances, (*self.done, *self.failed), strict=True) if each.number != number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from numbers import Integral
@@ -16,6 +16,7 @@ import numpy as np
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput, NoModel, TrialError, UnknownName
 from aegisbo.number import as_number
+from aegisbo.optimizer.columns import DONE, FAILED, PENDING, Columns
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.explanation import Explanation
 from aegisbo.optimizer.model import Model
@@ -97,8 +98,8 @@ class Optimizer:
         self._memory: Memory = {}
         self._trials: list[Trial] = []  # by number
         self._observed: list[Trial] = []
-        self._points: dict[int, Array] = {}  # (width,) by number of the trial, observed ones included
         self._results = 0  # how many have come in
+        self._columns = tuple(Columns(self.space.cube.width) for _ in range(2))  # of what was observed, and of trials
         self._make_locks()
 
     def _make_locks(self) -> None:
@@ -108,8 +109,9 @@ class Optimizer:
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
             state = {name: value for name, value in vars(self).items() if name not in ("_turn", "_lock")}
-            copies = {"_trials": list(self._trials), "_observed": list(self._observed), "_points": dict(self._points)}
-        return {**state, **copies}
+            copies = {"_trials": list(self._trials), "_observed": list(self._observed)}
+            columns = tuple(columns.copied() for columns in self._columns)
+        return {**state, **copies, "_columns": columns}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -136,11 +138,23 @@ class Optimizer:
         Raises:
             InvalidInput: another version wrote the state, or a strategy object is missing or not wanted.
         """
-        optimizer = cls.from_settings(Settings.from_description(state, strategy))
-        optimizer._memory = as_stored(state["memory"])
-        for entry in [*state["observed"], *state["trials"]]:
-            stored = {"state": "pending", **as_stored(entry)}
-            optimizer._add(**{**stored, "state": OLD_NAMES.get(stored["state"], stored["state"])})
+        known = as_stored({name: state[name] for name in ("memory", "observed", "trials")})
+        return cls.restored(Settings.from_description(state, strategy), **known)
+
+    @classmethod
+    def restored(
+        cls,
+        settings: Settings,
+        memory: Memory,
+        observed: Sequence[Mapping[str, Any]],
+        trials: Sequence[Mapping[str, Any]],
+    ) -> Optimizer:
+        """The same from parts that have been through JSON already and that nobody will change."""
+        optimizer = cls.from_settings(settings)
+        optimizer._memory = memory
+        for entry in (*observed, *trials):
+            state = entry.get("state", "pending")
+            optimizer._add(**{**entry, "state": OLD_NAMES.get(state, state)})
         return optimizer
 
     def state(self) -> dict[str, Any]:
@@ -437,6 +451,14 @@ class Optimizer:
         """The trials that have been asked for and have not ended."""
         return tuple(trial for trial in self.trials if trial.state == "pending")
 
+    def tally(self) -> tuple[int, int, float | None]:
+        """How many trials have ended with a value and without one, and the best value measured; no model is asked."""
+        with self._lock:
+            values = np.concatenate([columns.values() for columns in self._columns])
+            done, failed = (self._columns[1].count(kind) for kind in (DONE, FAILED))
+        best = float(self.direction.turned(self.direction.turned(values).min())) if len(values) else None
+        return done, failed, best
+
     @property
     def best(self) -> Trial | None:
         """The trial or observed point with the best value so far, the first of equals; None without any value.
@@ -503,12 +525,12 @@ class Optimizer:
         Where time matters, because of `cost` or because only so many seconds are left, it is shown the times, too.
         """
         with self._lock:
-            done, failed, pending = self._with_value(), self._failed(), self.pending
+            observed, asked = self._columns
             return Evidence(
-                X=self._stacked(done),
-                y=np.array([self.direction.turned(trial.value) for trial in done if trial.value is not None]),
-                failed=self._stacked(failed),
-                pending=self._stacked(pending),
+                X=np.vstack([observed.points(DONE), asked.points(DONE)]),
+                y=self.direction.turned(np.append(observed.values(), asked.values())),
+                failed=np.vstack([observed.points(FAILED), asked.points(FAILED)]),
+                pending=asked.points(PENDING),
                 cube=self.space.cube,
                 timing=self._timing(within) if self.settings.cost or within is not None else None,
             )
@@ -516,7 +538,8 @@ class Optimizer:
     def _timing(self, within: float | None) -> Timing:
         timed = [trial for trial in self._trials if trial.state in TIMED and trial.seconds]
         seconds = np.array([trial.seconds for trial in timed], dtype=np.float64)
-        return Timing(self._stacked(timed), seconds, costly=self.settings.cost is not None, limit=within)
+        points = self._columns[1].at(np.array([trial.number for trial in timed], dtype=np.intp))
+        return Timing(points, seconds, costly=self.settings.cost is not None, limit=within)
 
     def _known(self, trial: Trial | int) -> Trial:
         """The trial that is meant, as it is now."""
@@ -530,6 +553,7 @@ class Optimizer:
     def _put(self, trial: Trial) -> Trial:
         """Let this be what is known of a trial from now on."""
         self._trials[trial.number] = trial
+        self._columns[1].put(trial.number, trial)
         return trial
 
     def _add(self, number: int, params: Any, outcome: Outcome | None = None, **rest: Any) -> Trial:
@@ -537,10 +561,10 @@ class Optimizer:
         trial = Trial(number, self.space.arrange(params), params, **rest)
         trial = trial if outcome is None else trial.after(outcome)
         # Back from the values: the model sees what is evaluated, and the same after the values were stored and read.
-        point = self.space.to_unit(params)
+        point = self.space.encoded(params)
         with self._lock:
-            self._points[number] = point
             (self._trials if number >= 0 else self._observed).append(trial)
+            self._columns[number >= 0].append(trial, point)
         return trial
 
     def _with_value(self) -> list[Trial]:
@@ -555,9 +579,6 @@ class Optimizer:
             return evidence.y, ""
         smoothed = self._policy.smoothed(evidence, memory, number)
         return (evidence.y, UNSMOOTHED) if smoothed is None else (smoothed, SMOOTHED)
-
-    def _stacked(self, trials: Iterable[Trial]) -> Array:  # (m, width)
-        return np.array([self._points[trial.number] for trial in trials]).reshape(-1, self.space.cube.width)
 
 
 def _outcome_of(value: object) -> Outcome:

@@ -6,6 +6,7 @@ learn from, the strategy chooses.
 
 from __future__ import annotations
 
+import math
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import IntEnum
@@ -120,10 +121,9 @@ class Policy:
 
 def require_free_point(evidence: Evidence) -> None:
     """Raise `SpaceExhausted` if every point of a finite space is evaluated or under evaluation."""
-    if evidence.cube.exhausted(evidence.taken):
-        raise SpaceExhausted(
-            f"All {evidence.cube.size} points are evaluated or under evaluation: widen the space or stop."
-        )
+    cube = evidence.cube
+    if cube.size < math.inf and cube.exhausted(evidence.taken):
+        raise SpaceExhausted(f"All {cube.size} points are evaluated or under evaluation: widen the space or stop.")
 
 
 def _require_point(suggestion: object, strategy: Strategy, cube: Cube) -> None:

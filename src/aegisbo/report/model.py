@@ -24,9 +24,9 @@ from aegisbo.space.sweep import sweep
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.model_based import ModelBased
 from aegisbo.strategies.presets import DEFAULT_PRESET, preset_named
-from aegisbo.strategies.surrogates import Belief, Surrogate
+from aegisbo.strategies.surrogates import CONDITIONED_ON, Belief, Surrogate
 
-MOST = 1500  # results that a model is given here: a page must not take minutes
+MOST = CONDITIONED_ON  # results that a model is given here, whatever the preset: a page must not take minutes
 SAMPLES = 1024  # of the cube, for importance
 SLICE = 49  # points of a slice along a parameter without levels, or with more levels than that
 CONTOUR = 25  # likewise, of each side of a contour
@@ -208,13 +208,16 @@ def surrogate_of(optimizer: Optimizer) -> tuple[Surrogate, bool]:
 
 
 def _some_of(evidence: Evidence) -> list[int]:
-    """Rows of at most `MOST` results in their order: the better half are the best ones, the others evenly spread."""
+    """Rows of results in their order: the better half are the best ones, the others evenly spread.
+
+    They leave room for failures among `MOST` data.
+    """
     best = np.argsort(evidence.y, kind="stable")
-    half = MOST // 2
+    half = (MOST - min(len(evidence.failed), MOST // 10)) // 2
     others = np.linspace(half, len(best) - 1, min(half, len(best) - half)).round().astype(np.intp)
     return sorted({*best[:half].tolist(), *best[others].tolist()})
 
 
 def _only(evidence: Evidence, rows: Sequence[int]) -> Evidence:
-    failed = evidence.failed[: max(MOST - len(rows), MOST // 10)]
+    failed = evidence.failed[: MOST - len(rows)]
     return replace(evidence, X=evidence.X[list(rows)], y=evidence.y[list(rows)], failed=failed)

@@ -67,7 +67,7 @@ class Record:
         now = max((trial.ended for trial in optimizer.trials if trial.ended is not None), default=0.0)
         return cls(optimizer, name, ending or optimizer.result().ending, now=now)
 
-    @property
+    @cached_property
     def trials(self) -> tuple[Trial, ...]:
         """All trials asked for, by number."""
         return self.optimizer.trials

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.random import Generator
+from scipy.spatial import KDTree
 from scipy.spatial.distance import pdist
 
 from aegisbo.arrays import Array
+
+MOST_IN_PAIRS = 3000  # points whose distances are listed in full; the list grows with the square
 
 
 def latin_hypercube(n: int, d: int, rng: Generator) -> Array:  # (n, d)
@@ -18,7 +21,13 @@ def latin_hypercube(n: int, d: int, rng: Generator) -> Array:  # (n, d)
 def maximin_latin_hypercube(n: int, d: int, rng: Generator, candidates: int = 5) -> Array:  # (n, d)
     """The Latin hypercube, out of some, whose two closest points are farthest apart."""
     designs = [latin_hypercube(n, d, rng) for _ in range(candidates)]
-    return max(designs, key=lambda X: float(pdist(X).min(initial=np.inf)))
+    return max(designs, key=_smallest_distance)
+
+
+def _smallest_distance(X: Array) -> float:
+    if len(X) > MOST_IN_PAIRS:
+        return float(KDTree(X).query(X, k=2)[0][:, 1].min())
+    return float(pdist(X).min(initial=np.inf))
 
 
 def sobol(n: int, d: int, rng: Generator, skip: int = 0) -> Array:  # (n, d)
@@ -31,6 +40,6 @@ def sobol(n: int, d: int, rng: Generator, skip: int = 0) -> Array:  # (n, d)
     # An integer, because from a Generator SciPy takes a child, which ignores how far that one has advanced;
     # as `seed`, because SciPy before 1.15 knows no `rng`.
     engine = qmc.Sobol(d, seed=int(rng.integers(2**63)))
-    # SciPy warns of any length but a power of two, so we draw one and cut.
-    end = skip + n
-    return np.asarray(engine.random_base2(max(end - 1, 0).bit_length())[skip:end])
+    if skip:
+        return np.asarray(engine.fast_forward(skip).random(n))
+    return np.asarray(engine.random_base2(max(n - 1, 0).bit_length())[:n])  # SciPy warns of any other length

@@ -87,15 +87,19 @@ class Space:
         values = self._by_name(x)
         checked = {}
         for name, parameter in self.parameters.items():
-            if name in values:
+            if name not in values:
+                continue
+            try:
+                checked[name] = parameter.check(values[name])
+            except InvalidInput:  # only then, because entering a context takes longer than the check
                 with naming(name):
-                    checked[name] = parameter.check(values[name])
+                    raise
         self._require_those_there(checked)
         return checked
 
     def to_unit(self, x: object) -> Array:  # (width,)
         """The point of the cube that stands for `x`."""
-        return self._encoded(self.check(x))
+        return self.encoded(self.check(x))
 
     def params(self, u: Array) -> Params:  # (width,)
         """The values, by name, that a point of the cube stands for, of the parameters that are there."""
@@ -116,13 +120,13 @@ class Space:
         """The values of the parameters that are there, given values of all."""
         if self.branches is None:
             return values
-        active = self.cube.active(self._encoded(values)[None])[0]
+        active = self.cube.active(self.encoded(values)[None])[0]
         return {name: values[name] for name, there in zip(self.parameters, active, strict=True) if there}
 
     def _require_those_there(self, values: Params) -> None:
         if self.branches is None:
             return
-        active = self.cube.active(self._encoded(values)[None])[0]
+        active = self.cube.active(self.encoded(values)[None])[0]
         for (name, parameter), there in zip(self.parameters.items(), active, strict=True):
             if there and name not in values:
                 raise InvalidInput(f"x must have a value for {name!r}, which is there at {values!r}: add it.")
@@ -131,8 +135,8 @@ class Space:
                     f"x has {name} = {values[name]!r}, which is there only when {in_words(parameter)}: leave it out."
                 )
 
-    def _encoded(self, values: Params) -> Array:  # (width,)
-        """The coordinates of the values, and of what is missing."""
+    def encoded(self, values: Params) -> Array:  # (width,)
+        """The point of the cube that stands for values that have been checked, and for what is not there."""
         return np.array(
             [
                 u

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from numpy.random import Generator, default_rng
 
+from aegisbo.arrays import Array
 from aegisbo.search.designs import maximin_latin_hypercube, sobol
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
 from aegisbo.strategies.checks import KnownParameters, check, count, optional
@@ -32,9 +34,12 @@ class Random(KnownParameters):
         index = memory.get("next", 0)
         if not memory or index == self.n:
             memory, index = {"seed": int(rng.integers(2**63))}, 0
-        d, design_rng = evidence.cube.parameters, default_rng(memory["seed"])
-        if self.n is None:
-            u = sobol(1, d, design_rng, skip=index)
-        else:
-            u = maximin_latin_hypercube(self.n, d, design_rng)[[index]]
+        d, seed = evidence.cube.parameters, memory["seed"]
+        n = self.n
+        u = sobol(1, d, default_rng(seed), skip=index) if n is None else _latin_hypercube(seed, n, d)[[index]]
         return Suggestion(evidence.cube.fill(u)[0], {**memory, "next": index + 1}, {"move": "random"})
+
+
+@lru_cache(maxsize=1)
+def _latin_hypercube(seed: int, n: int, d: int) -> Array:  # (n, d)
+    return maximin_latin_hypercube(n, d, default_rng(seed))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
+from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.base import Evidence, Memory, Note, Suggestion
 from aegisbo.strategies.checks import KnownParameters, check, optional, switch
 from aegisbo.strategies.duplicates import Fallback, avoid_duplicates
@@ -85,7 +86,7 @@ class ModelBased(KnownParameters, ABC):
     def smoothed(self, evidence: Evidence, memory: Memory, rng: Generator) -> Array:  # (n,)
         """The posterior mean at every finished point, in the units of `evidence.y`."""
         belief = self.believe(evidence, memory, rng)
-        return belief.scale.measured(belief.gp.mean(evidence.X))
+        return belief.scale.measured(by_blocks(belief.gp.mean, evidence.X))
 
     def _fallbacks(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Iterator[Fallback]:
         """What to try after all choices of `move`: the Pareto set, then a sample path."""

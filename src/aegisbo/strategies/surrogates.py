@@ -13,20 +13,22 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.random import Generator
 
-from aegisbo.arrays import Array
+from aegisbo.arrays import Array, Index
 from aegisbo.gp import additive_fit, isotropic_fit
 from aegisbo.gp.additive_model import AdditiveHyperparameters, AdditiveLikelihood, AdditiveModel
 from aegisbo.gp.isotropic_model import IsotropicModel
 from aegisbo.gp.low_values import lowest, skill
 from aegisbo.gp.output_transform import Scale, SoftScale, scale_of, soft_scale_of
 from aegisbo.gp.posterior import GP
+from aegisbo.gp.thinning import thinned
 from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.base import Evidence, Memory, Note
 from aegisbo.strategies.chance import Chance
 
 GROWTH = 1.05  # the additive model learns anew when there are this many times as many data
 EXPLORING = "wide"  # the name of the model that a ChosenSurrogate explores with
-LEARNED_FROM = 500  # data at most, evenly spread over their order; the posterior always has all of them
+LEARNED_FROM = 500  # data at most, evenly spread over their order; the posterior has more
+CONDITIONED_ON = 1200  # data at most, of the additive model's posterior: a suggestion stays below a second
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Belief:
     model: str = ""  # its name, where there are several
     wide: Callable[[], Belief] | None = None  # makes the one to explore with, if it is another one
     chance: Chance | None = None  # to succeed; None if nothing has failed, or a failure is a bad value to the model
+    rows: Index | None = None  # of the evidence that the posterior knows, values first; None for all
 
     @cached_property
     def exploring(self) -> Belief:
@@ -48,7 +51,8 @@ class Belief:
 
     def skill(self, measured: Array) -> float:
         """How well it predicts the lowest of the values measured (n,), which are the first of its data."""
-        return skill(self.gp, self.scale, measured, lowest(measured, self.gp.X.shape[1]))
+        known = measured if self.rows is None else measured[self.rows[self.rows < len(measured)]]
+        return skill(self.gp, self.scale, known, lowest(known, self.gp.X.shape[1]))
 
     def predict(self, Z: Array) -> tuple[Array, Array]:
         """Mean and standard deviation (m,) of the noise-free function at Z (m, width), on the standardized scale."""
@@ -153,14 +157,19 @@ class AdditiveSurrogate:
             best = found.hyperparameters
             learned = {"phi": list(best.phi), "s": best.s, "constant": best.constant}
             memory = {**memory, **learned, "learned_at": n, "fit": list(found.notes)}
+        rows = None
         if n > LEARNED_FROM:
             learned_then = AdditiveHyperparameters(tuple(memory["phi"]), memory["s"], memory["constant"])
-            gp = _grown(learned_then, X, y, memory["learned_at"])
+            if n > CONDITIONED_ON:
+                rows = thinned(X, y, learned_then.lengthscale, CONDITIONED_ON, len(evidence.y))
+                gp = _grown(learned_then, X[rows], y[rows], len(rows))
+            else:
+                gp = _grown(learned_then, X, y, memory["learned_at"])
         elif found is not None:
             gp = found.gp
         else:  # the output scale and the constant are fitted to every new result
             gp = AdditiveLikelihood(X, y, model).hyperparameters(np.array(memory["phi"])).given(X, y)
-        return Belief(gp, scale, float(y.min()), memory["fit"]), memory
+        return Belief(gp, scale, float(y.min()), memory["fit"], rows=rows), memory
 
 
 def is_due(memory: Memory, n: int) -> bool:

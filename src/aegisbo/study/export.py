@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from aegisbo.errors import UnknownName
-from aegisbo.optimizer import Trial
+from aegisbo.optimizer import Optimizer, Trial
 from aegisbo.study.history import ENDINGS, optimizer_after
 from aegisbo.study.store import Event, read_events
 
@@ -23,14 +23,14 @@ def rows(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
 
     A parameter that was not there in a trial is not in its row.
     """
-    return table_of(read_events(Path(path)))
+    events = read_events(Path(path))
+    return table_of(events, optimizer_after(events))
 
 
-def table_of(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """The same from the events of a study."""
+def table_of(events: Sequence[Event], optimizer: Optimizer) -> list[dict[str, Any]]:
+    """The same from the events of a study and the optimizer that lived through them."""
     asked = {event.number: event for event in events if event.kind == "asked"}
     ended = {event.number: event for event in events if event.kind in ENDINGS}
-    optimizer = optimizer_after(events)
     return [
         _row(trial, asked.get(trial.number), ended.get(trial.number))
         for trial in (*optimizer.observed, *optimizer.trials)
@@ -89,11 +89,17 @@ def _iso(at: float | None) -> str | None:
 
 def _json(path: str | os.PathLike[str], out: TextIO) -> None:
     events = read_events(Path(path))
-    created, state = events[0].body, optimizer_after(events).state()
-    settings = {**created["optimizer"], "space": state["space"]}  # which may have been widened
-    document = {**created, "optimizer": settings, "trials": state["trials"], "table": table_of(events)}
-    json.dump(document, out, indent=1)
-    out.write("\n")
+    created, optimizer = events[0].body, optimizer_after(events)
+    settings = {**created["optimizer"], "space": optimizer.space.describe()}  # which may have been widened
+    trials = [trial.describe() for trial in optimizer.trials]
+    document = {**created, "optimizer": settings, "trials": trials, "table": table_of(events, optimizer)}
+    parts = (f"{json.dumps(name)}: {_lined(part)}" for name, part in document.items())
+    out.write("{\n" + ",\n".join(parts) + "\n}\n")
+
+
+def _lined(part: Any) -> str:
+    """JSON with a line for each entry of a list; the module's own indentation takes minutes for a large study."""
+    return "[\n" + ",\n".join(map(json.dumps, part)) + "\n]" if isinstance(part, list) else json.dumps(part)
 
 
 WRITERS = {"csv": _csv, "json": _json}

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from numpy.random import Generator
 
 from aegisbo.errors import AegisError, StudyError
-from aegisbo.optimizer import Optimizer
+from aegisbo.optimizer import Optimizer, Settings
 from aegisbo.outcome import Outcome
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.registry import resolve
@@ -84,7 +84,8 @@ class History:
 
     def optimizer(self) -> Optimizer:
         """The optimizer after all these events."""
-        return Optimizer.from_state(self.state, self._strategy)
+        settings = Settings.from_description(self.state, self._strategy)
+        return Optimizer.restored(settings, **{name: self.state[name] for name in ("memory", "observed", "trials")})
 
 
 def follow(optimizer: Optimizer, event: Event) -> None:

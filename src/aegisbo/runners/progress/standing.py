@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from time import monotonic
 
 from aegisbo.optimizer import Optimizer
-from aegisbo.outcome import FAILURES
 from aegisbo.runners.pools.base import Pool
 
 ROUNDS = 3  # evaluations of each worker that the remaining time is judged by
@@ -67,19 +66,10 @@ class Tally:
         )
 
     def _count(self, standing: Standing) -> Standing:
-        trials = self._optimizer.trials
-        failed = sum(trial.state in FAILURES for trial in trials)
-        done = sum(trial.state == "done" for trial in trials)
-        return replace(standing, ended=failed + done, failed=failed, best=self._best())
-
-    def _best(self) -> str:
-        """The best value measured; the best posterior mean would take a model at each look."""
-        optimizer = self._optimizer
-        values = [trial.value for trial in (*optimizer.observed, *optimizer.trials) if trial.value is not None]
-        if not values:
-            return ""
-        label = "best measured" if optimizer.settings.noisy else "best"
-        return f"{label} {min(values, key=optimizer.direction.turned):.6g}"
+        """With the best value measured; the best posterior mean would take a model at each look."""
+        done, failed, best = self._optimizer.tally()
+        label = "best measured" if self._optimizer.settings.noisy else "best"
+        return replace(standing, ended=failed + done, failed=failed, best="" if best is None else f"{label} {best:.6g}")
 
 
 def line(standing: Standing, width: int | None = None) -> str:
