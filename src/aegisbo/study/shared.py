@@ -35,7 +35,7 @@ LEASE = 60.0  # seconds without a sign of life after which a copy counts as dead
 BEATS = 4  # signs of life in that time
 REMAKES = ("asked", "retried", "forgotten")  # what must not happen between what a choice knew and its being written
 
-Turn = Callable[[float], AbstractContextManager[None]]  # waits at most so many seconds
+Turn = Callable[[], AbstractContextManager[None]]  # waits for it, but not forever
 
 
 class Shared:
@@ -51,7 +51,7 @@ class Shared:
         joined: Event,
         *,
         retries: int = 2,
-        turn: Turn = lambda patience: nullcontext(),
+        turn: Turn = nullcontext,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self.path = store.path
@@ -150,7 +150,7 @@ class Shared:
         Raises:
             SpaceExhausted: every point of a finite space has been evaluated.
         """
-        with self._turn(self._joined.body["lease"]):
+        with self._turn():
             while True:
                 number = self._take()
                 self.catch_up()
