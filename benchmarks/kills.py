@@ -38,7 +38,7 @@ SLOWEST = 0.1  # seconds of an evaluation
 PAUSE = 0.6  # seconds between two kills, at most
 OFTEN = 1_000_000  # retries: the points are not to blame
 MARGIN = 40  # evaluations by which the budget is larger than what was asked for when it is fixed
-PATIENCE = 600.0  # seconds for the end of a round
+PATIENCE = 1800.0  # seconds for the end of a round
 
 
 @dataclass(frozen=True)

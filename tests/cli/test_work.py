@@ -107,6 +107,7 @@ def test_an_evaluation_that_hangs_is_stopped_and_one_whose_worker_dies_is_repeat
         "import os, time\n"
         "def hangs(u, k):\n    time.sleep(600)\n"
         "def dies(u, k):\n    os.kill(os.getpid(), 9)\n"
+        "def lacks(u, k):\n    import no_such_module_at_all\n"
     )  # fmt: skip
     call("work", "hangs.db", "rough:hangs", *NEW, "--budget", "1", "--trial-timeout", "0.2", code=3)
     (trial,) = aegisbo.load("hangs.db").trials
@@ -116,3 +117,6 @@ def test_an_evaluation_that_hangs_is_stopped_and_one_whose_worker_dies_is_repeat
     assert trial.state == "failed"
     assert trial.reason == "Its worker died 2 times: Its process ended by signal SIGKILL."
     assert [event.kind for event in read_events(Path("dies.db"))].count("lost") == 2
+    assert "The function could not be run" in call("work", "lacks.db", "rough:lacks", *NEW, "--budget", "1", code=3)
+    (trial,) = aegisbo.load("lacks.db").trials
+    assert trial.state == "pending"  # that is not its fault

@@ -58,7 +58,7 @@ def test_copies_choose_as_one_optimizer_would(hall: Hall) -> None:
     hall.settings = Settings.checked(BOX, seed=5, n_initial=4)
     rng, copies = np.random.default_rng(0), [hall.copy() for _ in range(3)]
     alone, running = Optimizer.from_settings(hall.settings), []
-    for _ in range(25):
+    for _ in range(18):
         if running and rng.random() < 0.5:
             copy, trial = running.pop(rng.integers(len(running)))
             finish(copy, trial)

@@ -17,6 +17,7 @@ from aegisbo.outcome import Outcome
 from aegisbo.report.evaluations import evaluations_of
 from aegisbo.report.record import Record
 from aegisbo.study import load
+from aegisbo.study import store as store_module
 from aegisbo.study.drivers import sittings
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.store import Store, read_events
@@ -89,3 +90,22 @@ def test_a_write_that_was_cut_off_is_undone_by_whoever_reads_next(tmp_path: Path
     assert read_events(cut / "run.db") == read_events(path)
     assert b"torn" not in (cut / "run.db").read_bytes()
     assert [file.name for file in cut.iterdir()] == ["run.db"]
+
+
+def test_copies_wait_for_a_reader_of_the_log_that_they_give_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "run.db"
+    with closing(Store(path, print)) as store:
+        store.append("created", None, {})
+    with closing(sqlite3.connect(path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM events").fetchone()
+        waits: list[float] = []
+
+        def wait(seconds: float) -> None:
+            waits.append(seconds)
+            reader.close()
+
+        monkeypatch.setattr(store_module.time, "sleep", wait)
+        with closing(Store(path, print, shared=True)) as store:
+            assert store._connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    assert len(waits) == 1

@@ -83,6 +83,7 @@ def work(
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> None:
     """Evaluate trials of a study together with other copies of this command, until its budget is spent."""
+    from aegisbo.runners.interrupt import STOPPED
     from aegisbo.runners.work import work as run
 
     given = {"n_initial": n_initial, "seed": seed, "maximize": maximize, "noisy": noisy, "preset": preset}
@@ -106,7 +107,7 @@ def work(
         anyway=anyway,
     )
     report(result, study, Console(highlight=False, soft_wrap=True))
-    if not result.success and result.nfev:
+    if not result.success and not result.ending.startswith(STOPPED):
         raise typer.Exit(NO_VALUE)
 
 

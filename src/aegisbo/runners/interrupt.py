@@ -13,6 +13,8 @@ from typing import Any
 
 from aegisbo.runners.protocol import StopRun
 
+STOPPED = "Stopped by"  # how the message of a run begins that a signal has ended at once
+
 
 class CtrlC:
     """A context that handles Ctrl-C; does nothing outside the main thread, where Python allows no signal handler."""
@@ -75,4 +77,4 @@ class EndAtOnce:
     def _end(self, number: int, frame: FrameType | None) -> None:
         if not self._raised:
             self._raised = True  # once: further ones must not hurt what ends the run
-            raise StopRun(f"Stopped by {signal.Signals(number).name}.")
+            raise StopRun(f"{STOPPED} {signal.Signals(number).name}.")

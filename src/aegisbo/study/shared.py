@@ -24,18 +24,18 @@ from aegisbo.errors import InvalidInput, SpaceExhausted, StudyError
 from aegisbo.optimizer import Optimizer, Settings, Trial
 from aegisbo.outcome import Outcome
 from aegisbo.space.widening import widened
-from aegisbo.study.history import SETTINGS, follow, optimizer_after
+from aegisbo.study.history import follow, optimizer_after
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.objective import Objective
 from aegisbo.study.store import Event, Store
-from aegisbo.study.study import agreed, as_event, begin
+from aegisbo.study.study import agreed, as_event, begin, settings_of
 
 LEASE = 60.0  # seconds without a sign of life after which a copy counts as dead
 BEATS = 4  # signs of life in that time
 REMAKES = ("asked", "retried", "forgotten")  # what must not happen between what a choice knew and its being written
 
-Turn = Callable[[float], AbstractContextManager[None]]  # waits at most so many seconds
+Turn = Callable[[], AbstractContextManager[None]]  # waits for it, but not forever
 
 
 class Shared:
@@ -51,7 +51,7 @@ class Shared:
         joined: Event,
         *,
         retries: int = 2,
-        turn: Turn = lambda patience: nullcontext(),
+        turn: Turn = nullcontext,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self.path = store.path
@@ -154,7 +154,7 @@ class Shared:
             SpaceExhausted: every point of a finite space has been evaluated.
             NoTime: no evaluation that is new would probably be finished in time.
         """
-        with self._turn(self._joined.body["lease"]):
+        with self._turn():
             while True:
                 number = self._take()
                 self.catch_up()
@@ -365,13 +365,13 @@ def _settled(
     """Begin the study, or agree with what is there; returns what must be added to it."""
     events = store.events()
     if not events and settings is not None:
-        begin(store, settings, objective)
+        begin(store, settings.decided(), objective)
         return {}
     if not events:
         raise StudyError(f"{store.path} holds nothing yet: give its space, and what to minimize.")
-    recorded = optimizer_after([event for event in events if event.kind in SETTINGS]).settings
-    news = agreed(store, events, recorded, settings, say, objective=objective, anyway=anyway)
-    if settings is not None and widened(recorded.space, settings.space) != recorded.space:
+    _, news = agreed(store, events, settings, say, objective=objective, anyway=anyway)
+    space = settings_of(events).space
+    if settings is not None and widened(space, settings.space) != space:
         raise StudyError(
             f"{store.path} has narrower bounds, and copies cannot widen them: `minimize` can, when no copy is at work."
         )

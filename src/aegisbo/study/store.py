@@ -126,10 +126,22 @@ class Store:
         if self._connection.execute("PRAGMA user_version").fetchone()[0] < schema:
             self._connection.execute(f"PRAGMA user_version = {schema}")
 
+    def _do_without_log(self) -> None:
+        """Give up the write-ahead log when nobody reads: SQLite waits for writers, but not for this."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self._connection.execute("PRAGMA journal_mode = DELETE")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+
     def _prepare(self, say: Callable[[str], None]) -> None:
         self._connection.execute("PRAGMA synchronous = FULL")
         if self._shared:  # maybe by several machines, which a write-ahead log does not allow
-            self._connection.execute("PRAGMA journal_mode = DELETE")
+            self._do_without_log()
             self._connection.execute(COPIES)
             return
         mode = self._connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]

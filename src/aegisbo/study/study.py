@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from importlib.metadata import version
@@ -86,15 +86,17 @@ class Study:
             driver = {"pid": os.getpid(), "host": platform.node(), "call": dict(call or {})}
             events = store.events()
             if not events:  # new, or killed before the first event
-                begin(store, settings, objective)
+                optimizer = Optimizer.from_settings(settings)
+                begin(store, optimizer.settings, objective)
             else:
-                recorded = optimizer_after([event for event in events if event.kind in SETTINGS]).settings
-                driver |= agreed(store, events, recorded, settings, say, objective=objective, anyway=anyway)
+                recorded = settings_of(events)
+                optimizer, news = agreed(store, events, settings, say, objective=objective, anyway=anyway)
+                driver |= news
                 space = widened(recorded.space, settings.space)
                 if space != recorded.space:
                     say(f"{path} has wider bounds from now on: {space.parameters}.")
                     store.append("widened", None, {"space": space.describe()})
-            optimizer = optimizer_after(store.events(), settings.strategy if settings.text is None else None)
+                    optimizer = optimizer_after(store.events(), settings.strategy if settings.text is None else None)
             seen = store.append("opened", None, driver)
             return cls(path, store, optimizer, seen, resources.pop_all())
 
@@ -174,33 +176,36 @@ def as_event(outcome: Outcome, seconds: float) -> tuple[str, dict[str, Any]]:
 
 def begin(store: Store, settings: Settings, objective: Objective | None) -> None:
     """Write the first event of a study."""
-    described = settings.decided().describe()
-    store.append("created", None, {"optimizer": described, "build": build(), **_described(objective)})
+    store.append("created", None, {"optimizer": settings.describe(), "build": build(), **_described(objective)})
+
+
+def settings_of(events: Iterable[Event]) -> Settings:
+    """What a study was begun with, and the bounds that it has now."""
+    return optimizer_after([event for event in events if event.kind in SETTINGS]).settings
 
 
 def agreed(
     store: Store,
     events: Sequence[Event],
-    recorded: Settings,
     given: Settings | None,
     say: Callable[[str], None],
     *,
     objective: Objective | None,
     anyway: bool,
-) -> dict[str, Any]:
-    """What a driver must add to a study that it continues, if it may.
+) -> tuple[Optimizer, dict[str, Any]]:
+    """The optimizer of a study that a driver may continue, and what the driver must add to the study.
 
     Raises:
         StudyError: it was begun with other settings, or holds values of another function.
     """
     foreign = None if given is None or given.text is not None else given.strategy
     if given is not None:
-        _require_same(store.path, given, recorded)
+        _require_same(store.path, given, settings_of(events))
     optimizer = optimizer_after(events, foreign)
     news = _described(_news(store.path, objective, events, optimizer, say, anyway=anyway))
     if news and not _has_value(optimizer):
         _retry_failures(store, optimizer)  # of another function, or of this one before it was mended
-    return news
+    return optimizer, news
 
 
 def build() -> dict[str, str]:
@@ -259,6 +264,8 @@ def _has_value(optimizer: Optimizer) -> bool:
 
 def _retry_failures(store: Store, optimizer: Optimizer) -> None:
     numbers = without_value(optimizer)
+    for number in numbers:
+        optimizer.retry(number)
     if numbers:
         store.append("retried", None, {"numbers": numbers})
 
