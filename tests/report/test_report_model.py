@@ -141,3 +141,13 @@ def test_a_first_point_has_no_front(record: Record) -> None:
     assert front(record, 0) is None
     with pytest.raises(TrialError, match="does not tell how trial 999"):
         front(record, 999)
+
+
+def test_more_failures_than_the_model_takes_leave_all_results_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aegisbo.report.model.MOST", 40)
+    optimizer = learned(lambda u: u[0], 2, 12, strategy="random")
+    for _ in range(60):
+        optimizer.fail(optimizer.ask(), "no")
+    model = model_of(optimizer)
+    assert model.fitted == 40
+    assert len(model.left_out) == 12

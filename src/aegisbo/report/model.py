@@ -214,7 +214,7 @@ def _some_of(evidence: Evidence) -> list[int]:
     """
     best = np.argsort(evidence.y, kind="stable")
     half = (MOST - min(len(evidence.failed), MOST // 10)) // 2
-    others = np.linspace(half, len(best) - 1, min(half, len(best) - half)).round().astype(np.intp)
+    others = np.linspace(half, len(best) - 1, max(min(half, len(best) - half), 0)).round().astype(np.intp)
     return sorted({*best[:half].tolist(), *best[others].tolist()})
 
 
