@@ -138,8 +138,8 @@ class Optimizer:
         Raises:
             InvalidInput: another version wrote the state, or a strategy object is missing or not wanted.
         """
-        known = as_stored({name: state[name] for name in ("memory", "observed", "trials")})
-        return cls.restored(Settings.from_description(state, strategy), **known)
+        settings = Settings.from_description(state, strategy)
+        return cls.restored(settings, **as_stored({name: state[name] for name in ("memory", "observed", "trials")}))
 
     @classmethod
     def restored(
