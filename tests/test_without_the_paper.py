@@ -29,7 +29,7 @@ for module in pkgutil.walk_packages(aegisbo.__path__, "aegisbo."):
     try:
         importlib.import_module(module.name)
     except ModuleNotFoundError as error:
-        if error.name not in ("optuna", "gest_api"):  # extras
+        if error.name not in ("optuna", "gest_api", "ray"):  # extras
             raise
 assert not [name for name in sys.modules if name.startswith("aegis_paper")]
 """
