@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -41,3 +42,8 @@ def test_the_blocks_of_a_section_run(section: str, tmp_path: Path) -> None:
             )  # fmt: skip
             assert done.returncode == 0, done.stderr[-3000:]
             assert 0.0 <= float(done.stdout.split()[-1]) < 200.0
+
+
+def test_tune_is_here_where_ray_must_be() -> None:
+    if "ray" in os.environ.get("AEGISBO_ENGINES", "").split():
+        import_module("ray.tune")

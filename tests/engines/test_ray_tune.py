@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,8 +13,7 @@ import pytest
 from aegisbo import Choice, Int, Optimizer, Real
 from aegisbo.errors import InvalidInput
 
-if "ray" not in os.environ.get("AEGISBO_ENGINES", "").split():  # else it must be here
-    pytest.importorskip("ray.tune", exc_type=ImportError, reason="pip install -r tests/engines/requirements.txt")
+pytest.importorskip("ray.tune", exc_type=ImportError, reason="pip install -r tests/engines/requirements.txt")
 
 from ray import tune
 
