@@ -7,12 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from aegisbo.space import Space, read_space
 
 PAGE = Path(__file__).parents[1] / "docs" / "conditions.md"
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
 
 
+@pytest.mark.long
 def test_the_blocks_run_in_order(tmp_path: Path) -> None:
     program = "".join(text for kind, text in BLOCKS if kind == "python")
     done = subprocess.run(

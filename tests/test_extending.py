@@ -89,6 +89,7 @@ def test_the_package_is_found_and_used_from_python(installed: Path) -> None:
     assert found["as object"]
 
 
+@pytest.mark.long
 def test_the_commands_of_the_page_work(installed: Path) -> None:
     (block,) = re.findall(r"```\n(pip install \./aegisbo-toy\n.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     printed = {

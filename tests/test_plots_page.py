@@ -7,10 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PAGE = Path(__file__).parents[1] / "docs" / "plots.md"
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
 
 
+@pytest.mark.long
 def test_the_blocks_run_in_order(tmp_path: Path) -> None:
     program = "".join(text for kind, text in BLOCKS if kind == "python").replace("PACE = 1.0", "PACE = 0.1")
     done = subprocess.run(

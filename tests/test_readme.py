@@ -76,6 +76,7 @@ def test_every_block_says_what_it_is() -> None:
     assert len(BLOCKS) == PAGE.count("\n```") // 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "section", [name for name, blocks in SECTIONS.items() if {"python", "sh"} & {b[1] for b in blocks}]
 )

@@ -104,6 +104,7 @@ for record in simulate_all(specs, jobs=2):
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_ctrl_c_ends_all_processes_at_once(number: signal.Signals) -> None:

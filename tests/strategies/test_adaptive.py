@@ -142,6 +142,7 @@ def turned_bowl(seed):
     return lambda x: float(((x - center) @ turn) ** 2 @ 10 ** np.linspace(0, 4, 4))
 
 
+@pytest.mark.long
 def test_eight_workers_find_the_bottom_of_a_turned_bowl():
     optimizer = Optimizer([(-5, 5)] * 4, preset="adaptive", seed=0)
     run(optimizer, VirtualWorkers(turned_bowl(0), 8, law_from_text("half-normal"), 0), 90)

@@ -67,12 +67,14 @@ def use_up(space, strategy, seed: int) -> None:
     assert len(optimizer.trials) == size_of(space)
 
 
+@pytest.mark.long
 @TWENTY
 @given(spaces(largest=20), st.integers(0, 2**32))
 def test_mixed_spaces_are_used_up_by_the_paper_preset(space, seed):
     use_up(space, resolve("aegis:guard=on", PAPER), seed)
 
 
+@pytest.mark.long
 @TWENTY
 @given(spaces(largest=32), st.integers(0, 2**32))
 def test_mixed_spaces_are_used_up_by_the_search_among_neighbors(space, seed):

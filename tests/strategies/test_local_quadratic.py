@@ -30,6 +30,7 @@ def improvement_of(evidence: Evidence) -> LocalImprovement:
     return local_model(evidence).improvement(evidence)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
 def test_eight_workers_reach_the_bottom_of_a_turned_bowl(seed: int) -> None:
     optimizer = Optimizer([(-5, 5)] * 4, strategy="local-quadratic", seed=seed)

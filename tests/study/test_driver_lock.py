@@ -152,6 +152,7 @@ while rounds:
 """
 
 
+@pytest.mark.long
 def test_never_two_drivers_at_once_however_they_come_and_go(tmp_path: Path) -> None:
     """Each adds one to a number, which two at a time would get wrong; leaving deletes the lock file under others."""
     path = tmp_path / "count"

@@ -89,6 +89,7 @@ def test_who_is_alone_knows_it_and_the_killed_do_not_count(path: Path) -> None:
             assert lock.alone
 
 
+@pytest.mark.long
 def test_turns_exclude_each_other_until_somebody_loses_patience(path: Path) -> None:
     with ExitStack() as stack:
         first, second, third = (stack.enter_context(elsewhere(path, "shared")) for _ in range(3))

@@ -59,6 +59,7 @@ def test_every_datum_is_seen_once_a_round() -> None:
     assert sorted(np.concatenate(list(islice(posterior.order, 4)))) == list(range(20))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("output", ["sigmoid", "exp"])
 def test_draws_explain_the_data_and_differ(output: Output) -> None:
     """Twelve draws together follow the bend in the data, which no plane does.
