@@ -15,6 +15,7 @@ import pytest
 from aegisbo.study import load
 from aegisbo.study.replay import replay
 
+pytestmark = pytest.mark.long
 PATIENCE = 120.0
 
 DEFINITIONS = """
