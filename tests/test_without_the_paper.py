@@ -16,7 +16,11 @@ class Absent:
 sys.meta_path.insert(0, Absent())
 import importlib.metadata as metadata
 found = metadata.entry_points
-metadata.entry_points = lambda **group: [point for point in found(**group) if "aegis_paper" not in point.value]
+
+def entry_points(**group):  # other packages ask for all of them
+    return [point for point in found(**group) if "aegis_paper" not in point.value] if group else found()
+
+metadata.entry_points = entry_points
 """
 
 EVERYTHING = """
