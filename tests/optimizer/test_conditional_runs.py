@@ -80,6 +80,7 @@ def test_every_strategy_stays_in_the_space(strategy: str) -> None:
     optimizer = Optimizer(SPACE, seed=0, n_initial=8, strategy=strategy)
     for _ in range(10):
         trial = optimizer.ask()
+        assert trial.params == optimizer.space.check(trial.params)  # which refuses what is not there, or missing
         optimizer.tell(trial, loss(trial.params))
 
 

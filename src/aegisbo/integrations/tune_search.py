@@ -21,7 +21,7 @@ class AegisSearch(Searcher):  # type: ignore[misc]
     """Suggests points that take those still running into account; give it to `tune.TuneConfig(search_alg=...)`.
 
     The space is the `param_space` of the Tuner. How many trials run at a time is Tune's affair
-    (`max_concurrent_trials`). A trial that ends with an error, or without a finite value, counts as a bad point.
+    (`max_concurrent_trials`). A trial that ends with an error, or without a finite value, counts as failed.
 
     Args:
         metric: what to optimize; None for that of the TuneConfig.

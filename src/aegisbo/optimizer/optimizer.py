@@ -276,7 +276,7 @@ class Optimizer:
         return self.end(trial, replace(_outcome_of(value), seconds=_checked_seconds(seconds, "seconds")))
 
     def fail(self, trial: Trial | int, reason: str, state: Failure = "failed") -> Trial:
-        """End a trial that gave no usable value; its point counts as a bad one.
+        """End a trial that gave no usable value; it tells the model where evaluations fail.
 
         Returns:
             The trial as it is now.

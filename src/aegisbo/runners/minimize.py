@@ -88,8 +88,8 @@ def minimize(
             AEGISBO_SLOT. Only for executor="processes" and SLURM.
         timeout: seconds for the whole call. Nothing is started that would probably not finish, judged by how long
             evaluations took so far, and where: near the end quicker points are chosen, if there are any.
-        trial_timeout: seconds for one evaluation, from the call of the function; it is then stopped and counts as a
-            bad point.
+        trial_timeout: seconds for one evaluation, from the call of the function; it is then stopped and counts as
+            a failure.
         retries: how often an evaluation is run again whose worker died.
         ahead: makes the next point ready while all workers are busy, so that a free one gets it at once: it is kept
             if at most so many results came in since, else made anew. The one that frees the worker is always among

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from aegisbo.arrays import Array, Floats
 from aegisbo.search.inner_search import Objective
@@ -41,9 +42,9 @@ class NearFailures:
     def log_value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
         """log p (m,) and its gradient (m, width) at Z (m, width)."""
         square = REACH**2 * Z.shape[1]  # ρ²
-        offsets = Z[:, None, :] - self.failed  # (m, f, width)
-        missed = np.maximum(-np.expm1(-0.5 * (offsets**2).sum(axis=2) / square), LEAST)  # (m, f)
-        return np.log(missed).sum(axis=1), np.einsum("mf,mfd->md", (1.0 / missed - 1.0) / square, offsets)
+        missed = np.maximum(-np.expm1(-0.5 * cdist(Z, self.failed, "sqeuclidean") / square), LEAST)  # (m, f)
+        weights = (1.0 / missed - 1.0) / square
+        return np.log(missed).sum(axis=1), weights.sum(axis=1)[:, None] * Z - weights @ self.failed
 
 
 @dataclass(frozen=True)
