@@ -16,6 +16,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from aegisbo.cli.run_options import (
+    Ahead,
+    Anyway,
+    GiveUpAfter,
+    InitialPoints,
+    Maximize,
+    PresetName,
+    Quiet,
+    Seed,
+    StrategyName,
+    Target,
+    ThreadsPerWorker,
+    TrialTimeout,
+)
 from aegisbo.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -77,12 +91,10 @@ def minimize(
     study: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Record the run in this file, or continue it.")
     ] = None,
-    strategy: Annotated[str, typer.Option(metavar="NAME", help="See `aegisbo strategies`.")] = "aegis",
-    preset: Annotated[str | None, typer.Option(metavar="NAME", help="Which surrogate, such as `paper`.")] = None,
-    n_initial: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Points spread out at the start; 2d unless given.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="Decides all random numbers.")] = None,
+    strategy: StrategyName = "aegis",
+    preset: PresetName = None,
+    n_initial: InitialPoints = None,
+    seed: Seed = None,
     executor: Annotated[
         str,
         typer.Option(
@@ -91,10 +103,7 @@ def minimize(
             "as in `slurm:minutes=30,memory_gb=8`.",
         ),
     ] = "processes",
-    threads_per_worker: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="BLAS and OpenMP threads of a worker process; a share of the cores."),
-    ] = None,
+    threads_per_worker: ThreadsPerWorker = None,
     worker_env: Annotated[
         list[str] | None,
         typer.Option(
@@ -104,20 +113,13 @@ def minimize(
         ),
     ] = None,
     timeout: Annotated[float | None, typer.Option(metavar="S", help="Seconds for the whole run.")] = None,
-    trial_timeout: Annotated[float | None, typer.Option(metavar="S", help="Seconds for one evaluation.")] = None,
+    trial_timeout: TrialTimeout = None,
     retries: Annotated[
         int, typer.Option(min=0, metavar="N", help="How often an evaluation is repeated whose worker died.")
     ] = 2,
-    ahead: Annotated[
-        int,
-        typer.Option(
-            min=0, metavar="N", help="Make the next point ready while all workers are busy, up to N results behind."
-        ),
-    ] = 0,
-    target: Annotated[float | None, typer.Option(metavar="Y", help="A value that is good enough to stop.")] = None,
-    give_up_after: Annotated[
-        int, typer.Option(min=0, metavar="N", help="End if so many evaluations gave no value at all; 0: never.")
-    ] = 20,
+    ahead: Ahead = 0,
+    target: Target = None,
+    give_up_after: GiveUpAfter = 20,
     raise_errors: Annotated[
         bool | None,
         typer.Option(
@@ -126,7 +128,7 @@ def minimize(
             show_default=False,
         ),
     ] = None,
-    maximize: Annotated[bool, typer.Option("--maximize", help="Look for the largest value instead.")] = False,
+    maximize: Maximize = False,
     noisy: Annotated[
         bool,
         typer.Option("--noisy", help="Values are noisy: the best is the best posterior mean, not the luckiest value."),
@@ -135,13 +137,11 @@ def minimize(
         str | None,
         typer.Option(metavar="time", help="`time`: prefer points that are evaluated quickly, where that pays."),
     ] = None,
-    anyway: Annotated[
-        bool, typer.Option("--anyway", help="Go on with a study although the function has changed since.")
-    ] = False,
+    anyway: Anyway = False,
     serve: Annotated[
         bool, typer.Option("--serve", help="Show the run as a live page, as `aegisbo serve` does; needs --study.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Minimize a Python function or any program, with workers that never wait for each other."""
     if example_space:

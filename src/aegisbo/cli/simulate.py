@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from aegisbo.cli.instances import Instance, Instances, with_instances
+from aegisbo.cli.run_options import Ahead
 from aegisbo.cli.writing import require_writable
 
 PROBLEMS = ["Hartmann6"]
@@ -52,12 +53,7 @@ def simulate(
     suggestion: Annotated[
         float, typer.Option(min=0, metavar="S", help="Time that a suggestion takes on the clock of the jobs.")
     ] = 0.0,
-    ahead: Annotated[
-        int,
-        typer.Option(
-            min=0, metavar="N", help="Make the next point ready while all workers are busy, up to N results behind."
-        ),
-    ] = 0,
+    ahead: Ahead = 0,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="Decides all random numbers.")] = 0,
     preset: Annotated[
         str | None, typer.Option(metavar="NAME", help="Variant of all strategies, such as `paper`.")

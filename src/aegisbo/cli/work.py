@@ -11,6 +11,19 @@ import typer
 from rich.console import Console
 
 from aegisbo.cli.minimize import NO_VALUE, chosen, log, report, variables
+from aegisbo.cli.run_options import (
+    Anyway,
+    GiveUpAfter,
+    InitialPoints,
+    Maximize,
+    PresetName,
+    Quiet,
+    Seed,
+    StrategyName,
+    Target,
+    ThreadsPerWorker,
+    TrialTimeout,
+)
 from aegisbo.cli.study_file import StudyFile
 from aegisbo.errors import InvalidInput
 
@@ -48,39 +61,30 @@ def work(
         typer.Option(min=1, metavar="N", help="Evaluations of all copies together; unless given, as in the study."),
     ] = None,
     workers: Annotated[int, typer.Option(min=1, metavar="N", help="Evaluations of this copy at a time.")] = 1,
-    strategy: Annotated[str, typer.Option(metavar="NAME", help="See `aegisbo strategies`.")] = "aegis",
-    preset: Annotated[str | None, typer.Option(metavar="NAME", help="Which surrogate, such as `paper`.")] = None,
-    n_initial: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Points spread out at the start; 2d unless given.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="Decides all random numbers.")] = None,
-    threads_per_worker: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="BLAS and OpenMP threads of a worker process; a share of the cores."),
-    ] = None,
+    strategy: StrategyName = "aegis",
+    preset: PresetName = None,
+    n_initial: InitialPoints = None,
+    seed: Seed = None,
+    threads_per_worker: ThreadsPerWorker = None,
     worker_env: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="A variable in the environment of worker processes; `{slot}` counts."),
     ] = None,
     timeout: Annotated[float | None, typer.Option(metavar="S", help="Seconds for this copy.")] = None,
-    trial_timeout: Annotated[float | None, typer.Option(metavar="S", help="Seconds for one evaluation.")] = None,
+    trial_timeout: TrialTimeout = None,
     retries: Annotated[
         int, typer.Option(min=0, metavar="N", help="How often an evaluation is repeated whose worker or copy died.")
     ] = 2,
-    target: Annotated[float | None, typer.Option(metavar="Y", help="A value that is good enough to stop.")] = None,
-    give_up_after: Annotated[
-        int, typer.Option(min=0, metavar="N", help="End if so many evaluations gave no value at all; 0: never.")
-    ] = 20,
+    target: Target = None,
+    give_up_after: GiveUpAfter = 20,
     lease: Annotated[
         float,
         typer.Option(metavar="S", help="Seconds without a sign of life after which others run what this copy ran."),
     ] = 60.0,
-    maximize: Annotated[bool, typer.Option("--maximize", help="Look for the largest value instead.")] = False,
+    maximize: Maximize = False,
     noisy: Annotated[bool, typer.Option("--noisy", help="Values are noisy, as for `minimize`.")] = False,
-    anyway: Annotated[
-        bool, typer.Option("--anyway", help="Go on with a study although the function has changed since.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+    anyway: Anyway = False,
+    quiet: Quiet = False,
 ) -> None:
     """Evaluate trials of a study together with other copies of this command, until its budget is spent."""
     from aegisbo.runners.interrupt import STOPPED

@@ -1,0 +1,32 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+StrategyName = Annotated[str, typer.Option(metavar="NAME", help="See `aegisbo strategies`.")]
+PresetName = Annotated[str | None, typer.Option(metavar="NAME", help="Which surrogate, such as `paper`.")]
+InitialPoints = Annotated[
+    int | None, typer.Option(min=0, metavar="N", help="Points spread out at the start; 2d unless given.")
+]
+Seed = Annotated[int | None, typer.Option(min=0, metavar="N", help="Decides all random numbers.")]
+ThreadsPerWorker = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="BLAS and OpenMP threads of a worker process; a share of the cores."),
+]
+TrialTimeout = Annotated[float | None, typer.Option(metavar="S", help="Seconds for one evaluation.")]
+Target = Annotated[float | None, typer.Option(metavar="Y", help="A value that is good enough to stop.")]
+GiveUpAfter = Annotated[
+    int, typer.Option(min=0, metavar="N", help="End if so many evaluations gave no value at all; 0: never.")
+]
+Ahead = Annotated[
+    int,
+    typer.Option(
+        min=0, metavar="N", help="Make the next point ready while all workers are busy, up to N results behind."
+    ),
+]
+Maximize = Annotated[bool, typer.Option("--maximize", help="Look for the largest value instead.")]
+Anyway = Annotated[bool, typer.Option("--anyway", help="Go on with a study although the function has changed since.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
