@@ -37,7 +37,15 @@ def error(components, C, gamma, kernel):
 
 
 result = aegisbo.minimize(
-    error, SPACE, budget=40, workers=4, initial=[DEFAULT], n_initial=8, study="tune_classifier.db", seed=0
+    error,
+    SPACE,
+    budget=40,
+    workers=4,
+    initial=[DEFAULT],
+    n_initial=8,
+    trial_timeout=30,  # seconds; polynomials of few components with a large C would not converge in an hour
+    study="tune_classifier.db",
+    seed=0,
 )
 print(f"scikit-learn's defaults: {result.trials[0].value:.2%} of the digits are taken for another")
 print(f"tuned:                   {result.fun:.2%} with {result.x}")
