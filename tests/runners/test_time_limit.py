@@ -86,7 +86,7 @@ def test_a_trial_of_an_earlier_run_that_would_not_be_finished_stays_pending() ->
         trial = optimizer.ask()
         optimizer.tell(trial, sphere(trial.x), seconds_at(trial.x))
     slow = optimizer.ask(within=1e6)
-    optimizer._put(replace(slow, note={**slow.note, "expected_seconds": 1000.0}))
+    optimizer._trials.put(replace(slow, note={**slow.note, "expected_seconds": 1000.0}))
     quick = optimizer.ask(within=20.0)
     workers, _ = limited(optimizer)
     assert slow.number not in workers.started

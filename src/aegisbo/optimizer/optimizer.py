@@ -11,12 +11,9 @@ from numbers import Integral
 from threading import Lock, RLock
 from typing import Any
 
-import numpy as np
-
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput, NoModel, TrialError, UnknownName
 from aegisbo.number import as_number
-from aegisbo.optimizer.columns import DONE, FAILED, PENDING, Columns
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.explanation import Explanation
 from aegisbo.optimizer.model import Model
@@ -26,16 +23,15 @@ from aegisbo.optimizer.prepared import Prepared
 from aegisbo.optimizer.result import Result
 from aegisbo.optimizer.settings import Settings, as_stored
 from aegisbo.optimizer.trial import Trial, in_brief
+from aegisbo.optimizer.trials import Trials
 from aegisbo.outcome import FAILURES, Failure, Outcome, judged
 from aegisbo.space import Params, Space
 from aegisbo.space.space import SpaceLike
 from aegisbo.strategies.base import Evidence, Memory, Strategy
-from aegisbo.strategies.timing import Timing
 
 # Whether a function is noisy cannot be seen in its values: a rough one looks the same. Hence an option, and a remark.
 SMOOTHED = "Values are noisy: x has the best posterior mean of all evaluated points, and fun is that mean."
 UNSMOOTHED = "Values are noisy, but there is no model to smooth them: x and fun are the best one measured."
-TIMED = ("done", "invalid", "timed_out")  # states of trials that kept their worker as long as their points do
 OLD_NAMES = {"expired": "lost"}  # states as version 0.1 called them
 
 
@@ -96,10 +92,7 @@ class Optimizer:
         self._policy = self.settings.policy()
         self._given = self.settings.initial or ()
         self._memory: Memory = {}
-        self._trials: list[Trial] = []  # by number
-        self._observed: list[Trial] = []
-        self._results = 0  # how many have come in
-        self._columns = tuple(Columns(self.space.cube.width) for _ in range(2))  # of what was observed, and of trials
+        self._trials = Trials(self.space)
         self._make_locks()
 
     def _make_locks(self) -> None:
@@ -109,9 +102,7 @@ class Optimizer:
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
             state = {name: value for name, value in vars(self).items() if name not in ("_turn", "_lock")}
-            copies = {"_trials": list(self._trials), "_observed": list(self._observed)}
-            columns = tuple(columns.copied() for columns in self._columns)
-        return {**state, **copies, "_columns": columns}
+            return {**state, "_trials": self._trials.copied()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -154,7 +145,7 @@ class Optimizer:
         optimizer._memory = memory
         for entry in (*observed, *trials):
             state = entry.get("state", "pending")
-            optimizer._add(**{**entry, "state": OLD_NAMES.get(state, state)})
+            optimizer._trials.add(**{**entry, "state": OLD_NAMES.get(state, state)})
         return optimizer
 
     def state(self) -> dict[str, Any]:
@@ -190,7 +181,7 @@ class Optimizer:
             choice = self._choose(within) if prepared is None else prepared
             with self._lock:
                 note = choice.note if prepared is None else {**choice.note, "behind": self.behind(choice)}
-                trial = self._add(choice.number, choice.params, note=note)
+                trial = self._trials.add(choice.number, choice.params, note=note)
                 self._memory = choice.memory  # last, so that a suggestion which cannot be used leaves no trace
                 return trial
 
@@ -221,17 +212,18 @@ class Optimizer:
             TrialError: it cannot be used any more.
         """
         with self._lock:
-            if prepared.number != len(self._trials) or prepared.before is not self._memory:
+            if prepared.number != len(self._trials.asked) or prepared.before is not self._memory:
                 raise TrialError(
                     f"What was prepared for trial {prepared.number} cannot be used any more, because another trial was "
                     "asked for, retried or forgotten since: prepare again."
                 )
-            return self._results - prepared.results
+            return self._trials.results - prepared.results
 
     def _choose(self, within: float | None = None) -> Prepared:
         """The next point, chosen from what is known now."""
         with self._lock:
-            number, evidence, results, memory = len(self._trials), self.evidence(within), self._results, self._memory
+            evidence, memory = self.evidence(within), self._memory
+            number, results = len(self._trials.asked), self._trials.results
         if number < len(self._given):
             require_free_point(evidence)
             return Prepared(number, self._given[number], {"move": "initial"}, memory, memory, results)
@@ -254,7 +246,7 @@ class Optimizer:
             The trial, which is pending.
         """
         with self._turn, self._lock:
-            trial = self._add(len(self._trials), params, note=dict(note))
+            trial = self._trials.add(len(self._trials.asked), params, note=dict(note))
             self._memory = memory
             return trial
 
@@ -310,15 +302,15 @@ class Optimizer:
             TrialError: the trial was never asked for, or has ended already.
         """
         with self._lock:
-            current = self._known(trial)
+            current = self._trials.known(trial)
             # A value may come after all from a trial that was given up: lost, or too slow where it cannot be stopped.
             late = current.state == "lost" or (current.state == "timed_out" and outcome.state == "done")
             late = late and outcome.state != "lost"
             if current.state != "pending" and not late:
                 ended = "was forgotten" if current.state == "forgotten" else f"has already ended ({current.state})"
                 raise TrialError(f"Trial {current.number} {ended}: to add data, use observe.")
-            self._results += outcome.state != "lost"
-            return self._put(current.after(outcome))
+            self._trials.results += outcome.state != "lost"
+            return self._trials.put(current.after(outcome))
 
     def retry(self, trial: Trial | int) -> Trial:
         """Let a trial that has ended be pending again, with the same number and point; how it ended is dropped.
@@ -330,13 +322,13 @@ class Optimizer:
             TrialError: the trial was never asked for, is pending already, or was forgotten.
         """
         with self._turn, self._lock:
-            current = self._known(trial)
+            current = self._trials.known(trial)
             if current.state == "pending":
                 raise TrialError(f"Trial {current.number} is pending: only a trial that has ended can be retried.")
             if current.state == "forgotten":
                 raise TrialError(f"Trial {current.number} was forgotten: a forgotten trial cannot be retried.")
             self._memory = {}  # which was learned from what is gone now
-            return self._put(Trial(current.number, current.x, current.params, note=current.note))
+            return self._trials.put(Trial(current.number, current.x, current.params, note=current.note))
 
     def forget(self, trial: Trial | int) -> Trial:
         """Drop a trial, pending or ended, as if it had never been asked for: no result and no evaluation of it counts.
@@ -348,11 +340,11 @@ class Optimizer:
             TrialError: the trial was never asked for, or was forgotten already.
         """
         with self._turn, self._lock:
-            current = self._known(trial)
+            current = self._trials.known(trial)
             if current.state == "forgotten":
                 raise TrialError(f"Trial {current.number} was forgotten already: leave it out.")
             self._memory = {}
-            return self._put(replace(current, state="forgotten", value=None))
+            return self._trials.put(replace(current, state="forgotten", value=None))
 
     def observe(self, x: Any, y: float) -> Trial:
         """Take in a value that was measured elsewhere; `x` in the form that the function receives, or by name.
@@ -365,8 +357,9 @@ class Optimizer:
         """
         outcome = _outcome_of(y)
         with self._lock:
-            trial = self._add(-1 - len(self._observed), x, note={"move": "observed"}, outcome=outcome)
-            self._results += 1
+            number = -1 - len(self._trials.observed)
+            trial = self._trials.add(number, x, note={"move": "observed"}, outcome=outcome)
+            self._trials.results += 1
             return trial
 
     def predict(self, points: Any) -> Prediction:
@@ -421,7 +414,7 @@ class Optimizer:
             return self.space.check(point), None
         number: Any = point.number if isinstance(point, Trial) else point
         elsewhere = {trial.number: trial for trial in self.observed}
-        trial = elsewhere[number] if number in elsewhere else self._known(number)
+        trial = elsewhere[number] if number in elsewhere else self._trials.known(number)
         return trial.params, trial
 
     def model(self) -> Model:
@@ -431,20 +424,20 @@ class Optimizer:
             NoModel: the strategy has no model, or there are too few values for it.
         """
         with self._lock:
-            number, evidence, memory = len(self._trials), self.evidence(), self._memory
-            done, failed = self._with_value(), self._failed()
+            number, evidence, memory = len(self._trials.asked), self.evidence(), self._memory
+            done, failed = self._trials.done(), self._trials.failed()
         belief = self._policy.belief(evidence, memory, number)
         return Model(belief, evidence, tuple(done), tuple(failed), self.space, self.direction, self.settings.noisy)
 
     @property
     def trials(self) -> tuple[Trial, ...]:
         """All trials asked for; `trials[k]` has the number k."""
-        return tuple(self._trials)
+        return tuple(self._trials.asked)
 
     @property
     def observed(self) -> tuple[Trial, ...]:
         """The points observed elsewhere, in the order they came in."""
-        return tuple(self._observed)
+        return tuple(self._trials.observed)
 
     @property
     def pending(self) -> tuple[Trial, ...]:
@@ -454,8 +447,7 @@ class Optimizer:
     def tally(self) -> tuple[int, int, float | None]:
         """How many trials have ended with a value and without one, and the best value measured; no model is asked."""
         with self._lock:
-            values = np.concatenate([columns.values() for columns in self._columns])
-            done, failed = (self._columns[1].count(kind) for kind in (DONE, FAILED))
+            values, (done, failed) = self._trials.values(), self._trials.counts()
         best = float(self.direction.turned(self.direction.turned(values).min())) if len(values) else None
         return done, failed, best
 
@@ -490,7 +482,7 @@ class Optimizer:
     def __repr__(self) -> str:
         settings, states = self.settings, Counter(trial.state for trial in self.trials)
         counts = ", ".join(f"{count} {state}" for state, count in states.items()) or "none yet"
-        elsewhere = f", and {len(self._observed)} observed elsewhere" if self._observed else ""
+        elsewhere = f", and {len(self.observed)} observed elsewhere" if self.observed else ""
         lines = {
             "space": in_brief(self.space.parameters),
             "strategy": self.strategy if settings.text is None else f"{settings.text}, {settings.preset}",
@@ -503,7 +495,7 @@ class Optimizer:
     def result(self, message: str = "") -> Result:
         """What has been found so far, with a message that says why it ends here."""
         with self._lock:
-            trials, done, evidence, memory = self.trials, self._with_value(), self.evidence(), self._memory
+            trials, done, evidence, memory = self.trials, self._trials.done(), self.evidence(), self._memory
             now = copy(self)
         losses, remark = self._losses(evidence, memory, len(trials))
         best = done[losses.argmin()] if len(losses) else None
@@ -524,54 +516,10 @@ class Optimizer:
 
         Where time matters, because of `cost` or because only so many seconds are left, it is shown the times, too.
         """
+        matters = bool(self.settings.cost) or within is not None
         with self._lock:
-            observed, asked = self._columns
-            return Evidence(
-                X=np.vstack([observed.points(DONE), asked.points(DONE)]),
-                y=self.direction.turned(np.append(observed.values(), asked.values())),
-                failed=np.vstack([observed.points(FAILED), asked.points(FAILED)]),
-                pending=asked.points(PENDING),
-                cube=self.space.cube,
-                timing=self._timing(within) if self.settings.cost or within is not None else None,
-            )
-
-    def _timing(self, within: float | None) -> Timing:
-        timed = [trial for trial in self._trials if trial.state in TIMED and trial.seconds]
-        seconds = np.array([trial.seconds for trial in timed], dtype=np.float64)
-        points = self._columns[1].at(np.array([trial.number for trial in timed], dtype=np.intp))
-        return Timing(points, seconds, costly=self.settings.cost is not None, limit=within)
-
-    def _known(self, trial: Trial | int) -> Trial:
-        """The trial that is meant, as it is now."""
-        number = trial.number if isinstance(trial, Trial) else trial
-        if isinstance(number, bool) or not isinstance(number, Integral):
-            raise InvalidInput(f"Expected a trial or its number, got {trial!r}.")
-        if not 0 <= number < len(self._trials):
-            raise TrialError(f"Trial {number} was never asked for: {len(self._trials)} trials are known.")
-        return self._trials[number]
-
-    def _put(self, trial: Trial) -> Trial:
-        """Let this be what is known of a trial from now on."""
-        self._trials[trial.number] = trial
-        self._columns[1].put(trial.number, trial)
-        return trial
-
-    def _add(self, number: int, params: Any, outcome: Outcome | None = None, **rest: Any) -> Trial:
-        params = self.space.check(params)
-        trial = Trial(number, self.space.arrange(params), params, **rest)
-        trial = trial if outcome is None else trial.after(outcome)
-        # Back from the values: the model sees what is evaluated, and the same after the values were stored and read.
-        point = self.space.encoded(params)
-        with self._lock:
-            (self._trials if number >= 0 else self._observed).append(trial)
-            self._columns[number >= 0].append(trial, point)
-        return trial
-
-    def _with_value(self) -> list[Trial]:
-        return [trial for trial in (*self._observed, *self._trials) if trial.state == "done"]
-
-    def _failed(self) -> list[Trial]:
-        return [trial for trial in (*self._observed, *self._trials) if trial.state in FAILURES]
+            timing = self._trials.timing(bool(self.settings.cost), within) if matters else None
+            return self._trials.evidence(self.direction.turned(self._trials.values()), timing)
 
     def _losses(self, evidence: Evidence, memory: Memory, number: int) -> tuple[Array, str]:  # (n,)
         """What the points with a value are compared by, and what the user must be told of it."""

@@ -1,0 +1,111 @@
+"""All trials of a run, as objects by number and as arrays for the strategy."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from aegisbo.arrays import Array
+from aegisbo.errors import InvalidInput, TrialError
+from aegisbo.optimizer.columns import DONE, FAILED, PENDING, Columns
+from aegisbo.optimizer.trial import Trial
+from aegisbo.outcome import FAILURES, Outcome
+from aegisbo.space import Space
+from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.timing import Timing
+
+TIMED = ("done", "invalid", "timed_out")  # states of trials that kept their worker as long as their points do
+
+
+class Trials:
+    """What is known of all trials and of points observed elsewhere. Whoever shares it between threads guards it."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.asked: list[Trial] = []  # by number
+        self.observed: list[Trial] = []
+        self.results = 0  # how many have come in
+        self._observed, self._asked = (Columns(space.cube.width) for _ in range(2))
+
+    def copied(self) -> Trials:
+        """The same, to go on independently."""
+        copy = Trials(self.space)
+        copy.asked, copy.observed, copy.results = list(self.asked), list(self.observed), self.results
+        copy._asked, copy._observed = self._asked.copied(), self._observed.copied()
+        return copy
+
+    def add(self, number: int, params: Any, outcome: Outcome | None = None, **rest: Any) -> Trial:
+        """A further trial, or a further point observed elsewhere if the number is negative.
+
+        Raises:
+            InvalidInput: the parameters are no point of the space.
+        """
+        params = self.space.check(params)
+        trial = Trial(number, self.space.arrange(params), params, **rest)
+        trial = trial if outcome is None else trial.after(outcome)
+        # Back from the values: the model sees what is evaluated, and the same after the values were stored and read.
+        point = self.space.encoded(params)
+        (self.asked if number >= 0 else self.observed).append(trial)
+        (self._asked if number >= 0 else self._observed).append(trial, point)
+        return trial
+
+    def put(self, trial: Trial) -> Trial:
+        """Let this be what is known of a trial from now on."""
+        self.asked[trial.number] = trial
+        self._asked.put(trial.number, trial)
+        return trial
+
+    def known(self, trial: Trial | int) -> Trial:
+        """The trial that is meant, as it is now.
+
+        Raises:
+            InvalidInput: it is neither a trial nor a number.
+            TrialError: it was never asked for.
+        """
+        number = trial.number if isinstance(trial, Trial) else trial
+        if isinstance(number, bool) or not isinstance(number, Integral):
+            raise InvalidInput(f"Expected a trial or its number, got {trial!r}.")
+        if not 0 <= number < len(self.asked):
+            raise TrialError(f"Trial {number} was never asked for: {len(self.asked)} trials are known.")
+        return self.asked[number]
+
+    def done(self) -> list[Trial]:
+        """All with a value, in the order of the rows of the evidence."""
+        return [trial for trial in (*self.observed, *self.asked) if trial.state == "done"]
+
+    def failed(self) -> list[Trial]:
+        """All that gave no value and will give none, in the order of the rows of the evidence."""
+        return [trial for trial in (*self.observed, *self.asked) if trial.state in FAILURES]
+
+    def values(self) -> Array:  # (n,)
+        """What was measured, as the user measured it, in the order of the rows of the evidence."""
+        return np.append(self._observed.values(), self._asked.values())
+
+    def counts(self) -> tuple[int, int]:
+        """How many trials, observed points aside, have ended with a value and without one."""
+        return self._asked.count(DONE), self._asked.count(FAILED)
+
+    def evidence(self, losses: Array, timing: Timing | None) -> Evidence:
+        """What a strategy is shown: observed points first, then trials by number, whoever ended first.
+
+        Args:
+            losses: the values (n,), turned so that less is better.
+            timing: how long evaluations took, where that matters.
+        """
+        return Evidence(
+            X=np.vstack([self._observed.points(DONE), self._asked.points(DONE)]),
+            y=losses,
+            failed=np.vstack([self._observed.points(FAILED), self._asked.points(FAILED)]),
+            pending=self._asked.points(PENDING),
+            cube=self.space.cube,
+            timing=timing,
+        )
+
+    def timing(self, costly: bool, within: float | None) -> Timing:
+        """How long evaluations took, whether that is what they cost, and how many seconds are left."""
+        timed = [trial for trial in self.asked if trial.state in TIMED and trial.seconds]
+        seconds = np.array([trial.seconds for trial in timed], dtype=np.float64)
+        points = self._asked.at(np.array([trial.number for trial in timed], dtype=np.intp))
+        return Timing(points, seconds, costly=costly, limit=within)
