@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from aegisbo import Optimizer
-from aegisbo.gp import low_values
+from aegisbo.gp import additive_fit, low_values
 from aegisbo.gp.additive_model import AdditiveHyperparameters
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies import surrogates
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.presets import MODERN
+from aegisbo.strategies.presets import MODERN, modern_model
 
 LIMIT = 60
 LOWEST = np.array([0.3, 0.6])
@@ -21,6 +21,7 @@ LOWEST = np.array([0.3, 0.6])
 def few(monkeypatch):
     """As if a few data were many."""
     monkeypatch.setattr(surrogates, "LEARNED_FROM", 20)
+    monkeypatch.setattr(surrogates, "LEARNED_FROM_MANY", 15)
     monkeypatch.setattr(surrogates, "CONDITIONED_ON", LIMIT)
     surrogates._base.cache_clear()
 
@@ -46,6 +47,16 @@ def exact(evidence, memory, scale):
     prior = AdditiveHyperparameters(tuple(memory["phi"]), memory["s"], memory["constant"])
     X, measured = surrogates.data_of(evidence)
     return prior.given(X, scale.standardized(measured))
+
+
+@pytest.mark.parametrize(("n", "size"), [(LIMIT, 20), (LIMIT + 1, 15)])
+def test_hyperparameters_are_learned_from_fewer_data_where_the_posterior_has_not_all(n, size):
+    evidence = evidence_of(n)
+    belief, memory = learn(evidence)
+    rows = np.linspace(0, n - 1, size).round().astype(int)
+    y = belief.scale.standardized(evidence.y)
+    found = additive_fit.fit(evidence.X[rows], y[rows], modern_model(2), np.random.default_rng(0))
+    np.testing.assert_array_equal(memory["phi"], found.hyperparameters.phi)
 
 
 @pytest.mark.parametrize("n", [40, LIMIT])

@@ -28,7 +28,8 @@ from aegisbo.strategies.chance import Chance
 GROWTH = 1.05  # the additive model learns anew when there are this many times as many data
 EXPLORING = "wide"  # the name of the model that a ChosenSurrogate explores with
 LEARNED_FROM = 500  # data at most, evenly spread over their order; the posterior has more
-CONDITIONED_ON = 1200  # data at most, of the additive model's posterior: a suggestion stays below a second
+CONDITIONED_ON = 1200  # data at most, of the additive model's posterior: a suggestion stays below a second,
+LEARNED_FROM_MANY = 250  # and, with more data than that, also one that learns
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,8 @@ class AdditiveSurrogate:
         model = self.model(evidence.cube.width)
         found = None
         if is_due(memory, n):
-            some = np.linspace(0, n - 1, min(n, LEARNED_FROM)).round().astype(np.intp)
+            size = min(n, LEARNED_FROM) if n <= CONDITIONED_ON else LEARNED_FROM_MANY
+            some = np.linspace(0, n - 1, size).round().astype(np.intp)
             warm = np.array(memory["phi"]) if "phi" in memory else None
             found = additive_fit.fit(X[some], y[some], model, rng, warm)
             best = found.hyperparameters
