@@ -260,6 +260,8 @@ def test_the_example_space_can_be_used_as_it_is_printed(folder: Path) -> None:
         (["--space", "space.toml"], "either a function"),
         (["mine:f", "--command", "true", "--space", "space.toml"], "either a function"),
         (["mine", "--space", "space.toml"], "'mine' names no function: write module:function"),
+        ([":f", "--space", "space.toml"], "':f' names no function: write module:function"),
+        ([".mine:f", "--space", "space.toml"], "'.mine:f' is relative to nothing: write the whole name"),
         (["mine:g", "--space", "space.toml"], "no function 'g'"),
         (["mine:constant", "--space", "space.toml"], "no function 'constant'"),
         (["theirs:f", "--space", "space.toml"], "no module 'theirs'"),

@@ -77,6 +77,12 @@ def test_a_client_of_our_own_is_closed_when_the_cluster_is_of_no_use(ours: bool)
     assert client.closed == ours
 
 
+def test_an_address_of_an_unknown_kind_is_refused_in_one_sentence() -> None:
+    pytest.importorskip("distributed")
+    with pytest.raises(AegisError, match=r"No Dask scheduler answers at ftp://here:1 \(unknown address scheme 'ftp'"):
+        connect("ftp://here:1")
+
+
 def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingExtra, match=r"pip install 'aegisbo\[dask\]'"):

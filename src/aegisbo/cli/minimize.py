@@ -211,9 +211,13 @@ def variables(entries: list[str]) -> dict[str, str] | None:
 
 def imported(text: str) -> Callable[..., Any]:
     """The function that module:name stands for, looked for from the current folder."""
-    module, colon, name = text.partition(":")
-    if not colon or not name:
+    module, _, name = text.partition(":")
+    if not module or not name:
         raise InvalidInput(f"{text!r} names no function: write module:function.")
+    if module.startswith("."):
+        raise InvalidInput(
+            f"{text!r} is relative to nothing: write the whole name of the module, as in package.module."
+        )
     if module.endswith(".py"):
         raise InvalidInput(f"{text!r} names a file: write {module.removesuffix('.py')}:{name}.")
     sys.path.insert(0, os.getcwd())

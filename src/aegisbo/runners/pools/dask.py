@@ -89,5 +89,5 @@ def connect(address: str) -> Client:
     client: Client = distributed.Client
     try:
         return client(address, timeout=10)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # nobody answers, or the address is none
         raise AegisError(f"No Dask scheduler answers at {address} ({error}): check the address.") from error
