@@ -109,6 +109,24 @@ def test_the_soft_scale_keeps_the_order_and_tames_an_outlier():
     assert np.isfinite(soft_scale_of(y).measured(np.array([-1e4, 1e4]))).all()
 
 
+@pytest.mark.parametrize("penalty", [1e6, 1e30, 1e300, 1.7e308])
+def test_penalties_leave_the_low_values_apart(penalty):
+    y = np.append(np.linspace(0.0, 1.0, 20), [penalty] * 8)
+    scale = soft_scale_of(y)
+    z = scale.standardized(y)
+    assert np.ptp(z[:14]) > 0.1  # the low half of all; with one logarithm 0.03 at 1e30 and 0.003 at 1e300
+    unit = np.median(y) - y.min()
+    tail = math.log(penalty) - math.log(unit)
+    assert (z[-1] - z[13]) / (z[13] - z[12]) == pytest.approx(
+        (8.0 + math.log1p(tail - 8.0) - (y[13] - np.median(y)) / unit) / ((y[13] - y[12]) / unit), rel=0.002
+    )
+    if penalty < 1e300:
+        np.testing.assert_allclose(scale.measured(z), y, rtol=1e-9)
+        step = 1e-6 * penalty
+        slope = np.diff(scale.standardized(np.array([penalty - step, penalty + step])))[0] / (2 * step)
+        assert scale.log_slope(np.array([penalty]))[0] == pytest.approx(math.log(slope), abs=1e-6)
+
+
 def test_values_given_are_not_altered():
     y = np.array([1.0, 2.0, 4.0])
     z = standardized(y)

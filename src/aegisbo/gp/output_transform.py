@@ -9,6 +9,8 @@ import numpy as np
 from aegisbo.arrays import Array
 
 FLOOR = 0.3
+FAR = 8.0  # on the logarithmic tail: 3,000 units above the threshold
+LARGEST = 1e300  # units above the threshold that still make a difference
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class SoftScale:
     """Values above a threshold on a logarithmic tail, then standardized.
 
     A search for the minimum need not know how bad the bad half is, and a few huge values would set the scale for all.
+    Penalties such as 1e30 would do so even on that tail: far out it is logarithmic once more.
     """
 
     size: float  # largest absolute value
@@ -69,14 +72,14 @@ class SoftScale:
 
     def log_slope(self, y: Array) -> Array:
         """log dz/dy (n,)."""
-        relative = y / self.size
-        z = (relative - self.threshold) / self.unit
-        of_tail = -np.log1p(np.maximum(z, 0.0))
+        tail = _tail(_units_above(y / self.size, self.threshold, self.unit))
+        of_tail = -tail - np.log1p(np.maximum(tail - FAR, 0.0))
         return np.asarray(self.scale.log_slope(y) + of_tail - np.log(self.unit) - np.log(self.size))
 
     def measured(self, z: Array) -> Array:
         soft = self.scale.measured(z)
-        hard = np.where(soft > 0.0, np.expm1(np.clip(soft, 0.0, 700.0)), soft) * self.unit + self.threshold
+        tail = np.where(soft > FAR, FAR + np.expm1(np.clip(soft - FAR, 0.0, 7.0)), soft)
+        hard = np.where(tail > 0.0, np.expm1(np.clip(tail, 0.0, 700.0)), tail) * self.unit + self.threshold
         return _sized(hard, self.size)
 
 
@@ -105,8 +108,20 @@ def _quantile(y: Array, share: float) -> float:
 
 
 def _softened(scaled: Array, threshold: float, unit: float) -> Array:
-    z = (scaled - threshold) / unit
-    return np.where(z > 0.0, np.log1p(np.maximum(z, 0.0)), z)
+    z = _units_above(scaled, threshold, unit)
+    tail = _tail(z)
+    far = np.where(tail > FAR, FAR + np.log1p(np.maximum(tail - FAR, 0.0)), tail)
+    return np.where(z > 0.0, far, z)
+
+
+def _units_above(scaled: Array, threshold: float, unit: float) -> Array:
+    with np.errstate(over="ignore"):  # beyond the largest number there is
+        return np.asarray(np.minimum((scaled - threshold) / unit, LARGEST))
+
+
+def _tail(z: Array) -> Array:
+    """The logarithmic tail, 0 below the threshold."""
+    return np.log1p(np.maximum(z, 0.0))
 
 
 def _sized(relative: Array, size: float) -> Array:
