@@ -19,6 +19,7 @@ from rich.console import Console
 from aegisbo.cli.run_options import (
     Ahead,
     Anyway,
+    ConstraintTexts,
     GiveUpAfter,
     InitialPoints,
     Maximize,
@@ -40,7 +41,8 @@ NO_VALUE = 3  # exit code: the run ended without a single value
 
 EXAMPLE_SPACE = """\
 # One table per parameter, in the order given. With when = {act = "relu"} a parameter is there only where this holds;
-# also act = ["relu", "tanh"] for one of several, and units = ">= 64" or "32 to 64" for numbers.
+# also act = ["relu", "tanh"] for one of several, and units = ">= 64" or "32 to 64" for numbers. What points must
+# fulfill to be evaluated may stand here, before the tables: constraints = ["units * lr < 2"]
 [lr]
 type = "real"          # low, high, log = false
 low = 1e-6
@@ -137,6 +139,7 @@ def minimize(
         str | None,
         typer.Option(metavar="time", help="`time`: prefer points that are evaluated quickly, where that pays."),
     ] = None,
+    constraint: ConstraintTexts = None,
     anyway: Anyway = False,
     serve: Annotated[
         bool, typer.Option("--serve", help="Show the run as a live page, as `aegisbo serve` does; needs --study.")
@@ -181,6 +184,7 @@ def minimize(
         maximize=maximize,
         noisy=noisy,
         cost=cost,
+        constraints=constraint or (),
         anyway=anyway,
     )
     report(result, study, Console(highlight=False, soft_wrap=True))

@@ -26,6 +26,7 @@ from aegisbo.optimizer.trial import Trial, in_brief
 from aegisbo.optimizer.trials import Trials
 from aegisbo.outcome import FAILURES, Failure, Outcome, judged
 from aegisbo.space import Params, Space
+from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import SpaceLike
 from aegisbo.strategies.base import Evidence, Memory, Strategy
 
@@ -54,6 +55,7 @@ class Optimizer:
         noisy: the function gives another value each time, so that the best one measured is merely lucky: the best
             point is then the evaluated one with the best posterior mean.
         cost: "time" if AEGiS is to prefer points whose evaluation takes less time, where that pays per second.
+        constraints: what points must fulfill to be asked for, beside what the space says, see `Space`.
 
     Raises:
         InvalidInput: a value cannot be used; the message names it and what to give instead.
@@ -71,6 +73,7 @@ class Optimizer:
         maximize: bool = False,
         noisy: bool = False,
         cost: str | None = None,
+        constraints: Iterable[Constraint] = (),
     ) -> None:
         self._begin(
             Settings.checked(
@@ -83,6 +86,7 @@ class Optimizer:
                 maximize=maximize,
                 noisy=noisy,
                 cost=cost,
+                constraints=constraints,
             )
         )
 
@@ -116,12 +120,15 @@ class Optimizer:
         return optimizer
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any], strategy: Strategy | None = None) -> Optimizer:
+    def from_state(
+        cls, state: Mapping[str, Any], strategy: Strategy | None = None, constraints: Iterable[Constraint] = ()
+    ) -> Optimizer:
         """Go on from a stored `state` as if nothing had happened.
 
         Args:
             state: what the method `state` returned.
             strategy: the strategy object, if the run had one that cannot be written as text.
+            constraints: the functions among the constraints, if there were some.
 
         Returns:
             An optimizer that makes the same choices as the one whose state was stored.
@@ -129,7 +136,8 @@ class Optimizer:
         Raises:
             InvalidInput: another version wrote the state, or a strategy object is missing or not wanted.
         """
-        settings = Settings.from_description(state, strategy)
+        functions = Space.from_description(state["space"]).given(constraints)
+        settings = Settings.from_description(state, strategy, functions)
         return cls.restored(settings, **as_stored({name: state[name] for name in ("memory", "observed", "trials")}))
 
     @classmethod

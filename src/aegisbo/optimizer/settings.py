@@ -52,11 +52,13 @@ class Settings:
             InvalidInput: a value cannot be used; the message names it and what to give instead.
         """
         space = space if isinstance(space, Space) else Space(space)
+        constraints = given.pop("constraints", None)
+        space = space if constraints is None else space.constrained(constraints)
         for name in ("seed", "n_initial"):
             if given.get(name) is not None:
                 given[name] = natural(given[name], name)
         if given.get("initial") is not None:
-            given["initial"] = tuple(space.check(x) for x in listed(given["initial"], "initial"))
+            given["initial"] = tuple(_checked_initial(space, x) for x in listed(given["initial"], "initial"))
         for name in ("maximize", "noisy"):
             given[name] = switch(name, given.get(name, False))
         settings = cls(space, *chosen(strategy, preset), **given)
@@ -95,12 +97,15 @@ class Settings:
         return {"format": FORMAT, **as_stored(described)}
 
     @classmethod
-    def from_description(cls, description: Mapping[str, Any], strategy: Strategy | None = None) -> Settings:
+    def from_description(
+        cls, description: Mapping[str, Any], strategy: Strategy | None = None, space: Space | None = None
+    ) -> Settings:
         """The settings that `describe` described.
 
         Args:
             description: what `describe` returned, also that of version 0.1.
             strategy: the strategy object, if it could not be written as text.
+            space: has the functions among the constraints, which cannot be written either.
 
         Raises:
             InvalidInput: another version wrote it, or a strategy object is missing or not wanted.
@@ -113,9 +118,10 @@ class Settings:
         if (text is None) == (strategy is None):
             remedy = "pass the object that the run had" if strategy is None else "leave the argument out"
             raise InvalidInput(f"The state was stored with strategy={text!r}, got {strategy!r}: {remedy}.")
+        described = Space.from_description(description["space"])
         given = {field.name: description[field.name] for field in fields(cls) if field.name in description}
         given |= {
-            "space": Space.from_description(description["space"]),
+            "space": described if space is None else described.with_functions(space.constraints),
             "strategy": text if strategy is None else strategy,
         }
         return cls.checked(**given)
@@ -173,6 +179,14 @@ def check_cost(cost: object, strategy: Strategy) -> None:
         raise InvalidInput(f"cost is {cost!r}: give 'time', or None if all evaluations cost the same.")
     if cost is not None and not getattr(strategy, "weighs_time", False):
         raise InvalidInput(f"cost={cost!r} goes with the strategy aegis: {strategy!r} does not look at times.")
+
+
+def _checked_initial(space: Space, x: Any) -> Params:
+    """A point to start with, if the space allows it."""
+    params = space.check(x)
+    for constraint in space.broken(params):
+        raise InvalidInput(f"initial holds {params}, which breaks the constraint {constraint}: leave it out.")
+    return params
 
 
 def listed(values: Any, name: str) -> list[Any]:

@@ -24,6 +24,7 @@ from aegisbo.runners.progress import Tell, progress_of
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.protocol import Finished, StopRun, Unrecorded
 from aegisbo.runners.recipe import objective_of, recipe
+from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import Space, SpaceLike
 from aegisbo.strategies.base import Strategy
 from aegisbo.study import Study
@@ -59,6 +60,7 @@ def minimize(
     maximize: bool = False,
     noisy: bool = False,
     cost: str | None = None,
+    constraints: Iterable[Constraint] = (),
     anyway: bool = False,
 ) -> Result:
     """Find where an expensive function is smallest, with workers that never wait for each other.
@@ -112,6 +114,8 @@ def minimize(
             then the evaluated point with the best posterior mean, and `fun` that mean.
         cost: "time" if evaluations take longer at some points than at others, and AEGiS is to prefer quick ones where
             that pays per second. It learns the times as it goes, and changes nothing where they are all alike.
+        constraints: what points must fulfill to be evaluated: texts such as "a < b" or "x + 2*y <= 3", or functions
+            that take parameters by name and return a bool; see docs/constraints.md.
         anyway: go on with a study that holds values of another function, or of this one before it was changed.
 
     Returns:
@@ -134,6 +138,7 @@ def minimize(
         maximize=maximize,
         noisy=noisy,
         cost=cost,
+        constraints=constraints,
     )
     check_call(fun, settings.space, executor, workers, threads_per_worker, worker_env)
     check_arguments(

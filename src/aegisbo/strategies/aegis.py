@@ -104,7 +104,8 @@ class Aegis(ModelBased):
     def _knows_a_neighborhood(self, evidence: Evidence) -> bool:
         """Whether there may be a model of the lowest points alone: one value for each coefficient of a quadratic."""
         n, d = evidence.X.shape
-        return self.parts.adaptive and evidence.cube.continuous and n >= (d + 1) * (d + 2) / 2
+        free = evidence.cube.continuous and evidence.cube.rules is None
+        return self.parts.adaptive and free and n >= (d + 1) * (d + 2) / 2
 
     def _near(self, evidence: Evidence, memory: Memory) -> tuple[LocalModel, Memory]:
         """The model of the lowest points; it learns afresh when the surrogate does."""

@@ -17,6 +17,7 @@ from aegisbo.gp.posterior import GP, Posterior
 from aegisbo.search import nsga2
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.inner_search import InnerSearch, Objective
+from aegisbo.space.allowed import draw
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.chance import Chance, Expected
 from aegisbo.strategies.durations import Durations
@@ -117,12 +118,16 @@ def pareto_set(gp: GP, cube: Cube, front: Front, rng: Generator, chance: Chance 
         Z = cube.round(Z)
         mu, var = gp.predict(Z)
         F = np.stack([mu, -np.sqrt(var)], axis=1)
-        if chance is None:
-            return F
         failure = np.array([highest(gp), 0.0])  # it is as bad as can be, and teaches nothing of the values
-        return np.asarray(failure + np.exp(chance.log_value(Z))[:, None] * (F - failure))
+        if chance is not None:
+            F = failure + np.exp(chance.log_value(Z))[:, None] * (F - failure)
+        if cube.rules is not None:  # every allowed point dominates all others
+            beyond = np.maximum(failure, F.max(axis=0)) + 1.0 + cube.violation(Z)[:, None]
+            F = np.where(cube.allowed(Z)[:, None], F, beyond)
+        return np.asarray(F)
 
-    return nsga2.search(lambda Z: by_blocks(objectives, Z), cube.width, rng, population=population)
+    first = None if cube.rules is None else draw(cube, rng, population)
+    return nsga2.search(lambda Z: by_blocks(objectives, Z), cube.width, rng, population=population, first=first)
 
 
 def lowest(gp: GP) -> float:
@@ -141,5 +146,7 @@ def best_points(gp: Posterior) -> Array:
 
 
 def anywhere(cube: Cube, rng: Generator, count: int = 1) -> Array:
-    """Uniformly random points (count, width)."""
+    """Uniformly random points (count, width) that are allowed."""
+    if cube.rules is not None:
+        return cube.without_absent(draw(cube, rng, count))
     return cube.fill(rng.random((count, cube.parameters)))

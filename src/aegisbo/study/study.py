@@ -96,7 +96,8 @@ class Study:
                 if space != recorded.space:
                     say(f"{path} has wider bounds from now on: {space.parameters}.")
                     store.append("widened", None, {"space": space.describe()})
-                    optimizer = optimizer_after(store.events(), settings.strategy if settings.text is None else None)
+                    strategy = settings.strategy if settings.text is None else None
+                    optimizer = optimizer_after(store.events(), strategy, settings.space)
             seen = store.append("opened", None, driver)
             return cls(path, store, optimizer, seen, resources.pop_all())
 
@@ -201,7 +202,7 @@ def agreed(
     foreign = None if given is None or given.text is not None else given.strategy
     if given is not None:
         _require_same(store.path, given, settings_of(events))
-    optimizer = optimizer_after(events, foreign)
+    optimizer = optimizer_after(events, foreign, None if given is None else given.space)
     news = _described(_news(store.path, objective, events, optimizer, say, anyway=anyway))
     if news and not _has_value(optimizer):
         _retry_failures(store, optimizer)  # of another function, or of this one before it was mended
