@@ -22,6 +22,7 @@ from aegisbo.cli.run_options import (
     ConstraintTexts,
     GiveUpAfter,
     InitialPoints,
+    LimitTexts,
     Maximize,
     PresetName,
     Quiet,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from aegisbo.optimizer import Result
 
 REASONS = 10  # for failures that are listed at the end
-NO_VALUE = 3  # exit code: the run ended without a single value
+NO_VALUE = 3  # exit code: the run ended without a single value, or none that keeps all limits
 
 EXAMPLE_SPACE = """\
 # One table per parameter, in the order given. With when = {act = "relu"} a parameter is there only where this holds;
@@ -67,7 +68,9 @@ EXAMPLES = """Examples:
 
 A function is called with the parameters by name. A program gets them where `{name}` stands in its arguments, as
 environment variables `AEGISBO_name`, and in the JSON file that `AEGISBO_PARAMETERS` names; `AEGISBO_SLOT` counts the
-workers from 0. The last line that it prints must be one number. Running the same command again continues the study.
+workers from 0. The last line that it prints must be one number; with `--limit "latency <= 5"` it also prints a line
+such as `latency=3.2`, and a function returns `value, {"latency": 3.2}`. Running the same command again continues the
+study.
 """
 
 
@@ -140,6 +143,7 @@ def minimize(
         typer.Option(metavar="time", help="`time`: prefer points that are evaluated quickly, where that pays."),
     ] = None,
     constraint: ConstraintTexts = None,
+    limit: LimitTexts = None,
     anyway: Anyway = False,
     serve: Annotated[
         bool, typer.Option("--serve", help="Show the run as a live page, as `aegisbo serve` does; needs --study.")
@@ -185,6 +189,7 @@ def minimize(
         noisy=noisy,
         cost=cost,
         constraints=constraint or (),
+        limits=limit or (),
         anyway=anyway,
     )
     report(result, study, Console(highlight=False, soft_wrap=True))
@@ -248,9 +253,11 @@ def report(result: Result, study: Path | None, console: Console) -> None:
     failures = result.failures
     failed = sum(failures.values())
     say(result.ending)
-    if result.success:
+    if result.best is not None:
         say(f"best   {result.fun:.8g}", style="bold")
         say("       " + in_short(result.x))
+    for standing in result.limits:
+        say(f"limit  {standing}")
     say(f"done   {result.nfev} evaluations" + (f", {failed} of them without a value:" if failed else ""))
     for line in in_words(failures, REASONS):
         say(f"       {line}")

@@ -16,6 +16,7 @@ from aegisbo.cli.run_options import (
     ConstraintTexts,
     GiveUpAfter,
     InitialPoints,
+    LimitTexts,
     Maximize,
     PresetName,
     Quiet,
@@ -85,6 +86,7 @@ def work(
     maximize: Maximize = False,
     noisy: Annotated[bool, typer.Option("--noisy", help="Values are noisy, as for `minimize`.")] = False,
     constraint: ConstraintTexts = None,
+    limit: LimitTexts = None,
     anyway: Anyway = False,
     quiet: Quiet = False,
 ) -> None:
@@ -99,7 +101,7 @@ def work(
         "noisy": noisy,
         "preset": preset,
     }
-    given |= {"constraints": constraint or None}
+    given |= {"constraints": constraint or None, "limits": limit or None}
     settings = _settings(space, strategy, given)
     run = log(not quiet and not sys.stderr.isatty())(run)  # for as long as it runs
     result = run(

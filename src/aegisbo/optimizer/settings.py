@@ -11,6 +11,7 @@ from numbers import Integral
 from typing import Any
 
 from aegisbo.errors import InvalidInput
+from aegisbo.optimizer.limits import Limit, limits_of
 from aegisbo.optimizer.policy import Policy, default_initial
 from aegisbo.space import Params, Space
 from aegisbo.space.space import SpaceLike
@@ -41,6 +42,7 @@ class Settings:
     maximize: bool = False
     noisy: bool = False
     cost: str | None = None  # "time" if evaluations that take less time are preferred
+    limits: tuple[Limit, ...] = ()  # on what is measured
 
     @classmethod
     def checked(
@@ -59,6 +61,7 @@ class Settings:
                 given[name] = natural(given[name], name)
         if given.get("initial") is not None:
             given["initial"] = tuple(_checked_initial(space, x) for x in listed(given["initial"], "initial"))
+        given["limits"] = limits_of(given.get("limits") or (), space.parameters)
         for name in ("maximize", "noisy"):
             given[name] = switch(name, given.get(name, False))
         settings = cls(space, *chosen(strategy, preset), **given)
@@ -92,6 +95,9 @@ class Settings:
         """The settings in JSON's types; a strategy that cannot be written as text is named only."""
         described = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "text"}
         described |= {"space": self.space.describe(), "strategy": self.text}
+        del described["limits"]
+        if self.limits:
+            described["limits"] = [limit.text for limit in self.limits]
         if self.text is None:
             described["strategy_object"] = ADDRESS.sub("", repr(self.strategy))
         return {"format": FORMAT, **as_stored(described)}

@@ -68,7 +68,8 @@ class History:
             trials.append({"number": event.number, "params": body["params"], "note": body["note"]})
             self.state["memory"] = body["memory"]
         elif event.kind == "told":
-            trials[event.number] |= {"state": "done", "value": body["value"], "reason": None, **_how_it_went(body)}
+            told = {"state": "done", "value": body["value"], "reason": None, "measured": body.get("measured", {})}
+            trials[event.number] |= {**told, **_how_it_went(body)}
         elif event.kind == "failed" and _is_news(trials[event.number], body["state"]):
             trials[event.number] |= {"state": body["state"], "reason": body["reason"], **_how_it_went(body)}
         elif event.kind == "observed":
@@ -120,6 +121,7 @@ def outcome_of(event: Event) -> Outcome:
         began=body.get("began"),
         worker=body.get("worker"),
         output=body.get("output", ""),
+        measured=body.get("measured", {}),
     )
 
 

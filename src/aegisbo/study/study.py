@@ -112,8 +112,8 @@ class Study:
                 self.closed(f"The driver ended with an error ({type(error).__name__}: {error}).", [])
         self._resources.close()
 
-    def observe(self, pairs: Sequence[tuple[Any, float]]) -> None:
-        """Add data from elsewhere, (x, y) each; those that an earlier call has added are not added again.
+    def observe(self, pairs: Sequence[tuple[Any, ...]]) -> None:
+        """Add data from elsewhere, (x, y) or (x, y, measured) each; those of an earlier call are not added again.
 
         Raises:
             StudyError: the study has other data than those with which the list begins.
@@ -122,17 +122,18 @@ class Study:
             return
         known = self.optimizer.observed
         fresh = Optimizer.from_settings(self.optimizer.settings)
-        given = [fresh.observe(x, y) for x, y in pairs]
+        given = [fresh.observe(*pair) for pair in pairs]
         for k, (old, new) in enumerate(zip(known, given, strict=False)):
             if old != new:
                 raise StudyError(
                     f"{self.path} holds another run: observed point {k} is {_told(old)} in the study and {_told(new)} "
                     "in this call. Use another file, or give the same points first and new ones after them."
                 )
-        for trial, (x, y) in zip(given[len(known) :], pairs[len(known) :], strict=True):
+        for trial, pair in zip(given[len(known) :], pairs[len(known) :], strict=True):
             body = {"params": trial.params, "state": trial.state, "value": trial.value, "reason": trial.reason}
+            body |= {"measured": dict(trial.measured)} if trial.measured else {}
             self.seen = self._store.append("observed", trial.number, body)
-            self.optimizer.observe(x, y)
+            self.optimizer.observe(*pair)
 
     def asked(self, trial: Asked, memory: Mapping[str, Any], seen: int, seconds: float) -> int:
         """A point was chosen, knowing all results up to event `seen`, which took `seconds`."""
@@ -170,7 +171,8 @@ def as_event(outcome: Outcome, seconds: float) -> tuple[str, dict[str, Any]]:
     """What a study writes down when an evaluation ends like this: the kind of the event and its body."""
     went = {"seconds": seconds, "began": outcome.began, "worker": outcome.worker, "output": outcome.output}
     if outcome.state == "done":
-        return "told", {"value": outcome.value, **went}
+        measured = {"measured": dict(outcome.measured)} if outcome.measured else {}
+        return "told", {"value": outcome.value, **measured, **went}
     why = {"reason": outcome.reason, "traceback": outcome.traceback}
     return ("lost", {**why, **went}) if outcome.state == "lost" else ("failed", {"state": outcome.state, **why, **went})
 
