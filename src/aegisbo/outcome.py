@@ -14,6 +14,7 @@ Failure = Literal["failed", "invalid", "timed_out"]  # ended without a usable va
 Ended = Literal["done", Failure, "lost"]  # lost: the worker died before there was a result
 State = Literal["pending", Ended, "forgotten"]  # forgotten: on request, as if it had never been asked for
 FAILURES: tuple[Failure, ...] = get_args(Failure)
+NOT_MEASURED = "The evaluation did not measure"  # how the reason of an answer begins that lacks something
 NO_NUMBER = "it must return one real number."  # how the reason of an answer ends that is none
 
 
@@ -63,7 +64,7 @@ def with_measured(outcome: Outcome, measured: Mapping[Any, Any], needed: Iterabl
         if name not in numbers:
             return Outcome(
                 "invalid",
-                reason=f"The evaluation did not measure {name}, which has a limit: return value, {{{name!r}: ...}}.",
+                reason=f"{NOT_MEASURED} {name}, which has a limit: return value, {{{name!r}: ...}}.",
             )
     return replace(outcome, measured=numbers)
 

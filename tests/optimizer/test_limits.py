@@ -80,6 +80,13 @@ def test_the_bound_itself(text: str, value: float, kept: bool) -> None:
     assert (limit.excess(value) <= 0) == kept
 
 
+@pytest.mark.parametrize("bound", ["2147483649", "0.1", "-1e-300", "5", "3.0000000000000004"])
+def test_a_limit_is_read_back_from_its_text(bound: str) -> None:
+    (limit,) = limits_of([f"a<={bound}"], [])
+    (again,) = limits_of([limit.text], [])
+    assert again.bound == limit.bound == float(bound)
+
+
 @pytest.mark.parametrize(
     ("limits", "why"),
     [
@@ -114,6 +121,12 @@ def test_what_an_answer_means(answer: Any, state: str, why: str) -> None:
     outcome = judged(answer, ["latency"])
     assert outcome.state == state
     assert why in outcome.reason
+
+
+def test_a_function_that_never_measures_ends_the_run_soon() -> None:
+    result = minimize(lambda x: float(x[0]), SQUARE, budget=20, **options(None))
+    assert result.nfev == 5
+    assert "did not measure latency" in result.message
 
 
 def test_ask_and_tell() -> None:

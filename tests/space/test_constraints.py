@@ -75,8 +75,13 @@ def test_the_violation_grows_with_the_distance() -> None:
 
 
 def test_a_value_that_does_not_exist_is_not_allowed() -> None:
-    cube = Space([(-1, 1)], constraints=["log(x0) < 5"]).cube
-    assert cube.allowed(np.array([[0.1], [0.49], [0.9]])).tolist() == [False, False, True]
+    Z = np.array([[0.1], [0.49], [0.9]])
+    for text, expected in {
+        "log(x0) < 5": [False, False, True],
+        "not log(x0) > 5": [False, False, True],
+        "x0 < -0.5 or log(x0) < 5": [True, False, True],
+    }.items():
+        assert Space([(-1, 1)], constraints=[text]).cube.allowed(Z).tolist() == expected
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
@@ -128,6 +133,7 @@ def test_nothing_else_is_understood(text: str, why: str) -> None:
         (7, "constraints must be a list"),
         ([7], "A constraint is a text"),
         ([lambda a, c: True], "takes 'c', which is no parameter"),
+        ([lambda: True], "takes no parameter"),
         ([lambda a: 1.0], "must return True or False, got 1.0"),
         ([lambda a: a.nonsense], "raised AttributeError"),
     ],
@@ -148,9 +154,9 @@ def test_what_is_not_there_breaks_nothing() -> None:
     when = {"kind": "deep"}
     space = Space(
         {"kind": Choice(["deep", "flat"]), "n": Int(1, 9, when=when), "m": Int(1, 9)},
-        constraints=["n < m", lambda n, m: n + m < 12, lambda m, n=0: m > 1],
+        constraints=["n > m", lambda n, m: n + m < 12, lambda m, n=0: m > 1],
     )
-    expected = [{"kind": "deep", "n": n, "m": m} for n in range(1, 10) for m in range(2, 10) if n < m and n + m < 12]
+    expected = [{"kind": "deep", "n": n, "m": m} for n in range(1, 10) for m in range(2, 10) if n > m and n + m < 12]
     expected += [{"kind": "flat", "m": m} for m in range(2, 10)]
     found = [space.params(z) for z in space.cube.every_point()]
     assert sorted(map(repr, found)) == sorted(map(repr, expected))

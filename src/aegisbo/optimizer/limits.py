@@ -73,7 +73,8 @@ def _limit(given: Any) -> Limit:
     bound = None if found is None else _number(found[3])
     if found is None or bound is None:
         raise InvalidInput(f"The limit {given!r} cannot be read: write one name and one number, as in 'latency <= 5'.")
-    return Limit(f"{found[1]} {found[2]} {bound:g}", found[1], found[2], bound)
+    shown = f"{bound:g}" if float(f"{bound:g}") == bound else repr(bound)  # a study reads it again
+    return Limit(f"{found[1]} {found[2]} {shown}", found[1], found[2], bound)
 
 
 def _number(text: str) -> float | None:

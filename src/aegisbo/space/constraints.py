@@ -28,9 +28,9 @@ class Function:
 
     name: str
     call: Callable[..., bool] | None = field(compare=False, repr=False)  # None: it is not here
-    names: tuple[str, ...] = field(compare=False)  # of the parameters that it needs
-    passed: tuple[str, ...] = field(compare=False)  # and of those that it is given where they are there
-    listed: bool = field(default=False, compare=False)  # whether it is given one list instead, as the objective is
+    names: tuple[str, ...] = field(compare=False, repr=False)  # of the parameters that it needs
+    passed: tuple[str, ...] = field(compare=False, repr=False)  # and of those that it is given where they are there
+    listed: bool = field(default=False, compare=False, repr=False)  # it is given one list, as the objective is
 
     @property
     def text(self) -> str:
@@ -67,8 +67,9 @@ def _as_list(params: Mapping[str, Any]) -> Any:
     return np.array(values) if all(isinstance(value, float) for value in values) else values
 
 
-def rules_of(constraints: Iterable[Constraint | Rule | Label], parameters: Mapping[str, Parameter], named: bool
-             ) -> tuple[Rule, ...]:  # fmt: skip
+def rules_of(
+    constraints: Iterable[Constraint | Rule | Label], parameters: Mapping[str, Parameter], named: bool
+) -> tuple[Rule, ...]:
     """The constraints as a user gave them, or as they were stored, each once.
 
     Raises:
@@ -116,7 +117,10 @@ def _function(call: Callable[..., bool], parameters: Mapping[str, Parameter], na
             )
     takes_all = any(a.kind is a.VAR_KEYWORD for a in arguments)
     taken = {a.name for a in arguments}
-    return Function(name, call, tuple(needed), tuple(n for n in parameters if takes_all or n in taken))
+    passed = tuple(parameter for parameter in parameters if takes_all or parameter in taken)
+    if not passed:
+        raise InvalidInput(f"The constraint {name}() takes no parameter: there are {', '.join(parameters)}.")
+    return Function(name, call, tuple(needed), passed)
 
 
 def label_of(rule: Rule) -> Label:

@@ -63,7 +63,7 @@ class Expression:
     """A constraint that can be written down; two are the same if they read the same."""
 
     text: str
-    names: tuple[str, ...] = field(compare=False)  # of the parameters in it
+    names: tuple[str, ...] = field(compare=False, repr=False)  # of the parameters in it
     tree: ast.expr = field(compare=False, repr=False)
 
     def verdict(self, columns: Mapping[str, Column]) -> Verdict:
@@ -176,11 +176,11 @@ def _truth(node: ast.expr, columns: Mapping[str, Column]) -> Verdict:
     match node:
         case ast.UnaryOp(_, inner):
             holds, slack = _truth(inner, columns)
-            return Verdict(~holds, -slack)
+            return Verdict(~holds & ~np.isnan(slack), -slack)  # what has no value is not true either
         case ast.BoolOp(symbol, parts):
             verdicts = [_truth(part, columns) for part in parts]
             every = isinstance(symbol, ast.And)
-            return _joined(verdicts, np.logical_and if every else np.logical_or, np.minimum if every else np.maximum)
+            return _joined(verdicts, np.logical_and if every else np.logical_or, np.minimum if every else np.fmax)
         case ast.Compare(left, symbols, others):
             values = [_value(part, columns) for part in (left, *others)]
             pairs = zip(symbols, values, values[1:], strict=False)

@@ -87,8 +87,9 @@ class Space:
 
     def constrained(self, constraints: Iterable[Constraint | Rule | Label]) -> Space:
         """The same space with further constraints."""
+        rules = rules_of(constraints, self.parameters, self.named)
         spec = self.parameters if self.named else list(self.parameters.values())
-        return Space(spec, [*self.constraints, *rules_of(constraints, self.parameters, self.named)])
+        return Space(spec, [*self.constraints, *rules]) if rules else self
 
     def given(self, functions: Iterable[Constraint]) -> Space:
         """The same space with functions for those of its constraints that are known by name only."""
