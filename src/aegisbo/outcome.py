@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from reprlib import repr as brief
 from typing import Any, Literal, get_args
 
@@ -13,6 +14,7 @@ Failure = Literal["failed", "invalid", "timed_out"]  # ended without a usable va
 Ended = Literal["done", Failure, "lost"]  # lost: the worker died before there was a result
 State = Literal["pending", Ended, "forgotten"]  # forgotten: on request, as if it had never been asked for
 FAILURES: tuple[Failure, ...] = get_args(Failure)
+NOT_MEASURED = "The evaluation did not measure"  # how the reason of an answer begins that lacks something
 NO_NUMBER = "it must return one real number."  # how the reason of an answer ends that is none
 
 
@@ -29,17 +31,42 @@ class Outcome:
     worker: int | None = None  # which worker of the pool evaluated it, counted from 0
     output: str = ""  # the end of what the function printed
     shared: bool = False  # lost together with others, one of which broke the workers of all
+    measured: Mapping[str, float] = field(default_factory=dict)  # beside the value, by name
     unusable: bool = False  # the function could not be run at all, wherever the point lies: a module is missing, say
 
 
-def judged(answer: object) -> Outcome:
-    """What an answer of the user's function means: done if it is one finite real number, else invalid."""
+def judged(answer: object, needed: Iterable[str] = ()) -> Outcome:
+    """What an answer of the user's function means: done if it is one finite real number, else invalid.
+
+    Beside the number there may be others by name, as in (0.3, {"latency": 3.2}), and those that are needed must be.
+    """
+    measured: Mapping[Any, Any] = {}
+    match answer:
+        case (inner, Mapping() as given):
+            answer, measured = inner, given
     value = as_number(answer)
     if value is None:
         return Outcome("invalid", reason=f"The function returned {brief(answer)}: {NO_NUMBER}")
     if not math.isfinite(value):
         return Outcome("invalid", reason=f"The function returned {value}: it must return a finite number.")
-    return Outcome("done", value)
+    return with_measured(Outcome("done", value), measured, needed)
+
+
+def with_measured(outcome: Outcome, measured: Mapping[Any, Any], needed: Iterable[str]) -> Outcome:
+    """The outcome with what was measured beside the value; invalid if that is not all that is needed, in numbers."""
+    numbers: dict[str, float] = {}
+    for name, given in measured.items():
+        number = as_number(given)
+        if number is None or not math.isfinite(number):
+            return Outcome("invalid", reason=f"The evaluation measured {name} = {brief(given)}: it must be finite.")
+        numbers[str(name)] = number
+    for name in needed:
+        if name not in numbers:
+            return Outcome(
+                "invalid",
+                reason=f"{NOT_MEASURED} {name}, which has a limit: return value, {{{name!r}: ...}}.",
+            )
+    return replace(outcome, measured=numbers)
 
 
 def kept(answer: object) -> Outcome:

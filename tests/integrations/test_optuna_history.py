@@ -213,7 +213,7 @@ def test_constraints_are_refused() -> None:
     study.ask()
     refuse_constraints(study.trials)
     study.ask().set_constraint("weight", 1.0)
-    with pytest.raises(InvalidInput, match=r"knows no constraints, and trial 1 has set \['weight'\]"):
+    with pytest.raises(InvalidInput, match=r"carries no constraints over, and trial 1 has set \['weight'\]"):
         refuse_constraints(study.trials)
 
 

@@ -376,14 +376,6 @@ def test_studies_that_it_cannot_handle_are_refused() -> None:
     with pytest.raises(InvalidInput, match="one objective"):
         study.ask(PLANE)
 
-    def constrained(trial: optuna.Trial) -> float:
-        trial.set_constraint("weight", 1.0)
-        return bowl(trial_params(trial))
-
-    study = optuna.create_study(sampler=AegisSampler())
-    with pytest.raises(InvalidInput, match="no constraints, and trial 0"):
-        study.optimize(constrained, n_trials=2)
-
 
 @pytest.mark.parametrize(
     ("arguments", "message"),

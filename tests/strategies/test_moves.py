@@ -124,7 +124,7 @@ def test_pareto_searches_by_the_number_of_parameters(monkeypatch):
     populations = []
     real = nsga2.search
 
-    def spy(objectives, d, rng, *, population):
+    def spy(objectives, d, rng, *, population, first=None):
         populations.append((d, population))
         return real(objectives, d, rng, population=population)
 

@@ -19,8 +19,10 @@ from rich.console import Console
 from aegisbo.cli.run_options import (
     Ahead,
     Anyway,
+    ConstraintTexts,
     GiveUpAfter,
     InitialPoints,
+    LimitTexts,
     Maximize,
     PresetName,
     Quiet,
@@ -36,11 +38,12 @@ if TYPE_CHECKING:
     from aegisbo.optimizer import Result
 
 REASONS = 10  # for failures that are listed at the end
-NO_VALUE = 3  # exit code: the run ended without a single value
+NO_VALUE = 3  # exit code: the run ended without a single value, or none that keeps all limits
 
 EXAMPLE_SPACE = """\
 # One table per parameter, in the order given. With when = {act = "relu"} a parameter is there only where this holds;
-# also act = ["relu", "tanh"] for one of several, and units = ">= 64" or "32 to 64" for numbers.
+# also act = ["relu", "tanh"] for one of several, and units = ">= 64" or "32 to 64" for numbers. What points must
+# fulfill to be evaluated may stand here, before the tables: constraints = ["units * lr < 2"]
 [lr]
 type = "real"          # low, high, log = false
 low = 1e-6
@@ -65,7 +68,9 @@ EXAMPLES = """Examples:
 
 A function is called with the parameters by name. A program gets them where `{name}` stands in its arguments, as
 environment variables `AEGISBO_name`, and in the JSON file that `AEGISBO_PARAMETERS` names; `AEGISBO_SLOT` counts the
-workers from 0. The last line that it prints must be one number. Running the same command again continues the study.
+workers from 0. The last line that it prints must be one number; with `--limit "latency <= 5"` it also prints a line
+such as `latency=3.2`, and a function returns `value, {"latency": 3.2}`. Running the same command again continues the
+study.
 """
 
 
@@ -137,6 +142,8 @@ def minimize(
         str | None,
         typer.Option(metavar="time", help="`time`: prefer points that are evaluated quickly, where that pays."),
     ] = None,
+    constraint: ConstraintTexts = None,
+    limit: LimitTexts = None,
     anyway: Anyway = False,
     serve: Annotated[
         bool, typer.Option("--serve", help="Show the run as a live page, as `aegisbo serve` does; needs --study.")
@@ -181,6 +188,8 @@ def minimize(
         maximize=maximize,
         noisy=noisy,
         cost=cost,
+        constraints=constraint or (),
+        limits=limit or (),
         anyway=anyway,
     )
     report(result, study, Console(highlight=False, soft_wrap=True))
@@ -248,9 +257,11 @@ def report(result: Result, study: Path | None, console: Console) -> None:
     failures = result.failures
     failed = sum(failures.values())
     say(result.ending)
-    if result.success:
+    if result.best is not None:
         say(f"best   {result.fun:.8g}", style="bold")
         say("       " + in_short(result.x))
+    for standing in result.limits:
+        say(f"limit  {standing}")
     say(f"done   {result.nfev} evaluations" + (f", {failed} of them without a value:" if failed else ""))
     for line in in_words(failures, REASONS):
         say(f"       {line}")

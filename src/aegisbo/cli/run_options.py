@@ -27,6 +27,23 @@ Ahead = Annotated[
         min=0, metavar="N", help="Make the next point ready while all workers are busy, up to N results behind."
     ),
 ]
+ConstraintTexts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--constraint",
+        metavar="TEXT",
+        help="What points must fulfill to be evaluated, such as `a < b` or `x + 2*y <= 3`. May be given several times.",
+    ),
+]
+LimitTexts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        metavar="TEXT",
+        help="What must hold of a quantity that is measured beside the value, such as `latency <= 5`. May be given "
+        "several times.",
+    ),
+]
 Maximize = Annotated[bool, typer.Option("--maximize", help="Look for the largest value instead.")]
 Anyway = Annotated[bool, typer.Option("--anyway", help="Go on with a study although the function has changed since.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]

@@ -92,6 +92,7 @@ def _summary(study: Path, events: Sequence[Event], optimizer: Optimizer) -> Iter
     if result.best is not None:
         where = f"in trial {result.best.number}" if result.best.number >= 0 else "observed elsewhere"
         yield f"best {result.fun:.8g} {where}: {in_short(result.best.params)}"
+    yield from (f"limit {standing}" for standing in result.limits)
     if (idle := idle_shares(events)) is not None:
         shares = {"evaluating": 1.0 - sum(idle.values()), **{WAITING.get(k, k): share for k, share in idle.items()}}
         yield "workers: " + ", ".join(f"{share:.1%} {what}" for what, share in shares.items())

@@ -40,6 +40,7 @@ def show_trial(number: int, trials: Sequence[Trial], times: Sequence[dict[str, A
     ((trial, row),) = found
     _print(console, _facts(trial, row))
     _print(console, trial.params.items(), "parameters")
+    _print(console, trial.measured.items(), "measured")
     _print(console, _history(number, events), "what happened")
     for heading, text in {"what it printed": trial.output, "traceback": trial.traceback}.items():
         if text:

@@ -12,7 +12,7 @@ from rich.text import Text
 from aegisbo.cli.tables import plain_table
 from aegisbo.study.export import all_names
 
-PREFIX = "param_"
+PREFIXES = ("param_", "measured_")
 NAME = (3, 8)  # letters from the beginning and the end of a name, if whole names do not fit
 CHOICE = 16  # cells for a value that is a text
 REASON = 40  # cells, at most, for the reason why there is no value
@@ -60,8 +60,9 @@ def cut(text: str, cells: int) -> str:
 
 def _parameters(rows: Sequence[Row], room: int) -> list[Column]:
     """The columns of the parameters: with whole names, with short ones, or all in one that is cut."""
-    names = [key.removeprefix(PREFIX) for key in all_names(rows) if key.startswith(PREFIX)]
-    cells = [[_cell(row[PREFIX + name]) if PREFIX + name in row else ABSENT for row in rows] for name in names]
+    keys = [key for key in all_names(rows) if key.startswith(PREFIXES)]
+    names = [key.partition("_")[2] for key in keys]
+    cells = [[_cell(row[key]) if key in row else ABSENT for row in rows] for key in keys]
     short = [_cut_within(name) for name in names]
     short = short if len(set(short)) == len(names) else names
     for headings in (names, short):

@@ -13,8 +13,10 @@ from rich.console import Console
 from aegisbo.cli.minimize import NO_VALUE, chosen, log, report, variables
 from aegisbo.cli.run_options import (
     Anyway,
+    ConstraintTexts,
     GiveUpAfter,
     InitialPoints,
+    LimitTexts,
     Maximize,
     PresetName,
     Quiet,
@@ -83,6 +85,8 @@ def work(
     ] = 60.0,
     maximize: Maximize = False,
     noisy: Annotated[bool, typer.Option("--noisy", help="Values are noisy, as for `minimize`.")] = False,
+    constraint: ConstraintTexts = None,
+    limit: LimitTexts = None,
     anyway: Anyway = False,
     quiet: Quiet = False,
 ) -> None:
@@ -90,7 +94,14 @@ def work(
     from aegisbo.runners.interrupt import STOPPED
     from aegisbo.runners.work import work as run
 
-    given = {"n_initial": n_initial, "seed": seed, "maximize": maximize, "noisy": noisy, "preset": preset}
+    given: dict[str, Any] = {
+        "n_initial": n_initial,
+        "seed": seed,
+        "maximize": maximize,
+        "noisy": noisy,
+        "preset": preset,
+    }
+    given |= {"constraints": constraint or None, "limits": limit or None}
     settings = _settings(space, strategy, given)
     run = log(not quiet and not sys.stderr.isatty())(run)  # for as long as it runs
     result = run(
@@ -124,7 +135,9 @@ def _settings(space: Path | None, strategy: str, given: dict[str, Any]) -> Setti
         return Settings.checked(read_space(space), strategy=strategy, **given)
     extra = [name for name, value in {**given, "strategy": strategy != "aegis"}.items() if value not in (None, False)]
     if extra:
-        raise InvalidInput(f"--{extra[0].replace('_', '-')} goes with --space: without it the study decides.")
+        raise InvalidInput(
+            f"--{extra[0].removesuffix('s').replace('_', '-')} goes with --space: without it the study decides."
+        )
     return None
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -34,6 +34,7 @@ class Known:
     role: Role
     loss: float = math.nan  # to be minimized; only when done
     seconds: float | None = None  # that it took; only when it ran to its end
+    constraints: Mapping[str, float] = field(default_factory=dict)  # above 0 where one is broken; only when done
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,9 @@ class History:
     def evidence(self) -> Evidence:
         """The same for a strategy."""
         done, failed, pending = (self._in_role(role) for role in ("done", "failed", "pending"))
+        names = sorted({name for known in done for name in known.constraints})
+        done = [known for known in done if all(name in known.constraints for name in names)]  # others tell nothing
+        excess = np.array([[known.constraints[name] for name in names] for known in done])
         return Evidence(
             X=self._stacked(done),
             y=np.array([known.loss for known in done]),
@@ -55,6 +59,7 @@ class History:
             pending=self._stacked(pending),
             cube=self.space.cube,
             timing=self._timing() if self.priced else None,
+            excess=excess.reshape(len(done), len(names)) if names else None,
         )
 
     def _timing(self) -> Timing:
@@ -99,7 +104,8 @@ class Reader:
         assert trial.value is not None  # or it would have failed
         took = trial.duration if trial.state == TrialState.COMPLETE else None
         seconds = None if took is None else took.total_seconds()
-        return Known(x, role, self.direction.turned(trial.value), seconds)
+        constraints = {name: value for name, value in trial.constraints.items() if math.isfinite(value)}
+        return Known(x, role, self.direction.turned(trial.value), seconds, constraints)
 
     def _params(self, trial: FrozenTrial) -> dict[str, Any]:
         """The values that a trial has or will have: enqueued ones replace ours."""
@@ -142,10 +148,10 @@ def refuse_several_objectives(study: Study) -> None:
 
 
 def refuse_constraints(trials: Iterable[FrozenTrial]) -> None:
-    """Object to trials that have set constraints, which no strategy looks at."""
+    """Object to trials that have set constraints, which an optimizer would not know."""
     for trial in trials:
         if trial.constraints:
             raise InvalidInput(
-                f"aegisbo knows no constraints, and trial {trial.number} has set {sorted(trial.constraints)}: "
-                "return a bad value or fail the trial where they are violated, or use another sampler."
+                f"from_optuna carries no constraints over, and trial {trial.number} has set "
+                f"{sorted(trial.constraints)}: go on with AegisSampler, which knows them."
             )

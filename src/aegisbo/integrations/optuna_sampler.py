@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 from zlib import crc32
@@ -13,14 +14,23 @@ from optuna import Study, logging
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler
 from optuna.study import StudyDirection
-from optuna.trial import FrozenTrial
+from optuna.trial import FrozenTrial, TrialState
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
 from aegisbo.integrations.optuna_branches import objection
 from aegisbo.integrations.optuna_conditions import conditions_of, joint_space
-from aegisbo.integrations.optuna_history import History, Reader, refuse_constraints, refuse_several_objectives
+from aegisbo.integrations.optuna_history import History, Reader, refuse_several_objectives
 from aegisbo.integrations.optuna_space import SearchSpace, to_choose
-from aegisbo.integrations.optuna_storage import ATTEMPTS, Record, all_trials, explain, publish, record_of, shared_seed
+from aegisbo.integrations.optuna_storage import (
+    ATTEMPTS,
+    Record,
+    all_trials,
+    explain,
+    publish,
+    record_of,
+    shared_seed,
+    store_constraints,
+)
 from aegisbo.number import as_number
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.policy import Policy, Role, default_initial
@@ -56,6 +66,10 @@ class AegisSampler(BaseSampler):
         n_initial: how many trials to spread out before the strategy takes over; None for twice the number of
             parameters.
         cost: "time" if AEGiS is to prefer trials that take less time, where that pays per second.
+        constraints_func: is given each trial that has ended with a value, and returns numbers, each above 0 if the
+            trial breaks a constraint, as for Optuna's own samplers. What an objective itself sets with
+            `trial.set_constraint` needs none. A trial that lacks a constraint which others have tells the model
+            nothing.
     """
 
     def __init__(
@@ -68,6 +82,7 @@ class AegisSampler(BaseSampler):
         stale_after: float | None = None,
         n_initial: int | None = None,
         cost: str | None = None,
+        constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
     ) -> None:
         self._strategy, text, preset = chosen(strategy, preset)
         self._owner = type(strategy).__name__ if text is None else f"{text}, {preset or DEFAULT_PRESET}"
@@ -77,6 +92,9 @@ class AegisSampler(BaseSampler):
         self._n_initial = None if n_initial is None else natural(n_initial, "n_initial")
         check_cost(cost, self._strategy)
         self._priced = cost is not None
+        if constraints_func is not None and not callable(constraints_func):
+            raise InvalidInput(f"constraints_func must be a function of a trial, got {constraints_func!r}.")
+        self._constraints_func = constraints_func
         self._warned = False
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
@@ -114,6 +132,11 @@ class AegisSampler(BaseSampler):
         rng = self._policy(study, space.cube).rng(Role.INDEPENDENT, trial.number, crc32(param_name.encode()))
         return space.params(space.cube.fill(rng.random((1, 1)))[0])[param_name]
 
+    def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
+        """Store what the trial says of the constraints, where Optuna's own samplers do."""
+        if self._constraints_func is not None and state in (TrialState.COMPLETE, TrialState.PRUNED):
+            store_constraints(study, trial, _numbers(self._constraints_func(trial)))
+
     def _warn_of_branches(self, trials: list[FrozenTrial], space: Mapping[str, BaseDistribution]) -> None:
         """Say once what the model cannot see: without it, a study with branches would be random in silence."""
         given = self._search_space is not None
@@ -144,7 +167,6 @@ class AegisSampler(BaseSampler):
     def _look(self, study: Study, trial: FrozenTrial, reader: Reader) -> tuple[History, Memory]:
         """What is known now, and what the strategy remembered after the newest trial that it chose."""
         trials = all_trials(study)
-        refuse_constraints(trials)
         for other in reversed(trials):
             record = record_of(other) if other.number != trial.number else None
             if record and (record.space, record.strategy) == (reader.space.digest, self._owner):
@@ -170,6 +192,14 @@ class AegisSampler(BaseSampler):
         seed = shared_seed(study) if self._seed is None else self._seed
         n_initial = default_initial(cube.parameters) if self._n_initial is None else self._n_initial
         return Policy(self._strategy, seed, n_initial)
+
+
+def _numbers(given: Any) -> list[float]:
+    """What a function says of constraints."""
+    numbers = [as_number(each) for each in given] if isinstance(given, Iterable) else [None]
+    if any(number is None or math.isnan(number) for number in numbers):
+        raise InvalidInput(f"constraints_func must return a list of numbers, got {given!r}.")
+    return [float(number) for number in numbers if number is not None]
 
 
 def _positive(seconds: object, name: str) -> float:

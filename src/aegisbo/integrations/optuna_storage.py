@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import count
 from typing import Any
@@ -73,6 +73,11 @@ def explain(study: Study, trial: FrozenTrial, note: Note) -> None:
     study._storage.set_trial_user_attr(trial._trial_id, MOVE, rest.pop("move"))
     if rest:
         study._storage.set_trial_user_attr(trial._trial_id, NOTE, rest)
+
+
+def store_constraints(study: Study, trial: FrozenTrial, values: Sequence[float]) -> None:
+    """Attach what a trial says of constraints, under the key that Optuna's own samplers use."""
+    study._storage.set_trial_system_attr(trial._trial_id, "constraints", list(values))
 
 
 def enqueued_params(trial: FrozenTrial) -> dict[str, Any]:

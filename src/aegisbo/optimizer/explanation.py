@@ -57,6 +57,8 @@ class Explanation:
             yield "chance", f"{self.prediction.chance:.1%} to be better than the best so far, {_told(self.best)}"
             if self.prediction.success < 1.0:
                 yield "success", f"{self.prediction.success:.1%} that an evaluation gives a value"
+            if self.prediction.feasible < 1.0:
+                yield "limits", f"{self.prediction.feasible:.1%} that it keeps all limits"
         if self.nearest is not None:
             yield "nearest", f"{_told(self.nearest)}, {self.distance:.3g} length scales away"
         yield "parameters", "if one alone went through its range, the prediction would go"

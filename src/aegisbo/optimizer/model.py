@@ -54,9 +54,10 @@ class Model:
 
     def _levels(self) -> Array:  # (n,)
         """What the points with a value are compared by, on the scale of the model."""
-        if self.noisy:
-            return by_blocks(self.belief.gp.mean, self.evidence.X)
-        return self.belief.scale.standardized(self.evidence.y)
+        belief, kept = self.belief, self.evidence.kept
+        mean, measured = belief.gp.mean, belief.scale.standardized
+        levels = by_blocks(mean, self.evidence.X) if self.noisy else measured(self.evidence.y)
+        return np.where(kept, levels, np.inf) if kept.any() else levels
 
     def _predicted(self, Z: Array) -> Prediction:  # (m, width)
         return predicted(self.belief, Z, float(self._levels().min()), self.direction)

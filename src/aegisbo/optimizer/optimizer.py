@@ -11,11 +11,14 @@ from numbers import Integral
 from threading import Lock, RLock
 from typing import Any
 
+import numpy as np
+
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput, NoModel, TrialError, UnknownName
 from aegisbo.number import as_number
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.explanation import Explanation
+from aegisbo.optimizer.limits import checked_measured, excesses, names_of, standings
 from aegisbo.optimizer.model import Model
 from aegisbo.optimizer.policy import require_free_point
 from aegisbo.optimizer.prediction import Prediction
@@ -24,14 +27,17 @@ from aegisbo.optimizer.result import Result
 from aegisbo.optimizer.settings import Settings, as_stored
 from aegisbo.optimizer.trial import Trial, in_brief
 from aegisbo.optimizer.trials import Trials
-from aegisbo.outcome import FAILURES, Failure, Outcome, judged
+from aegisbo.outcome import FAILURES, Failure, Outcome, judged, with_measured
 from aegisbo.space import Params, Space
+from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import SpaceLike
 from aegisbo.strategies.base import Evidence, Memory, Strategy
+from aegisbo.strategies.limits import shortfall
 
 # Whether a function is noisy cannot be seen in its values: a rough one looks the same. Hence an option, and a remark.
 SMOOTHED = "Values are noisy: x has the best posterior mean of all evaluated points, and fun is that mean."
 UNSMOOTHED = "Values are noisy, but there is no model to smooth them: x and fun are the best one measured."
+BROKEN = "No evaluation has kept all limits: x is the one that comes closest."
 OLD_NAMES = {"expired": "lost"}  # states as version 0.1 called them
 
 
@@ -54,6 +60,8 @@ class Optimizer:
         noisy: the function gives another value each time, so that the best one measured is merely lucky: the best
             point is then the evaluated one with the best posterior mean.
         cost: "time" if AEGiS is to prefer points whose evaluation takes less time, where that pays per second.
+        constraints: what points must fulfill to be asked for, beside what the space says, see `Space`.
+        limits: what must hold of quantities that are measured beside the value, such as "latency <= 5".
 
     Raises:
         InvalidInput: a value cannot be used; the message names it and what to give instead.
@@ -71,6 +79,8 @@ class Optimizer:
         maximize: bool = False,
         noisy: bool = False,
         cost: str | None = None,
+        constraints: Iterable[Constraint] = (),
+        limits: Iterable[str] = (),
     ) -> None:
         self._begin(
             Settings.checked(
@@ -83,6 +93,8 @@ class Optimizer:
                 maximize=maximize,
                 noisy=noisy,
                 cost=cost,
+                constraints=constraints,
+                limits=limits,
             )
         )
 
@@ -116,12 +128,15 @@ class Optimizer:
         return optimizer
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any], strategy: Strategy | None = None) -> Optimizer:
+    def from_state(
+        cls, state: Mapping[str, Any], strategy: Strategy | None = None, constraints: Iterable[Constraint] = ()
+    ) -> Optimizer:
         """Go on from a stored `state` as if nothing had happened.
 
         Args:
             state: what the method `state` returned.
             strategy: the strategy object, if the run had one that cannot be written as text.
+            constraints: the functions among the constraints, if there were some.
 
         Returns:
             An optimizer that makes the same choices as the one whose state was stored.
@@ -129,7 +144,9 @@ class Optimizer:
         Raises:
             InvalidInput: another version wrote the state, or a strategy object is missing or not wanted.
         """
-        settings = Settings.from_description(state, strategy)
+        given = tuple(constraints)
+        functions = Space.from_description(state["space"]).given(given) if given else None
+        settings = Settings.from_description(state, strategy, functions)
         return cls.restored(settings, **as_stored({name: state[name] for name in ("memory", "observed", "trials")}))
 
     @classmethod
@@ -250,13 +267,21 @@ class Optimizer:
             self._memory = memory
             return trial
 
-    def tell(self, trial: Trial | int, value: float, seconds: float | None = None) -> Trial:
+    def tell(
+        self,
+        trial: Trial | int,
+        value: float,
+        seconds: float | None = None,
+        *,
+        measured: Mapping[str, float] | None = None,
+    ) -> Trial:
         """End a trial with the value measured; one that is not finite makes the trial invalid.
 
         Args:
             trial: the trial or its number.
             value: what was measured.
             seconds: how long that took, if you want `cost="time"` or `ask(within=...)` to know.
+            measured: other quantities by name; without one that has a limit the trial is invalid.
 
         Returns:
             The trial as it is now.
@@ -265,7 +290,8 @@ class Optimizer:
             TrialError: the trial was never asked for, or has ended already.
             InvalidInput: the value or the seconds are not a number.
         """
-        return self.end(trial, replace(_outcome_of(value), seconds=_checked_seconds(seconds, "seconds")))
+        outcome = _outcome_of(value, measured)
+        return self.end(trial, replace(outcome, seconds=_checked_seconds(seconds, "seconds")))
 
     def fail(self, trial: Trial | int, reason: str, state: Failure = "failed") -> Trial:
         """End a trial that gave no usable value; it tells the model where evaluations fail.
@@ -301,6 +327,7 @@ class Optimizer:
         Raises:
             TrialError: the trial was never asked for, or has ended already.
         """
+        outcome = self._complete(outcome)
         with self._lock:
             current = self._trials.known(trial)
             # A value may come after all from a trial that was given up: lost, or too slow where it cannot be stopped.
@@ -311,6 +338,14 @@ class Optimizer:
                 raise TrialError(f"Trial {current.number} {ended}: to add data, use observe.")
             self._trials.results += outcome.state != "lost"
             return self._trials.put(current.after(outcome))
+
+    def _complete(self, outcome: Outcome) -> Outcome:
+        """The outcome, which is invalid if something was not measured that has a limit."""
+        names = names_of(self.settings.limits) if outcome.state == "done" else ()
+        if all(name in outcome.measured for name in names):
+            return outcome
+        incomplete = with_measured(outcome, outcome.measured, names)
+        return replace(outcome, state=incomplete.state, value=math.nan, reason=incomplete.reason)
 
     def retry(self, trial: Trial | int) -> Trial:
         """Let a trial that has ended be pending again, with the same number and point; how it ended is dropped.
@@ -346,8 +381,10 @@ class Optimizer:
             self._memory = {}
             return self._trials.put(replace(current, state="forgotten", value=None))
 
-    def observe(self, x: Any, y: float) -> Trial:
+    def observe(self, x: Any, y: float, measured: Mapping[str, float] | None = None) -> Trial:
         """Take in a value that was measured elsewhere; `x` in the form that the function receives, or by name.
+
+        What has limits must be `measured`, too, by name.
 
         Returns:
             The observed point as a trial with a negative number.
@@ -355,7 +392,7 @@ class Optimizer:
         Raises:
             InvalidInput: `x` is no point of the space, or `y` is not a number.
         """
-        outcome = _outcome_of(y)
+        outcome = self._complete(_outcome_of(y, measured))
         with self._lock:
             number = -1 - len(self._trials.observed)
             trial = self._trials.add(number, x, note={"move": "observed"}, outcome=outcome)
@@ -448,6 +485,7 @@ class Optimizer:
         """How many trials have ended with a value and without one, and the best value measured; no model is asked."""
         with self._lock:
             values, (done, failed) = self._trials.values(), self._trials.counts()
+            values = values[self.evidence().kept] if self.settings.limits else values
         best = float(self.direction.turned(self.direction.turned(values).min())) if len(values) else None
         return done, failed, best
 
@@ -498,17 +536,22 @@ class Optimizer:
             trials, done, evidence, memory = self.trials, self._trials.done(), self.evidence(), self._memory
             now = copy(self)
         losses, remark = self._losses(evidence, memory, len(trials))
-        best = done[losses.argmin()] if len(losses) else None
+        kept, first = evidence.kept, None
+        if len(losses):
+            first = int((np.where(kept, losses, np.inf) if kept.any() else shortfall(evidence)).argmin())
+            remark = remark if kept.any() else f"{remark} {BROKEN}".lstrip()
+        best = None if first is None else done[first]
         message = message or ("No trial has given a value." if best is None else "The best so far.")
         return Result(
             x=None if best is None else best.x,
-            fun=math.nan if best is None else self.direction.turned(float(losses.min())),
+            fun=math.nan if first is None else self.direction.turned(float(losses[first])),
             nfev=sum(trial.state in ("done", *FAILURES) for trial in trials),
-            success=best is not None,
+            success=best is not None and bool(kept.any()),
             ending=f"{message} {remark}".rstrip(),
             trials=trials,
             best=best,
             optimizer=now,
+            limits=standings(self.settings.limits, best, done, losses),
         )
 
     def evidence(self, within: float | None = None) -> Evidence:
@@ -519,7 +562,9 @@ class Optimizer:
         matters = bool(self.settings.cost) or within is not None
         with self._lock:
             timing = self._trials.timing(bool(self.settings.cost), within) if matters else None
-            return self._trials.evidence(self.direction.turned(self._trials.values()), timing)
+            limits = self.settings.limits
+            excess = excesses(limits, self._trials.done()) if limits else None
+            return self._trials.evidence(self.direction.turned(self._trials.values()), timing, excess)
 
     def _losses(self, evidence: Evidence, memory: Memory, number: int) -> tuple[Array, str]:  # (n,)
         """What the points with a value are compared by, and what the user must be told of it."""
@@ -529,11 +574,12 @@ class Optimizer:
         return (evidence.y, UNSMOOTHED) if smoothed is None else (smoothed, SMOOTHED)
 
 
-def _outcome_of(value: object) -> Outcome:
+def _outcome_of(value: object, measured: object = None) -> Outcome:
     """How a trial ends whose value is this."""
     if as_number(value) is None:
         raise InvalidInput(f"The value of a trial must be a number, got {value!r}: use float(...), or call fail.")
-    return judged(value)
+    outcome = judged(value)
+    return with_measured(outcome, checked_measured(measured), ()) if outcome.state == "done" else outcome
 
 
 def _checked_seconds(seconds: object, name: str) -> float | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cache, lru_cache
 from reprlib import repr as brief
@@ -22,12 +22,16 @@ from threadpoolctl import ThreadpoolController
 from aegisbo.arrays import Array, as_vector
 from aegisbo.errors import InvalidInput, NoModel, SpaceExhausted
 from aegisbo.search.designs import maximin_latin_hypercube, sobol
+from aegisbo.space.allowed import pulled_back
 from aegisbo.space.cube import ABSENT, Cube
 from aegisbo.strategies.base import Evidence, Memory, Smoother, Strategy, Suggestion
 from aegisbo.strategies.hurry import in_time
+from aegisbo.strategies.moves import anywhere
 from aegisbo.strategies.surrogates import Belief, Believer
 
 ROUNDING = 1e-9  # by how much a coordinate may leave the cube
+LONGEST = 2**15  # points of a sequence that are looked at for allowed ones
+DRAWS = 256  # allowed points, of which the nearest leads to one that a strategy suggested
 
 
 class Role(IntEnum):
@@ -71,6 +75,7 @@ class Policy:
         with one_blas_thread():
             suggestion = self.strategy.suggest(evidence, memory, self.rng(Role.STRATEGY, number))
         _require_point(suggestion, self.strategy, cube)
+        suggestion = _allowed(suggestion, evidence, self.rng(Role.HURRY, number, 1))
         return self._in_time(suggestion, self.strategy, number, evidence)
 
     def _in_time(
@@ -85,11 +90,24 @@ class Policy:
     def spread(self, number: int, cube: Cube) -> Array:  # (width,)
         """The point of the space-filling sequence for the trial with this number, whatever is known."""
         d = cube.parameters
+        if cube.rules is not None:
+            return self._spread_within(number, cube)
         if number in self.latin:
             U = _latin_hypercube(self.seed, len(self.latin), d)[[number - self.latin.start]]
         else:
             U = sobol(1, d, self.rng(Role.SEQUENCE), skip=number - self.latin.stop)
         return np.asarray(cube.fill(U)[0])
+
+    def _spread_within(self, number: int, cube: Cube) -> Array:  # (width,)
+        """The allowed point of that number in the Sobol sequence; a random one if constraints leave too few of it."""
+        looked_at = 64
+        while looked_at <= LONGEST:
+            Z = cube.fill(sobol(looked_at, cube.parameters, self.rng(Role.SEQUENCE)))
+            inside = np.flatnonzero(cube.allowed(Z))
+            if len(inside) > number:
+                return np.asarray(Z[inside[number]])
+            looked_at *= 8
+        return np.asarray(anywhere(cube, self.rng(Role.DESIGN, number))[0])
 
     def smoothed(self, evidence: Evidence, memory: Memory, number: int) -> Array | None:  # (n,)
         """The values at the finished points without their noise; None if there is no model to smooth them."""
@@ -119,11 +137,23 @@ class Policy:
         return default_rng([self.seed, role, *(address or (0,))])
 
 
+def _allowed(suggestion: Suggestion, evidence: Evidence, rng: Generator) -> Suggestion:
+    """The suggestion; if it breaks a constraint, which a strategy need not know, the last point on the way to it."""
+    cube, z = evidence.cube, np.atleast_2d(suggestion.x)
+    if cube.allowed(z)[0]:
+        return suggestion
+    draws = anywhere(cube, rng, DRAWS)
+    nearest = draws[[int(((draws - z) ** 2).sum(axis=1).argmin())]]
+    x = cube.unused(cube.round(pulled_back(cube, nearest, z))[0], evidence.taken)
+    return replace(suggestion, x=x, note={**suggestion.note, "constraints": "moved"})
+
+
 def require_free_point(evidence: Evidence) -> None:
     """Raise `SpaceExhausted` if every point of a finite space is evaluated or under evaluation."""
     cube = evidence.cube
     if cube.size < math.inf and cube.exhausted(evidence.taken):
-        raise SpaceExhausted(f"All {cube.size} points are evaluated or under evaluation: widen the space or stop.")
+        which = "points" if cube.rules is None else "points that keep the constraints"
+        raise SpaceExhausted(f"All {cube.size} {which} are evaluated or under evaluation: widen the space or stop.")
 
 
 def _require_point(suggestion: object, strategy: Strategy, cube: Cube) -> None:

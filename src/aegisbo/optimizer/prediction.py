@@ -10,6 +10,7 @@ from scipy.special import ndtr
 
 from aegisbo.arrays import Array
 from aegisbo.optimizer.direction import Direction
+from aegisbo.strategies.chance import Chance
 from aegisbo.strategies.surrogates import Belief
 
 WIDE = 1.959963984540054  # standard deviations on either side that hold 95 % of a normal law
@@ -30,6 +31,7 @@ class Prediction:
     high: Any  # (m,) and where they end
     chance: Any  # (m,) that the function is better there than the best so far
     success: Any  # (m,) the chance that an evaluation gives a value at all; 1 if none has failed
+    feasible: Any = 1.0  # (m,) the chance that it keeps all limits; 1 if there are none
 
     def at(self, index: int) -> Prediction:
         """The prediction at one of many points, in numbers."""
@@ -43,7 +45,7 @@ class Prediction:
     def __repr__(self) -> str:
         count = len(np.atleast_1d(self.mean))
         points = [self.at(k) for k in range(min(count, SHOWN))]
-        lines = [f"{point}, chance to improve {point.chance:.1%}{_risk(point.success)}" for point in points]
+        lines = [f"{point}, chance to improve {point.chance:.1%}{_risk(point)}" for point in points]
         return "\n".join([*lines, *([f"... and {count - SHOWN} more"] if count > SHOWN else [])])
 
 
@@ -54,10 +56,16 @@ def predicted(belief: Belief, Z: Array, best: float, direction: Direction) -> Pr
     low, less, mean, more, high = direction.turned(belief.scale.measured(mu + deviations * sigma))
     known = sigma == 0.0
     chance = np.where(known, mu < best, ndtr((best - mu) / np.where(known, 1.0, sigma)))
-    success = np.ones(len(Z)) if belief.chance is None else np.exp(belief.chance.log_value(Z))
+    of_success = belief.chance if belief.keeping is None else belief.success
+    success, feasible = (_chance(each, Z) for each in (of_success, belief.keeping))
     std = np.abs(0.5 * more - 0.5 * less)
-    return Prediction(mean, std, np.minimum(low, high), np.maximum(low, high), chance, success)
+    return Prediction(mean, std, np.minimum(low, high), np.maximum(low, high), chance, success, feasible)
 
 
-def _risk(success: float) -> str:
-    return "" if success == 1.0 else f", to succeed {success:.1%}"
+def _chance(chance: Chance | None, Z: Array) -> Array:
+    return np.ones(len(Z)) if chance is None else np.exp(chance.log_value(Z))
+
+
+def _risk(point: Prediction) -> str:
+    told = {"to succeed": point.success, "to keep the limits": point.feasible}
+    return "".join(f", {what} {chance:.1%}" for what, chance in told.items() if chance != 1.0)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from aegisbo.optimizer.explanation import Explanation
+    from aegisbo.optimizer.limits import Standing
     from aegisbo.optimizer.optimizer import Optimizer
     from aegisbo.optimizer.prediction import Prediction
     from aegisbo.plot.canvas import Picture
@@ -30,11 +31,12 @@ class Result:
     x: Any  # in the form that the function receives
     fun: float  # as measured, so the largest one if it was maximized; the posterior mean at x if values are noisy
     nfev: int  # evaluations that came to an end, also without a value
-    success: bool  # whether there is a best point
+    success: bool  # whether there is a best point, and it keeps all limits
     ending: str  # why it ends here
     trials: tuple[Trial, ...]
     best: Trial | None  # the one at x, with the value measured there
     optimizer: Optimizer = field(compare=False)  # as it was then: it can be asked, and goes on by itself
+    limits: tuple[Standing, ...] = ()  # how the best stands to each limit: what was measured, how far, whether it binds
     idle: Mapping[str, float] | None = None  # shares of the workers' time, by cause; None if nobody kept account
     study: Path | None = field(default=None, compare=False)  # the file of the run, if it has one
 
@@ -136,6 +138,8 @@ class Result:
             **{name: getattr(self, name) for name in ("x", "fun", "nfev", "success", "message")},
             "trials": f"{len(self.trials)} ({counts})" if counts else "0",
         }
+        if self.limits:
+            lines["limits"] = "; ".join(map(str, self.limits))
         if self.idle is not None:
             lines["idle"] = ", ".join(f"{share:.1%} {cause}" for cause, share in self.idle.items())
         return lines

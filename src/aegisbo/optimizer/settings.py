@@ -11,6 +11,7 @@ from numbers import Integral
 from typing import Any
 
 from aegisbo.errors import InvalidInput
+from aegisbo.optimizer.limits import Limit, limits_of
 from aegisbo.optimizer.policy import Policy, default_initial
 from aegisbo.space import Params, Space
 from aegisbo.space.space import SpaceLike
@@ -41,6 +42,7 @@ class Settings:
     maximize: bool = False
     noisy: bool = False
     cost: str | None = None  # "time" if evaluations that take less time are preferred
+    limits: tuple[Limit, ...] = ()  # on what is measured
 
     @classmethod
     def checked(
@@ -52,11 +54,14 @@ class Settings:
             InvalidInput: a value cannot be used; the message names it and what to give instead.
         """
         space = space if isinstance(space, Space) else Space(space)
+        constraints = given.pop("constraints", None)
+        space = space if constraints is None else space.constrained(constraints)
         for name in ("seed", "n_initial"):
             if given.get(name) is not None:
                 given[name] = natural(given[name], name)
         if given.get("initial") is not None:
-            given["initial"] = tuple(space.check(x) for x in listed(given["initial"], "initial"))
+            given["initial"] = tuple(_checked_initial(space, x) for x in listed(given["initial"], "initial"))
+        given["limits"] = limits_of(given.get("limits") or (), space.parameters)
         for name in ("maximize", "noisy"):
             given[name] = switch(name, given.get(name, False))
         settings = cls(space, *chosen(strategy, preset), **given)
@@ -90,17 +95,23 @@ class Settings:
         """The settings in JSON's types; a strategy that cannot be written as text is named only."""
         described = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "text"}
         described |= {"space": self.space.describe(), "strategy": self.text}
+        del described["limits"]
+        if self.limits:
+            described["limits"] = [limit.text for limit in self.limits]
         if self.text is None:
             described["strategy_object"] = ADDRESS.sub("", repr(self.strategy))
         return {"format": FORMAT, **as_stored(described)}
 
     @classmethod
-    def from_description(cls, description: Mapping[str, Any], strategy: Strategy | None = None) -> Settings:
+    def from_description(
+        cls, description: Mapping[str, Any], strategy: Strategy | None = None, space: Space | None = None
+    ) -> Settings:
         """The settings that `describe` described.
 
         Args:
             description: what `describe` returned, also that of version 0.1.
             strategy: the strategy object, if it could not be written as text.
+            space: has the functions among the constraints, which cannot be written either.
 
         Raises:
             InvalidInput: another version wrote it, or a strategy object is missing or not wanted.
@@ -113,9 +124,10 @@ class Settings:
         if (text is None) == (strategy is None):
             remedy = "pass the object that the run had" if strategy is None else "leave the argument out"
             raise InvalidInput(f"The state was stored with strategy={text!r}, got {strategy!r}: {remedy}.")
+        described = Space.from_description(description["space"])
         given = {field.name: description[field.name] for field in fields(cls) if field.name in description}
         given |= {
-            "space": Space.from_description(description["space"]),
+            "space": described if space is None else described.with_functions(space.constraints),
             "strategy": text if strategy is None else strategy,
         }
         return cls.checked(**given)
@@ -173,6 +185,14 @@ def check_cost(cost: object, strategy: Strategy) -> None:
         raise InvalidInput(f"cost is {cost!r}: give 'time', or None if all evaluations cost the same.")
     if cost is not None and not getattr(strategy, "weighs_time", False):
         raise InvalidInput(f"cost={cost!r} goes with the strategy aegis: {strategy!r} does not look at times.")
+
+
+def _checked_initial(space: Space, x: Any) -> Params:
+    """A point to start with, if the space allows it."""
+    params = space.check(x)
+    for constraint in space.broken(params):
+        raise InvalidInput(f"initial holds {params}, which breaks the constraint {constraint}: leave it out.")
+    return params
 
 
 def listed(values: Any, name: str) -> list[Any]:

@@ -25,6 +25,7 @@ class Trial:
     value: float | None = None  # as the user measured it; only when done
     note: Note = field(default_factory=dict)
     reason: str | None = None  # why there is no value
+    measured: Mapping[str, float] = field(default_factory=dict)  # beside the value, by name
     # How the evaluation went, where whoever evaluated it said so; not compared, because it is not part of the result.
     started: float | None = field(default=None, compare=False)  # seconds since 1970
     ended: float | None = field(default=None, compare=False)  # seconds since 1970
@@ -42,6 +43,7 @@ class Trial:
             state=outcome.state,
             value=outcome.value if done else None,
             reason=None if done else outcome.reason,
+            measured=dict(outcome.measured) if done else {},
             started=outcome.began,
             ended=outcome.began + outcome.seconds if timed else None,  # type: ignore[operator]
             seconds=outcome.seconds,

@@ -31,6 +31,10 @@ def frame_of(trials: Sequence[Trial], space: Space) -> DataFrame:
             f"param_{name}": _column([trial.params.get(name) for trial in trials], parameter)
             for name, parameter in space.parameters.items()
         },
+        **{
+            f"measured_{name}": _floats([trial.measured.get(name) for trial in trials])
+            for name in dict.fromkeys(name for trial in trials for name in trial.measured)
+        },
         "move": pd.Categorical([trial.note.get("move") for trial in trials]),
         "mean": _floats([trial.note.get("mean") for trial in trials]),
         "std": _floats([trial.note.get("std") for trial in trials]),

@@ -87,12 +87,13 @@ class Trials:
         """How many trials, observed points aside, have ended with a value and without one."""
         return self._asked.count(DONE), self._asked.count(FAILED)
 
-    def evidence(self, losses: Array, timing: Timing | None) -> Evidence:
+    def evidence(self, losses: Array, timing: Timing | None, excess: Array | None = None) -> Evidence:
         """What a strategy is shown: observed points first, then trials by number, whoever ended first.
 
         Args:
             losses: the values (n,), turned so that less is better.
             timing: how long evaluations took, where that matters.
+            excess: by how much they are beyond each limit (n, l), where there are limits.
         """
         return Evidence(
             X=np.vstack([self._observed.points(DONE), self._asked.points(DONE)]),
@@ -101,6 +102,7 @@ class Trials:
             pending=self._asked.points(PENDING),
             cube=self.space.cube,
             timing=timing,
+            excess=excess,
         )
 
     def timing(self, costly: bool, within: float | None) -> Timing:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from aegisbo.optimizer import Trial
 from aegisbo.report.record import Record
 
 
@@ -22,12 +23,20 @@ class Step:
 def convergence(record: Record) -> tuple[Step, ...]:
     """A step for each evaluation that has ended, in the order in which they did."""
     better = max if record.maximize else min
-    values = [trial.value for trial in record.optimizer.observed if trial.value is not None]
+    limits = record.optimizer.settings.limits
+
+    def counts(trial: Trial) -> bool:
+        """Whether its value may be the best: there is one, and all limits are kept."""
+        return trial.value is not None and all(limit.excess(trial.measured[limit.name]) <= 0.0 for limit in limits)
+
+    values = [trial.value for trial in record.optimizer.observed if trial.value is not None and counts(trial)]
     best: float | None = better(values) if values else None
     steps = []
     for count, trial in enumerate(record.ended, start=1):
-        improved = trial.value is not None and (
-            best is None or (trial.value != best and better(trial.value, best) == trial.value)
+        improved = (
+            trial.value is not None
+            and counts(trial)
+            and (best is None or (trial.value != best and better(trial.value, best) == trial.value))
         )
         best = trial.value if improved else best
         at = record.ended_at(trial)

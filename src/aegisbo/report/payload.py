@@ -21,6 +21,7 @@ from aegisbo.report.reasons import calibration, predictions, reasons, yields
 from aegisbo.report.record import Record
 from aegisbo.report.timeline import timeline
 from aegisbo.space.description import table_of
+from aegisbo.space.expression import Expression
 
 DIGITS = 7  # of a number
 LONGEST = 4000  # characters of one text: the end of what was printed
@@ -241,6 +242,9 @@ def _commands(record: Record) -> list[str]:
     options = f"budget={2 * budget}, workers={workers}, study={record.path.name!r}"
     options += ", maximize=True" if record.maximize else ""
     options += ", noisy=True" if record.optimizer.settings.noisy else ""
+    rules = record.optimizer.space.constraints
+    told = ", ".join(repr(rule.text) if isinstance(rule, Expression) else rule.name for rule in rules)
+    options += f", constraints=[{told}]" if told else ""
     name = record.objective or "function"
     return [f"aegisbo.minimize({name}, {space}, {options})", f"aegisbo show {record.path.name}"]
 

@@ -16,7 +16,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,7 @@ class Command:
 
     text: str
     value_file: str | None = None
+    measured: tuple[str, ...] = field(default=(), init=False)  # names of lines such as latency=3.2
 
     def __post_init__(self) -> None:
         require_posix("External programs")
@@ -74,6 +75,12 @@ class Command:
             return tuple(shlex.split(self.text))
         except ValueError as error:
             raise InvalidInput(f"The command {self.text!r} cannot be split into words: {error}.") from error
+
+    def measuring(self, names: Iterable[str]) -> Command:
+        """The same program, from whose output lines such as latency=3.2 are read, too."""
+        copy = Command(self.text, self.value_file)
+        object.__setattr__(copy, "measured", tuple(names))
+        return copy
 
     def require_known(self, names: Iterable[str]) -> None:
         """Check that every {name} is the name of a parameter; `minimize` calls this before anything runs.
@@ -120,14 +127,15 @@ class Command:
         where = f"in {Path.cwd()}" if os.sep in program else "on the PATH"
         raise InvalidInput(f"There is no program {program!r} {where}: check its name.")
 
-    def __call__(self, **params: Any) -> float:
+    def __call__(self, **params: Any) -> Any:
         """Run the program and read its value.
 
         Args:
             params: the values of the parameters, by name.
 
         Returns:
-            The number in the last line that it printed, or in the value file.
+            The number in the last line that it printed, or in the value file. With it, where other quantities are
+            measured, the numbers in its last lines such as latency=3.2, by name; such a line is never the value.
 
         Raises:
             ProgramFailed: it gave no value; the message holds the end of what it said.
@@ -152,7 +160,20 @@ class Command:
                 raise ProgramFailed(
                     f"The program ended with code {code}: {_end(errors) or _end(output) or 'no output'}"
                 )
-            return _number(output if self.value_file is None else Path(_filled(self.value_file, values)))
+            return self._read(output if self.value_file is None else Path(_filled(self.value_file, values)))
+
+    def _read(self, file: Path) -> Any:
+        """What the file says: the value, and if others are measured, these by name."""
+        if not self.measured:
+            return _number(file)
+        named = re.compile(rf"\s*({'|'.join(self.measured)})\s*=\s*(\S+)\s*")
+        try:
+            lines = _tail(file).split("\n")
+        except FileNotFoundError:
+            raise ProgramFailed(f"The program left no file {file.name} with its value.") from None
+        found = {match[1]: match[2] for line in lines if (match := named.fullmatch(line))}
+        others = [line.strip() for line in lines if line.strip() and not named.fullmatch(line)]
+        return _as_number(others[-1] if others else ""), {name: _as_number(text) for name, text in found.items()}
 
 
 @contextmanager
@@ -205,6 +226,10 @@ def _number(file: Path) -> float:
         line = _end(file)
     except FileNotFoundError:
         raise ProgramFailed(f"The program left no file {file.name} with its value.") from None
+    return _as_number(line)
+
+
+def _as_number(line: str) -> float:
     try:
         return float(line)
     except ValueError:

@@ -6,14 +6,17 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from shlex import quote
 from typing import Any
 
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Optimizer, Result, Settings, Trial
+from aegisbo.optimizer.limits import names_of
 from aegisbo.optimizer.settings import listed
-from aegisbo.outcome import FAILURES, Outcome
+from aegisbo.outcome import FAILURES, Outcome, judged
 from aegisbo.runners.arguments import check_arguments, check_call, checked_callbacks
+from aegisbo.runners.command import Command
 from aegisbo.runners.evaluation import Call
 from aegisbo.runners.interrupt import CtrlC
 from aegisbo.runners.loop import SPENT, Rules, run
@@ -24,6 +27,7 @@ from aegisbo.runners.progress import Tell, progress_of
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.protocol import Finished, StopRun, Unrecorded
 from aegisbo.runners.recipe import objective_of, recipe
+from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import Space, SpaceLike
 from aegisbo.strategies.base import Strategy
 from aegisbo.study import Study
@@ -53,12 +57,14 @@ def minimize(
     give_up_after: int | None = 20,
     raise_errors: bool | None = None,
     initial: Iterable[Any] | None = None,
-    observed: Iterable[tuple[Any, float]] | None = None,
+    observed: Iterable[tuple[Any, ...]] | None = None,
     callbacks: Iterable[Callback] = (),
     progress: bool | None = None,
     maximize: bool = False,
     noisy: bool = False,
     cost: str | None = None,
+    constraints: Iterable[Constraint] = (),
+    limits: Iterable[str] = (),
     anyway: bool = False,
 ) -> Result:
     """Find where an expensive function is smallest, with workers that never wait for each other.
@@ -104,7 +110,7 @@ def minimize(
         initial: points to start with.
         observed: results from elsewhere, a point and its value each, NaN for one that failed. They teach the model and
             count as candidates for the best, but not as evaluations. With n_initial=0 they replace the points spread
-            out at the start.
+            out at the start. Where there are limits, (point, value, {"latency": 3.2}) each.
         callbacks: called with each finished trial and the result so far; one that raises StopIteration ends the run.
         progress: whether to show progress; None shows it on a terminal and in a notebook only.
         maximize: look for where the function is largest instead.
@@ -112,6 +118,10 @@ def minimize(
             then the evaluated point with the best posterior mean, and `fun` that mean.
         cost: "time" if evaluations take longer at some points than at others, and AEGiS is to prefer quick ones where
             that pays per second. It learns the times as it goes, and changes nothing where they are all alike.
+        constraints: what points must fulfill to be evaluated: texts such as "a < b" or "x + 2*y <= 3", or functions
+            that take parameters by name and return a bool; see docs/constraints.md.
+        limits: what must hold of quantities that are measured, such as "latency <= 5". The function then returns
+            value, {"latency": 3.2}. The best is the best that keeps all limits; `result.limits` says which bind.
         anyway: go on with a study that holds values of another function, or of this one before it was changed.
 
     Returns:
@@ -134,6 +144,8 @@ def minimize(
         maximize=maximize,
         noisy=noisy,
         cost=cost,
+        constraints=constraints,
+        limits=limits,
     )
     check_call(fun, settings.space, executor, workers, threads_per_worker, worker_env)
     check_arguments(
@@ -166,13 +178,15 @@ def minimize(
             result = replace(optimizer.result(SPENT), study=book.path)
             again = f"{SPENT} After `aegisbo retry {quote(str(study))}` the same call goes on."
             return result if result.success else replace(result, ending=again)
-        evaluate = Call(fun, optimizer.space.named)
+        names = names_of(optimizer.settings.limits)
+        evaluate = Call(fun.measuring(names) if isinstance(fun, Command) else fun, optimizer.space.named)
         raising = executor == "serial" if raise_errors is None else raise_errors
         pool = make_pool(
             executor,
             evaluate,
             workers,
             book,
+            judge=partial(judged, needed=names) if names else judged,
             threads_per_worker=threads_per_worker,
             worker_env=worker_env,
             raise_errors=raising,
@@ -215,28 +229,28 @@ class _Unsaved(Unrecorded):
     def __init__(self, settings: Settings) -> None:
         self.optimizer = Optimizer.from_settings(settings)
 
-    def observe(self, pairs: Sequence[tuple[Any, float]]) -> None:
+    def observe(self, pairs: Sequence[tuple[Any, ...]]) -> None:
         """Add data from elsewhere."""
-        for x, y in pairs:
-            self.optimizer.observe(x, y)
+        for pair in pairs:
+            self.optimizer.observe(*pair)
 
     def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
         """Do nothing."""
 
 
-def _checked_pairs(entries: Sequence[Any], settings: Settings) -> list[tuple[Any, float]]:
+def _checked_pairs(entries: Sequence[Any], settings: Settings) -> list[tuple[Any, ...]]:
     """The points and values observed elsewhere; refused before any file is touched if one cannot be used."""
     trial, pairs = Optimizer.from_settings(settings), []
     for k, entry in enumerate(entries):
         try:
-            x, y = entry
+            x, y, *rest = entry
         except (TypeError, ValueError):
             raise InvalidInput(f"observed must hold pairs of a point and its value; entry {k} is {entry!r}.") from None
         try:
-            trial.observe(x, y)
+            trial.observe(x, y, *rest[:1])
         except InvalidInput as error:
             raise InvalidInput(f"observed, entry {k}: {error}") from None
-        pairs.append((x, y))
+        pairs.append((x, y, *rest[:1]))
     return pairs
 
 
@@ -282,7 +296,8 @@ class Watch:
     def _reached(self) -> None:
         if self.target is None:
             return
-        if self.optimizer.direction.reaches(self.optimizer.result().fun, self.target):
+        result = self.optimizer.result()
+        if result.success and self.optimizer.direction.reaches(result.fun, self.target):
             raise StopRun(f"The target {self.target:g} is reached.")
 
     def _hopeless(self) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from aegisbo.optimizer.failures import without_numbers
-from aegisbo.outcome import NO_NUMBER, Outcome
+from aegisbo.outcome import NO_NUMBER, NOT_MEASURED, Outcome
 from aegisbo.runners.command import NOT_STARTED
 
 ENOUGH = 5  # failures in a row, all for the same reason, before a run without any value ends
@@ -21,7 +21,8 @@ SIGNS = re.compile(rf"(?:{'|'.join(ERRORS)})(?::|$)|ProgramFailed: (?:{NOT_START
 
 def of_the_program(outcome: Outcome) -> bool:
     """Whether the function would have failed like this at any other point, too."""
-    return outcome.reason.endswith(NO_NUMBER) or bool(SIGNS.match(outcome.reason))
+    of_answer = outcome.reason.endswith(NO_NUMBER) or outcome.reason.startswith(NOT_MEASURED)
+    return of_answer or bool(SIGNS.match(outcome.reason))
 
 
 def hopeless(failures: Sequence[Outcome]) -> bool:

@@ -7,11 +7,14 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 from aegisbo.optimizer import Result, Settings, Trial
-from aegisbo.outcome import Outcome
+from aegisbo.optimizer.limits import names_of
+from aegisbo.outcome import Outcome, judged
 from aegisbo.runners.arguments import check_arguments, check_call
+from aegisbo.runners.command import Command
 from aegisbo.runners.evaluation import Call
 from aegisbo.runners.interrupt import EndAtOnce
 from aegisbo.runners.loop import SPENT, Rules, run
@@ -100,12 +103,14 @@ def work(
             )
         )
         optimizer, copy = shared.optimizer, _Copy(shared)
+        names = names_of(optimizer.settings.limits)
         check_call(fun, optimizer.space, "processes", workers, threads_per_worker, worker_env)
         pool = make_pool(
             "processes",
-            Call(fun, optimizer.space.named),
+            Call(fun.measuring(names) if isinstance(fun, Command) else fun, optimizer.space.named),
             workers,
             copy,
+            judge=partial(judged, needed=names) if names else judged,
             threads_per_worker=threads_per_worker,
             worker_env=worker_env,
         )

@@ -8,6 +8,7 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.search.inner_search import Choose, Objective, Spread, best_starts, minimize, on_branches, uniform
+from aegisbo.search.within import search_within
 from aegisbo.space.cube import Cube
 
 
@@ -22,6 +23,8 @@ class EverywhereSearch:
 
     def __call__(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
         """Local minima (starts, width), rounded to what can be evaluated, the lowest first."""
+        if cube.rules is not None:
+            return search_within(objective, cube, rng, good)
         d = cube.parameters
         candidates = cube.fill_all(self.spread(self.candidates * d, d, rng))
         objective = on_branches(objective, cube)

@@ -83,7 +83,13 @@ def minimize(objective: Objective, candidates: Array, rng: Generator, *, starts:
 
 
 def polish(objective: Objective, starts: Array, *, steps: int = STEPS) -> Array:
-    """The lowest point that each descent from the starts (k, d) has seen, (k, d), the lowest of them first.
+    """The lowest point that each descent from the starts (k, d) has seen, (k, d), the lowest of them first."""
+    best_x, best_value = descended(objective, starts, steps=steps)
+    return best_x[np.argsort(best_value, kind="stable")]
+
+
+def descended(objective: Objective, starts: Array, *, steps: int = STEPS) -> tuple[Array, Array]:
+    """The lowest point (k, d) that the descent from each start (k, d) has seen, and the values there (k,).
 
     One L-BFGS-B run on the sum of their values: each point moves only by its own gradient, and a step is one batched
     evaluation instead of k.
@@ -99,4 +105,4 @@ def polish(objective: Objective, starts: Array, *, steps: int = STEPS) -> Array:
         return float(values.sum()), gradients.ravel()
 
     descend(total, starts.ravel(), np.tile([0.0, 1.0], (k * d, 1)), steps=steps)
-    return best_x[np.argsort(best_value, kind="stable")]
+    return best_x, best_value

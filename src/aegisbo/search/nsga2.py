@@ -47,12 +47,13 @@ def search(
     *,
     population: int | None = None,  # even; 100 d if not given
     generations: int = GENERATIONS,
+    first: Array | None = None,  # (population, d), uniformly random if not given
 ) -> Archive:
     """Minimize two objectives at once over [0, 1]^d with population * (1 + generations) evaluations."""
     population = POPULATION_PER_COORDINATE * d if population is None else population
     if population < 2 or population % 2:
         raise InvalidInput(f"population is {population}: parents mate in pairs, give an even number of at least 2.")
-    X = rng.random((population, d))
+    X = rng.random((population, d)) if first is None else first
     F = _evaluate(objectives, X)
     archive = [(X, F)]
     parents = _fittest(X, F, population)

@@ -6,11 +6,13 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from typing import Protocol
 
 import numpy as np
 
 from aegisbo.arrays import Array, Index, Mask
 from aegisbo.errors import InvalidInput
+from aegisbo.space.allowed import first_allowed
 from aegisbo.space.branches import Branches
 
 
@@ -111,6 +113,17 @@ class OneHot:
 Axis = Continuous | Grid | OneHot
 
 ABSENT = -0.4  # the coordinates of what is not there: one place for all, outside, away from every value
+COUNTED = 100_000  # points of a finite cube of which those that keep the constraints are counted
+
+
+class Rules(Protocol):
+    """Constraints on points, given which axes are there."""
+
+    def allow(self, Z: Array, active: Mask) -> Mask:
+        """Which points (m, width) keep all of them (m,)."""
+
+    def slacks(self, Z: Array, active: Mask) -> Array:
+        """By how much points (m, width) keep each of those that can tell (m, r), below 0 where they do not."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +136,7 @@ class Cube:
 
     axes: tuple[Axis, ...]
     branches: Branches | None = None  # None: all axes are there at all points
+    rules: Rules | None = None  # None: all points are allowed
 
     @property
     def parameters(self) -> int:
@@ -136,11 +150,40 @@ class Cube:
 
     @cached_property
     def size(self) -> float:
-        """The number of distinct points: an int, or infinity if an axis is continuous."""
+        """The number of distinct points that are allowed: an int, or infinity if an axis is continuous.
+
+        In a cube of more than `COUNTED` points those that break constraints are counted, too.
+        """
+        return len(self.every_point()) if self._is_counted else self._size
+
+    @cached_property
+    def _size(self) -> float:
+        """The number of distinct points, allowed or not."""
         sizes = [axis.size for axis in self.axes]
         if math.inf in sizes:
             return math.inf
         return math.prod(sizes) if self.branches is None else self.branches.count(sizes)[0]
+
+    @property
+    def _is_counted(self) -> bool:
+        return self.rules is not None and self._size <= COUNTED
+
+    def allowed(self, Z: Array) -> Mask:  # (m, width) -> (m,)
+        """Which points keep the constraints; they may have coordinates of all axes."""
+        return np.full(len(Z), True) if self.rules is None else self.rules.allow(Z, self.active(Z))
+
+    def slacks(self, Z: Array) -> Array:  # (m, width) -> (m, r)
+        """By how much points keep each constraint that can tell, below 0 where they do not."""
+        return np.empty((len(Z), 0)) if self.rules is None else self.rules.slacks(Z, self.active(Z))
+
+    def violation(self, Z: Array) -> Array:  # (m, width) -> (m,)
+        """How far points are from keeping the constraints: 0 where they do, or where nobody can tell."""
+        return np.asarray((np.minimum(self.slacks(Z), 0.0) ** 2).sum(axis=1))
+
+    @cached_property
+    def first_allowed(self) -> Array:
+        """Some points that keep the constraints (m, width), with coordinates of all axes; none if none was found."""
+        return first_allowed(self)
 
     @cached_property
     def columns(self) -> tuple[slice, ...]:
@@ -212,7 +255,15 @@ class Cube:
         return np.asarray(self._at(np.array([levels[::-1]]))[0])
 
     def every_point(self) -> Array:  # (size, width)
-        """All points of a finite cube, in the order of their keys if there are no conditions."""
+        """All points of a finite cube that are allowed, in the order of their keys if there are no conditions."""
+        return self._every_allowed if self.rules is not None else self._every()
+
+    @cached_property
+    def _every_allowed(self) -> Array:
+        points = self._every()
+        return points[self.allowed(points)]
+
+    def _every(self) -> Array:
         if self.branches is None:
             return self._at(np.indices([axis.size for axis in self._discrete]).reshape(self.parameters, -1).T)
         levels = np.zeros((1, self.parameters), np.intp)
@@ -229,7 +280,7 @@ class Cube:
 
     def exhausted(self, taken: Array) -> bool:  # (m, width)
         """Whether `taken` holds every point of the cube."""
-        return len(taken) >= self.size and len(set(self.keys(taken))) == self.size
+        return len(taken) >= self.size and len(set(self.keys(taken[self.allowed(taken)]))) == self.size
 
     def unused(self, z: Array, taken: Array) -> Array:  # (width,), (m, width) -> (width,)
         """`z`, or if `taken` holds it, the next point after it, in the order of the keys if there are no conditions.
@@ -241,9 +292,18 @@ class Cube:
             return z
         used = set(self.keys(taken))
         key = self.keys(z[None])[0]
+        if self._is_counted:
+            return self._unused_of_counted(z, key, used)
+        if self.rules is not None:  # of so many, one that is taken is not worth a walk through the others
+            return z
         while key in used:
             key = (key + 1) % int(self.size) if self.branches is None else self.keys(self._next(key)[None])[0]
         return self.point(key)
+
+    def _unused_of_counted(self, z: Array, key: int, used: set[int]) -> Array:  # (width,) -> (width,)
+        keys = np.array(self.keys(self.every_point()), dtype=object)
+        order = np.roll(np.arange(len(keys)), -int(np.flatnonzero(keys == key)[0]) if key in keys else 0)
+        return np.asarray(self.every_point()[next(k for k in order if keys[k] not in used)])
 
     def _next(self, key: int) -> Array:  # (width,)
         """The point after that with this key, where there are conditions; after the last comes the first.

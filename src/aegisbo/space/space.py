@@ -13,6 +13,7 @@ from aegisbo.arrays import Array, as_vector, frozen
 from aegisbo.errors import InvalidInput
 from aegisbo.space.branches import Branches
 from aegisbo.space.conditions import branches_of, in_words
+from aegisbo.space.constraints import KEY, Constraint, Constraints, Function, Label, Rule, label_of, rules_of
 from aegisbo.space.cube import ABSENT, Cube
 from aegisbo.space.description import Entry, entries_of, parameter_from_entry, parameter_from_table, table_of
 from aegisbo.space.parameters import Parameter, Params, naming
@@ -32,17 +33,21 @@ class Space:
             `Choice`, a pair (low, high), which means `Real(low, high)`, or one of Optuna's distributions. The bounds of
             a `scipy.optimize.Bounds` are such a list, too. A parameter that has conditions (`when`) is there only where
             they hold; the function is called without it elsewhere.
+        constraints: what points must fulfill to be evaluated: texts such as "a < b" or "x + 2*y <= 3", or functions
+            that take parameters by name and return a bool. One that speaks of a parameter which is not there counts as
+            fulfilled.
 
     Raises:
         InvalidInput: an entry stands for no parameter, or there is none; conditions cannot be fulfilled, or are given
-            without names.
+            without names; a constraint cannot be read, or no point was found that fulfills all.
     """
 
     parameters: Mapping[str, Parameter]
     named: bool
     branches: Branches | None = field(compare=False, repr=False)  # what the conditions mean
+    constraints: tuple[Rule, ...] = ()
 
-    def __init__(self, spec: SpaceLike) -> None:
+    def __init__(self, spec: SpaceLike, constraints: Iterable[Constraint | Rule | Label] = ()) -> None:
         entries = spec if isinstance(spec, Mapping) else {f"x{k}": entry for k, entry in enumerate(entries_of(spec))}
         parameters = {name: parameter_from_entry(name, entry) for name, entry in entries.items()}
         object.__setattr__(self, "parameters", parameters)
@@ -52,27 +57,78 @@ class Space:
         object.__setattr__(self, "branches", branches_of(parameters))
         if self.branches is not None and not self.named:
             raise InvalidInput("Conditions need names: give the space as a dict of parameters by name.")
+        object.__setattr__(self, "constraints", rules_of(constraints, parameters, self.named))
+        if self.constraints:
+            self._require_a_point()
 
     @classmethod
     def from_description(cls, description: Mapping[str, Any] | Sequence[Any]) -> Space:
         """The space that `describe` described; a space file in TOML holds such a description, too.
 
+        A constraint that was a function is known by name only: see `given`.
+
         Raises:
             InvalidInput: a table has no known type, or its entries are not those of its type.
         """
         if isinstance(description, Mapping):
-            return cls({name: parameter_from_table(name, table) for name, table in description.items()})
-        return cls([parameter_from_table(f"x{k}", table) for k, table in enumerate(description)])
+            listed = isinstance(description.get(KEY), list)  # a parameter may have this name, too
+            tables = {name: table for name, table in description.items() if not (listed and name == KEY)}
+            parameters = {name: parameter_from_table(name, table) for name, table in tables.items()}
+            return cls(parameters, description[KEY] if listed else ())
+        told = [entry[KEY] for entry in description if isinstance(entry, Mapping) and set(entry) == {KEY}]
+        entries = description[: len(description) - len(told)]
+        return cls([parameter_from_table(f"x{k}", table) for k, table in enumerate(entries)], *told)
 
     def describe(self) -> dict[str, Any] | list[Any]:
-        """The parameters in JSON's types: a dict if they are named, else a list."""
+        """The parameters in JSON's types: a dict if they are named, else a list; constraints come last."""
         tables = {name: table_of(parameter) for name, parameter in self.parameters.items()}
-        return tables if self.named else list(tables.values())
+        told = {KEY: [label_of(rule) for rule in self.constraints]} if self.constraints else {}
+        return {**tables, **told} if self.named else [*tables.values(), *([told] if told else [])]
+
+    def constrained(self, constraints: Iterable[Constraint | Rule | Label]) -> Space:
+        """The same space with further constraints."""
+        rules = rules_of(constraints, self.parameters, self.named)
+        spec = self.parameters if self.named else list(self.parameters.values())
+        return Space(spec, [*self.constraints, *rules]) if rules else self
+
+    def given(self, functions: Iterable[Constraint]) -> Space:
+        """The same space with functions for those of its constraints that are known by name only."""
+        return self.with_functions(rules_of(functions, self.parameters, self.named))
+
+    def with_functions(self, rules: Iterable[Rule]) -> Space:
+        """The same space with the functions among these rules for those that are known by name only."""
+        functions: dict[Rule, Rule] = {rule: rule for rule in rules if isinstance(rule, Function)}
+        if not functions:
+            return self
+        spec = self.parameters if self.named else list(self.parameters.values())
+        return Space(spec, [functions.get(rule, rule) for rule in self.constraints])
+
+    def broken(self, params: Params) -> list[str]:
+        """The constraints that values break which have been checked."""
+        rules, z = self.cube.rules, self.encoded(params)[None]
+        return [] if not isinstance(rules, Constraints) or rules.absent else rules.broken(z, self.cube.active(z))
+
+    def _require_a_point(self) -> None:
+        """Refuse constraints that leave nothing."""
+        if self.named and KEY in self.parameters:
+            raise InvalidInput(f"A parameter cannot be called {KEY!r} where there are constraints: rename it.")
+        rules = self.cube.rules
+        assert isinstance(rules, Constraints)
+        if rules.absent or len(self.cube.first_allowed):
+            return
+        Z = self.cube.fill_all(np.random.default_rng(0).random((4096, self.cube.parameters)))
+        never = rules.broken(Z, self.cube.active(Z)) or [rule.text for rule in self.constraints]
+        said = f"the constraint {never[0]}" if len(never) == 1 else f"all of the constraints {'; '.join(never)}"
+        raise InvalidInput(
+            f"No point of the space was found that fulfills {said}: relax it, or widen the space. What must be equal "
+            "on real axes, compute inside the function."
+        )
 
     @cached_property
     def cube(self) -> Cube:
         """What strategies may know of this space."""
-        return Cube(tuple(parameter.axis for parameter in self.parameters.values()), self.branches)
+        axes = tuple(parameter.axis for parameter in self.parameters.values())
+        return Cube(axes, self.branches, Constraints(self.constraints, self.parameters) if self.constraints else None)
 
     def check(self, x: object) -> Params:
         """The values of `x` by name, moved to the nearest point of the grid where there is one.

@@ -15,7 +15,7 @@ def read_space(path: str | PathLike[str]) -> Space:
 
     Args:
         path: a file with one table per parameter; its `type` is "real", "int" or "choice", its other keys are the
-            arguments of `Real`, `Int` or `Choice`.
+            arguments of `Real`, `Int` or `Choice`. Before the tables there may be `constraints`, a list of texts.
 
     Raises:
         InvalidInput: the file cannot be read, is not TOML, or a table describes no parameter.

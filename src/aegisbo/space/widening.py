@@ -14,17 +14,24 @@ def differences(old: Space, new: Space) -> list[str]:
     pairs = {
         name: (old.parameters.get(name), new.parameters.get(name)) for name in {**old.parameters, **new.parameters}
     }
+    others = [] if set(old.constraints) == set(new.constraints) else [_of_constraints(old, new)]
     return [
         f"{name}: {was or 'nothing'} in the study, {now or 'nothing'} in this call"
         for name, (was, now) in pairs.items()
         if not _holds(now, was)
-    ]
+    ] + others
+
+
+def _of_constraints(old: Space, new: Space) -> str:
+    was, now = ("; ".join(rule.text for rule in space.constraints) or "nothing" for space in (old, new))
+    return f"constraints: {was} in the study, {now} in this call"
 
 
 def widened(old: Space, new: Space) -> Space:
     """`old` with the bounds of `new`, from which it must not differ otherwise; the order of its parameters stays."""
     parameters = {name: new.parameters[name] for name in old.parameters}
-    return Space(parameters if old.named else parameters.values())
+    here = {rule: rule for rule in new.constraints}  # with functions, which a study does not hold
+    return Space(parameters if old.named else parameters.values(), [here[rule] for rule in old.constraints])
 
 
 def _holds(new: Parameter | None, old: Parameter | None) -> bool:

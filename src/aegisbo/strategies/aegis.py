@@ -12,7 +12,7 @@ from scipy.special import expit
 from aegisbo.arrays import Array
 from aegisbo.strategies import schedules
 from aegisbo.strategies.base import Evidence, Memory
-from aegisbo.strategies.believer import believed_improvement
+from aegisbo.strategies.believer import believed_improvement, best_with
 from aegisbo.strategies.checks import check, one_of, optional, share, switch
 from aegisbo.strategies.expected_improvement import improve
 from aegisbo.strategies.local_quadratic import LocalModel, local_model, search_near
@@ -83,7 +83,7 @@ class Aegis(ModelBased):
             promise = believed_improvement(belief, evidence.pending)
             if evidence.price is not None:
                 promise = replace(promise, penalty=Quickness(evidence.price))
-            choices = improve(promise, belief.chance, evidence.cube, self.parts.search, rng)
+            choices = improve(promise, belief, evidence.cube, self.parts.search, rng)
         return Decision(choices, {"move": move, "coin": r}, memory)
 
     def _stage(self, evidence: Evidence, memory: Memory) -> tuple[bool, bool, Memory]:
@@ -104,7 +104,8 @@ class Aegis(ModelBased):
     def _knows_a_neighborhood(self, evidence: Evidence) -> bool:
         """Whether there may be a model of the lowest points alone: one value for each coefficient of a quadratic."""
         n, d = evidence.X.shape
-        return self.parts.adaptive and evidence.cube.continuous and n >= (d + 1) * (d + 2) / 2
+        free = evidence.cube.continuous and evidence.cube.rules is None and evidence.excess is None
+        return self.parts.adaptive and free and n >= (d + 1) * (d + 2) / 2
 
     def _near(self, evidence: Evidence, memory: Memory) -> tuple[LocalModel, Memory]:
         """The model of the lowest points; it learns afresh when the surrogate does."""
@@ -117,9 +118,7 @@ class Aegis(ModelBased):
         least = self.parts.least_promise
         if least is None:
             return False
-        best = belief.best
-        if self.parts.adaptive and len(pending):
-            best = min(best, float(belief.gp.mean(pending).min()))
+        best = best_with(belief, pending) if self.parts.adaptive else belief.best
         return best - float(belief.gp.mean(x[None, :])[0]) < least
 
     def exploration(self, d: int) -> float:
@@ -127,7 +126,7 @@ class Aegis(ModelBased):
         return schedules.exploration(self.parts.epsilon if self.epsilon is None else self.epsilon, d)
 
     def _choices(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Array:
-        cube, parts, weights = evidence.cube, self.parts, Weights(belief.chance, evidence.price)
+        cube, parts, weights = evidence.cube, self.parts, Weights.of(belief, evidence.price)
         match move:
             case "exploit":
                 return exploit(belief.gp, cube, parts.search, rng, weights)

@@ -14,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.random import Generator
 
-from aegisbo.arrays import Array
+from aegisbo.arrays import Array, Mask
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.durations import Durations
 from aegisbo.strategies.timing import Timing
@@ -33,6 +33,12 @@ class Evidence:
     pending: Array  # (p, width) points under evaluation
     cube: Cube
     timing: Timing | None = None  # only where time matters
+    excess: Array | None = None  # (n, l) by how much they are beyond each limit, above 0 if they break it
+
+    @property
+    def kept(self) -> Mask:  # (n,)
+        """Which finished points keep all limits."""
+        return np.full(len(self.y), True) if self.excess is None else np.all(self.excess <= 0.0, axis=1)
 
     @property
     def price(self) -> Durations | None:

@@ -11,11 +11,14 @@ from aegisbo.arrays import Array
 from aegisbo.search.designs import maximin_latin_hypercube, sobol
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
 from aegisbo.strategies.checks import KnownParameters, check, count, optional
+from aegisbo.strategies.moves import anywhere
 
 
 @dataclass(frozen=True, kw_only=True)
 class Random(KnownParameters):
     """A maximin Latin hypercube of n points (the paper's baseline), then another; a Sobol sequence without n.
+
+    Where there are constraints, its points are merely random among those allowed.
 
     Args:
         n: how many points one Latin hypercube has; None for a Sobol sequence.
@@ -31,6 +34,8 @@ class Random(KnownParameters):
 
     def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion:
         """The next point of the design whose seed was drawn when it began."""
+        if evidence.cube.rules is not None:
+            return Suggestion(anywhere(evidence.cube, rng)[0], memory, {"move": "random"})
         index = memory.get("next", 0)
         if not memory or index == self.n:
             memory, index = {"seed": int(rng.integers(2**63))}, 0

@@ -10,6 +10,8 @@ from aegisbo.arrays import Array
 from aegisbo.strategies.expected_improvement import ExpectedImprovement, Improvement
 from aegisbo.strategies.surrogates import Belief
 
+LIKELY = -0.7  # log of a chance of one half
+
 
 @dataclass(frozen=True, kw_only=True)
 class KrigingBeliever(ExpectedImprovement):
@@ -25,4 +27,11 @@ class KrigingBeliever(ExpectedImprovement):
 def believed_improvement(belief: Belief, pending: Array) -> Improvement:
     """Expected improvement when the believed values count as measured, also where they are the best."""
     gp = belief.gp.believing(pending)
-    return Improvement(gp, min(belief.best, float(gp.y.min()) + gp.constant))
+    return Improvement(gp, best_with(belief, pending))
+
+
+def best_with(belief: Belief, pending: Array) -> float:
+    """The best value, if all pending points turn out as predicted; those that will probably break a limit are none."""
+    if belief.keeping is not None and len(pending):
+        pending = pending[belief.keeping.log_value(pending) > LIKELY]
+    return min(belief.best, float(belief.gp.mean(pending).min())) if len(pending) else belief.best

@@ -17,7 +17,7 @@ from aegisbo.gp.posterior import Posterior
 from aegisbo.search.inner_search import InnerSearch
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.base import Evidence, Memory
-from aegisbo.strategies.chance import Chance, Discounted
+from aegisbo.strategies.chance import Discounted
 from aegisbo.strategies.model_based import Decision, ModelBased
 from aegisbo.strategies.moves import best_points
 from aegisbo.strategies.surrogates import Belief
@@ -92,10 +92,10 @@ class Improvement:
         return -value, -gradient
 
 
-def improve(improvement: Improvement, chance: Chance | None, cube: Cube, search: InnerSearch, rng: Generator) -> Array:
+def improve(improvement: Improvement, belief: Belief, cube: Cube, search: InnerSearch, rng: Generator) -> Array:
     """Maximize an improvement, times the chance to succeed: choices (k, width), the best first."""
-    objective = improvement if chance is None else Discounted(improvement, chance)
-    return search(objective, cube, rng, best_points(improvement.gp))
+    objective = improvement if belief.chance is None else Discounted(improvement, belief.chance)
+    return search(objective, cube, rng, best_points(improvement.gp) if belief.good is None else belief.good)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,5 +112,5 @@ class ExpectedImprovement(ModelBased):
         """Maximize the improvement that this strategy believes in."""
         accounting, searching = rng.spawn(2)
         objective = self.improvement(belief, evidence.pending, accounting)
-        choices = improve(objective, belief.chance, evidence.cube, self.parts.search, searching)
+        choices = improve(objective, belief, evidence.cube, self.parts.search, searching)
         return Decision(choices, {"move": self.move}, memory)

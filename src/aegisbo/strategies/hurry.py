@@ -72,5 +72,5 @@ def _choices(
         return "random", draws
     belief = strategy.believe(evidence, memory, rng)
     objective = replace(believed_improvement(belief, evidence.pending), penalty=chance)
-    found = improve(objective, belief.chance, evidence.cube, strategy.parts.search, rng)
+    found = improve(objective, belief, evidence.cube, strategy.parts.search, rng)
     return "improve", np.vstack([found, draws[np.argsort(objective.screen(draws), kind="stable")]])

@@ -8,7 +8,7 @@ of the low ones predicts it, but not as lower than the highest of these (reGP, P
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
@@ -49,6 +49,10 @@ class LocalQuadratic(ModelBased):
 
     def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
         """Maximize what the neighborhood of the best point promises."""
+        kept = evidence.kept
+        if not kept.all() and kept.sum() > evidence.cube.parameters:  # its center must keep all limits
+            failed = np.vstack([evidence.failed, evidence.X[~kept]])
+            evidence = replace(evidence, X=evidence.X[kept], y=evidence.y[kept], failed=failed, excess=None)
         objective = local_model(evidence).improvement(evidence, belief.chance)
         choices = search_near(objective, evidence.cube, rng)
         return Decision(choices, {"move": "local"}, memory, objective.neighborhood.widths)

@@ -13,6 +13,7 @@ from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.base import Evidence, Memory, Note, Suggestion
 from aegisbo.strategies.checks import KnownParameters, check, optional, switch
 from aegisbo.strategies.duplicates import Fallback, avoid_duplicates
+from aegisbo.strategies.limits import approach, believe_in_limits
 from aegisbo.strategies.moves import Weights, anywhere, pareto, thompson
 from aegisbo.strategies.presets import DEFAULT_PRESET, Preset, name_or_preset, preset_named
 from aegisbo.strategies.success import believe_in_success
@@ -60,7 +61,11 @@ class ModelBased(KnownParameters, ABC):
         # Each step has its own stream, so that leaving out a fit changes no other draw.
         fitting, deciding, replacing, learning = rng.spawn(4)
         belief, memory = self.fitted(evidence, memory, fitting, learning)
-        decision = self.decide(belief, evidence, memory, deciding)
+        if evidence.kept.any():
+            decision = self.decide(belief, evidence, memory, deciding)
+        else:
+            choices = approach(belief, evidence, self.parts.search, self.parts.features, deciding)
+            decision = Decision(choices, {"move": "feasible"}, memory)
         x, note = decision.choices[0], dict(decision.note)
         if self.parts.guard if self.guard is None else self.guard:
             fallbacks = self._fallbacks(str(note["move"]), belief, evidence, replacing)
@@ -78,10 +83,10 @@ class ModelBased(KnownParameters, ABC):
     ) -> tuple[Belief, Memory]:
         """What the surrogate believes, and of failures what is known, where that is another matter."""
         belief, memory = self.parts.surrogate.fit(evidence, memory, fitting)
-        if not self.parts.learns_success:
-            return belief, memory
-        chance, memory = believe_in_success(evidence, memory, learning)
-        return replace(belief, chance=chance), memory
+        if self.parts.learns_success:
+            chance, memory = believe_in_success(evidence, memory, learning)
+            belief = replace(belief, chance=chance)
+        return believe_in_limits(belief, evidence, memory, learning)
 
     def smoothed(self, evidence: Evidence, memory: Memory, rng: Generator) -> Array:  # (n,)
         """The posterior mean at every finished point, in the units of `evidence.y`."""
@@ -90,7 +95,7 @@ class ModelBased(KnownParameters, ABC):
 
     def _fallbacks(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Iterator[Fallback]:
         """What to try after all choices of `move`: the Pareto set, then a sample path."""
-        parts, cube, weights = self.parts, evidence.cube, Weights(belief.chance, evidence.price)
+        parts, cube, weights = self.parts, evidence.cube, Weights.of(belief, evidence.price)
         if move not in ("pareto", "thompson"):
             yield "pareto", lambda: pareto(belief.exploring.gp, cube, parts.front, rng, weights)
         if move != "thompson":

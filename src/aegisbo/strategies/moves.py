@@ -17,10 +17,12 @@ from aegisbo.gp.posterior import GP, Posterior
 from aegisbo.search import nsga2
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.inner_search import InnerSearch, Objective
+from aegisbo.space.allowed import draw
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.chance import Chance, Expected
 from aegisbo.strategies.durations import Durations
 from aegisbo.strategies.per_second import GainPerSecond, quick_first
+from aegisbo.strategies.surrogates import Belief
 
 GOOD = 10  # points that a search is told of
 
@@ -54,12 +56,27 @@ class Weights:
 
     chance: Chance | None = None  # to succeed
     price: Durations | None = None  # how long an evaluation takes, if it counts
+    best: float | None = None  # of the values that count, standardized; None: the lowest measured
+    good: Array | None = None  # (k, width) the best points that count, the best first; None: as measured
+
+    @classmethod
+    def of(cls, belief: Belief, price: Durations | None = None) -> Weights:
+        """What a belief says of it."""
+        return cls(belief.chance, price, None if belief.good is None else belief.best, belief.good)
+
+    def lowest(self, gp: GP) -> float:
+        """The lowest value that counts."""
+        return lowest(gp) if self.best is None else self.best
+
+    def best_points(self, gp: GP) -> Array:
+        """The best points that count."""
+        return best_points(gp) if self.good is None else self.good
 
     def weigh(self, function: Objective, gp: GP) -> Objective:
         """What to minimize instead of a function that the model knows."""
         if self.chance is not None:
             function = Expected(function, self.chance, highest(gp))
-        return function if self.price is None else GainPerSecond(function, lowest(gp), self.price)
+        return function if self.price is None else GainPerSecond(function, self.lowest(gp), self.price)
 
 
 UNWEIGHED = Weights()
@@ -67,14 +84,14 @@ UNWEIGHED = Weights()
 
 def exploit(gp: GP, cube: Cube, search: InnerSearch, rng: Generator, weights: Weights = UNWEIGHED) -> Array:
     """Minimize the posterior mean (Algorithm 1, line 6); given a price, maximize its gain per second."""
-    return search(weights.weigh(_Mean(gp), gp), cube, rng, best_points(gp))
+    return search(weights.weigh(_Mean(gp), gp), cube, rng, weights.best_points(gp))
 
 
 def thompson(
     gp: GP, cube: Cube, search: InnerSearch, features: int, rng: Generator, weights: Weights = UNWEIGHED
 ) -> Array:
     """Minimize a function drawn from the posterior (lines 8 and 9); given a price, maximize its gain per second."""
-    return search(weights.weigh(posterior_path(gp, features, rng), gp), cube, rng, best_points(gp))
+    return search(weights.weigh(posterior_path(gp, features, rng), gp), cube, rng, weights.best_points(gp))
 
 
 def posterior_path(gp: GP, features: int, rng: Generator) -> Objective:
@@ -105,7 +122,7 @@ def pareto(gp: GP, cube: Cube, front: Front, rng: Generator, weights: Weights = 
     members = rng.permutation(archive.front)
     if weights.price is not None:
         members = members[quick_first(weights.price, cube.round(archive.X[members]), rng)]
-    hopeful = front.hopeful(archive.F[members], lowest(gp))
+    hopeful = front.hopeful(archive.F[members], weights.lowest(gp))
     return cube.round(archive.X[np.concatenate([members[hopeful], members[~hopeful]])])
 
 
@@ -117,12 +134,16 @@ def pareto_set(gp: GP, cube: Cube, front: Front, rng: Generator, chance: Chance 
         Z = cube.round(Z)
         mu, var = gp.predict(Z)
         F = np.stack([mu, -np.sqrt(var)], axis=1)
-        if chance is None:
-            return F
         failure = np.array([highest(gp), 0.0])  # it is as bad as can be, and teaches nothing of the values
-        return np.asarray(failure + np.exp(chance.log_value(Z))[:, None] * (F - failure))
+        if chance is not None:
+            F = failure + np.exp(chance.log_value(Z))[:, None] * (F - failure)
+        if cube.rules is not None:  # every allowed point dominates all others
+            beyond = np.maximum(failure, F.max(axis=0)) + 1.0 + cube.violation(Z)[:, None]
+            F = np.where(cube.allowed(Z)[:, None], F, beyond)
+        return np.asarray(F)
 
-    return nsga2.search(lambda Z: by_blocks(objectives, Z), cube.width, rng, population=population)
+    first = None if cube.rules is None else draw(cube, rng, population)
+    return nsga2.search(lambda Z: by_blocks(objectives, Z), cube.width, rng, population=population, first=first)
 
 
 def lowest(gp: GP) -> float:
@@ -141,5 +162,7 @@ def best_points(gp: Posterior) -> Array:
 
 
 def anywhere(cube: Cube, rng: Generator, count: int = 1) -> Array:
-    """Uniformly random points (count, width)."""
+    """Uniformly random points (count, width) that are allowed."""
+    if cube.rules is not None:
+        return cube.without_absent(draw(cube, rng, count))
     return cube.fill(rng.random((count, cube.parameters)))

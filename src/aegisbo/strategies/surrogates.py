@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.random import Generator
@@ -24,6 +24,9 @@ from aegisbo.gp.thinning import thinned
 from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.base import Evidence, Memory, Note
 from aegisbo.strategies.chance import Chance
+
+if TYPE_CHECKING:
+    from aegisbo.strategies.limits import Keeping
 
 GROWTH = 1.05  # the additive model learns anew when there are this many times as many data
 EXPLORING = "wide"  # the name of the model that a ChosenSurrogate explores with
@@ -43,6 +46,11 @@ class Belief:
     model: str = ""  # its name, where there are several
     wide: Callable[[], Belief] | None = None  # makes the one to explore with, if it is another one
     chance: Chance | None = None  # to succeed; None if nothing has failed, or a failure is a bad value to the model
+    # Where there are limits on what is measured: the chance to succeed and that to keep them, of which `chance` is the
+    # product, and the best points that keep them, the best first, or those that come closest.
+    success: Chance | None = None
+    keeping: Keeping | None = None
+    good: Array | None = None
     rows: Index | None = None  # of the evidence that the posterior knows, values first; None for all
 
     @cached_property
@@ -72,8 +80,10 @@ class Belief:
         }
         if self.model:
             said["model"] = self.model
-        if self.chance is not None:
-            said["success"] = float(np.exp(self.chance.log_value(z)[0]))
+        success = self.chance if self.keeping is None else self.success
+        for name, chance in {"success": success, "feasible": self.keeping}.items():
+            if chance is not None:
+                said[name] = float(np.exp(chance.log_value(z)[0]))
         if self.notes:
             said["fit"] = list(self.notes)
         return said

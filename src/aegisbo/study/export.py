@@ -46,6 +46,7 @@ def _row(trial: Trial, asked: Event | None, ended: Event | None) -> dict[str, An
         "state": trial.state,
         "value": trial.value,
         **{f"param_{name}": value for name, value in trial.params.items()},
+        **{f"measured_{name}": value for name, value in trial.measured.items()},
         "move": trial.note.get("move"),
         "asked_at": None if asked is None else asked.at,
         "suggestion_seconds": None if asked is None else asked.body["seconds"],

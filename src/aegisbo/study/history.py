@@ -12,6 +12,7 @@ from numpy.random import Generator
 from aegisbo.errors import AegisError, StudyError
 from aegisbo.optimizer import Optimizer, Settings
 from aegisbo.outcome import Outcome
+from aegisbo.space import Space
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.registry import resolve
 from aegisbo.study.store import Event
@@ -40,10 +41,11 @@ class AbsentStrategy:
 class History:
     """The state of an optimizer, event by event; a trial that was lost is still pending."""
 
-    def __init__(self, created: Event, strategy: Strategy | None = None) -> None:
+    def __init__(self, created: Event, strategy: Strategy | None = None, space: Space | None = None) -> None:
         if created.kind != "created":
             raise StudyError(f"The study begins with {created.kind!r} instead of 'created': it is damaged.")
         self.state: dict[str, Any] = {**created.body["optimizer"], "memory": {}, "observed": [], "trials": []}
+        self._space = space
         self._strategy = self._absent() if strategy is None or self.state["strategy"] is not None else strategy
 
     def _absent(self) -> AbsentStrategy | None:
@@ -66,7 +68,8 @@ class History:
             trials.append({"number": event.number, "params": body["params"], "note": body["note"]})
             self.state["memory"] = body["memory"]
         elif event.kind == "told":
-            trials[event.number] |= {"state": "done", "value": body["value"], "reason": None, **_how_it_went(body)}
+            told = {"state": "done", "value": body["value"], "reason": None, "measured": body.get("measured", {})}
+            trials[event.number] |= {**told, **_how_it_went(body)}
         elif event.kind == "failed" and _is_news(trials[event.number], body["state"]):
             trials[event.number] |= {"state": body["state"], "reason": body["reason"], **_how_it_went(body)}
         elif event.kind == "observed":
@@ -84,7 +87,7 @@ class History:
 
     def optimizer(self) -> Optimizer:
         """The optimizer after all these events."""
-        settings = Settings.from_description(self.state, self._strategy)
+        settings = Settings.from_description(self.state, self._strategy, self._space)
         return Optimizer.restored(settings, **{name: self.state[name] for name in ("memory", "observed", "trials")})
 
 
@@ -118,6 +121,7 @@ def outcome_of(event: Event) -> Outcome:
         began=body.get("began"),
         worker=body.get("worker"),
         output=body.get("output", ""),
+        measured=body.get("measured", {}),
     )
 
 
@@ -140,15 +144,16 @@ def _is_news(trial: Mapping[str, Any], failure: str) -> bool:
     return state is None or (failure == "timed_out" and state != "done")
 
 
-def optimizer_after(events: Iterable[Event], strategy: Strategy | None = None) -> Optimizer:
+def optimizer_after(events: Iterable[Event], strategy: Strategy | None = None, space: Space | None = None) -> Optimizer:
     """The optimizer that lived through all these events.
 
     Args:
         events: of one study, from its beginning.
         strategy: the strategy object, for a study that could not store it; only choosing points needs it.
+        space: has the functions among the constraints, for a study that could not store them; likewise.
     """
     first, *rest = events
-    history = History(first, strategy)
+    history = History(first, strategy, space)
     for event in rest:
         history.add(event)
     return history.optimizer()

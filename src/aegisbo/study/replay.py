@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from aegisbo.space import Space
+from aegisbo.space.constraints import Constraint
 from aegisbo.study.history import RESULTS, History
 from aegisbo.study.store import Event, read_events
 from aegisbo.study.study import build
@@ -43,21 +45,28 @@ class Replay:
         return max((difference.distance for difference in self.differences), default=0.0)
 
 
-def replay(path: str | os.PathLike[str], tick: Callable[[int, int], None] = lambda done, all: None) -> Replay:
+def replay(
+    path: str | os.PathLike[str],
+    tick: Callable[[int, int], None] = lambda done, all: None,
+    constraints: Iterable[Constraint] = (),
+) -> Replay:
     """Make every decision of the study again, each from what the record says was known then.
 
     Args:
         path: the study file.
         tick: is told after each decision how many are done, and of how many.
+        constraints: the functions among the constraints of the run, which are not part of the file.
 
     Returns:
         Which decisions came out otherwise, and what has changed in the environment since.
 
     Raises:
         StudyError: the file cannot be read, or its strategy was an object that is not part of it.
+        InvalidInput: a constraint was a function, and is missing.
     """
     created, *events = read_events(Path(path))
-    history = History(created)
+    space = Space.from_description(created.body["optimizer"]["space"]).given(constraints)
+    history = History(created, space=space)
     asked = [event for event in events if event.kind == "asked"]
     results = [event for event in events if event.kind in RESULTS]
     differences = []

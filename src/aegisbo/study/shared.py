@@ -115,7 +115,8 @@ class Shared:
             joined = join(store, settings, me, say, objective=objective, anyway=anyway, alone=lock.alone)
             foreign = settings.strategy if settings is not None and settings.text is None else None
             events = [event for event in store.events() if event.id <= joined.id]
-            study = cls(store, optimizer_after(events, foreign), joined, retries=retries, turn=lock.turn)
+            optimizer = optimizer_after(events, foreign, None if settings is None else settings.space)
+            study = cls(store, optimizer, joined, retries=retries, turn=lock.turn)
             study._resources = resources.pop_all()
         study._live()
         return study

@@ -96,7 +96,8 @@ class Study:
                 if space != recorded.space:
                     say(f"{path} has wider bounds from now on: {space.parameters}.")
                     store.append("widened", None, {"space": space.describe()})
-                    optimizer = optimizer_after(store.events(), settings.strategy if settings.text is None else None)
+                    strategy = settings.strategy if settings.text is None else None
+                    optimizer = optimizer_after(store.events(), strategy, settings.space)
             seen = store.append("opened", None, driver)
             return cls(path, store, optimizer, seen, resources.pop_all())
 
@@ -111,8 +112,8 @@ class Study:
                 self.closed(f"The driver ended with an error ({type(error).__name__}: {error}).", [])
         self._resources.close()
 
-    def observe(self, pairs: Sequence[tuple[Any, float]]) -> None:
-        """Add data from elsewhere, (x, y) each; those that an earlier call has added are not added again.
+    def observe(self, pairs: Sequence[tuple[Any, ...]]) -> None:
+        """Add data from elsewhere, (x, y) or (x, y, measured) each; those of an earlier call are not added again.
 
         Raises:
             StudyError: the study has other data than those with which the list begins.
@@ -121,17 +122,18 @@ class Study:
             return
         known = self.optimizer.observed
         fresh = Optimizer.from_settings(self.optimizer.settings)
-        given = [fresh.observe(x, y) for x, y in pairs]
+        given = [fresh.observe(*pair) for pair in pairs]
         for k, (old, new) in enumerate(zip(known, given, strict=False)):
             if old != new:
                 raise StudyError(
                     f"{self.path} holds another run: observed point {k} is {_told(old)} in the study and {_told(new)} "
                     "in this call. Use another file, or give the same points first and new ones after them."
                 )
-        for trial, (x, y) in zip(given[len(known) :], pairs[len(known) :], strict=True):
+        for trial, pair in zip(given[len(known) :], pairs[len(known) :], strict=True):
             body = {"params": trial.params, "state": trial.state, "value": trial.value, "reason": trial.reason}
+            body |= {"measured": dict(trial.measured)} if trial.measured else {}
             self.seen = self._store.append("observed", trial.number, body)
-            self.optimizer.observe(x, y)
+            self.optimizer.observe(*pair)
 
     def asked(self, trial: Asked, memory: Mapping[str, Any], seen: int, seconds: float) -> int:
         """A point was chosen, knowing all results up to event `seen`, which took `seconds`."""
@@ -169,7 +171,8 @@ def as_event(outcome: Outcome, seconds: float) -> tuple[str, dict[str, Any]]:
     """What a study writes down when an evaluation ends like this: the kind of the event and its body."""
     went = {"seconds": seconds, "began": outcome.began, "worker": outcome.worker, "output": outcome.output}
     if outcome.state == "done":
-        return "told", {"value": outcome.value, **went}
+        measured = {"measured": dict(outcome.measured)} if outcome.measured else {}
+        return "told", {"value": outcome.value, **measured, **went}
     why = {"reason": outcome.reason, "traceback": outcome.traceback}
     return ("lost", {**why, **went}) if outcome.state == "lost" else ("failed", {"state": outcome.state, **why, **went})
 
@@ -201,7 +204,7 @@ def agreed(
     foreign = None if given is None or given.text is not None else given.strategy
     if given is not None:
         _require_same(store.path, given, settings_of(events))
-    optimizer = optimizer_after(events, foreign)
+    optimizer = optimizer_after(events, foreign, None if given is None else given.space)
     news = _described(_news(store.path, objective, events, optimizer, say, anyway=anyway))
     if news and not _has_value(optimizer):
         _retry_failures(store, optimizer)  # of another function, or of this one before it was mended

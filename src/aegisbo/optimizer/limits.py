@@ -1,0 +1,125 @@
+"""Limits on what an evaluation measures beside its value: as the user writes them, and how the best point stands."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from aegisbo.arrays import Array
+from aegisbo.errors import InvalidInput
+from aegisbo.number import as_number
+from aegisbo.optimizer.trial import Trial
+
+LIMIT = re.compile(r"\s*([A-Za-z_]\w*)\s*(<=|>=|<|>)\s*(\S+)\s*")
+NEAR = 0.05  # standard deviations of what was measured: a limit that is nearer to the best point binds
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What must hold of a quantity that is measured, such as latency <= 5."""
+
+    text: str
+    name: str = field(compare=False)
+    symbol: str = field(compare=False)
+    bound: float = field(compare=False)
+
+    def excess(self, value: float) -> float:
+        """By how much a value is beyond the limit: above 0 if it breaks it."""
+        beyond = value - self.bound if self.symbol[0] == "<" else self.bound - value
+        return math.ulp(self.bound) if beyond == 0.0 and len(self.symbol) == 1 else beyond  # the bound itself is beyond
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How the best point stands to a limit."""
+
+    limit: str
+    value: float  # measured there
+    slack: float  # how far it is from the limit; below 0 if it breaks it
+    binds: bool  # it is at the limit, or a better value was measured where this limit alone was broken
+
+    def __str__(self) -> str:
+        broken = "broken" if self.slack < 0.0 else "binds" if self.binds else ""
+        return f"{self.limit}: {self.value:.6g}" + (f" ({broken})" if broken else "")
+
+
+def limits_of(given: Iterable[str | Limit], parameters: Iterable[str]) -> tuple[Limit, ...]:
+    """The limits that texts mean.
+
+    Raises:
+        InvalidInput: one cannot be read, or its name is that of a parameter.
+    """
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise InvalidInput(f"limits must be a list, such as ['latency <= 5'], got {given!r}.")
+    limits = tuple(dict.fromkeys(_limit(each) for each in given))
+    for limit in limits:
+        if limit.name in parameters:
+            raise InvalidInput(
+                f"The limit {limit.text!r} is on a parameter: limits are on what is measured; for parameters there are "
+                f"constraints=[{limit.text!r}]."
+            )
+    return limits
+
+
+def _limit(given: Any) -> Limit:
+    if isinstance(given, Limit):
+        return given
+    found = LIMIT.fullmatch(given) if isinstance(given, str) else None
+    bound = None if found is None else _number(found[3])
+    if found is None or bound is None:
+        raise InvalidInput(f"The limit {given!r} cannot be read: write one name and one number, as in 'latency <= 5'.")
+    shown = f"{bound:g}" if float(f"{bound:g}") == bound else repr(bound)  # a study reads it again
+    return Limit(f"{found[1]} {found[2]} {shown}", found[1], found[2], bound)
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def names_of(limits: Sequence[Limit]) -> tuple[str, ...]:
+    """What must be measured."""
+    return tuple(dict.fromkeys(limit.name for limit in limits))
+
+
+def excesses(limits: Sequence[Limit], trials: Sequence[Trial]) -> Array:  # (n, l)
+    """By how much the trials are beyond each limit."""
+    rows = [[limit.excess(trial.measured[limit.name]) for limit in limits] for trial in trials]
+    return np.array(rows, dtype=np.float64).reshape(len(trials), len(limits))
+
+
+def standings(
+    limits: Sequence[Limit], best: Trial | None, trials: Sequence[Trial], losses: Array
+) -> tuple[Standing, ...]:
+    """How the best of the trials that are done, with these losses (n,), stands to each limit."""
+    if best is None or not limits:
+        return ()
+    excess = excesses(limits, trials)
+    mine = next(k for k, trial in enumerate(trials) if trial.number == best.number)
+    found = []
+    for k, limit in enumerate(limits):
+        alone = (excess[:, k] > 0.0) & (np.delete(excess, k, axis=1) <= 0.0).all(axis=1)
+        slack = -float(excess[mine, k])
+        binds = slack <= NEAR * float(excess[:, k].std()) or bool((losses[alone] < losses[mine]).any())
+        found.append(Standing(limit.text, best.measured[limit.name], slack, binds))
+    return tuple(found)
+
+
+def checked_measured(measured: object) -> dict[str, Any]:
+    """What was measured, by name, as a user tells it."""
+    if measured is None:
+        return {}
+    if not isinstance(measured, Mapping) or not all(isinstance(name, str) for name in measured):
+        raise InvalidInput(f"measured is {measured!r}: give numbers by name, such as {{'latency': 3.2}}.")
+    for name, value in measured.items():
+        if as_number(value) is None:
+            raise InvalidInput(f"measured has {name} = {value!r}: give a number.")
+    return dict(measured)

@@ -1,0 +1,183 @@
+"""The inner search where constraints leave a part of the cube only: its lowest point often lies on their edge.
+
+Descents go a little way beyond the edge, which costs them the more the further they go, and in the end they are pulled
+back to the last allowed point on the way. So they slide along the edge, and every point that is handed out is allowed.
+Of a constraint that cannot say how far it is broken, because it is a function, only the pulling back is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+
+from aegisbo.arrays import Array, Floats
+from aegisbo.search.blocks import by_blocks
+from aegisbo.search.inner_search import Objective, best_starts, descended, on_branches
+from aegisbo.search.near_best import FINALISTS, SPRINT, NearBestSearch, children, placed
+from aegisbo.search.neighbors import Partly, coordinates, lowest_first, neighbors, values_of, walk
+from aegisbo.space.allowed import draw, pulled_back
+from aegisbo.space.cube import Continuous, Cube, Grid
+
+PRICE, STEEPER = 1e2, 5.0  # of a broken constraint, and how it grows from round to round
+ROUNDS = 8  # of descent, and
+STEPS = 40  # steps in each at most
+CLOSE = 1e-8  # by which constraints may be broken in the end, before a point is pulled back
+STEP = 1e-6  # of the differences that say how a cost grows
+WALKERS = 4  # that move between levels
+TURNS = 4  # of descents and of moves between levels
+COUNTS = NearBestSearch()
+LISTED = 1000  # points for each parameter: a cube of no more is looked at in full
+
+
+def search_within(objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
+    """Low allowed points (k, width), rounded to what can be evaluated, the lowest first."""
+    if cube.size <= LISTED * cube.parameters:
+        return lowest_first(objective, cube.every_point())
+    objective = on_branches(objective, cube)
+    anywhere = draw(cube, rng, COUNTS.candidates * cube.parameters)
+    starts = _promising(objective, cube, rng, good, anywhere)
+    slide = Slide(cube, anywhere[[int(cube.slacks(anywhere).min(axis=1, initial=np.inf).argmax())]])
+    if all(isinstance(axis, Continuous) for axis in cube.axes):
+        ahead = slide.sprint(objective, starts)
+        found = np.vstack([slide.all_the_way(objective, ahead[:FINALISTS]), ahead[FINALISTS:]])
+    else:
+        found = _in_turns(objective, slide, starts)
+    points = cube.round(np.vstack([found, starts]))
+    return lowest_first(objective, points[cube.allowed(points)])
+
+
+def _in_turns(objective: Objective, slide: Slide, starts: Array) -> Array:
+    """Allowed points (k, width) that descents and moves between levels lead to, and their neighbors."""
+    cube = slide.cube
+    inside, at_fixed_levels = _Inside(objective, cube), Partly(objective, coordinates(cube, Continuous))
+    found = slide.sprint(Partly(objective, coordinates(cube, Continuous, Grid)), starts)[:WALKERS]
+    for _ in range(TURNS):
+        settled = found if cube.size < np.inf else slide.all_the_way(at_fixed_levels, found)
+        found = _exchanged(inside, cube, walk(inside, cube, settled))
+        if np.array_equal(found, settled):
+            break
+    around = neighbors(cube, found).reshape(-1, cube.width)
+    return np.vstack([found, around[cube.allowed(around)]])
+
+
+def _exchanged(objective: Objective, cube: Cube, points: Array) -> Array:
+    """The points (k, width), each replaced by a neighbor of a neighbor if that is lower.
+
+    At an edge such as a + b <= 10 a step up of one parameter must wait for a step down of the other.
+    """
+    points, values = points.copy(), values_of(objective, points)
+    for k, point in enumerate(points):
+        ring = neighbors(cube, neighbors(cube, point[None])[0]).reshape(-1, cube.width)
+        heights = values_of(objective, ring)
+        if heights.min() < values[k]:
+            points[k] = ring[heights.argmin()]
+    return points
+
+
+def _promising(objective: Objective, cube: Cube, rng: Generator, good: Array, anywhere: Array) -> Array:
+    """The best of allowed points drawn anywhere, and of those near good ones; as `NearBestSearch.promising`."""
+    near = np.vstack([placed(good, cube, rng), children(good, cube, 2 * COUNTS.near * cube.parameters, rng)])
+    near = near[cube.allowed(near)]
+    values = by_blocks(objective.screen, np.vstack([anywhere, near]))
+    of_anywhere, of_near = values[: len(anywhere)], values[len(anywhere) :]
+    starts = anywhere[best_starts(of_anywhere, COUNTS.starts, rng)]
+    if not len(near):
+        return starts
+    return np.vstack([starts, near[best_starts(of_near, COUNTS.near_starts, rng)]])
+
+
+@dataclass(frozen=True)
+class Slide:
+    """Descents along the edges of what is allowed."""
+
+    cube: Cube
+    deep: Array  # (1, width) an allowed point far from all edges: whoever is on one is pulled back towards it
+
+    def sprint(self, objective: Objective, starts: Array) -> Array:
+        """Where all allowed starts (k, width) get in a few steps, the lowest first."""
+        beyond, _ = descended(_Priced(objective, self.cube, PRICE, np.zeros(1)), starts, steps=SPRINT)
+        ahead = self._back(objective, starts, beyond)
+        return ahead[np.argsort(values_of(objective, ahead), kind="stable")]
+
+    def all_the_way(self, objective: Objective, starts: Array) -> Array:
+        """Allowed points (k, width), each nowhere above its allowed start (k, width).
+
+        The augmented Lagrangian: what the last round had to pay for breaking a constraint is what keeping it is worth
+        in the next one. One start at a time, because together they would share what is learned of the curvature.
+        """
+        return np.vstack([self._from(objective, start[None]) for start in starts])
+
+    def _from(self, objective: Objective, inside: Array) -> Array:  # (1, width) -> (1, width)
+        beyond, price, worth = inside, PRICE, np.zeros(self.cube.slacks(inside).shape[1])
+        short = np.inf
+        for _ in range(ROUNDS):
+            beyond, _ = descended(_Priced(objective, self.cube, price, worth), beyond, steps=STEPS)
+            slacks = self.cube.slacks(beyond)[0]
+            worth = np.maximum(worth - price * slacks, 0.0)
+            last, short = short, float(-slacks.min(initial=0.0))
+            if short < CLOSE:
+                break
+            price *= STEEPER if short > 0.25 * last else 1.0
+        return self._back(objective, inside, beyond)
+
+    def _back(self, objective: Objective, inside: Array, beyond: Array) -> Array:
+        """The lowest of `inside` (k, width), and of the last allowed points on the ways to `beyond` (k, width).
+
+        One way leads from `inside` itself, which may be on an edge already, and one from deep inside, at the same
+        levels.
+        """
+        levels = coordinates(self.cube, Continuous) == 0.0
+        deep = np.where(levels, inside, self.deep)
+        deep = np.where(self.cube.allowed(deep)[:, None], deep, inside)
+        points = np.stack(
+            [inside, *(pulled_back(self.cube, start, beyond) for start in (inside, deep))]
+        )  # (3, k, width)
+        values = values_of(objective, points.reshape(-1, self.cube.width)).reshape(3, -1)
+        return np.asarray(points[values.argmin(axis=0), np.arange(len(inside))])
+
+
+@dataclass(frozen=True)
+class _Priced:
+    """The objective where a broken constraint costs: ½ price (worth/price − slack)², as long as that is above 0."""
+
+    objective: Objective
+    cube: Cube
+    price: float
+    worth: Array  # (r,)
+
+    def screen(self, Z: Array) -> Floats:
+        return np.asarray(self.objective.screen(Z) + self._cost(Z))
+
+    def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+        values, gradients = self.objective.value_and_gradient(Z)
+        cost = self._cost(Z)
+        paid = np.flatnonzero(cost > 0.0)
+        if not len(paid):
+            return values, gradients
+        width = self.cube.width
+        steps = np.where(Z[paid] > 0.5, -STEP, STEP)  # (k, width)
+        moved = (Z[paid][:, None, :] + steps[:, :, None] * np.eye(width)).reshape(-1, width)
+        gradients = gradients.copy()
+        gradients[paid] += (self._cost(moved).reshape(-1, width) - cost[paid, None]) / steps
+        return values + cost, gradients
+
+    def _cost(self, Z: Array) -> Array:  # (m, width) -> (m,)
+        owed = np.maximum(self.worth / self.price - self.cube.slacks(Z), 0.0)
+        return np.asarray(0.5 * self.price * (owed**2).sum(axis=1))
+
+
+@dataclass(frozen=True)
+class _Inside:
+    """The objective, and infinity at points that are not allowed."""
+
+    objective: Objective
+    cube: Cube
+
+    def screen(self, Z: Array) -> Floats:
+        return np.where(self.cube.allowed(Z), self.objective.screen(Z), np.inf)
+
+    def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+        values, gradients = self.objective.value_and_gradient(Z)
+        return np.where(self.cube.allowed(Z), values, np.inf), gradients

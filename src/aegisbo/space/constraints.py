@@ -1,0 +1,226 @@
+"""Constraints that are known before anything is evaluated: texts such as "a < b", or functions that return a bool."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from aegisbo.arrays import Array, Mask
+from aegisbo.errors import InvalidInput
+from aegisbo.space.expression import Column, Expression, Kind, Verdict, parsed
+from aegisbo.space.parameters import Choice, Int, Parameter, Real
+
+Label = str | dict[str, str]  # a text, or {"function": its name}
+Constraint = str | Callable[..., bool]
+KEY = "constraints"  # under which a description of a space has them
+MOST = 1e3  # by which a slack counts, in units of its spread
+
+
+@dataclass(frozen=True)
+class Function:
+    """A constraint that cannot be written down; two are the same if their functions have the same name."""
+
+    name: str
+    call: Callable[..., bool] | None = field(compare=False, repr=False)  # None: it is not here
+    names: tuple[str, ...] = field(compare=False, repr=False)  # of the parameters that it needs
+    passed: tuple[str, ...] = field(compare=False, repr=False)  # and of those that it is given where they are there
+    listed: bool = field(default=False, compare=False, repr=False)  # it is given one list, as the objective is
+
+    @property
+    def text(self) -> str:
+        return f"{self.name}()"
+
+    def verdict(self, columns: Mapping[str, Column], active: Mapping[str, Mask]) -> Verdict:
+        """What it says of points, one by one; it cannot say by how much."""
+        rows = {name: (column.tolist(), active[name]) for name, column in columns.items() if name in self.passed}
+        count = len(next(iter(columns.values())))
+        holds = [self._holds({n: values[k] for n, (values, there) in rows.items() if there[k]}) for k in range(count)]
+        return Verdict(np.array(holds, dtype=bool), np.zeros(count))
+
+    def _holds(self, params: dict[str, Any]) -> bool:
+        if any(name not in params for name in self.names):
+            return True
+        if self.call is None:
+            raise InvalidInput(
+                f"The run was made with the constraint {self.text}, a function that is not part of it: pass it again."
+            )
+        try:
+            answer = self.call(_as_list(params)) if self.listed else self.call(**params)
+        except Exception as error:
+            raise InvalidInput(f"The constraint {self.text} raised {error!r} at {params}: mend it.") from error
+        if not isinstance(answer, bool | np.bool_):
+            raise InvalidInput(f"The constraint {self.text} must return True or False, got {answer!r} at {params}.")
+        return bool(answer)
+
+
+Rule = Expression | Function
+
+
+def _as_list(params: Mapping[str, Any]) -> Any:
+    values = list(params.values())
+    return np.array(values) if all(isinstance(value, float) for value in values) else values
+
+
+def rules_of(
+    constraints: Iterable[Constraint | Rule | Label], parameters: Mapping[str, Parameter], named: bool
+) -> tuple[Rule, ...]:
+    """The constraints as a user gave them, or as they were stored, each once.
+
+    Raises:
+        InvalidInput: one cannot be read, or speaks of what is not there.
+    """
+    if isinstance(constraints, str) or callable(constraints) or not isinstance(constraints, Iterable):
+        raise InvalidInput(f"constraints must be a list, such as ['a < b'], got {constraints!r}.")
+    kinds = {name: _kind(parameter) for name, parameter in parameters.items()}
+    rules: list[Rule] = []
+    for each in constraints:
+        rule = _rule(each, parameters, kinds, named)
+        while isinstance(rule, Function) and any(rule == other and rule.call is not other.call for other in rules):
+            rule = replace(rule, name=f"{rule.name}'")  # another lambda, say
+        rules += [] if rule in rules else [rule]
+    return tuple(rules)
+
+
+def _rule(given: Any, parameters: Mapping[str, Parameter], kinds: Mapping[str, Kind], named: bool) -> Rule:
+    if isinstance(given, Expression):
+        given = given.text
+    if isinstance(given, str):
+        return parsed(given, kinds)
+    if isinstance(given, Function):
+        return given
+    if isinstance(given, Mapping) and set(given) == {"function"}:
+        return Function(given["function"], None, (), tuple(parameters))
+    if not callable(given):
+        raise InvalidInput(f"A constraint is a text such as 'a < b', or a function that returns a bool, got {given!r}.")
+    return _function(given, parameters, named)
+
+
+def _function(call: Callable[..., bool], parameters: Mapping[str, Parameter], named: bool) -> Function:
+    name = getattr(call, "__qualname__", type(call).__qualname__).rpartition("<locals>.")[2]
+    if not named:
+        return Function(name, call, (), tuple(parameters), listed=True)
+    try:
+        arguments = inspect.signature(call).parameters.values()
+    except (TypeError, ValueError):  # a builtin
+        return Function(name, call, (), tuple(parameters))
+    needed = [a.name for a in arguments if a.default is a.empty and a.kind not in (a.VAR_KEYWORD, a.VAR_POSITIONAL)]
+    for argument in needed:
+        if argument not in parameters:
+            raise InvalidInput(
+                f"The constraint {name}() takes {argument!r}, which is no parameter: there are {', '.join(parameters)}."
+            )
+    takes_all = any(a.kind is a.VAR_KEYWORD for a in arguments)
+    taken = {a.name for a in arguments}
+    passed = tuple(parameter for parameter in parameters if takes_all or parameter in taken)
+    if not passed:
+        raise InvalidInput(f"The constraint {name}() takes no parameter: there are {', '.join(parameters)}.")
+    return Function(name, call, tuple(needed), passed)
+
+
+def label_of(rule: Rule) -> Label:
+    """What a study stores of it."""
+    return rule.text if isinstance(rule, Expression) else {"function": rule.name}
+
+
+def _kind(parameter: Parameter) -> Kind:
+    if not isinstance(parameter, Choice):
+        return "number"
+    if all(isinstance(value, bool) for value in parameter.values):
+        return "truth"
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in parameter.values)
+    return "number" if numbers else "choice"
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """All constraints of a space on its cube; one that speaks of a parameter which is not there counts as kept."""
+
+    rules: tuple[Rule, ...]
+    parameters: Mapping[str, Parameter] = field(compare=False, hash=False)
+
+    @cached_property
+    def _columns(self) -> dict[str, tuple[int, slice]]:
+        """Where the parameters are that some rule speaks of: which axis, and which coordinates."""
+        used = {name for rule in self.rules for name in (rule.names if isinstance(rule, Expression) else rule.passed)}
+        found, start = {}, 0
+        for k, (name, parameter) in enumerate(self.parameters.items()):
+            if name in used:
+                found[name] = k, slice(start, start + parameter.axis.width)
+            start += parameter.axis.width
+        return found
+
+    def verdicts(self, Z: Array, active: Mask, rules: Iterable[Rule] | None = None) -> list[Verdict]:
+        """What each, or each of some, says of points (m, width), given which axes are there (m, parameters)."""
+        there = {name: active[:, k] for name, (k, _) in self._columns.items()}
+        values = {name: decoded(self.parameters[name], Z[:, block]) for name, (_, block) in self._columns.items()}
+        numbers = {name: v.astype(np.float64) if v.dtype.kind == "i" else v for name, v in values.items()}
+        rules = self.rules if rules is None else rules
+        return [self._of(rule, values if isinstance(rule, Function) else numbers, there) for rule in rules]
+
+    def _of(self, rule: Rule, values: Mapping[str, Column], there: Mapping[str, Mask]) -> Verdict:
+        if isinstance(rule, Function):
+            return rule.verdict(values, there)
+        holds, slack = rule.verdict(values)
+        absent = ~np.all([there[name] for name in rule.names], axis=0)
+        return Verdict(holds | absent, np.where(absent, np.inf, slack))
+
+    def allow(self, Z: Array, active: Mask) -> Mask:  # (m, width), (m, parameters) -> (m,)
+        """Which points keep all of them."""
+        return np.asarray(np.all([verdict.holds for verdict in self.verdicts(Z, active)], axis=0))
+
+    def slacks(self, Z: Array, active: Mask) -> Array:  # (m, width), (m, parameters) -> (m, r)
+        """By how much points keep each of them, below 0 where they do not; without functions, which cannot tell."""
+        found = np.empty((len(Z), len(self._told)))
+        if self._told:
+            for k, verdict in enumerate(self.verdicts(Z, active, self._told)):
+                found[:, k] = np.nan_to_num(verdict.slack, nan=-np.inf) / self._spreads[k]
+        return np.clip(found, -MOST, MOST)
+
+    @cached_property
+    def _told(self) -> list[Rule]:
+        """Those that say by how much they are broken."""
+        return [rule for rule in self.rules if isinstance(rule, Expression)]
+
+    @cached_property
+    def _spreads(self) -> list[float]:
+        """By how much each slack differs from point to point, which is its unit."""
+        width = sum(parameter.axis.width for parameter in self.parameters.values())
+        Z = np.random.default_rng(0).random((256, width))
+        everywhere = np.full((256, len(self.parameters)), True)
+        slacks = [verdict.slack for verdict in self.verdicts(Z, everywhere, self._told)]
+        spreads = [float(np.std(slack[np.isfinite(slack)])) if np.isfinite(slack).any() else 0.0 for slack in slacks]
+        return [spread if 0.0 < spread < math.inf else 1.0 for spread in spreads]
+
+    def broken(self, Z: Array, active: Mask) -> list[str]:
+        """In which words the constraints are told that no point keeps."""
+        verdicts = zip(self.rules, self.verdicts(Z, active), strict=True)
+        return [rule.text for rule, verdict in verdicts if not verdict.holds.any()]
+
+    @property
+    def absent(self) -> bool:
+        """Whether one is a function that is not here."""
+        return any(isinstance(rule, Function) and rule.call is None for rule in self.rules)
+
+
+def decoded(parameter: Parameter, block: Array) -> Column:  # (m, its width) -> (m,)
+    """The values that coordinates stand for: to the last digit those that `parameter.decode` gives."""
+    match parameter:
+        case Int():
+            return np.asarray(parameter.low + parameter.axis.levels(block).astype(np.int64) * parameter.step)
+        case Choice():
+            kind = np.float64 if _kind(parameter) == "number" else object
+            return np.array(parameter.values, dtype=kind)[parameter.axis.levels(block)]
+        case Real():
+            low, high = parameter._scale
+            share = np.clip(block[:, 0], 0.0, 1.0)
+            value = low * (1 - share) + high * share
+            if parameter.log:  # as `decode` does: NumPy's may differ in the last digit
+                value = np.array([math.exp(each) for each in value.tolist()])
+            value = np.clip(value, parameter.low, parameter.high)
+            return np.where(share == 0.0, parameter.low, np.where(share == 1.0, parameter.high, value))

@@ -1,0 +1,216 @@
+"""A small language for constraints: numbers, names and quoted choices, and what can be said of them.
+
+    a < b                       also <=, >, >=, ==, !=, and chains such as 0 < a <= b
+    x + 2*y <= 3                + - * / **, abs, min, max, sqrt, log, exp
+    kind != "deep" or n <= 4    and, or, not
+
+Nothing else is understood, so a text from a file cannot do anything but compare. All points are looked at together.
+Beside whether it holds, each comparison says by how much, so that a search knows the way back.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegisbo.arrays import Array, Mask
+from aegisbo.errors import InvalidInput
+
+Column = NDArray[Any]  # (m,) numbers, or choices as objects
+Kind = str  # "number", "truth" or "choice"
+
+ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: np.add,
+    ast.Sub: np.subtract,
+    ast.Mult: np.multiply,
+    ast.Div: np.divide,
+    ast.Pow: np.power,
+}
+COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {  # with how many arguments at least
+    "abs": (np.abs, 1),
+    "sqrt": (np.sqrt, 1),
+    "log": (np.log, 1),
+    "exp": (np.exp, 1),
+    "min": (lambda *given: np.minimum.reduce(np.broadcast_arrays(*given)), 2),
+    "max": (lambda *given: np.maximum.reduce(np.broadcast_arrays(*given)), 2),
+}
+ALLOWED = "names, numbers, quoted choices, + - * / **, comparisons, and, or, not, abs, min, max, sqrt, log, exp"
+
+
+class Verdict(NamedTuple):
+    """Whether something holds, and by how much: below 0 where it does not."""
+
+    holds: Mask  # (m,)
+    slack: Array  # (m,)
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A constraint that can be written down; two are the same if they read the same."""
+
+    text: str
+    names: tuple[str, ...] = field(compare=False, repr=False)  # of the parameters in it
+    tree: ast.expr = field(compare=False, repr=False)
+
+    def verdict(self, columns: Mapping[str, Column]) -> Verdict:
+        """What it says of points, given the values of its parameters (m,) by name; no value counts as broken."""
+        with np.errstate(all="ignore"):
+            holds, slack = _truth(self.tree, columns)
+        length = len(columns[self.names[0]])
+        return Verdict(np.broadcast_to(holds, length), np.broadcast_to(slack, length).astype(np.float64))
+
+
+def parsed(text: str, kinds: Mapping[str, Kind]) -> Expression:
+    """The expression that a text means.
+
+    Args:
+        text: as above.
+        kinds: of the parameters by name.
+
+    Raises:
+        InvalidInput: it cannot be read, or compares what cannot be compared.
+    """
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        why = "a comparison is written ==" if "=" in text and "==" not in text else getattr(error, "msg", str(error))
+        raise InvalidInput(f"Constraint {text!r} cannot be read ({why}): write it as in 'a + 2*b <= 3'.") from None
+    try:
+        kind = _kind(tree, kinds)
+    except InvalidInput as error:
+        raise InvalidInput(f"Constraint {text!r}: {error}") from None
+    if kind != "truth":
+        raise InvalidInput(f"Constraint {text!r} compares nothing: write it as in 'a + 2*b <= 3'.")
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    names = {node.id: 0 for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called}
+    if not names:
+        raise InvalidInput(f"Constraint {text!r} speaks of no parameter: use one of {', '.join(kinds)}.")
+    return Expression(ast.unparse(tree), tuple(names), tree)
+
+
+def _kind(node: ast.expr, kinds: Mapping[str, Kind]) -> Kind:
+    """What an expression gives, if all of it is understood."""
+    match node:
+        case ast.Constant(bool() | None | str() | int() | float() as value):
+            return "number" if isinstance(value, int | float) and not isinstance(value, bool) else "choice"
+        case ast.Name(name):
+            return _kind_of_name(name, kinds)
+        case ast.UnaryOp(ast.USub() | ast.UAdd(), inner):
+            return _all("number", "numbers have a sign", kinds, inner)
+        case ast.BinOp(left, symbol, right) if type(symbol) in ARITHMETIC:
+            return _all("number", "only numbers can be added and multiplied", kinds, left, right)
+        case ast.Call(ast.Name(name), arguments, []) if name in FUNCTIONS:
+            return _kind_of_call(name, arguments, kinds)
+        case ast.UnaryOp(ast.Not(), inner):
+            return _all("truth", "not, and, or join comparisons", kinds, inner)
+        case ast.BoolOp(_, parts):
+            return _all("truth", "not, and, or join comparisons", kinds, *parts)
+        case ast.Compare(left, symbols, others) if all(type(symbol) in COMPARISONS for symbol in symbols):
+            return _compared([left, *others], symbols, kinds)
+    raise InvalidInput(f"{ast.unparse(node)!r} is not understood; there are {ALLOWED}.")
+
+
+def _kind_of_name(name: str, kinds: Mapping[str, Kind]) -> Kind:
+    if name not in kinds:
+        raise InvalidInput(f"there is no parameter {name!r}; it may speak of {', '.join(kinds)}.")
+    return kinds[name]
+
+
+def _kind_of_call(name: str, arguments: list[ast.expr], kinds: Mapping[str, Kind]) -> Kind:
+    least = FUNCTIONS[name][1]
+    if len(arguments) < least or (least == 1 < len(arguments)):
+        raise InvalidInput(f"{name} takes {'one number' if least == 1 else 'two numbers or more'}.")
+    return _all("number", f"{name} takes numbers", kinds, *arguments)
+
+
+def _all(kind: Kind, why: str, kinds: Mapping[str, Kind], *parts: ast.expr) -> Kind:
+    for part in parts:
+        if _kind(part, kinds) != kind:
+            raise InvalidInput(f"{why}, and {ast.unparse(part)!r} is none.")
+    return kind
+
+
+def _compared(parts: list[ast.expr], symbols: list[ast.cmpop], kinds: Mapping[str, Kind]) -> Kind:
+    given = [_kind(part, kinds) for part in parts]
+    for k, symbol in enumerate(symbols):
+        if isinstance(symbol, ast.Eq | ast.NotEq):
+            continue
+        for part, kind in zip(parts[k : k + 2], given[k : k + 2], strict=True):
+            if kind != "number":
+                raise InvalidInput(f"{ast.unparse(part)!r} is no number and has no order: compare it by == or !=.")
+    return "truth"
+
+
+def _value(node: ast.expr, columns: Mapping[str, Column]) -> Any:
+    """The value of an expression at all points: an array (m,) or one value for all."""
+    match node:
+        case ast.Constant(value):
+            return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+        case ast.Name(name):
+            return columns[name]
+        case ast.UnaryOp(symbol, inner):
+            value = _value(inner, columns)
+            return -value if isinstance(symbol, ast.USub) else value
+        case ast.BinOp(left, symbol, right):
+            return ARITHMETIC[type(symbol)](_value(left, columns), _value(right, columns))
+        case ast.Call(ast.Name(name), arguments):
+            return FUNCTIONS[name][0](*(_value(argument, columns) for argument in arguments))
+    return _truth(node, columns).holds  # compared with another truth
+
+
+def _truth(node: ast.expr, columns: Mapping[str, Column]) -> Verdict:
+    match node:
+        case ast.UnaryOp(_, inner):
+            holds, slack = _truth(inner, columns)
+            return Verdict(~holds & ~np.isnan(slack), -slack)  # what has no value is not true either
+        case ast.BoolOp(symbol, parts):
+            verdicts = [_truth(part, columns) for part in parts]
+            every = isinstance(symbol, ast.And)
+            return _joined(verdicts, np.logical_and if every else np.logical_or, np.minimum if every else np.fmax)
+        case ast.Compare(left, symbols, others):
+            values = [_value(part, columns) for part in (left, *others)]
+            pairs = zip(symbols, values, values[1:], strict=False)
+            return _joined([_comparison(*pair) for pair in pairs], np.logical_and, np.minimum)
+    holds = np.asarray(_value(node, columns), dtype=bool)  # a choice between True and False
+    return Verdict(holds, np.where(holds, 1.0, -1.0))
+
+
+def _joined(verdicts: list[Verdict], both: Any, either: Any) -> Verdict:
+    holds, slack = verdicts[0]
+    for verdict in verdicts[1:]:
+        holds, slack = both(holds, verdict.holds), either(slack, verdict.slack)
+    return Verdict(holds, slack)
+
+
+def _comparison(symbol: ast.cmpop, left: Any, right: Any) -> Verdict:
+    holds = np.asarray(COMPARISONS[type(symbol)](left, right), dtype=bool)
+    if isinstance(symbol, ast.Eq | ast.NotEq) and not (_is_number(left) and _is_number(right)):
+        return Verdict(holds, np.where(holds, 1.0, -1.0))
+    match symbol:
+        case ast.Lt() | ast.LtE():
+            slack = right - left
+        case ast.Gt() | ast.GtE():
+            slack = left - right
+        case ast.Eq():
+            slack = -np.abs(left - right)
+        case _:
+            slack = np.abs(left - right)
+    return Verdict(holds, np.asarray(slack))
+
+
+def _is_number(value: Any) -> bool:
+    return np.asarray(value).dtype.kind == "f"

@@ -1,0 +1,158 @@
+"""Limits on what is measured beside the value: each quantity has a model, and all together the chance to keep them.
+
+The chance weighs every move as the chance to succeed does (`chance`). Until an evaluation has kept all limits, points
+are looked for where they are most likely kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import expit, log_ndtr
+
+from aegisbo.arrays import Array, Floats
+from aegisbo.gp.posterior import GP
+from aegisbo.search.inner_search import InnerSearch, Objective
+from aegisbo.strategies.base import Evidence, Memory
+from aegisbo.strategies.chance import Chance, Discounted
+from aegisbo.strategies.moves import GOOD, posterior_path
+from aegisbo.strategies.presets import modern_model
+from aegisbo.strategies.surrogates import AdditiveSurrogate, Belief
+
+MEMORY = "limits"  # where in a strategy's memory it is kept
+SHARPEST = 1e-3  # standard deviation, in those of what is measured, so that the chance has a slope
+SOFTNESS = 0.1  # of the edge of a limit on a sample path, in the same units
+LOG_SQRT_2PI = 0.5 * float(np.log(2.0 * np.pi))
+SURROGATE = AdditiveSurrogate(modern_model)
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """The chance that all limits are kept, were the quantities independent of each other: ∏_j Φ((t_j − μ_j)/σ_j)."""
+
+    models: tuple[tuple[GP, float], ...]  # of each quantity, and where on its scale the limit is
+
+    def log_value(self, Z: Floats) -> Floats:
+        """log p (m,) at Z (m, width), in the precision of Z."""
+        total = np.zeros(len(Z))
+        for gp, bound in self.models:
+            mu, var = gp.predict(Z.astype(np.float64))
+            total += log_ndtr((bound - mu) / np.sqrt(np.maximum(var + gp.noise, SHARPEST**2)))
+        return np.asarray(total.astype(Z.dtype))
+
+    def log_value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+        """log p (m,) and its gradient (m, width) at Z (m, width)."""
+        total, gradient = np.zeros(len(Z)), np.zeros_like(Z)
+        for gp, bound in self.models:
+            mu, var, of_mu, of_var = gp.predict_and_gradient(Z)
+            spread = np.sqrt(np.maximum(var + gp.noise, SHARPEST**2))
+            z = (bound - mu) / spread
+            value = log_ndtr(z)
+            slope = np.exp(-0.5 * z * z - LOG_SQRT_2PI - value) / spread  # φ/Φ
+            changing = var + gp.noise > SHARPEST**2
+            of_spread = np.where(changing, 0.5 * z / spread, 0.0)
+            total += value
+            gradient -= slope[:, None] * (of_mu + of_spread[:, None] * of_var)
+        return total, gradient
+
+
+@dataclass(frozen=True)
+class Both:
+    """The chance to succeed and to keep all limits."""
+
+    success: Chance
+    keeping: Keeping
+
+    def log_value(self, Z: Floats) -> Floats:
+        """log p (m,) at Z (m, width)."""
+        return np.asarray(self.success.log_value(Z) + self.keeping.log_value(Z))
+
+    def log_value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+        """log p (m,) and its gradient (m, width) at Z (m, width)."""
+        one, other = self.success.log_value_and_gradient(Z), self.keeping.log_value_and_gradient(Z)
+        return one[0] + other[0], one[1] + other[1]
+
+
+def believe_in_limits(belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> tuple[Belief, Memory]:
+    """The belief that knows the limits, and a memory to learn on from; as it was if there are none."""
+    excess = evidence.excess
+    if excess is None:
+        return belief, memory
+    known, models = dict(memory.get(MEMORY, {})), []
+    for k in range(excess.shape[1]):
+        one = replace(evidence, y=excess[:, k], excess=None)
+        quantity, known[str(k)] = SURROGATE.fit(one, known.get(str(k), {}), rng)
+        models.append((quantity.gp, float(quantity.scale.standardized(np.zeros(1))[0])))
+    keeping = Keeping(tuple(models))
+    chance = keeping if belief.chance is None else Both(belief.chance, keeping)
+    good, best = best_first(evidence), belief.best
+    if evidence.kept.any():
+        best = float(belief.scale.standardized(evidence.y[evidence.kept]).min())
+    belief = replace(belief, chance=chance, success=belief.chance, keeping=keeping, best=best, good=good)
+    return belief, {**memory, MEMORY: known}
+
+
+def best_first(evidence: Evidence) -> Array:
+    """The points that keep all limits, the lowest value first; those that come closest if none does (k, width)."""
+    kept = evidence.kept
+    if not kept.any():
+        return evidence.X[np.argsort(shortfall(evidence), kind="stable")[:GOOD]]
+    return evidence.X[kept][np.argsort(evidence.y[kept], kind="stable")[:GOOD]]
+
+
+def shortfall(evidence: Evidence) -> Array:  # (n,)
+    """By how much limits are broken in all, each in units of its spread."""
+    if evidence.excess is None:
+        return np.zeros(len(evidence.y))
+    spread = evidence.excess.std(axis=0)
+    return np.asarray((np.maximum(evidence.excess, 0.0) / np.where(spread > 0.0, spread, 1.0)).sum(axis=1))
+
+
+@dataclass(frozen=True)
+class _Unlikely:
+    """−log of a chance."""
+
+    chance: Chance
+
+    def screen(self, Z: Array) -> Floats:
+        return -self.chance.log_value(Z)
+
+    def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+        value, gradient = self.chance.log_value_and_gradient(Z)
+        return -value, -gradient
+
+
+@dataclass(frozen=True)
+class _Beyond:
+    """By how much functions drawn from the models are beyond the limits: Σ log(1 + exp((f_j − t_j)/softness))."""
+
+    paths: tuple[tuple[Objective, float], ...]
+
+    def screen(self, Z: Array) -> Floats:
+        return np.asarray(sum(np.logaddexp(0.0, (path.screen(Z) - bound) / SOFTNESS) for path, bound in self.paths))
+
+    def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+        total, gradient = np.zeros(len(Z)), np.zeros_like(Z)
+        for path, bound in self.paths:
+            value, slope = path.value_and_gradient(Z)
+            t = (value - bound) / SOFTNESS
+            total += np.logaddexp(0.0, t)
+            gradient += (expit(t) / SOFTNESS)[:, None] * slope
+        return total, gradient
+
+
+def approach(belief: Belief, evidence: Evidence, search: InnerSearch, features: int, rng: Generator) -> Array:
+    """Choices (k, width) that may keep all limits, as long as none has: the most likely ones, or those of a draw.
+
+    A draw from each model leads somewhere else each time, so that points that are evaluated together differ.
+    """
+    assert belief.keeping is not None
+    if rng.random() < 0.5:
+        return search(_Unlikely(belief.chance or belief.keeping), evidence.cube, rng, best_first(evidence))
+    drawn = tuple((posterior_path(gp, features, rng), bound) for gp, bound in belief.keeping.models)
+    objective: Objective = _Beyond(drawn)
+    if belief.success is not None:
+        objective = Discounted(objective, belief.success)
+    return search(objective, evidence.cube, rng, best_first(evidence))

@@ -1,0 +1,182 @@
+"""Runs in spaces with constraints: none is ever broken, whoever chooses, and a run goes on as if never stopped."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize as scipy_minimize
+
+from aegisbo import Choice, Int, Optimizer, Real, Space, minimize
+from aegisbo.errors import InvalidInput, SpaceExhausted, StudyError
+from aegisbo.space import Params
+from aegisbo.strategies.base import Evidence, Memory, Suggestion
+from aegisbo.strategies.registry import STRATEGIES
+from aegisbo.study.replay import replay
+from aegisbo.study.study import load
+
+MIXED = {
+    "kind": Choice(["deep", "flat"]),
+    "n": Int(1, 60, when={"kind": "deep"}),
+    "a": Real(0, 1),
+    "b": Real(1e-2, 1, log=True),
+}
+TEXTS = ["a < b", "a + b <= 1.5", "n * a <= 20"]
+
+
+def keeps(params: Params) -> bool:
+    return params["a"] < params["b"] and params["a"] + params["b"] <= 1.5 and params.get("n", 0) * params["a"] <= 20
+
+
+def loss(params: Params) -> float:
+    return (params["a"] - 0.9) ** 2 + (params["b"] - 0.8) ** 2 + 0.01 * abs(params.get("n", 70) - 40)
+
+
+@pytest.mark.parametrize("preset", ["modern", "paper", "adaptive"])
+def test_no_constraint_is_broken_with_any_preset(preset: str) -> None:
+    optimizer = Optimizer(MIXED, constraints=TEXTS, preset=preset, seed=1, n_initial=4)
+    run(optimizer, 11)
+
+
+@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
+def test_no_constraint_is_broken_by_any_strategy(strategy: str) -> None:
+    text = f"{strategy}:n=5" if strategy == "random" else strategy
+    optimizer = Optimizer([(-5, 10), (2, 3)], constraints=["x0 + 4*x1 <= 11"], strategy=text, seed=2)
+    running = []
+    for _ in range(12):
+        running.append(optimizer.ask())
+        x = running[-1].x
+        assert x[0] + 4 * x[1] <= 11
+        if len(running) > 2:
+            trial = running.pop(0)
+            optimizer.tell(trial, float((trial.x[0] - 9) ** 2 + trial.x[1]))
+
+
+def run(optimizer: Optimizer, budget: int) -> None:
+    running = []
+    for _ in range(budget):
+        running.append(optimizer.ask())
+        assert keeps(running[-1].params)
+        if len(running) > 2:
+            trial = running.pop(0)
+            optimizer.tell(trial, loss(trial.params))
+
+
+class Stubborn:
+    """A strategy that knows of no constraint."""
+
+    def suggest(self, evidence: Evidence, memory: Memory, rng: np.random.Generator) -> Suggestion:
+        return Suggestion(np.ones(2), memory, {"move": "corner"})
+
+
+def test_a_strategy_that_knows_no_constraints_is_led_back() -> None:
+    optimizer = Optimizer([(-5, 10), (2, 3)], constraints=["x0 + x1 <= 9"], strategy=Stubborn(), seed=0, n_initial=3)
+    for _ in range(3):
+        trial = optimizer.ask()
+        optimizer.tell(trial, 0.0)
+    trial = optimizer.ask()
+    assert trial.note == {"move": "corner", "constraints": "moved"}
+    assert 8.5 < trial.x.sum() <= 9
+
+
+def test_the_optimum_on_an_edge_is_found() -> None:
+    def bowl(x: Any) -> float:
+        return float((x[0] - 8) ** 2 / 30 + (x[1] - 2.9) ** 2 * 3)
+
+    witness = scipy_minimize(
+        bowl,
+        [0.0, 2.5],
+        bounds=[(-5, 10), (2, 3)],
+        constraints={"type": "ineq", "fun": lambda x: 7 - x[0] - x[1]},
+        method="SLSQP",
+    )
+    found = minimize(
+        bowl, [(-5, 10), (2, 3)], constraints=["x0 + x1 <= 7"], budget=25, seed=0, executor="serial", progress=False
+    )
+    assert found.x.sum() <= 7
+    assert found.fun == pytest.approx(witness.fun, abs=2e-3)
+
+
+@pytest.mark.parametrize("strategy", ["aegis", "random"])
+def test_a_finite_space_is_exhausted_when_all_allowed_points_are_taken(strategy: str) -> None:
+    space = Space(
+        {"kind": Choice(["u", "v"]), "n": Int(1, 4), "m": Int(1, 3, when={"kind": "u"})},
+        constraints=["n > m", "n != 2"],
+    )
+    expected = [("u", n, m) for n in (1, 3, 4) for m in (1, 2, 3) if n > m] + [("v", n, None) for n in (1, 3, 4)]
+    optimizer = Optimizer(space, strategy=strategy, seed=0, n_initial=None if strategy == "aegis" else 99)
+    optimizer.observe({"kind": "u", "n": 2, "m": 3}, 0.0)  # data may break them
+    for _ in expected:
+        trial = optimizer.ask()
+        optimizer.tell(trial, float(trial.number))
+    with pytest.raises(SpaceExhausted, match=f"All {len(expected)} points that keep the constraints"):
+        optimizer.ask()
+    asked = [(t.params["kind"], t.params["n"], t.params.get("m")) for t in optimizer.trials]
+    assert sorted(map(repr, asked)) == sorted(map(repr, expected))
+
+
+def test_initial_points_must_keep_them() -> None:
+    with pytest.raises(InvalidInput, match=r"initial holds .*'a': 0.9.*, which breaks the constraint a < b"):
+        Optimizer({"a": (0, 1), "b": (0, 1)}, constraints=["a < b"], initial=[{"a": 0.9, "b": 0.1}])
+
+
+def test_a_state_goes_on_with_the_same_choices() -> None:
+    one = Optimizer(MIXED, constraints=[*TEXTS, first_half], seed=5, n_initial=4)
+    run(one, 7)
+    other = Optimizer.from_state(json.loads(json.dumps(one.state())), constraints=[first_half])
+    assert one.ask().params == other.ask().params
+    with pytest.raises(InvalidInput, match=r"first_half\(\), a function that is not part of it"):
+        Optimizer.from_state(one.state()).ask()
+
+
+def first_half(a: float) -> bool:
+    return a < 0.5
+
+
+def objective(**params: Any) -> float:
+    return loss(params)
+
+
+def options(study: Path | None, **others: Any) -> dict[str, Any]:
+    return {"constraints": TEXTS, "seed": 3, "study": study, "executor": "serial", "progress": False, **others}
+
+
+def test_a_study_is_resumed_and_replayed(tmp_path: Path) -> None:
+    whole = minimize(objective, MIXED, budget=12, **options(None))
+    file = tmp_path / "run.db"
+    minimize(objective, MIXED, budget=9, **options(file))
+    resumed = minimize(objective, MIXED, budget=12, **options(file))
+    assert [t.params for t in resumed.trials] == [t.params for t in whole.trials]
+    assert all(keeps(trial.params) for trial in resumed.trials)
+    again = replay(file)
+    assert again.faithful
+    assert again.decisions == 12
+    with pytest.raises(StudyError, match=r"constraints: a < b; .* in the study, nothing in this call"):
+        minimize(objective, MIXED, budget=13, **options(file, constraints=()))
+    assert load(file).optimizer.space == Space(MIXED, constraints=TEXTS)
+
+
+def test_bounds_become_wider_under_the_same_constraints(tmp_path: Path) -> None:
+    file = tmp_path / "run.db"
+    minimize(objective, MIXED, budget=3, **options(file))
+    wider = {**MIXED, "a": Real(-1, 1)}
+    result = minimize(objective, wider, budget=6, **options(file, constraints=[TEXTS[2], *TEXTS[:2]]))
+    assert all(keeps(trial.params) for trial in result.trials)
+    assert result.optimizer.space == Space(wider, constraints=TEXTS)
+
+
+def test_a_function_must_be_given_again(tmp_path: Path) -> None:
+    file = tmp_path / "run.db"
+    given = options(file, constraints=[first_half])
+    minimize(objective, MIXED, budget=9, **given)
+    result = minimize(objective, MIXED, budget=11, **given)
+    assert all(trial.params["a"] < 0.5 for trial in result.trials)
+    assert load(file).fun == result.fun  # without it, the file can be looked at
+    assert replay(file, constraints=[first_half]).faithful
+    with pytest.raises(InvalidInput, match=r"first_half\(\), a function that is not part of it: pass it again"):
+        replay(file)
+    with pytest.raises(StudyError, match=r"first_half\(\) in the study, nothing in this call"):
+        minimize(objective, MIXED, budget=12, **options(file, constraints=()))
