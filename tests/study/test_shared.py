@@ -386,3 +386,19 @@ def test_versions_that_know_no_copies_refuse_the_file(hall: Hall) -> None:
     with closing(sqlite3.connect(hall.path)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (SCHEMA,) == (3,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)  # a log would need one machine
+
+
+def test_what_one_copy_observes_elsewhere_all_know(hall: Hall) -> None:
+    first, second = hall.copy(), hall.copy()
+    pair, failed = ({"u": 1.0, "v": 2.5}, Outcome("done", 4.0)), ({"u": 9.0, "v": 2.5}, Outcome("failed", reason="no"))
+    finish(second, second.ask())
+    first.learn([[pair, failed]])
+    second.learn([[pair], [failed]])
+    second.ask()
+    for copy in (first, second):
+        copy.catch_up()
+        assert [(t.number, t.state, t.value, t.reason) for t in copy.optimizer.observed] == [
+            (-1, "done", 4.0, None), (-2, "failed", None, "no"),
+        ]  # fmt: skip
+        assert copy.optimizer.state() == optimizer_after(read_events(hall.path)).state()
+    assert replay(hall.path).differences == ()

@@ -355,7 +355,17 @@ class Optimizer:
         Raises:
             InvalidInput: `x` is no point of the space, or `y` is not a number.
         """
-        outcome = _outcome_of(y)
+        return self.learn(x, _outcome_of(y))
+
+    def learn(self, x: Any, outcome: Outcome) -> Trial:
+        """Take in how an evaluation elsewhere ended that has been judged already; `observe` comes here.
+
+        Returns:
+            The observed point as a trial with a negative number.
+
+        Raises:
+            InvalidInput: `x` is no point of the space.
+        """
         with self._lock:
             number = -1 - len(self._trials.observed)
             trial = self._trials.add(number, x, note={"move": "observed"}, outcome=outcome)

@@ -9,15 +9,14 @@ from dataclasses import asdict, dataclass, field, replace
 from shlex import quote
 from typing import Any
 
-from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Optimizer, Result, Settings, Trial
-from aegisbo.optimizer.settings import listed
 from aegisbo.outcome import FAILURES, Outcome
 from aegisbo.runners.arguments import check_arguments, check_call, checked_callbacks
 from aegisbo.runners.evaluation import Call
 from aegisbo.runners.interrupt import CtrlC
 from aegisbo.runners.loop import SPENT, Rules, run
 from aegisbo.runners.mistakes import hopeless
+from aegisbo.runners.observed import observed_elsewhere
 from aegisbo.runners.pools import make_pool
 from aegisbo.runners.pools.environment import WorkerEnv
 from aegisbo.runners.progress import Tell, progress_of
@@ -27,6 +26,7 @@ from aegisbo.runners.recipe import objective_of, recipe
 from aegisbo.space.space import Space, SpaceLike
 from aegisbo.strategies.base import Strategy
 from aegisbo.study import Study
+from aegisbo.study.observations import Observation, news_among
 
 Callback = Callable[[Trial, Result], None]  # a finished trial and the result so far; raises StopIteration to end
 
@@ -53,7 +53,7 @@ def minimize(
     give_up_after: int | None = 20,
     raise_errors: bool | None = None,
     initial: Iterable[Any] | None = None,
-    observed: Iterable[tuple[Any, float]] | None = None,
+    observed: Any = None,
     callbacks: Iterable[Callback] = (),
     progress: bool | None = None,
     maximize: bool = False,
@@ -102,9 +102,11 @@ def minimize(
             the others raise EvaluationFailed. The trial stays pending, so that the same call runs it again. None means
             True for "serial" only; False counts it as a failed trial.
         initial: points to start with.
-        observed: results from elsewhere, a point and its value each, NaN for one that failed. They teach the model and
-            count as candidates for the best, but not as evaluations. With n_initial=0 they replace the points spread
-            out at the start.
+        observed: results from elsewhere: a list of pairs, a point and its value each, NaN for one that failed; or
+            earlier results, of which those are used that fit the space: the name of a study or of a CSV file, a
+            DataFrame, a result, a list of trials, an `aegisbo.study.Earlier` that says more, or a list of these. They
+            teach the model and count as candidates for the best, but not as evaluations. With n_initial=0 they replace
+            the points spread out at the start. A study keeps them.
         callbacks: called with each finished trial and the result so far; one that raises StopIteration ends the run.
         progress: whether to show progress; None shows it on a terminal and in a notebook only.
         maximize: look for where the function is largest instead.
@@ -150,7 +152,7 @@ def minimize(
         anyway=anyway,
     )
     callbacks = checked_callbacks(callbacks)
-    pairs = [] if observed is None else _checked_pairs(listed(observed, "observed"), settings)
+    elsewhere = observed_elsewhere(observed, settings, objective_of(fun), study)
     call = {"budget": budget, "workers": workers, "target": target, **recipe(fun)}
     with ExitStack() as stack:
         book = (
@@ -159,7 +161,8 @@ def minimize(
             else stack.enter_context(_opened(study, settings, fun, call, anyway=anyway))
         )
         optimizer = book.optimizer
-        book.observe(pairs)
+        book.observe(elsewhere.pairs)
+        book.learn(elsewhere.earlier)
         remaining = budget - optimizer.result().nfev
         if remaining < 1:
             book.closed(SPENT, [])
@@ -220,24 +223,13 @@ class _Unsaved(Unrecorded):
         for x, y in pairs:
             self.optimizer.observe(x, y)
 
+    def learn(self, lists: Iterable[Sequence[Observation]]) -> None:
+        """Add results of earlier runs."""
+        for params, outcome in news_among(lists, ()):
+            self.optimizer.learn(params, outcome)
+
     def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
         """Do nothing."""
-
-
-def _checked_pairs(entries: Sequence[Any], settings: Settings) -> list[tuple[Any, float]]:
-    """The points and values observed elsewhere; refused before any file is touched if one cannot be used."""
-    trial, pairs = Optimizer.from_settings(settings), []
-    for k, entry in enumerate(entries):
-        try:
-            x, y = entry
-        except (TypeError, ValueError):
-            raise InvalidInput(f"observed must hold pairs of a point and its value; entry {k} is {entry!r}.") from None
-        try:
-            trial.observe(x, y)
-        except InvalidInput as error:
-            raise InvalidInput(f"observed, entry {k}: {error}") from None
-        pairs.append((x, y))
-    return pairs
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 from aegisbo.optimizer import Result, Settings, Trial
@@ -16,6 +17,7 @@ from aegisbo.runners.evaluation import Call
 from aegisbo.runners.interrupt import EndAtOnce
 from aegisbo.runners.loop import SPENT, Rules, run
 from aegisbo.runners.minimize import Watch
+from aegisbo.runners.observed import Elsewhere, observed_elsewhere
 from aegisbo.runners.pools import make_pool
 from aegisbo.runners.pools.environment import WorkerEnv
 from aegisbo.runners.progress import progress_of
@@ -25,6 +27,7 @@ from aegisbo.runners.recipe import objective_of, recipe
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.shared import LEASE, Shared
 from aegisbo.study.store import read_events
+from aegisbo.study.study import settings_of
 
 
 def work(
@@ -42,6 +45,7 @@ def work(
     target: float | None = None,
     give_up_after: int | None = 20,
     lease: float = LEASE,
+    observed: Any = None,
     progress: bool | None = None,
     anyway: bool = False,
 ) -> Result:
@@ -61,6 +65,7 @@ def work(
         target: a value that is good enough to stop.
         give_up_after: end this copy when so many of its evaluations have ended and none of them gave a value.
         lease: seconds without a sign of life after which others take over the trials of this copy.
+        observed: earlier results, as for `minimize`; what another copy has added already is not added again.
         progress: whether to show progress; None shows it on a terminal only.
         anyway: go on with a study that holds values of another function.
 
@@ -85,6 +90,7 @@ def work(
     )
     if settings is not None:
         check_call(fun, settings.space, "processes", workers, threads_per_worker, worker_env)
+    elsewhere = _elsewhere(observed, settings, fun, study)
     call = {"budget": budget, "workers": workers, "target": target, **recipe(fun)}
     with ExitStack() as stack:
         shared = stack.enter_context(
@@ -101,6 +107,7 @@ def work(
         )
         optimizer, copy = shared.optimizer, _Copy(shared)
         check_call(fun, optimizer.space, "processes", workers, threads_per_worker, worker_env)
+        shared.learn(elsewhere.earlier)
         pool = make_pool(
             "processes",
             Call(fun, optimizer.space.named),
@@ -121,6 +128,16 @@ def work(
     result = replace(whole.result(record.message), idle=record.idle_shares, study=shared.path)
     logger.info(result.message)
     return result
+
+
+def _elsewhere(
+    observed: Any, settings: Settings | None, fun: Callable[..., Any], study: str | os.PathLike[str]
+) -> Elsewhere:
+    """What was observed elsewhere, in the space of the study."""
+    if observed is None:
+        return Elsewhere()
+    known = settings or settings_of(read_events(Path(study)))
+    return observed_elsewhere(observed, known, objective_of(fun), study)
 
 
 class _Copy:

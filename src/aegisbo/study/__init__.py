@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from aegisbo.study.earlier import Earlier
 from aegisbo.study.edit import forget, retry
 from aegisbo.study.study import Study, load
 
-__all__ = ["Study", "forget", "load", "retry"]
+__all__ = ["Earlier", "Study", "forget", "load", "retry"]

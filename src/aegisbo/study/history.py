@@ -91,13 +91,15 @@ class History:
 def follow(optimizer: Optimizer, event: Event) -> None:
     """Let a living optimizer take in an event of others, after all events before it; what `History` would make of it.
 
-    Bounds do not become wider and nothing is observed while several write.
+    Bounds do not become wider while several write.
     """
     body = event.body
     if event.kind == "asked":
         optimizer.adopt(body["params"], body["note"], body["memory"])
     elif event.kind in ENDINGS and event.number is not None:
         optimizer.end(event.number, outcome_of(event))
+    elif event.kind == "observed":
+        optimizer.learn(body["params"], outcome_of(event))
     elif event.kind == "retried":
         for number in body["numbers"]:
             optimizer.retry(number)
@@ -107,14 +109,14 @@ def follow(optimizer: Optimizer, event: Event) -> None:
 
 
 def outcome_of(event: Event) -> Outcome:
-    """The outcome that an event of `ENDINGS` tells of."""
+    """The outcome that an event of `ENDINGS` tells of, or one of a point observed elsewhere."""
     body = event.body
     return Outcome(
         body.get("state", "done"),
         body.get("value", math.nan),
-        reason=body.get("reason", ""),
+        reason=body.get("reason") or "",
         traceback=body.get("traceback", ""),
-        seconds=body["seconds"],
+        seconds=body.get("seconds"),
         began=body.get("began"),
         worker=body.get("worker"),
         output=body.get("output", ""),

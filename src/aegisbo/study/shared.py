@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from copy import copy
 from dataclasses import replace
@@ -28,6 +28,7 @@ from aegisbo.study.history import follow, optimizer_after
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.objective import Objective
+from aegisbo.study.observations import Observation, described, news_among
 from aegisbo.study.store import Event, Store
 from aegisbo.study.study import agreed, as_event, begin, settings_of
 
@@ -180,6 +181,15 @@ class Shared:
             if outcome.state != "lost":  # which this copy runs again
                 self._running.discard(number)
             return self._append(kind, number, {**body, "copy": self.id})
+
+    def learn(self, lists: Iterable[Sequence[Observation]]) -> None:
+        """Add results of earlier runs, all or none of them; those that a copy has added already are not added again."""
+        with self._writing():
+            known = optimizer_after(self._store.events()).observed
+            for k, (params, outcome) in enumerate(list(news_among(lists, known)), start=1 + len(known)):
+                trial = Trial(-k, None, params).after(outcome)
+                self._append("observed", trial.number, described(trial))
+        self.catch_up()
 
     def catch_up(self) -> None:
         """Let the optimizer know all that has been written down."""

@@ -22,6 +22,7 @@ from aegisbo.study.edit import without_value
 from aegisbo.study.history import SETTINGS, optimizer_after
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.objective import Objective
+from aegisbo.study.observations import Observation, described, news_among
 from aegisbo.study.store import Event, Store, read_events
 
 
@@ -129,9 +130,15 @@ class Study:
                     "in this call. Use another file, or give the same points first and new ones after them."
                 )
         for trial, (x, y) in zip(given[len(known) :], pairs[len(known) :], strict=True):
-            body = {"params": trial.params, "state": trial.state, "value": trial.value, "reason": trial.reason}
-            self.seen = self._store.append("observed", trial.number, body)
+            self.seen = self._store.append("observed", trial.number, described(trial))
             self.optimizer.observe(x, y)
+
+    def learn(self, lists: Iterable[Sequence[Observation]]) -> None:
+        """Add results of earlier runs, all or none of them; those that are there already are not added again."""
+        with self._store.transaction():
+            for params, outcome in list(news_among(lists, self.optimizer.observed)):
+                trial = self.optimizer.learn(params, outcome)
+                self.seen = self._store.append("observed", trial.number, described(trial))
 
     def asked(self, trial: Asked, memory: Mapping[str, Any], seen: int, seconds: float) -> int:
         """A point was chosen, knowing all results up to event `seen`, which took `seconds`."""
