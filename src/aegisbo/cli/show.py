@@ -89,6 +89,8 @@ def _summary(study: Path, events: Sequence[Event], optimizer: Optimizer) -> Iter
     counts = ", ".join(f"{count} {state}" for state, count in states.items())
     observed = f"; observed elsewhere: {len(optimizer.observed)}" if optimizer.observed else ""
     yield f"{len(result.trials)} trials: {counts or 'none yet'}{observed}"
+    if optimizer.waiting:
+        yield f"added and not yet tried: {'; '.join(map(in_short, optimizer.waiting))}"
     if result.best is not None:
         where = f"in trial {result.best.number}" if result.best.number >= 0 else "observed elsewhere"
         yield f"best {result.fun:.8g} {where}: {in_short(result.best.params)}"

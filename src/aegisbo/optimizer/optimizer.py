@@ -32,6 +32,7 @@ from aegisbo.strategies.base import Evidence, Memory, Strategy
 # Whether a function is noisy cannot be seen in its values: a rough one looks the same. Hence an option, and a remark.
 SMOOTHED = "Values are noisy: x has the best posterior mean of all evaluated points, and fun is that mean."
 UNSMOOTHED = "Values are noisy, but there is no model to smooth them: x and fun are the best one measured."
+ADDED = "added"  # the move of a point that the user wants to be tried
 OLD_NAMES = {"expired": "lost"}  # states as version 0.1 called them
 
 
@@ -91,6 +92,7 @@ class Optimizer:
         self.direction = Direction(settings.maximize)
         self._policy = self.settings.policy()
         self._given = self.settings.initial or ()
+        self._added: tuple[Params, ...] = ()  # points that must be tried, and have not been asked for
         self._memory: Memory = {}
         self._trials = Trials(self.space)
         self._make_locks()
@@ -130,7 +132,11 @@ class Optimizer:
             InvalidInput: another version wrote the state, or a strategy object is missing or not wanted.
         """
         settings = Settings.from_description(state, strategy)
-        return cls.restored(settings, **as_stored({name: state[name] for name in ("memory", "observed", "trials")}))
+        parts = {
+            "added": (),
+            **{name: state[name] for name in ("memory", "observed", "trials", "added") if name in state},
+        }
+        return cls.restored(settings, **as_stored(parts))
 
     @classmethod
     def restored(
@@ -139,10 +145,11 @@ class Optimizer:
         memory: Memory,
         observed: Sequence[Mapping[str, Any]],
         trials: Sequence[Mapping[str, Any]],
+        added: Iterable[Params] = (),
     ) -> Optimizer:
         """The same from parts that have been through JSON already and that nobody will change."""
         optimizer = cls.from_settings(settings)
-        optimizer._memory = memory
+        optimizer._memory, optimizer._added = memory, tuple(added)
         for entry in (*observed, *trials):
             state = entry.get("state", "pending")
             optimizer._trials.add(**{**entry, "state": OLD_NAMES.get(state, state)})
@@ -151,11 +158,12 @@ class Optimizer:
     def state(self) -> dict[str, Any]:
         """Everything that decides what comes next, in JSON's types; a foreign strategy object is left out."""
         with self._lock:
-            memory, observed, trials = self._memory, self.observed, self.trials
+            memory, observed, trials, added = self._memory, self.observed, self.trials, self._added
         described = {
             "memory": memory,
             "observed": [trial.describe() for trial in observed],
             "trials": [trial.describe() for trial in trials],
+            "added": added,
         }
         return {**self.settings.describe(), **as_stored(described)}
 
@@ -182,6 +190,7 @@ class Optimizer:
             with self._lock:
                 note = choice.note if prepared is None else {**choice.note, "behind": self.behind(choice)}
                 trial = self._trials.add(choice.number, choice.params, note=note)
+                self._let_wait_no_more(trial)
                 self._memory = choice.memory  # last, so that a suggestion which cannot be used leaves no trace
                 return trial
 
@@ -223,7 +232,9 @@ class Optimizer:
         """The next point, chosen from what is known now."""
         with self._lock:
             evidence, memory = self.evidence(within), self._memory
-            number, results = len(self._trials.asked), self._trials.results
+            number, results, added = len(self._trials.asked), self._trials.results, self._added
+        if number >= len(self._given) and added:
+            return Prepared(number, added[0], {"move": ADDED}, memory, memory, results)
         if number < len(self._given):
             require_free_point(evidence)
             return Prepared(number, self._given[number], {"move": "initial"}, memory, memory, results)
@@ -247,8 +258,50 @@ class Optimizer:
         """
         with self._turn, self._lock:
             trial = self._trials.add(len(self._trials.asked), params, note=dict(note))
+            self._let_wait_no_more(trial)
             self._memory = memory
             return trial
+
+    def add(self, x: Any) -> Params:
+        """Let a point be tried that you want to be tried: the next `ask` returns it, after others that wait.
+
+        Points of `initial` come first. It counts as any other trial.
+
+        Args:
+            x: in the form that the function receives, or by name.
+
+        Returns:
+            Its values by name.
+
+        Raises:
+            InvalidInput: it is no point of the space; or a trial has been there or will be, unless values are noisy.
+        """
+        params = self.space.check(x)
+        with self._lock:
+            if not self.settings.noisy:
+                self._require_untried(params)
+            return self.enqueue(params)
+
+    def enqueue(self, params: Params) -> Params:
+        """Let a point wait that has been checked already; `add` comes here."""
+        with self._lock:
+            self._added = (*self._added, params)
+        return params
+
+    def _require_untried(self, params: Params) -> None:
+        if params in (*self._given[len(self._trials.asked) :], *self._added):
+            raise InvalidInput(f"{in_brief(params)} waits to be tried already: it is tried once.")
+        for trial in self._trials.asked:
+            if trial.params == params and trial.state not in ("lost", "forgotten"):
+                told = f" with the value {trial.value:g}" if trial.value is not None else ""
+                raise InvalidInput(
+                    f"Trial {trial.number} is at {in_brief(params)} and is {trial.state}{told}: nothing to add. To "
+                    "have it evaluated again, retry that trial."
+                )
+
+    def _let_wait_no_more(self, trial: Trial) -> None:
+        if trial.note.get("move") == ADDED and self._added[:1] == (trial.params,):
+            self._added = self._added[1:]
 
     def tell(self, trial: Trial | int, value: float, seconds: float | None = None) -> Trial:
         """End a trial with the value measured; one that is not finite makes the trial invalid.
@@ -448,6 +501,11 @@ class Optimizer:
     def observed(self) -> tuple[Trial, ...]:
         """The points observed elsewhere, in the order they came in."""
         return tuple(self._trials.observed)
+
+    @property
+    def waiting(self) -> tuple[Params, ...]:
+        """The points that were added and have not been asked for, in the order in which they will be."""
+        return self._added
 
     @property
     def pending(self) -> tuple[Trial, ...]:

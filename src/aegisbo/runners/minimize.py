@@ -23,10 +23,12 @@ from aegisbo.runners.progress import Tell, progress_of
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.protocol import Finished, StopRun, Unrecorded
 from aegisbo.runners.recipe import objective_of, recipe
+from aegisbo.runners.steering import Steering
 from aegisbo.space.space import Space, SpaceLike
 from aegisbo.strategies.base import Strategy
 from aegisbo.study import Study
 from aegisbo.study.observations import Observation, news_among
+from aegisbo.study.store import Event
 
 Callback = Callable[[Trial, Result], None]  # a finished trial and the result so far; raises StopIteration to end
 
@@ -190,8 +192,16 @@ def minimize(
         ctrl_c = stack.enter_context(CtrlC(logger.warning))
         watch = Watch(optimizer, callbacks, target, give_up_after, tell, study)
         rules = Rules(timeout, trial_timeout, retries, ahead)
+        heed = None if study is None else Steering(book.requests, optimizer)
         record = run(
-            optimizer, pool, remaining, rules=rules, journal=book, watch=watch, more=lambda: not ctrl_c.pressed
+            optimizer,
+            pool,
+            remaining,
+            rules=rules,
+            journal=book,
+            watch=watch,
+            more=lambda: not ctrl_c.pressed,
+            heed=heed,
         )
         book.closed(record.message, [asdict(idle) for idle in record.idle])
     result = replace(optimizer.result(record.message), idle=record.idle_shares, study=book.path)
@@ -227,6 +237,10 @@ class _Unsaved(Unrecorded):
         """Add results of earlier runs."""
         for params, outcome in news_among(lists, ()):
             self.optimizer.learn(params, outcome)
+
+    def requests(self) -> list[Event]:
+        """Nothing: nobody knows of the run."""
+        return []
 
     def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
         """Do nothing."""

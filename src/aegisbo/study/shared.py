@@ -24,6 +24,7 @@ from aegisbo.errors import InvalidInput, SpaceExhausted, StudyError
 from aegisbo.optimizer import Optimizer, Settings, Trial
 from aegisbo.outcome import Outcome
 from aegisbo.space.widening import widened
+from aegisbo.study.drivers import ledger_of
 from aegisbo.study.history import follow, optimizer_after
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.lock import DriverLock
@@ -351,10 +352,10 @@ def join(
     """
     with store.transaction():
         news = _settled(store, settings, say, objective, anyway=anyway)
-        ledger = _ledger_of(store)
+        ledger = ledger_of(store.events())
         for each in tuple(ledger.copies) if alone else ():
             _bury(store, ledger, each, "was killed")
-        ledger = _ledger_of(store)
+        ledger = ledger_of(store.events())
         call = {**me["call"], "budget": me["call"].get("budget") or ledger.budget}
         if call["budget"] is None:
             raise InvalidInput(f"{store.path} has no budget: say how many evaluations there are to be in all.")
@@ -386,13 +387,6 @@ def _settled(
             f"{store.path} has narrower bounds, and copies cannot widen them: `minimize` can, when no copy is at work."
         )
     return news
-
-
-def _ledger_of(store: Store) -> Ledger:
-    ledger = Ledger()
-    for event in store.events():
-        ledger.add(event)
-    return ledger
 
 
 def _free_lane(ledger: Ledger, workers: int) -> int:

@@ -25,6 +25,8 @@ from aegisbo.study.objective import Objective
 from aegisbo.study.observations import Observation, described, news_among
 from aegisbo.study.store import Event, Store, read_events
 
+REQUESTS = ("added", "set")  # events that others write while a driver is at work
+
 
 class Asked(Protocol):
     """A point that was chosen, known by its number."""
@@ -46,12 +48,15 @@ class Study:
     that is on disk may be news to it.
     """
 
-    def __init__(self, path: Path, store: Store, optimizer: Optimizer, seen: int, resources: ExitStack) -> None:
+    def __init__(
+        self, path: Path, store: Store, optimizer: Optimizer, seen: int, resources: ExitStack, read: int = 0
+    ) -> None:
         self.path = path
         self.optimizer = optimizer
         self.seen = seen  # the last event that the optimizer knew of when the run began
         self._store = store
         self._resources = resources
+        self._read = read  # the last event that was read; `seen` may be later, and not all before it be known
 
     @classmethod
     def open(
@@ -86,6 +91,7 @@ class Study:
             resources.callback(store.close)
             driver = {"pid": os.getpid(), "host": platform.node(), "call": dict(call or {})}
             events = store.events()
+            read = events[-1].id if events else 0
             if not events:  # new, or killed before the first event
                 optimizer = Optimizer.from_settings(settings)
                 begin(store, optimizer.settings, objective)
@@ -97,9 +103,11 @@ class Study:
                 if space != recorded.space:
                     say(f"{path} has wider bounds from now on: {space.parameters}.")
                     store.append("widened", None, {"space": space.describe()})
-                    optimizer = optimizer_after(store.events(), settings.strategy if settings.text is None else None)
+                    events = store.events()
+                    optimizer = optimizer_after(events, settings.strategy if settings.text is None else None)
+                    read = events[-1].id
             seen = store.append("opened", None, driver)
-            return cls(path, store, optimizer, seen, resources.pop_all())
+            return cls(path, store, optimizer, seen, resources.pop_all(), read)
 
     def __enter__(self) -> Study:
         return self
@@ -139,6 +147,14 @@ class Study:
             for params, outcome in list(news_among(lists, self.optimizer.observed)):
                 trial = self.optimizer.learn(params, outcome)
                 self.seen = self._store.append("observed", trial.number, described(trial))
+
+    def requests(self) -> list[Event]:
+        """What others have asked of the run since the last call; costs next to nothing if nobody has written."""
+        if not self._store.changed():
+            return []
+        events = self._store.events(self._read)
+        self._read = events[-1].id if events else self._read
+        return [event for event in events if event.kind in REQUESTS]
 
     def asked(self, trial: Asked, memory: Mapping[str, Any], seen: int, seconds: float) -> int:
         """A point was chosen, knowing all results up to event `seen`, which took `seconds`."""
