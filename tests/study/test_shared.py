@@ -16,7 +16,7 @@ from aegisbo.errors import InvalidInput, SpaceExhausted, StudyError
 from aegisbo.optimizer import Optimizer, Settings
 from aegisbo.outcome import Outcome
 from aegisbo.space import Int
-from aegisbo.study import forget, load, retry
+from aegisbo.study import change, forget, load, retry
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.replay import replay
@@ -402,3 +402,26 @@ def test_what_one_copy_observes_elsewhere_all_know(hall: Hall) -> None:
         ]  # fmt: skip
         assert copy.optimizer.state() == optimizer_after(read_events(hall.path)).state()
     assert replay(hall.path).differences == ()
+
+
+def test_copies_hear_of_changes_when_they_read(hall: Hall) -> None:
+    hall.budget = 3
+    first, second = hall.copy(), hall.copy()
+    trials = [first.ask() for _ in range(3)]
+    assert second.ask() is None
+    change(hall.path, budget=4, trial_timeout=5.0)
+    assert (first.requests(), second.requests()) == ([], [])  # nobody has read yet
+    first.beat()
+    assert [event.body["changes"] for event in first.requests()] == [{"budget": 4, "trial_timeout": 5.0}]
+    assert first.requests() == []
+    assert second.ask() is not None
+    assert len(second.requests()) == 1
+    assert hall.copy().requests() == []  # which has joined since
+    assert hall.copy().changed == {"budget": 4, "trial_timeout": 5.0}
+    change(hall.path, budget=2)
+    for trial in trials:
+        finish(first, trial)
+    assert first.ask() is None
+    assert first.spent
+    with pytest.raises(InvalidInput, match="workers is each copy's own while copies of `aegisbo work` share"):
+        change(hall.path, workers=2)

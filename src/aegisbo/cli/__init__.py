@@ -19,6 +19,7 @@ from aegisbo.cli import (
     replay,
     report,
     serve,
+    set,
     show,
     simulate,
     strategies,
@@ -41,6 +42,7 @@ app = typer.Typer(
 app.command(epilog=minimize.EXAMPLES)(minimize.minimize)
 app.command(epilog=work.EXAMPLES)(work.work)
 app.command(epilog=add.EXAMPLES)(add.add)
+app.command("set", epilog=set.EXAMPLES)(set.set_)
 app.command()(show.show)
 app.command()(report.report)
 app.command()(serve.serve)

@@ -171,6 +171,7 @@ class _Loop:
     def __post_init__(self) -> None:
         self.preparing = cast("Prepares", self.optimizer)  # it must be one if points are made ahead of time
         self.started = self.workers.now()
+        self.sizes = [(self.started, self.workers.capacity)]  # since when there were how many workers
         self.seen = self.journal.seen  # the last event that the optimizer knows of
         self.waiting = list(self.optimizer.pending)  # asked for in an earlier run, or lost: to be run (again)
         self.attempts = dict.fromkeys((trial.number for trial in self.waiting), 0)
@@ -207,7 +208,7 @@ class _Loop:
         now = self.workers.now()
         running = [JobTimes(job.slot, job.submitted, now, self._seconds(job, now)) for job in self.running.values()]
         capacity = self.workers.capacity
-        idle = idle_of([*self.job_times, *running], capacity, self.started, now)
+        idle = idle_of([*self.job_times, *running], self.sizes, now)
         return Run(capacity, self.started, tuple(self.finished), self.suggestion_seconds, idle, self.message)
 
     def _may_start(self) -> bool:
@@ -329,6 +330,7 @@ class _Loop:
             return False
         self.rules, self.left = change.rules, self.left + change.more
         self.ready, self.rests_until = None, None  # which was decided without knowing it
+        self.sizes.append((self.workers.now(), self.workers.capacity))
         return True
 
     def _end(self, job: Finished) -> None:

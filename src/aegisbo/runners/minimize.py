@@ -5,32 +5,29 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from shlex import quote
 from typing import Any
 
-from aegisbo.optimizer import Optimizer, Result, Settings, Trial
-from aegisbo.outcome import FAILURES, Outcome
+from aegisbo.optimizer import Optimizer, Result, Settings
 from aegisbo.runners.arguments import check_arguments, check_call, checked_callbacks
 from aegisbo.runners.evaluation import Call
 from aegisbo.runners.interrupt import CtrlC
-from aegisbo.runners.loop import SPENT, Rules, run
-from aegisbo.runners.mistakes import hopeless
+from aegisbo.runners.loop import SPENT, run
 from aegisbo.runners.observed import observed_elsewhere
 from aegisbo.runners.pools import make_pool
 from aegisbo.runners.pools.environment import WorkerEnv
-from aegisbo.runners.progress import Tell, progress_of
+from aegisbo.runners.progress import progress_of
 from aegisbo.runners.progress.log_lines import logger
-from aegisbo.runners.protocol import Finished, StopRun, Unrecorded
+from aegisbo.runners.protocol import Unrecorded
 from aegisbo.runners.recipe import objective_of, recipe
-from aegisbo.runners.steering import Steering
+from aegisbo.runners.steering import Limits, Steering, warn_if_unstoppable
+from aegisbo.runners.watch import Callback, Watch
 from aegisbo.space.space import Space, SpaceLike
 from aegisbo.strategies.base import Strategy
 from aegisbo.study import Study
 from aegisbo.study.observations import Observation, news_among
 from aegisbo.study.store import Event
-
-Callback = Callable[[Trial, Result], None]  # a finished trial and the result so far; raises StopIteration to end
 
 
 def minimize(
@@ -155,7 +152,8 @@ def minimize(
     )
     callbacks = checked_callbacks(callbacks)
     elsewhere = observed_elsewhere(observed, settings, objective_of(fun), study)
-    call = {"budget": budget, "workers": workers, "target": target, **recipe(fun)}
+    limits = Limits(budget, workers, timeout, trial_timeout, retries, ahead, target, give_up_after)
+    call = {**asdict(limits), **recipe(fun)}
     with ExitStack() as stack:
         book = (
             _Unsaved(settings)
@@ -165,7 +163,8 @@ def minimize(
         optimizer = book.optimizer
         book.observe(elsewhere.pairs)
         book.learn(elsewhere.earlier)
-        remaining = budget - optimizer.result().nfev
+        limits = limits.changed(book.changed, study)
+        remaining = (limits.budget or 0) - optimizer.result().nfev
         if remaining < 1:
             book.closed(SPENT, [])
             result = replace(optimizer.result(SPENT), study=book.path)
@@ -176,28 +175,23 @@ def minimize(
         pool = make_pool(
             executor,
             evaluate,
-            workers,
+            limits.workers,
             book,
             threads_per_worker=threads_per_worker,
             worker_env=worker_env,
             raise_errors=raising,
         )
         stack.callback(pool.close)
-        if trial_timeout is not None and not pool.can_stop:
-            meaning = "counts as timed out, but keeps its worker until it returns"
-            meaning = "is waited for" if executor == "serial" else meaning
-            logger.warning(f"{pool.name} cannot be stopped: an evaluation that takes longer than {trial_timeout:g} s "
-                           f"{meaning}.")  # fmt: skip
-        tell = stack.enter_context(progress_of(optimizer, pool, budget, progress, study))
+        warn_if_unstoppable(pool, limits.trial_timeout)
+        tell = stack.enter_context(progress_of(optimizer, pool, limits.budget or 0, progress, study))
         ctrl_c = stack.enter_context(CtrlC(logger.warning))
-        watch = Watch(optimizer, callbacks, target, give_up_after, tell, study)
-        rules = Rules(timeout, trial_timeout, retries, ahead)
-        heed = None if study is None else Steering(book.requests, optimizer)
+        watch = Watch(optimizer, callbacks, limits.target, limits.give_up_after, tell, study)
+        heed = None if study is None else Steering(book.requests, optimizer, pool, watch, limits)
         record = run(
             optimizer,
             pool,
             remaining,
-            rules=rules,
+            rules=limits.rules,
             journal=book,
             watch=watch,
             more=lambda: not ctrl_c.pressed,
@@ -224,6 +218,7 @@ class _Unsaved(Unrecorded):
     """What a study is to a run, for a run without a file."""
 
     path = None
+    changed: Mapping[str, Any] = {}
 
     def __init__(self, settings: Settings) -> None:
         self.optimizer = Optimizer.from_settings(settings)
@@ -244,62 +239,3 @@ class _Unsaved(Unrecorded):
 
     def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
         """Do nothing."""
-
-
-@dataclass(frozen=True)
-class Watch:
-    """Looks at each finished evaluation and ends the run when there is a reason to."""
-
-    optimizer: Optimizer
-    callbacks: tuple[Callback, ...]
-    target: float | None
-    give_up_after: int | None
-    tell: Tell
-    study: str | os.PathLike[str] | None
-    failures: dict[int, Outcome] = field(default_factory=dict)  # of this call, by trial number
-    values: set[int] = field(default_factory=set)  # trials of this call that gave one
-
-    def __call__(self, job: Finished) -> None:
-        self.tell(job)
-        trial = self.optimizer.trials[job.number]
-        if trial.state == "pending":
-            self._unusable(job)
-            return  # lost: it will be run again
-        if trial.state == "done":
-            self.values.add(job.number)
-        try:
-            for callback in self.callbacks:
-                callback(trial, self.optimizer.result())
-        except StopIteration as stop:
-            raise StopRun(str(stop) or "A callback ended the run.") from None
-        self._reached()
-        if trial.state in FAILURES:
-            self.failures.setdefault(job.number, job.outcome)
-            self._hopeless()
-
-    def _unusable(self, job: Finished) -> None:
-        if job.outcome.unusable and not self.values:
-            raise StopRun(
-                f"The function could not be run: {job.outcome.reason}. That is not the fault of a point, and nothing "
-                "was counted against any: install the module where the workers run, or mend the import, and run the "
-                "same call again."
-            )
-
-    def _reached(self) -> None:
-        if self.target is None:
-            return
-        if self.optimizer.direction.reaches(self.optimizer.result().fun, self.target):
-            raise StopRun(f"The target {self.target:g} is reached.")
-
-    def _hopeless(self) -> None:
-        if self.give_up_after is None or self.values:
-            return
-        failed = len(self.failures)
-        if hopeless(tuple(self.failures.values())):
-            again = "" if self.study is None else f"run `aegisbo retry {quote(os.fspath(self.study))}` and "
-            raise StopRun(
-                f"The first {failed} evaluations failed alike, and the points are not to blame. Mend the function, "
-                f"then {again}make the same call again."
-            )
-        if failed >= self.give_up_after:
-            raise StopRun(f"Given up, because nothing gave a value (give_up_after={self.give_up_after}).")

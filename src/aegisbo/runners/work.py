@@ -15,8 +15,7 @@ from aegisbo.outcome import Outcome
 from aegisbo.runners.arguments import check_arguments, check_call
 from aegisbo.runners.evaluation import Call
 from aegisbo.runners.interrupt import EndAtOnce
-from aegisbo.runners.loop import SPENT, Rules, run
-from aegisbo.runners.minimize import Watch
+from aegisbo.runners.loop import SPENT, run
 from aegisbo.runners.observed import Elsewhere, observed_elsewhere
 from aegisbo.runners.pools import make_pool
 from aegisbo.runners.pools.environment import WorkerEnv
@@ -24,6 +23,8 @@ from aegisbo.runners.progress import progress_of
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.protocol import Asked, StopRun
 from aegisbo.runners.recipe import objective_of, recipe
+from aegisbo.runners.steering import Limits, Steering
+from aegisbo.runners.watch import Watch
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.shared import LEASE, Shared
 from aegisbo.study.store import read_events
@@ -91,7 +92,8 @@ def work(
     if settings is not None:
         check_call(fun, settings.space, "processes", workers, threads_per_worker, worker_env)
     elsewhere = _elsewhere(observed, settings, fun, study)
-    call = {"budget": budget, "workers": workers, "target": target, **recipe(fun)}
+    limits = Limits(budget, workers, timeout, trial_timeout, retries, 0, target, give_up_after)
+    call = {**asdict(limits), **recipe(fun)}
     with ExitStack() as stack:
         shared = stack.enter_context(
             Shared.open(
@@ -118,10 +120,11 @@ def work(
         )
         stack.callback(pool.close)
         tell = stack.enter_context(progress_of(optimizer, pool, shared.budget, progress, study))
-        watch = Watch(optimizer, (), target, give_up_after, tell, study)
-        rules = Rules(timeout, trial_timeout, retries)
+        limits = replace(limits, budget=shared.budget).changed(shared.changed, study)
+        watch = Watch(optimizer, (), limits.target, limits.give_up_after, tell, study)
+        heed = Steering(shared.requests, optimizer, pool, watch, limits)
         ends = stack.enter_context(EndAtOnce())
-        record = run(copy, pool, sys.maxsize, rules=rules, journal=copy, watch=watch)
+        record = run(copy, pool, sys.maxsize, rules=limits.rules, journal=copy, watch=watch, heed=heed)
         ends.ignore()
         shared.leave(record.message, [asdict(idle) for idle in record.idle])
     whole = optimizer_after(read_events(shared.path))  # others may have gone on since

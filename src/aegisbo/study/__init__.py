@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aegisbo.study.earlier import Earlier
 from aegisbo.study.edit import forget, retry
-from aegisbo.study.requests import add
+from aegisbo.study.requests import add, change
 from aegisbo.study.study import Study, load
 
-__all__ = ["Earlier", "Study", "add", "forget", "load", "retry"]
+__all__ = ["Earlier", "Study", "add", "change", "forget", "load", "retry"]

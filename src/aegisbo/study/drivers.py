@@ -14,6 +14,7 @@ from aegisbo.study.store import Event
 BETWEEN = {  # events that no driver writes, and what is said of them if they came after the last one
     **dict.fromkeys(("retried", "forgotten"), "trials were retried or forgotten"),
     "added": "points were added",
+    "set": "settings were changed",
 }
 COMING, GOING = ("opened", "joined"), ("closed", "left")  # of a driver, and of a copy
 AGAIN = {"closed": "make the same call again", "left": "start `aegisbo work` again"}

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from aegisbo.errors import StudyError
+from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.space import Params
+from aegisbo.study.drivers import ledger_of
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.lock import is_driven
 from aegisbo.study.store import Event, Store, read_events
+from aegisbo.study.terms import FOR_COPIES, checked
 
 
 def add(path: str | os.PathLike[str], x: Any) -> Params:
@@ -34,6 +36,40 @@ def add(path: str | os.PathLike[str], x: Any) -> Params:
         params = optimizer_after(store.events()).add(x)
         store.append("added", None, {"params": params})
     return params
+
+
+def change(path: str | os.PathLike[str], **changes: Any) -> dict[str, Any]:
+    """Change the budget, the workers or the limits of a run; one that is at work follows within a second or so.
+
+    What is changed holds for later calls, too, unless they ask for something else than the call before them.
+
+    Args:
+        path: the study file.
+        changes: new values of `budget`, `workers`, `timeout`, `trial_timeout`, `retries`, `ahead`, `target` or
+            `give_up_after`, as `minimize` takes them.
+
+    Returns:
+        The changes.
+
+    Raises:
+        StudyError: there is no such study, or it cannot be written to from here.
+        InvalidInput: something cannot be changed, or not to this value.
+    """
+    changes = checked(changes)
+    with beside(Path(path)) as store:
+        if ledger_of(store.events()).copies:
+            _require_heeded_by_copies(path, changes)
+        store.append("set", None, {"changes": changes})
+    return changes
+
+
+def _require_heeded_by_copies(path: str | os.PathLike[str], changes: Iterable[str]) -> None:
+    for name in changes:
+        if name not in FOR_COPIES:
+            raise InvalidInput(
+                f"{name} is each copy's own while copies of `aegisbo work` share {path}: start or stop copies instead. "
+                f"For all of them you can change {', '.join(FOR_COPIES)}."
+            )
 
 
 @contextmanager

@@ -32,6 +32,7 @@ from aegisbo.study.objective import Objective
 from aegisbo.study.observations import Observation, described, news_among
 from aegisbo.study.store import Event, Store
 from aegisbo.study.study import agreed, as_event, begin, settings_of
+from aegisbo.study.terms import FOR_COPIES
 
 LEASE = 60.0  # seconds without a sign of life after which a copy counts as dead
 BEATS = 4  # signs of life in that time
@@ -65,10 +66,12 @@ class Shared:
         self._retries = retries
         self._turn = turn
         self._clock = clock
-        self._lock = RLock()  # of the five below
+        self._lock = RLock()  # of the seven below
         self._gone = False
         self._ledger = Ledger()
         self._news: list[Event] = []  # that the optimizer does not know of
+        self._requests: list[Event] = []  # that this copy has not heeded
+        self._heard_of = joined.id  # the last event that was looked at for one
         self._running: set[int] = set()  # trials that this copy evaluates, whoever holds them
         self._heard: dict[int, tuple[float, float]] = {}  # of each copy the last beat, and when it was new to us
         self._resources = ExitStack()
@@ -137,6 +140,17 @@ class Shared:
     def budget(self) -> int:
         """Evaluations in all."""
         return self._ledger.budget or 0
+
+    @property
+    def changed(self) -> dict[str, Any]:
+        """What was changed from outside and holds for a copy that joins now."""
+        return {name: value for name, value in self._ledger.terms.changed.items() if name in FOR_COPIES}
+
+    def requests(self) -> list[Event]:
+        """What others have asked of the copies since the last call, as far as this one has read; it reads nothing."""
+        with self._lock:
+            requests, self._requests = self._requests, []
+            return requests
 
     @property
     def spent(self) -> bool:
@@ -320,6 +334,9 @@ class Shared:
                 self._ledger.add(event)
                 if event.id > self._seen:
                     self._news.append(event)
+                if event.kind == "set" and event.id > self._heard_of:
+                    self._requests.append(event)
+                self._heard_of = max(self._heard_of, event.id)
 
 
 def join(
@@ -356,8 +373,8 @@ def join(
         for each in tuple(ledger.copies) if alone else ():
             _bury(store, ledger, each, "was killed")
         ledger = ledger_of(store.events())
-        call = {**me["call"], "budget": me["call"].get("budget") or ledger.budget}
-        if call["budget"] is None:
+        call = {**me["call"], "budget": me["call"].get("budget") or ledger.terms.asked.get("budget")}
+        if (call["budget"] or ledger.budget) is None:
             raise InvalidInput(f"{store.path} has no budget: say how many evaluations there are to be in all.")
         lane = _free_lane(ledger, call.get("workers") or 1)
         joined = store.append("joined", None, {**me, **news, "call": call, "lane": lane})

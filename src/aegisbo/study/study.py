@@ -17,7 +17,7 @@ from aegisbo.errors import StudyError
 from aegisbo.optimizer import Optimizer, Result, Settings, Trial
 from aegisbo.outcome import Outcome
 from aegisbo.space.widening import widened
-from aegisbo.study.drivers import ending, idle_shares
+from aegisbo.study.drivers import ending, idle_shares, ledger_of
 from aegisbo.study.edit import without_value
 from aegisbo.study.history import SETTINGS, optimizer_after
 from aegisbo.study.lock import DriverLock
@@ -26,6 +26,13 @@ from aegisbo.study.observations import Observation, described, news_among
 from aegisbo.study.store import Event, Store, read_events
 
 REQUESTS = ("added", "set")  # events that others write while a driver is at work
+
+
+def _changed(events: Iterable[Event], call: Mapping[str, Any]) -> dict[str, Any]:
+    """What was changed from outside and still holds after a call."""
+    terms = ledger_of(events).terms
+    terms.call(call)
+    return terms.changed
 
 
 class Asked(Protocol):
@@ -49,13 +56,21 @@ class Study:
     """
 
     def __init__(
-        self, path: Path, store: Store, optimizer: Optimizer, seen: int, resources: ExitStack, read: int = 0
+        self,
+        path: Path,
+        store: Store,
+        optimizer: Optimizer,
+        seen: int,
+        resources: ExitStack,
+        read: int = 0,
+        changed: Mapping[str, Any] | None = None,
     ) -> None:
         self.path = path
         self.optimizer = optimizer
         self.seen = seen  # the last event that the optimizer knew of when the run began
         self._store = store
         self._resources = resources
+        self.changed = changed or {}  # what was changed from outside and holds, unlike in the call
         self._read = read  # the last event that was read; `seen` may be later, and not all before it be known
 
     @classmethod
@@ -89,7 +104,7 @@ class Study:
             resources.enter_context(DriverLock(path))
             store = Store(path, say)
             resources.callback(store.close)
-            driver = {"pid": os.getpid(), "host": platform.node(), "call": dict(call or {})}
+            driver: dict[str, Any] = {"pid": os.getpid(), "host": platform.node(), "call": dict(call or {})}
             events = store.events()
             read = events[-1].id if events else 0
             if not events:  # new, or killed before the first event
@@ -107,7 +122,7 @@ class Study:
                     optimizer = optimizer_after(events, settings.strategy if settings.text is None else None)
                     read = events[-1].id
             seen = store.append("opened", None, driver)
-            return cls(path, store, optimizer, seen, resources.pop_all(), read)
+            return cls(path, store, optimizer, seen, resources.pop_all(), read, _changed(events, driver["call"]))
 
     def __enter__(self) -> Study:
         return self
