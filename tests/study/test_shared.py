@@ -16,12 +16,12 @@ from aegisbo.errors import InvalidInput, SpaceExhausted, StudyError
 from aegisbo.optimizer import Optimizer, Settings
 from aegisbo.outcome import Outcome
 from aegisbo.space import Int
-from aegisbo.study import forget, load, retry
+from aegisbo.study import change, forget, load, retry
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.replay import replay
 from aegisbo.study.shared import Shared
-from aegisbo.study.store import SCHEMA, Store, read_events
+from aegisbo.study.store import Store, read_events
 
 
 @pytest.fixture
@@ -384,5 +384,44 @@ def test_versions_that_know_no_copies_refuse_the_file(hall: Hall) -> None:
         connection.commit()
     hall.copy()
     with closing(sqlite3.connect(hall.path)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (SCHEMA,) == (3,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (3,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)  # a log would need one machine
+
+
+def test_what_one_copy_observes_elsewhere_all_know(hall: Hall) -> None:
+    first, second = hall.copy(), hall.copy()
+    pair, failed = ({"u": 1.0, "v": 2.5}, Outcome("done", 4.0)), ({"u": 9.0, "v": 2.5}, Outcome("failed", reason="no"))
+    finish(second, second.ask())
+    first.learn([[pair, failed]])
+    second.learn([[pair], [failed]])
+    second.ask()
+    for copy in (first, second):
+        copy.catch_up()
+        assert [(t.number, t.state, t.value, t.reason) for t in copy.optimizer.observed] == [
+            (-1, "done", 4.0, None), (-2, "failed", None, "no"),
+        ]  # fmt: skip
+        assert copy.optimizer.state() == optimizer_after(read_events(hall.path)).state()
+    assert replay(hall.path).differences == ()
+
+
+def test_copies_hear_of_changes_when_they_read(hall: Hall) -> None:
+    hall.budget = 3
+    first, second = hall.copy(), hall.copy()
+    trials = [first.ask() for _ in range(3)]
+    assert second.ask() is None
+    change(hall.path, budget=4, trial_timeout=5.0)
+    assert (first.requests(), second.requests()) == ([], [])  # nobody has read yet
+    first.beat()
+    assert [event.body["changes"] for event in first.requests()] == [{"budget": 4, "trial_timeout": 5.0}]
+    assert first.requests() == []
+    assert second.ask() is not None
+    assert len(second.requests()) == 1
+    assert hall.copy().requests() == []  # which has joined since
+    assert hall.copy().changed == {"budget": 4, "trial_timeout": 5.0}
+    change(hall.path, budget=2)
+    for trial in trials:
+        finish(first, trial)
+    assert first.ask() is None
+    assert first.spent
+    with pytest.raises(InvalidInput, match="workers is each copy's own while copies of `aegisbo work` share"):
+        change(hall.path, workers=2)

@@ -9,7 +9,22 @@ import typer
 from rich.console import Console
 
 from aegisbo import __version__
-from aegisbo.cli import demo, edit, export, minimize, problems, replay, report, serve, show, simulate, strategies, work
+from aegisbo.cli import (
+    add,
+    demo,
+    edit,
+    export,
+    minimize,
+    problems,
+    replay,
+    report,
+    serve,
+    set,
+    show,
+    simulate,
+    strategies,
+    work,
+)
 from aegisbo.errors import AegisError
 
 BAD_INPUT = 2  # the code that typer itself uses for options it cannot read
@@ -26,6 +41,8 @@ app = typer.Typer(
 )
 app.command(epilog=minimize.EXAMPLES)(minimize.minimize)
 app.command(epilog=work.EXAMPLES)(work.work)
+app.command(epilog=add.EXAMPLES)(add.add)
+app.command("set", epilog=set.EXAMPLES)(set.set_)
 app.command()(show.show)
 app.command()(report.report)
 app.command()(serve.serve)

@@ -16,10 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from aegisbo.cli.assignments import assigned, earlier
 from aegisbo.cli.run_options import (
     Ahead,
     Anyway,
     ConstraintTexts,
+    From,
+    Given,
     GiveUpAfter,
     InitialPoints,
     LimitTexts,
@@ -31,6 +34,7 @@ from aegisbo.cli.run_options import (
     Target,
     ThreadsPerWorker,
     TrialTimeout,
+    ValueColumn,
 )
 from aegisbo.errors import InvalidInput
 
@@ -100,6 +104,9 @@ def minimize(
     preset: PresetName = None,
     n_initial: InitialPoints = None,
     seed: Seed = None,
+    from_: From = None,
+    given: Given = None,
+    value_column: ValueColumn = "value",
     executor: Annotated[
         str,
         typer.Option(
@@ -176,7 +183,7 @@ def minimize(
         study=study,
         executor=executor,
         threads_per_worker=threads_per_worker,
-        worker_env=variables(worker_env or []),
+        worker_env=assigned(worker_env, "--worker-env") or None,
         timeout=timeout,
         trial_timeout=trial_timeout,
         retries=retries,
@@ -184,6 +191,7 @@ def minimize(
         target=target,
         give_up_after=give_up_after or None,
         raise_errors=raise_errors,
+        observed=earlier(from_, given, value_column),
         progress=False if quiet else None,
         maximize=maximize,
         noisy=noisy,
@@ -208,14 +216,6 @@ def chosen(function: str | None, command: str | None, value_file: str | None) ->
     if value_file is not None:
         raise InvalidInput("--value-file goes with --command: a function returns its value.")
     return imported(str(function))
-
-
-def variables(entries: list[str]) -> dict[str, str] | None:
-    """Environment variables from NAME=VALUE; None if there are none."""
-    for entry in entries:
-        if "=" not in entry:
-            raise InvalidInput(f"--worker-env {entry!r} sets nothing: write NAME=VALUE.")
-    return dict(entry.split("=", 1) for entry in entries) or None
 
 
 def imported(text: str) -> Callable[..., Any]:

@@ -44,6 +44,22 @@ LimitTexts = Annotated[
         "several times.",
     ),
 ]
+From = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--from",
+        metavar="FILE",
+        help="Earlier results to learn from: a study or a CSV file. What fits is used. May be given several times.",
+    ),
+]
+Given = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE",
+        help="What a parameter was that --from lacks; or, of one that --space lacks, whose results are used.",
+    ),
+]
+ValueColumn = Annotated[str, typer.Option(metavar="NAME", help="The column of a plain CSV file with the values.")]
 Maximize = Annotated[bool, typer.Option("--maximize", help="Look for the largest value instead.")]
 Anyway = Annotated[bool, typer.Option("--anyway", help="Go on with a study although the function has changed since.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]

@@ -77,7 +77,7 @@ def show(
 def _summary(study: Path, events: Sequence[Event], optimizer: Optimizer) -> Iterator[str]:
     """How it stands, in a few lines."""
     from aegisbo.optimizer.trial import in_short
-    from aegisbo.study.drivers import ending, idle_shares, sittings
+    from aegisbo.study.drivers import ending, idle_shares, ledger_of, sittings
 
     result = optimizer.result(ending(study, events))
     yield result.ending
@@ -89,6 +89,10 @@ def _summary(study: Path, events: Sequence[Event], optimizer: Optimizer) -> Iter
     counts = ", ".join(f"{count} {state}" for state, count in states.items())
     observed = f"; observed elsewhere: {len(optimizer.observed)}" if optimizer.observed else ""
     yield f"{len(result.trials)} trials: {counts or 'none yet'}{observed}"
+    if optimizer.waiting:
+        yield f"added and not yet tried: {'; '.join(map(in_short, optimizer.waiting))}"
+    if changed := ledger_of(events).terms.changed:
+        yield f"set since it was called: {', '.join(f'{name}={value}' for name, value in changed.items())}"
     if result.best is not None:
         where = f"in trial {result.best.number}" if result.best.number >= 0 else "observed elsewhere"
         yield f"best {result.fun:.8g} {where}: {in_short(result.best.params)}"

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from aegisbo.cli.minimize import NO_VALUE, chosen, log, report, variables
+from aegisbo.cli.assignments import assigned, earlier
+from aegisbo.cli.minimize import NO_VALUE, chosen, log, report
 from aegisbo.cli.run_options import (
     Anyway,
     ConstraintTexts,
+    From,
+    Given,
     GiveUpAfter,
     InitialPoints,
     LimitTexts,
@@ -25,6 +28,7 @@ from aegisbo.cli.run_options import (
     Target,
     ThreadsPerWorker,
     TrialTimeout,
+    ValueColumn,
 )
 from aegisbo.cli.study_file import StudyFile
 from aegisbo.errors import InvalidInput
@@ -67,6 +71,9 @@ def work(
     preset: PresetName = None,
     n_initial: InitialPoints = None,
     seed: Seed = None,
+    from_: From = None,
+    given: Given = None,
+    value_column: ValueColumn = "value",
     threads_per_worker: ThreadsPerWorker = None,
     worker_env: Annotated[
         list[str] | None,
@@ -94,15 +101,16 @@ def work(
     from aegisbo.runners.interrupt import STOPPED
     from aegisbo.runners.work import work as run
 
-    given: dict[str, Any] = {
+    about: dict[str, Any] = {
         "n_initial": n_initial,
         "seed": seed,
         "maximize": maximize,
         "noisy": noisy,
         "preset": preset,
+        "constraints": constraint or None,
+        "limits": limit or None,
     }
-    given |= {"constraints": constraint or None, "limits": limit or None}
-    settings = _settings(space, strategy, given)
+    settings = _settings(space, strategy, about)
     run = log(not quiet and not sys.stderr.isatty())(run)  # for as long as it runs
     result = run(
         _function(study, function, command, value_file),
@@ -111,13 +119,14 @@ def work(
         budget=budget,
         workers=workers,
         threads_per_worker=threads_per_worker,
-        worker_env=variables(worker_env or []),
+        worker_env=assigned(worker_env, "--worker-env") or None,
         timeout=timeout,
         trial_timeout=trial_timeout,
         retries=retries,
         target=target,
         give_up_after=give_up_after or None,
         lease=lease,
+        observed=earlier(from_, given, value_column),
         progress=False if quiet else None,
         anyway=anyway,
     )

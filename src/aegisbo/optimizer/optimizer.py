@@ -38,6 +38,7 @@ from aegisbo.strategies.limits import shortfall
 SMOOTHED = "Values are noisy: x has the best posterior mean of all evaluated points, and fun is that mean."
 UNSMOOTHED = "Values are noisy, but there is no model to smooth them: x and fun are the best one measured."
 BROKEN = "No evaluation has kept all limits: x is the one that comes closest."
+ADDED = "added"  # the move of a point that the user wants to be tried
 OLD_NAMES = {"expired": "lost"}  # states as version 0.1 called them
 
 
@@ -103,6 +104,7 @@ class Optimizer:
         self.direction = Direction(settings.maximize)
         self._policy = self.settings.policy()
         self._given = self.settings.initial or ()
+        self._added: tuple[Params, ...] = ()  # points that must be tried, and have not been asked for
         self._memory: Memory = {}
         self._trials = Trials(self.space)
         self._make_locks()
@@ -147,7 +149,11 @@ class Optimizer:
         given = tuple(constraints)
         functions = Space.from_description(state["space"]).given(given) if given else None
         settings = Settings.from_description(state, strategy, functions)
-        return cls.restored(settings, **as_stored({name: state[name] for name in ("memory", "observed", "trials")}))
+        parts = {
+            "added": (),
+            **{name: state[name] for name in ("memory", "observed", "trials", "added") if name in state},
+        }
+        return cls.restored(settings, **as_stored(parts))
 
     @classmethod
     def restored(
@@ -156,10 +162,11 @@ class Optimizer:
         memory: Memory,
         observed: Sequence[Mapping[str, Any]],
         trials: Sequence[Mapping[str, Any]],
+        added: Iterable[Params] = (),
     ) -> Optimizer:
         """The same from parts that have been through JSON already and that nobody will change."""
         optimizer = cls.from_settings(settings)
-        optimizer._memory = memory
+        optimizer._memory, optimizer._added = memory, tuple(added)
         for entry in (*observed, *trials):
             state = entry.get("state", "pending")
             optimizer._trials.add(**{**entry, "state": OLD_NAMES.get(state, state)})
@@ -168,11 +175,12 @@ class Optimizer:
     def state(self) -> dict[str, Any]:
         """Everything that decides what comes next, in JSON's types; a foreign strategy object is left out."""
         with self._lock:
-            memory, observed, trials = self._memory, self.observed, self.trials
+            memory, observed, trials, added = self._memory, self.observed, self.trials, self._added
         described = {
             "memory": memory,
             "observed": [trial.describe() for trial in observed],
             "trials": [trial.describe() for trial in trials],
+            "added": added,
         }
         return {**self.settings.describe(), **as_stored(described)}
 
@@ -199,6 +207,7 @@ class Optimizer:
             with self._lock:
                 note = choice.note if prepared is None else {**choice.note, "behind": self.behind(choice)}
                 trial = self._trials.add(choice.number, choice.params, note=note)
+                self._let_wait_no_more(trial)
                 self._memory = choice.memory  # last, so that a suggestion which cannot be used leaves no trace
                 return trial
 
@@ -240,7 +249,9 @@ class Optimizer:
         """The next point, chosen from what is known now."""
         with self._lock:
             evidence, memory = self.evidence(within), self._memory
-            number, results = len(self._trials.asked), self._trials.results
+            number, results, added = len(self._trials.asked), self._trials.results, self._added
+        if number >= len(self._given) and added:
+            return Prepared(number, added[0], {"move": ADDED}, memory, memory, results)
         if number < len(self._given):
             require_free_point(evidence)
             return Prepared(number, self._given[number], {"move": "initial"}, memory, memory, results)
@@ -264,8 +275,52 @@ class Optimizer:
         """
         with self._turn, self._lock:
             trial = self._trials.add(len(self._trials.asked), params, note=dict(note))
+            self._let_wait_no_more(trial)
             self._memory = memory
             return trial
+
+    def add(self, x: Any) -> Params:
+        """Let a point be tried that you want to be tried: the next `ask` returns it, after others that wait.
+
+        Points of `initial` come first. It counts as any other trial.
+
+        Args:
+            x: in the form that the function receives, or by name.
+
+        Returns:
+            Its values by name.
+
+        Raises:
+            InvalidInput: it is no point of the space, or breaks a constraint; or a trial has been there or will be,
+                unless values are noisy.
+        """
+        params = self.space.check(x)
+        self.space.require_allowed(params)
+        with self._lock:
+            if not self.settings.noisy:
+                self._require_untried(params)
+            return self.enqueue(params)
+
+    def enqueue(self, params: Params) -> Params:
+        """Let a point wait that has been checked already; `add` comes here."""
+        with self._lock:
+            self._added = (*self._added, params)
+        return params
+
+    def _require_untried(self, params: Params) -> None:
+        if params in (*self._given[len(self._trials.asked) :], *self._added):
+            raise InvalidInput(f"{in_brief(params)} waits to be tried already: it is tried once.")
+        for trial in self._trials.asked:
+            if trial.params == params and trial.state not in ("lost", "forgotten"):
+                told = f" with the value {trial.value:g}" if trial.value is not None else ""
+                raise InvalidInput(
+                    f"Trial {trial.number} is at {in_brief(params)} and is {trial.state}{told}: nothing to add. To "
+                    "have it evaluated again, retry that trial."
+                )
+
+    def _let_wait_no_more(self, trial: Trial) -> None:
+        if trial.note.get("move") == ADDED and self._added[:1] == (trial.params,):
+            self._added = self._added[1:]
 
     def tell(
         self,
@@ -392,7 +447,18 @@ class Optimizer:
         Raises:
             InvalidInput: `x` is no point of the space, or `y` is not a number.
         """
-        outcome = self._complete(_outcome_of(y, measured))
+        return self.learn(x, _outcome_of(y, measured))
+
+    def learn(self, x: Any, outcome: Outcome) -> Trial:
+        """Take in how an evaluation elsewhere ended that has been judged already; `observe` comes here.
+
+        Returns:
+            The observed point as a trial with a negative number.
+
+        Raises:
+            InvalidInput: `x` is no point of the space.
+        """
+        outcome = self._complete(outcome)
         with self._lock:
             number = -1 - len(self._trials.observed)
             trial = self._trials.add(number, x, note={"move": "observed"}, outcome=outcome)
@@ -475,6 +541,11 @@ class Optimizer:
     def observed(self) -> tuple[Trial, ...]:
         """The points observed elsewhere, in the order they came in."""
         return tuple(self._trials.observed)
+
+    @property
+    def waiting(self) -> tuple[Params, ...]:
+        """The points that were added and have not been asked for, in the order in which they will be."""
+        return self._added
 
     @property
     def pending(self) -> tuple[Trial, ...]:

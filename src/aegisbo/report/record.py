@@ -13,7 +13,7 @@ from typing import Any
 
 from aegisbo.optimizer import Optimizer, Result, Trial
 from aegisbo.outcome import FAILURES
-from aegisbo.study.drivers import COMING, GOING, ending, sittings
+from aegisbo.study.drivers import COMING, GOING, ending, ledger_of, sittings
 from aegisbo.study.history import ENDINGS, optimizer_after
 from aegisbo.study.lock import is_driven
 from aegisbo.study.store import Event, read_events
@@ -133,9 +133,9 @@ class Record:
 
     @property
     def call(self) -> Mapping[str, Any]:
-        """What the last driver was asked for: its budget, workers and target, as far as the study knows."""
+        """What the last driver was asked for, and what was changed since: its budget, workers, target and limits."""
         calls = [event.body.get("call", {}) for event in self.events if event.kind in COMING]
-        return calls[-1] if calls else {}
+        return {**(calls[-1] if calls else {}), **ledger_of(self.events).terms.changed}
 
     @property
     def objective(self) -> str | None:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Callable, Iterable, Mapping
-from numbers import Integral
-from threading import TIMEOUT_MAX
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aegisbo.errors import InvalidInput
-from aegisbo.number import as_number
 from aegisbo.runners.command import Command
 from aegisbo.runners.pools import HERE, check_executor
 from aegisbo.runners.signature import check_callback, check_function
 from aegisbo.space.space import Space
 from aegisbo.strategies.checks import optional, switch
-
-Check = Callable[[str, Any], object]
+from aegisbo.study.terms import TERMS, Check, seconds
 
 
 def check_arguments(**given: Any) -> None:
@@ -72,43 +67,14 @@ def checked_callbacks(callbacks: Any) -> tuple[Any, ...]:
     return listed
 
 
-def _count(remedy: str, least: int = 1, *, none: bool = False) -> Check:
-    def check(name: str, value: Any) -> None:
-        whole = isinstance(value, Integral) and not isinstance(value, bool)
-        if not (whole and value >= least) and not (none and value is None):
-            raise InvalidInput(f"{name} is {value!r}: {remedy}.")
-
-    return check
-
-
-def _seconds(name: str, value: Any) -> None:
-    if value is None:
-        return
-    number = as_number(value)
-    if number is None or not 0 < number <= TIMEOUT_MAX:
-        raise InvalidInput(f"{name} is {value!r}: give seconds, more than 0, or None for no limit.")
-
-
-def _finite(name: str, value: Any) -> None:
-    number = as_number(value)
-    if value is not None and (number is None or not math.isfinite(number)):
-        raise InvalidInput(f"{name} is {value!r}: give a finite number, or None.")
-
-
 def _file(name: str, value: Any) -> None:
     if value is not None and (not isinstance(value, str | os.PathLike) or not os.fspath(value)):
         raise InvalidInput(f"{name} is {value!r}: give the name of a file, such as 'run.db', or None.")
 
 
 CHECKS: dict[str, Check] = {
-    "budget": _count("give a whole number of evaluations, at least 1"),
-    "retries": _count("give a whole number, 0 for none", least=0),
-    "give_up_after": _count("give at least 1, or None to go on whatever happens", none=True),
-    "ahead": _count("give how many results a point may be behind, 0 to make none ahead of time", least=0),
-    "timeout": _seconds,
-    "trial_timeout": _seconds,
-    "lease": _seconds,
-    "target": _finite,
+    **TERMS,
+    "lease": seconds,
     "study": _file,
     "raise_errors": optional(switch),
     "progress": optional(switch),

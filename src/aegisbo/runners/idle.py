@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from math import inf
 
 CAUSES = ("suggestion", "pool", "nothing")
 
@@ -32,14 +34,42 @@ class Idle:
         return self.busy + self.suggestion + self.pool + self.nothing
 
 
-def idle_of(jobs: Iterable[JobTimes], workers: int, started: float, ended: float) -> tuple[Idle, ...]:
-    """How each worker spent the time from `started` to `ended`."""
-    by_slot: list[list[JobTimes]] = [[] for _ in range(workers)]
-    last = started  # when the last point was handed out: until then every free worker waited for one
-    for job in jobs:
+def idle_of(jobs: Iterable[JobTimes], sizes: Sequence[tuple[float, int]], ended: float) -> tuple[Idle, ...]:
+    """How each worker spent the time while it was wanted, until `ended`.
+
+    Args:
+        jobs: when each was where.
+        sizes: since when how many workers were wanted, the beginning first.
+        ended: when all was over.
+    """
+    by_slot: list[list[JobTimes]] = [[] for _ in range(max(size for _, size in sizes))]
+    last = sizes[0][0]  # when the last point was handed out: until then every free worker waited for one
+    for job in sorted(jobs, key=lambda job: job.submitted):
         by_slot[job.slot].append(job)
         last = max(last, job.submitted)
-    return tuple(_account(sorted(slot, key=lambda job: job.submitted), started, last, ended) for slot in by_slot)
+    return tuple(_total(mine, _wanted(slot, sizes, ended), last) for slot, mine in enumerate(by_slot))
+
+
+def _wanted(slot: int, sizes: Sequence[tuple[float, int]], ended: float) -> list[tuple[float, float]]:
+    """From when to when there was to be a worker with this number."""
+    spans: list[tuple[float, float]] = []
+    for (since, size), (until, _) in pairwise([*sizes, (ended, 0)]):
+        if size > slot and spans and spans[-1][1] == since:
+            spans[-1] = spans[-1][0], until
+        elif size > slot:
+            spans.append((since, until))
+    return spans
+
+
+def _total(jobs: list[JobTimes], spans: list[tuple[float, float]], last: float) -> Idle:
+    """One worker's time, in which it may have come and gone; a job that it has when it goes is finished."""
+    parts = []
+    for k, (since, until) in enumerate(spans):
+        later = spans[k + 1][0] if k + 1 < len(spans) else inf
+        mine = [job for job in jobs if (k == 0 or job.submitted >= since) and job.submitted < later]
+        until = max(until, *(job.collected for job in mine)) if mine else until
+        parts.append(_account(mine, since, min(last, until), until))
+    return Idle(*(sum(getattr(part, name) for part in parts) for name in ("busy", *CAUSES)))
 
 
 def _account(jobs: list[JobTimes], started: float, last: float, ended: float) -> Idle:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 from statistics import median
 from time import perf_counter, sleep
 from typing import Any, cast
@@ -16,6 +17,7 @@ from aegisbo.runners.protocol import Asked, Asks, Finished, Journal, Prepares, S
 
 SPENT = "The budget is spent."
 REST = 1.0  # seconds until an optimizer that had no point is asked again
+LOOK = 0.5  # seconds, while nothing else happens, between two looks at what others ask of the run
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,14 @@ class Rules:
     trial_timeout: float | None = None  # seconds for one evaluation
     retries: int = 2  # of an evaluation whose worker died
     ahead: int = 0  # results that a point made ahead of time may not know; 0 makes none ahead of time
+
+
+@dataclass(frozen=True)
+class Change:
+    """What others have asked of a run that goes on."""
+
+    rules: Rules  # from now on
+    more: int = 0  # evaluations to finish, besides those before; negative if there are to be fewer
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,7 @@ class Run:
 
 
 Watch = Callable[[Finished], None]  # is told of a job that has ended
+Heed = Callable[[Rules], Change | None]  # what others ask, given the rules until now; None if nothing
 
 
 def run(
@@ -73,6 +84,7 @@ def run(
     journal: Journal | None = None,
     watch: Watch = lambda job: None,
     more: Callable[[], bool] = lambda: True,
+    heed: Heed | None = None,
 ) -> Run:
     """Evaluate `budget` suggestions, or as many as the space holds; a failed one counts, a lost one does not.
 
@@ -90,6 +102,7 @@ def run(
         journal: records every event before anybody acts on it.
         watch: is called with each finished job after the optimizer knows of it; raises StopRun to end the run now.
         more: whether further points may be asked for; after False the run ends with the jobs that are running.
+        heed: is called before each step and twice a second: what others ask of the run; None if nobody can.
 
     Returns:
         What happened. The results themselves are in the optimizer.
@@ -99,7 +112,7 @@ def run(
     """
     if budget < 1:
         raise InvalidInput(f"budget is {budget}: ask for at least 1 evaluation.")
-    loop = _Loop(optimizer, workers, budget, rules or Rules(), journal or Unrecorded(), watch, more)
+    loop = _Loop(optimizer, workers, budget, rules or Rules(), journal or Unrecorded(), watch, more, heed)
     try:
         while loop.step():
             pass
@@ -144,6 +157,7 @@ class _Loop:
     journal: Journal
     watch: Watch
     more: Callable[[], bool]
+    heed: Heed | None = None
     message: str = SPENT
     exhausted: bool = False
     over: bool = False
@@ -157,6 +171,7 @@ class _Loop:
     def __post_init__(self) -> None:
         self.preparing = cast("Prepares", self.optimizer)  # it must be one if points are made ahead of time
         self.started = self.workers.now()
+        self.sizes = [(self.started, self.workers.capacity)]  # since when there were how many workers
         self.seen = self.journal.seen  # the last event that the optimizer knows of
         self.waiting = list(self.optimizer.pending)  # asked for in an earlier run, or lost: to be run (again)
         self.attempts = dict.fromkeys((trial.number for trial in self.waiting), 0)
@@ -165,6 +180,7 @@ class _Loop:
 
     def step(self) -> bool:
         """Submit a point, make the next one ready, or wait for results; False when there is nothing left to do."""
+        self._heed()
         trial = self._next() if self._may_start() else None
         if trial is not None:
             self._submit(trial)
@@ -192,7 +208,7 @@ class _Loop:
         now = self.workers.now()
         running = [JobTimes(job.slot, job.submitted, now, self._seconds(job, now)) for job in self.running.values()]
         capacity = self.workers.capacity
-        idle = idle_of([*self.job_times, *running], capacity, self.started, now)
+        idle = idle_of([*self.job_times, *running], self.sizes, now)
         return Run(capacity, self.started, tuple(self.finished), self.suggestion_seconds, idle, self.message)
 
     def _may_start(self) -> bool:
@@ -292,9 +308,30 @@ class _Loop:
 
     def _collect(self, timeout: float | None) -> None:
         """Tell the optimizer what has ended, waiting for the first job up to `timeout` seconds."""
-        self.news.extend(self.workers.collect(timeout))
+        self.news.extend(self._ended_within(timeout))
         while self.news:  # one at a time: if `watch` ends the run, `settle` takes the others
             self._end(self.news.popleft())
+
+    def _ended_within(self, timeout: float | None) -> list[Finished]:
+        """Wait for jobs to end, and look now and then whether others ask something of the run."""
+        if self.heed is None or self.over:
+            return self.workers.collect(timeout)
+        deadline = inf if timeout is None else self.workers.now() + timeout
+        while True:
+            rest = max(deadline - self.workers.now(), 0.0)
+            ended = self.workers.collect(min(rest, LOOK))
+            if ended or rest <= LOOK or not self.running or self._heed():
+                return ended
+
+    def _heed(self) -> bool:
+        """Do what others ask of the run; whether there was anything."""
+        change = None if self.heed is None else self.heed(self.rules)
+        if change is None:
+            return False
+        self.rules, self.left = change.rules, self.left + change.more
+        self.ready, self.rests_until = None, None  # which was decided without knowing it
+        self.sizes.append((self.workers.now(), self.workers.capacity))
+        return True
 
     def _end(self, job: Finished) -> None:
         """Tell the optimizer how a job ended."""

@@ -5,34 +5,34 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from functools import partial
 from shlex import quote
 from typing import Any
 
-from aegisbo.errors import InvalidInput
-from aegisbo.optimizer import Optimizer, Result, Settings, Trial
+from aegisbo.optimizer import Optimizer, Result, Settings
 from aegisbo.optimizer.limits import names_of
-from aegisbo.optimizer.settings import listed
-from aegisbo.outcome import FAILURES, Outcome, judged
+from aegisbo.outcome import judged
 from aegisbo.runners.arguments import check_arguments, check_call, checked_callbacks
 from aegisbo.runners.command import Command
 from aegisbo.runners.evaluation import Call
 from aegisbo.runners.interrupt import CtrlC
-from aegisbo.runners.loop import SPENT, Rules, run
-from aegisbo.runners.mistakes import hopeless
+from aegisbo.runners.loop import SPENT, run
+from aegisbo.runners.observed import observed_elsewhere
 from aegisbo.runners.pools import make_pool
 from aegisbo.runners.pools.environment import WorkerEnv
-from aegisbo.runners.progress import Tell, progress_of
+from aegisbo.runners.progress import progress_of
 from aegisbo.runners.progress.log_lines import logger
-from aegisbo.runners.protocol import Finished, StopRun, Unrecorded
+from aegisbo.runners.protocol import Unrecorded
 from aegisbo.runners.recipe import objective_of, recipe
+from aegisbo.runners.steering import Steering, Terms, warn_if_unstoppable
+from aegisbo.runners.watch import Callback, Watch
 from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import Space, SpaceLike
 from aegisbo.strategies.base import Strategy
 from aegisbo.study import Study
-
-Callback = Callable[[Trial, Result], None]  # a finished trial and the result so far; raises StopIteration to end
+from aegisbo.study.observations import Observation, news_among
+from aegisbo.study.store import Event
 
 
 def minimize(
@@ -57,7 +57,7 @@ def minimize(
     give_up_after: int | None = 20,
     raise_errors: bool | None = None,
     initial: Iterable[Any] | None = None,
-    observed: Iterable[tuple[Any, ...]] | None = None,
+    observed: Any = None,
     callbacks: Iterable[Callback] = (),
     progress: bool | None = None,
     maximize: bool = False,
@@ -108,9 +108,12 @@ def minimize(
             the others raise EvaluationFailed. The trial stays pending, so that the same call runs it again. None means
             True for "serial" only; False counts it as a failed trial.
         initial: points to start with.
-        observed: results from elsewhere, a point and its value each, NaN for one that failed. They teach the model and
-            count as candidates for the best, but not as evaluations. With n_initial=0 they replace the points spread
-            out at the start. Where there are limits, (point, value, {"latency": 3.2}) each.
+        observed: results from elsewhere: a list of pairs, a point and its value each, NaN for one that failed; or
+            earlier results, of which those are used that fit the space: the name of a study or of a CSV file, a
+            DataFrame, a result, a list of trials, an `aegisbo.study.Earlier` that says more, or a list of these. They
+            teach the model and count as candidates for the best, but not as evaluations. With n_initial=0 they replace
+            the points spread out at the start. A study keeps them. Where there are limits, a pair has a third
+            part, {"latency": 3.2}.
         callbacks: called with each finished trial and the result so far; one that raises StopIteration ends the run.
         progress: whether to show progress; None shows it on a terminal and in a notebook only.
         maximize: look for where the function is largest instead.
@@ -162,8 +165,9 @@ def minimize(
         anyway=anyway,
     )
     callbacks = checked_callbacks(callbacks)
-    pairs = [] if observed is None else _checked_pairs(listed(observed, "observed"), settings)
-    call = {"budget": budget, "workers": workers, "target": target, **recipe(fun)}
+    elsewhere = observed_elsewhere(observed, settings, objective_of(fun), study)
+    terms = Terms(budget, workers, timeout, trial_timeout, retries, ahead, target, give_up_after)
+    call = {**asdict(terms), **recipe(fun)}
     with ExitStack() as stack:
         book = (
             _Unsaved(settings)
@@ -171,8 +175,10 @@ def minimize(
             else stack.enter_context(_opened(study, settings, fun, call, anyway=anyway))
         )
         optimizer = book.optimizer
-        book.observe(pairs)
-        remaining = budget - optimizer.result().nfev
+        book.observe(elsewhere.pairs)
+        book.learn(elsewhere.earlier)
+        terms = terms.changed(book.changed, study)
+        remaining = (terms.budget or 0) - optimizer.result().nfev
         if remaining < 1:
             book.closed(SPENT, [])
             result = replace(optimizer.result(SPENT), study=book.path)
@@ -184,7 +190,7 @@ def minimize(
         pool = make_pool(
             executor,
             evaluate,
-            workers,
+            terms.workers,
             book,
             judge=partial(judged, needed=names) if names else judged,
             threads_per_worker=threads_per_worker,
@@ -192,17 +198,20 @@ def minimize(
             raise_errors=raising,
         )
         stack.callback(pool.close)
-        if trial_timeout is not None and not pool.can_stop:
-            meaning = "counts as timed out, but keeps its worker until it returns"
-            meaning = "is waited for" if executor == "serial" else meaning
-            logger.warning(f"{pool.name} cannot be stopped: an evaluation that takes longer than {trial_timeout:g} s "
-                           f"{meaning}.")  # fmt: skip
-        tell = stack.enter_context(progress_of(optimizer, pool, budget, progress, study))
+        warn_if_unstoppable(pool, terms.trial_timeout)
+        tell = stack.enter_context(progress_of(optimizer, pool, terms.budget or 0, progress, study))
         ctrl_c = stack.enter_context(CtrlC(logger.warning))
-        watch = Watch(optimizer, callbacks, target, give_up_after, tell, study)
-        rules = Rules(timeout, trial_timeout, retries, ahead)
+        watch = Watch(optimizer, callbacks, terms.target, terms.give_up_after, tell, study)
+        heed = None if study is None else Steering(book.requests, optimizer, pool, watch, terms)
         record = run(
-            optimizer, pool, remaining, rules=rules, journal=book, watch=watch, more=lambda: not ctrl_c.pressed
+            optimizer,
+            pool,
+            remaining,
+            rules=terms.rules,
+            journal=book,
+            watch=watch,
+            more=lambda: not ctrl_c.pressed,
+            heed=heed,
         )
         book.closed(record.message, [asdict(idle) for idle in record.idle])
     result = replace(optimizer.result(record.message), idle=record.idle_shares, study=book.path)
@@ -225,6 +234,7 @@ class _Unsaved(Unrecorded):
     """What a study is to a run, for a run without a file."""
 
     path = None
+    changed: Mapping[str, Any] = {}
 
     def __init__(self, settings: Settings) -> None:
         self.optimizer = Optimizer.from_settings(settings)
@@ -234,81 +244,14 @@ class _Unsaved(Unrecorded):
         for pair in pairs:
             self.optimizer.observe(*pair)
 
+    def learn(self, lists: Iterable[Sequence[Observation]]) -> None:
+        """Add results of earlier runs."""
+        for params, outcome in news_among(lists, ()):
+            self.optimizer.learn(params, outcome)
+
+    def requests(self) -> list[Event]:
+        """Nothing: nobody knows of the run."""
+        return []
+
     def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
         """Do nothing."""
-
-
-def _checked_pairs(entries: Sequence[Any], settings: Settings) -> list[tuple[Any, ...]]:
-    """The points and values observed elsewhere; refused before any file is touched if one cannot be used."""
-    trial, pairs = Optimizer.from_settings(settings), []
-    for k, entry in enumerate(entries):
-        try:
-            x, y, *rest = entry
-        except (TypeError, ValueError):
-            raise InvalidInput(f"observed must hold pairs of a point and its value; entry {k} is {entry!r}.") from None
-        try:
-            trial.observe(x, y, *rest[:1])
-        except InvalidInput as error:
-            raise InvalidInput(f"observed, entry {k}: {error}") from None
-        pairs.append((x, y, *rest[:1]))
-    return pairs
-
-
-@dataclass(frozen=True)
-class Watch:
-    """Looks at each finished evaluation and ends the run when there is a reason to."""
-
-    optimizer: Optimizer
-    callbacks: tuple[Callback, ...]
-    target: float | None
-    give_up_after: int | None
-    tell: Tell
-    study: str | os.PathLike[str] | None
-    failures: dict[int, Outcome] = field(default_factory=dict)  # of this call, by trial number
-    values: set[int] = field(default_factory=set)  # trials of this call that gave one
-
-    def __call__(self, job: Finished) -> None:
-        self.tell(job)
-        trial = self.optimizer.trials[job.number]
-        if trial.state == "pending":
-            self._unusable(job)
-            return  # lost: it will be run again
-        if trial.state == "done":
-            self.values.add(job.number)
-        try:
-            for callback in self.callbacks:
-                callback(trial, self.optimizer.result())
-        except StopIteration as stop:
-            raise StopRun(str(stop) or "A callback ended the run.") from None
-        self._reached()
-        if trial.state in FAILURES:
-            self.failures.setdefault(job.number, job.outcome)
-            self._hopeless()
-
-    def _unusable(self, job: Finished) -> None:
-        if job.outcome.unusable and not self.values:
-            raise StopRun(
-                f"The function could not be run: {job.outcome.reason}. That is not the fault of a point, and nothing "
-                "was counted against any: install the module where the workers run, or mend the import, and run the "
-                "same call again."
-            )
-
-    def _reached(self) -> None:
-        if self.target is None:
-            return
-        result = self.optimizer.result()
-        if result.success and self.optimizer.direction.reaches(result.fun, self.target):
-            raise StopRun(f"The target {self.target:g} is reached.")
-
-    def _hopeless(self) -> None:
-        if self.give_up_after is None or self.values:
-            return
-        failed = len(self.failures)
-        if hopeless(tuple(self.failures.values())):
-            again = "" if self.study is None else f"run `aegisbo retry {quote(os.fspath(self.study))}` and "
-            raise StopRun(
-                f"The first {failed} evaluations failed alike, and the points are not to blame. Mend the function, "
-                f"then {again}make the same call again."
-            )
-        if failed >= self.give_up_after:
-            raise StopRun(f"Given up, because nothing gave a value (give_up_after={self.give_up_after}).")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from aegisbo.optimizer import Result, Settings, Trial
@@ -17,17 +18,20 @@ from aegisbo.runners.arguments import check_arguments, check_call
 from aegisbo.runners.command import Command
 from aegisbo.runners.evaluation import Call
 from aegisbo.runners.interrupt import EndAtOnce
-from aegisbo.runners.loop import SPENT, Rules, run
-from aegisbo.runners.minimize import Watch
+from aegisbo.runners.loop import SPENT, run
+from aegisbo.runners.observed import Elsewhere, observed_elsewhere
 from aegisbo.runners.pools import make_pool
 from aegisbo.runners.pools.environment import WorkerEnv
 from aegisbo.runners.progress import progress_of
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.protocol import Asked, StopRun
 from aegisbo.runners.recipe import objective_of, recipe
+from aegisbo.runners.steering import Steering, Terms
+from aegisbo.runners.watch import Watch
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.shared import LEASE, Shared
 from aegisbo.study.store import read_events
+from aegisbo.study.study import settings_of
 
 
 def work(
@@ -45,6 +49,7 @@ def work(
     target: float | None = None,
     give_up_after: int | None = 20,
     lease: float = LEASE,
+    observed: Any = None,
     progress: bool | None = None,
     anyway: bool = False,
 ) -> Result:
@@ -64,6 +69,7 @@ def work(
         target: a value that is good enough to stop.
         give_up_after: end this copy when so many of its evaluations have ended and none of them gave a value.
         lease: seconds without a sign of life after which others take over the trials of this copy.
+        observed: earlier results, as for `minimize`; what another copy has added already is not added again.
         progress: whether to show progress; None shows it on a terminal only.
         anyway: go on with a study that holds values of another function.
 
@@ -88,7 +94,9 @@ def work(
     )
     if settings is not None:
         check_call(fun, settings.space, "processes", workers, threads_per_worker, worker_env)
-    call = {"budget": budget, "workers": workers, "target": target, **recipe(fun)}
+    elsewhere = _elsewhere(observed, settings, fun, study)
+    terms = Terms(budget, workers, timeout, trial_timeout, retries, 0, target, give_up_after)
+    call = {**asdict(terms), **recipe(fun)}
     with ExitStack() as stack:
         shared = stack.enter_context(
             Shared.open(
@@ -105,6 +113,7 @@ def work(
         optimizer, copy = shared.optimizer, _Copy(shared)
         names = names_of(optimizer.settings.limits)
         check_call(fun, optimizer.space, "processes", workers, threads_per_worker, worker_env)
+        shared.learn(elsewhere.earlier)
         pool = make_pool(
             "processes",
             Call(fun.measuring(names) if isinstance(fun, Command) else fun, optimizer.space.named),
@@ -116,16 +125,27 @@ def work(
         )
         stack.callback(pool.close)
         tell = stack.enter_context(progress_of(optimizer, pool, shared.budget, progress, study))
-        watch = Watch(optimizer, (), target, give_up_after, tell, study)
-        rules = Rules(timeout, trial_timeout, retries)
+        terms = replace(terms, budget=shared.budget).changed(shared.changed, study)
+        watch = Watch(optimizer, (), terms.target, terms.give_up_after, tell, study)
+        heed = Steering(shared.requests, optimizer, pool, watch, terms)
         ends = stack.enter_context(EndAtOnce())
-        record = run(copy, pool, sys.maxsize, rules=rules, journal=copy, watch=watch)
+        record = run(copy, pool, sys.maxsize, rules=terms.rules, journal=copy, watch=watch, heed=heed)
         ends.ignore()
         shared.leave(record.message, [asdict(idle) for idle in record.idle])
     whole = optimizer_after(read_events(shared.path))  # others may have gone on since
     result = replace(whole.result(record.message), idle=record.idle_shares, study=shared.path)
     logger.info(result.message)
     return result
+
+
+def _elsewhere(
+    observed: Any, settings: Settings | None, fun: Callable[..., Any], study: str | os.PathLike[str]
+) -> Elsewhere:
+    """What was observed elsewhere, in the space of the study."""
+    if observed is None:
+        return Elsewhere()
+    known = settings or settings_of(read_events(Path(study)))
+    return observed_elsewhere(observed, known, objective_of(fun), study)
 
 
 class _Copy:

@@ -108,6 +108,17 @@ class Space:
         rules, z = self.cube.rules, self.encoded(params)[None]
         return [] if not isinstance(rules, Constraints) or rules.absent else rules.broken(z, self.cube.active(z))
 
+    def require_allowed(self, params: Params) -> None:
+        """Refuse values, which have been checked, that break a constraint.
+
+        Raises:
+            InvalidInput: they do, or one is a function that is not here.
+        """
+        if isinstance(self.cube.rules, Constraints) and self.cube.rules.absent:
+            raise InvalidInput("One of the constraints is a function that is not here: use `initial` where it is.")
+        for constraint in self.broken(params):
+            raise InvalidInput(f"{params} breaks the constraint {constraint}: it cannot be evaluated.")
+
     def _require_a_point(self) -> None:
         """Refuse constraints that leave nothing."""
         if self.named and KEY in self.parameters:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from aegisbo.study.earlier import Earlier
 from aegisbo.study.edit import forget, retry
+from aegisbo.study.requests import add, change
 from aegisbo.study.study import Study, load
 
-__all__ = ["Study", "forget", "load", "retry"]
+__all__ = ["Earlier", "Study", "add", "change", "forget", "load", "retry"]

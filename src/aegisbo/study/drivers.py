@@ -11,7 +11,11 @@ from aegisbo.study.ledger import Ledger
 from aegisbo.study.lock import is_driven
 from aegisbo.study.store import Event
 
-SECOND_THOUGHTS = ("retried", "forgotten")  # events that no driver writes while it runs
+BETWEEN = {  # events that no driver writes, and what is said of them if they came after the last one
+    **dict.fromkeys(("retried", "forgotten"), "trials were retried or forgotten"),
+    "added": "points were added",
+    "set": "settings were changed",
+}
 COMING, GOING = ("opened", "joined"), ("closed", "left")  # of a driver, and of a copy
 AGAIN = {"closed": "make the same call again", "left": "start `aegisbo work` again"}
 
@@ -22,8 +26,8 @@ def ending(path: Path, events: Sequence[Event]) -> str:
     if last.kind in ("joined", "left") and (copies := _at_work(events)):
         return _of_copies(path, copies)
     if last.kind in GOING:
-        edited = any(event.kind in SECOND_THOUGHTS for event in events if event.id > last.id)
-        since = f" Since then trials were retried or forgotten: {AGAIN[last.kind]} to go on." if edited else ""
+        news = dict.fromkeys(BETWEEN[event.kind] for event in events if event.id > last.id and event.kind in BETWEEN)
+        since = f" Since then {', '.join(news)}: {AGAIN[last.kind]} to go on." if news else ""
         return f"{last.body['message']}{since}"
     host = last.body.get("host", platform.node())
     process = f" (process {last.body['pid']} on {host})" if last.kind == "opened" else ""
@@ -36,10 +40,15 @@ def ending(path: Path, events: Sequence[Event]) -> str:
 
 def _at_work(events: Iterable[Event]) -> list[Event]:
     """How each copy joined that is at work, as far as the events tell: one that was killed is, until others notice."""
+    return list(ledger_of(events).copies.values())
+
+
+def ledger_of(events: Iterable[Event]) -> Ledger:
+    """Who runs what after all these events."""
     ledger = Ledger()
     for event in events:
         ledger.add(event)
-    return list(ledger.copies.values())
+    return ledger
 
 
 def _of_copies(path: Path, copies: Sequence[Event]) -> str:
@@ -60,7 +69,7 @@ def sittings(events: Iterable[Event]) -> list[tuple[float, float]]:
         name = event.body.get("copy", event.id)
         if event.kind == "opened" or (event.kind == "joined" and not copies):
             spans.append((event.at, event.at))
-        elif spans and event.kind not in SECOND_THOUGHTS and not event.body.get("buried"):
+        elif spans and event.kind not in BETWEEN and not event.body.get("buried"):
             spans[-1] = (spans[-1][0], event.at)
         if event.kind == "joined":
             copies.add(name)

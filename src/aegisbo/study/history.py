@@ -11,6 +11,7 @@ from numpy.random import Generator
 
 from aegisbo.errors import AegisError, StudyError
 from aegisbo.optimizer import Optimizer, Settings
+from aegisbo.optimizer.optimizer import ADDED
 from aegisbo.outcome import Outcome
 from aegisbo.space import Space
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
@@ -46,6 +47,7 @@ class History:
             raise StudyError(f"The study begins with {created.kind!r} instead of 'created': it is damaged.")
         self.state: dict[str, Any] = {**created.body["optimizer"], "memory": {}, "observed": [], "trials": []}
         self._space = space
+        self.state["added"] = []
         self._strategy = self._absent() if strategy is None or self.state["strategy"] is not None else strategy
 
     def _absent(self) -> AbsentStrategy | None:
@@ -67,40 +69,55 @@ class History:
         if event.kind == "asked":
             trials.append({"number": event.number, "params": body["params"], "note": body["note"]})
             self.state["memory"] = body["memory"]
+            self._let_wait_no_more(body)
         elif event.kind == "told":
             told = {"state": "done", "value": body["value"], "reason": None, "measured": body.get("measured", {})}
             trials[event.number] |= {**told, **_how_it_went(body)}
         elif event.kind == "failed" and _is_news(trials[event.number], body["state"]):
             trials[event.number] |= {"state": body["state"], "reason": body["reason"], **_how_it_went(body)}
+        elif event.kind == "added":
+            self.state["added"].append(body["params"])
         elif event.kind == "observed":
             self.state["observed"].append({"number": event.number, "note": {"move": "observed"}, **body})
-        elif event.kind == "retried":
-            for number in body["numbers"]:
-                trials[number] = {name: trials[number][name] for name in ("number", "params", "note")}
-            self.state["memory"] = {}  # which was learned from what is gone now
-        elif event.kind == "forgotten":
-            for number in body["numbers"]:
-                trials[number] |= {"state": "forgotten", "value": None}
-            self.state["memory"] = {}
+        elif event.kind in ("retried", "forgotten"):
+            self._think_again(event.kind, body["numbers"])
         elif event.kind == "widened":  # what was learned of the old cube does not hold in the new one
             self.state |= {"space": body["space"], "memory": {}}
+
+    def _let_wait_no_more(self, asked: Mapping[str, Any]) -> None:
+        if asked["note"].get("move") == ADDED and self.state["added"][:1] == [asked["params"]]:
+            del self.state["added"][0]
+
+    def _think_again(self, kind: str, numbers: Iterable[int]) -> None:
+        trials = self.state["trials"]
+        for number in numbers:
+            if kind == "retried":
+                trials[number] = {name: trials[number][name] for name in ("number", "params", "note")}
+            else:
+                trials[number] |= {"state": "forgotten", "value": None}
+        self.state["memory"] = {}  # which was learned from what is gone now
 
     def optimizer(self) -> Optimizer:
         """The optimizer after all these events."""
         settings = Settings.from_description(self.state, self._strategy, self._space)
-        return Optimizer.restored(settings, **{name: self.state[name] for name in ("memory", "observed", "trials")})
+        parts = ("memory", "observed", "trials", "added")
+        return Optimizer.restored(settings, **{name: self.state[name] for name in parts})
 
 
 def follow(optimizer: Optimizer, event: Event) -> None:
     """Let a living optimizer take in an event of others, after all events before it; what `History` would make of it.
 
-    Bounds do not become wider and nothing is observed while several write.
+    Bounds do not become wider while several write.
     """
     body = event.body
     if event.kind == "asked":
         optimizer.adopt(body["params"], body["note"], body["memory"])
     elif event.kind in ENDINGS and event.number is not None:
         optimizer.end(event.number, outcome_of(event))
+    elif event.kind == "observed":
+        optimizer.learn(body["params"], outcome_of(event))
+    elif event.kind == "added":
+        optimizer.enqueue(body["params"])
     elif event.kind == "retried":
         for number in body["numbers"]:
             optimizer.retry(number)
@@ -110,14 +127,14 @@ def follow(optimizer: Optimizer, event: Event) -> None:
 
 
 def outcome_of(event: Event) -> Outcome:
-    """The outcome that an event of `ENDINGS` tells of."""
+    """The outcome that an event of `ENDINGS` tells of, or one of a point observed elsewhere."""
     body = event.body
     return Outcome(
         body.get("state", "done"),
         body.get("value", math.nan),
-        reason=body.get("reason", ""),
+        reason=body.get("reason") or "",
         traceback=body.get("traceback", ""),
-        seconds=body["seconds"],
+        seconds=body.get("seconds"),
         began=body.get("began"),
         worker=body.get("worker"),
         output=body.get("output", ""),

@@ -6,13 +6,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from aegisbo.study.store import Event
+from aegisbo.study.terms import Terms
 
 
 @dataclass
 class Ledger:
     """Which trials are open and at whom, which copies are there, and how far the budget is spent."""
 
-    budget: int | None = None  # evaluations in all; the last number that anybody gave
+    terms: Terms = field(default_factory=Terms)  # its budget is the last number that anybody gave
     copies: dict[int, Event] = field(default_factory=dict)  # at work, as far as anybody knows: how each joined
     holders: dict[int, int | None] = field(default_factory=dict)  # of trials that have not ended; None: free
     ended: set[int] = field(default_factory=set)  # trials
@@ -23,10 +24,10 @@ class Ledger:
     def add(self, event: Event) -> None:
         """Let one more event have happened."""
         self.last = event.id
+        self.terms.add(event)
         if event.kind in ("joined", "left"):
             self._come_or_go(event)
         elif event.kind == "opened":  # a driver of its own: copies cannot have been there
-            self._call(event)
             self.copies.clear()
             self.losses.clear()
             self.holders = dict.fromkeys(self.holders)
@@ -34,6 +35,11 @@ class Ledger:
             self._second_thoughts(event)
         elif event.number is not None and event.number >= 0:
             self._trial(event, event.number)
+
+    @property
+    def budget(self) -> int | None:
+        """Evaluations in all; None if nobody has said so."""
+        return self.terms.budget
 
     @property
     def spent(self) -> bool:
@@ -57,14 +63,9 @@ class Ledger:
     def _come_or_go(self, event: Event) -> None:
         copy = event.body.get("copy", event.id)
         if event.kind == "joined":
-            if copy == event.id:  # and not one that comes back, with what it was asked for long ago
-                self._call(event)
             self.copies[copy] = event
         else:
             self.copies.pop(copy, None)
-
-    def _call(self, event: Event) -> None:
-        self.budget = event.body.get("call", {}).get("budget") or self.budget
 
     def _second_thoughts(self, event: Event) -> None:
         for number in event.body["numbers"]:

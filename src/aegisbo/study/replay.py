@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from aegisbo.optimizer.optimizer import ADDED
 from aegisbo.space import Space
 from aegisbo.space.constraints import Constraint
 from aegisbo.study.history import RESULTS, History
@@ -69,10 +70,13 @@ def replay(
     history = History(created, space=space)
     asked = [event for event in events if event.kind == "asked"]
     results = [event for event in events if event.kind in RESULTS]
+    added = [event for event in events if event.kind == "added"]  # known to a choice if it is the one that took it
     differences = []
     for done, decision in enumerate(asked, start=1):
         while results and results[0].id <= decision.body["seen"]:
             history.add(results.pop(0))
+        if decision.body["note"].get("move") == ADDED and added:
+            history.add(added.pop(0))
         difference = _compare(history, decision)
         if difference is not None:
             differences.append(difference)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from copy import copy
 from dataclasses import replace
@@ -24,12 +24,15 @@ from aegisbo.errors import InvalidInput, SpaceExhausted, StudyError
 from aegisbo.optimizer import Optimizer, Settings, Trial
 from aegisbo.outcome import Outcome
 from aegisbo.space.widening import widened
+from aegisbo.study.drivers import ledger_of
 from aegisbo.study.history import follow, optimizer_after
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.objective import Objective
+from aegisbo.study.observations import Observation, described, news_among
 from aegisbo.study.store import Event, Store
 from aegisbo.study.study import agreed, as_event, begin, settings_of
+from aegisbo.study.terms import FOR_COPIES
 
 LEASE = 60.0  # seconds without a sign of life after which a copy counts as dead
 BEATS = 4  # signs of life in that time
@@ -63,10 +66,12 @@ class Shared:
         self._retries = retries
         self._turn = turn
         self._clock = clock
-        self._lock = RLock()  # of the five below
+        self._lock = RLock()  # of the seven below
         self._gone = False
         self._ledger = Ledger()
         self._news: list[Event] = []  # that the optimizer does not know of
+        self._requests: list[Event] = []  # that this copy has not heeded
+        self._heard_of = joined.id  # the last event that was looked at for one
         self._running: set[int] = set()  # trials that this copy evaluates, whoever holds them
         self._heard: dict[int, tuple[float, float]] = {}  # of each copy the last beat, and when it was new to us
         self._resources = ExitStack()
@@ -138,6 +143,17 @@ class Shared:
         return self._ledger.budget or 0
 
     @property
+    def changed(self) -> dict[str, Any]:
+        """What was changed from outside and holds for a copy that joins now."""
+        return {name: value for name, value in self._ledger.terms.changed.items() if name in FOR_COPIES}
+
+    def requests(self) -> list[Event]:
+        """What others have asked of the copies since the last call, as far as this one has read; it reads nothing."""
+        with self._lock:
+            requests, self._requests = self._requests, []
+            return requests
+
+    @property
     def spent(self) -> bool:
         """Whether all evaluations of the budget have ended, as far as is known here."""
         return self._ledger.spent
@@ -181,6 +197,15 @@ class Shared:
             if outcome.state != "lost":  # which this copy runs again
                 self._running.discard(number)
             return self._append(kind, number, {**body, "copy": self.id})
+
+    def learn(self, lists: Iterable[Sequence[Observation]]) -> None:
+        """Add results of earlier runs, all or none of them; those that a copy has added already are not added again."""
+        with self._writing():
+            known = optimizer_after(self._store.events()).observed
+            for k, (params, outcome) in enumerate(list(news_among(lists, known)), start=1 + len(known)):
+                trial = Trial(-k, None, params).after(outcome)
+                self._append("observed", trial.number, described(trial))
+        self.catch_up()
 
     def catch_up(self) -> None:
         """Let the optimizer know all that has been written down."""
@@ -310,6 +335,9 @@ class Shared:
                 self._ledger.add(event)
                 if event.id > self._seen:
                     self._news.append(event)
+                if event.kind == "set" and event.id > self._heard_of:
+                    self._requests.append(event)
+                self._heard_of = max(self._heard_of, event.id)
 
 
 def join(
@@ -342,12 +370,12 @@ def join(
     """
     with store.transaction():
         news = _settled(store, settings, say, objective, anyway=anyway)
-        ledger = _ledger_of(store)
+        ledger = ledger_of(store.events())
         for each in tuple(ledger.copies) if alone else ():
             _bury(store, ledger, each, "was killed")
-        ledger = _ledger_of(store)
-        call = {**me["call"], "budget": me["call"].get("budget") or ledger.budget}
-        if call["budget"] is None:
+        ledger = ledger_of(store.events())
+        call = {**me["call"], "budget": me["call"].get("budget") or ledger.terms.asked.get("budget")}
+        if (call["budget"] or ledger.budget) is None:
             raise InvalidInput(f"{store.path} has no budget: say how many evaluations there are to be in all.")
         lane = _free_lane(ledger, call.get("workers") or 1)
         joined = store.append("joined", None, {**me, **news, "call": call, "lane": lane})
@@ -377,13 +405,6 @@ def _settled(
             f"{store.path} has narrower bounds, and copies cannot widen them: `minimize` can, when no copy is at work."
         )
     return news
-
-
-def _ledger_of(store: Store) -> Ledger:
-    ledger = Ledger()
-    for event in store.events():
-        ledger.add(event)
-    return ledger
 
 
 def _free_lane(ledger: Ledger, workers: int) -> int:

@@ -17,8 +17,12 @@ from aegisbo.errors import StudyError
 from aegisbo.study.lock import is_driven
 
 APPLICATION = 0x61656769  # "aegi": marks the file as a study
-SCHEMA = 3  # the newest that is understood; a file has 1 until it holds an event that needs more
-SINCE = dict.fromkeys(("retried", "forgotten", "widened"), 2) | dict.fromkeys(("joined", "taken", "late", "left"), 3)
+SCHEMA = 4  # the newest that is understood; a file has 1 until it holds an event that needs more
+SINCE = (
+    dict.fromkeys(("retried", "forgotten", "widened"), 2)
+    | dict.fromkeys(("joined", "taken", "late", "left"), 3)
+    | dict.fromkeys(("added", "set"), 4)
+)
 WITH_LOG = 18  # the byte of an SQLite file that is 2 if it has a write-ahead log
 PATIENCE = 60.0  # seconds to wait for a reader that holds the file
 
@@ -50,15 +54,20 @@ class Event:
 class Store:
     """Appends events to one file. Safe to use from several threads.
 
-    One process at a time, which others must see to; several if each says that it is `shared`.
+    One process at a time, which others must see to; several if each says that it is `shared`. Others may write
+    `beside` them, to a study that they have read.
     """
 
-    def __init__(self, path: Path, say: Callable[[str], None], *, shared: bool = False) -> None:
+    def __init__(self, path: Path, say: Callable[[str], None], *, shared: bool = False, beside: bool = False) -> None:
         self.path = path
         self._lock = threading.RLock()
         self._shared = shared
+        self._beside = beside
+        self._version: int | None = None  # SQLite's count of what others have written
         with _explained(path):
-            if path.exists():
+            if beside:
+                pass
+            elif path.exists():
                 with closing(_reader(path, alone=_unused(path, shared=shared))) as look:
                     _require_study(look, path)
                 if not os.access(path, os.W_OK):  # SQLite would notice it too late to leave no log behind
@@ -85,6 +94,13 @@ class Store:
         """Everything that has been appended since an event."""
         with self._lock, _explained(self.path):
             return _rows(self._connection, self.path, after)
+
+    def changed(self) -> bool:
+        """Whether another process or connection has written since the last call; at first, one may have."""
+        with self._lock, _explained(self.path):
+            before = self._version
+            (self._version,) = self._connection.execute("PRAGMA data_version").fetchone()
+            return before != self._version
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -126,13 +142,12 @@ class Store:
         if self._connection.execute("PRAGMA user_version").fetchone()[0] < schema:
             self._connection.execute(f"PRAGMA user_version = {schema}")
 
-    def _do_without_log(self) -> None:
-        """Give up the write-ahead log when nobody reads: SQLite waits for writers, but not for this."""
+    def _journal(self, mode: str) -> str:
+        """Begin or give up the write-ahead log when nobody reads or writes, for which SQLite does not wait itself."""
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
-                self._connection.execute("PRAGMA journal_mode = DELETE")
-                return
+                return str(self._connection.execute(f"PRAGMA journal_mode = {mode}").fetchone()[0])
             except sqlite3.OperationalError as error:
                 if "locked" not in str(error) or time.monotonic() > deadline:
                     raise
@@ -140,13 +155,14 @@ class Store:
 
     def _prepare(self, say: Callable[[str], None]) -> None:
         self._connection.execute("PRAGMA synchronous = FULL")
+        if self._beside:
+            return
         if self._shared:  # maybe by several machines, which a write-ahead log does not allow
-            self._do_without_log()
+            self._journal("DELETE")
             self._connection.execute(COPIES)
             return
-        mode = self._connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
-        if mode != "wal":  # file systems without shared memory, such as most network ones
-            self._connection.execute("PRAGMA journal_mode = DELETE")
+        if self._journal("WAL") != "wal":  # file systems without shared memory, such as most network ones
+            self._journal("DELETE")
             say(f"{self.path} lies where SQLite has no write-ahead log: every event takes a little longer.")
 
 

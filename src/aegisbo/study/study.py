@@ -17,12 +17,22 @@ from aegisbo.errors import StudyError
 from aegisbo.optimizer import Optimizer, Result, Settings, Trial
 from aegisbo.outcome import Outcome
 from aegisbo.space.widening import widened
-from aegisbo.study.drivers import ending, idle_shares
+from aegisbo.study.drivers import ending, idle_shares, ledger_of
 from aegisbo.study.edit import without_value
 from aegisbo.study.history import SETTINGS, optimizer_after
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.objective import Objective
+from aegisbo.study.observations import Observation, described, news_among
 from aegisbo.study.store import Event, Store, read_events
+
+REQUESTS = ("added", "set")  # events that others write while a driver is at work
+
+
+def _changed(events: Iterable[Event], call: Mapping[str, Any]) -> dict[str, Any]:
+    """What was changed from outside and still holds after a call."""
+    terms = ledger_of(events).terms
+    terms.call(call)
+    return terms.changed
 
 
 class Asked(Protocol):
@@ -45,12 +55,23 @@ class Study:
     that is on disk may be news to it.
     """
 
-    def __init__(self, path: Path, store: Store, optimizer: Optimizer, seen: int, resources: ExitStack) -> None:
+    def __init__(
+        self,
+        path: Path,
+        store: Store,
+        optimizer: Optimizer,
+        seen: int,
+        resources: ExitStack,
+        read: int = 0,
+        changed: Mapping[str, Any] | None = None,
+    ) -> None:
         self.path = path
         self.optimizer = optimizer
         self.seen = seen  # the last event that the optimizer knew of when the run began
         self._store = store
         self._resources = resources
+        self.changed = changed or {}  # what was changed from outside and holds, unlike in the call
+        self._read = read  # the last event that was read; `seen` may be later, and not all before it be known
 
     @classmethod
     def open(
@@ -83,8 +104,9 @@ class Study:
             resources.enter_context(DriverLock(path))
             store = Store(path, say)
             resources.callback(store.close)
-            driver = {"pid": os.getpid(), "host": platform.node(), "call": dict(call or {})}
+            driver: dict[str, Any] = {"pid": os.getpid(), "host": platform.node(), "call": dict(call or {})}
             events = store.events()
+            read = events[-1].id if events else 0
             if not events:  # new, or killed before the first event
                 optimizer = Optimizer.from_settings(settings)
                 begin(store, optimizer.settings, objective)
@@ -96,10 +118,12 @@ class Study:
                 if space != recorded.space:
                     say(f"{path} has wider bounds from now on: {space.parameters}.")
                     store.append("widened", None, {"space": space.describe()})
+                    events = store.events()
                     strategy = settings.strategy if settings.text is None else None
-                    optimizer = optimizer_after(store.events(), strategy, settings.space)
+                    optimizer = optimizer_after(events, strategy, settings.space)
+                    read = events[-1].id
             seen = store.append("opened", None, driver)
-            return cls(path, store, optimizer, seen, resources.pop_all())
+            return cls(path, store, optimizer, seen, resources.pop_all(), read, _changed(events, driver["call"]))
 
     def __enter__(self) -> Study:
         return self
@@ -130,10 +154,23 @@ class Study:
                     "in this call. Use another file, or give the same points first and new ones after them."
                 )
         for trial, pair in zip(given[len(known) :], pairs[len(known) :], strict=True):
-            body = {"params": trial.params, "state": trial.state, "value": trial.value, "reason": trial.reason}
-            body |= {"measured": dict(trial.measured)} if trial.measured else {}
-            self.seen = self._store.append("observed", trial.number, body)
+            self.seen = self._store.append("observed", trial.number, described(trial))
             self.optimizer.observe(*pair)
+
+    def learn(self, lists: Iterable[Sequence[Observation]]) -> None:
+        """Add results of earlier runs, all or none of them; those that are there already are not added again."""
+        with self._store.transaction():
+            for params, outcome in list(news_among(lists, self.optimizer.observed)):
+                trial = self.optimizer.learn(params, outcome)
+                self.seen = self._store.append("observed", trial.number, described(trial))
+
+    def requests(self) -> list[Event]:
+        """What others have asked of the run since the last call; costs next to nothing if nobody has written."""
+        if not self._store.changed():
+            return []
+        events = self._store.events(self._read)
+        self._read = events[-1].id if events else self._read
+        return [event for event in events if event.kind in REQUESTS]
 
     def asked(self, trial: Asked, memory: Mapping[str, Any], seen: int, seconds: float) -> int:
         """A point was chosen, knowing all results up to event `seen`, which took `seconds`."""

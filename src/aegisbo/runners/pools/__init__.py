@@ -145,9 +145,11 @@ def _processes(
     from aegisbo.runners.pools.environment import by_slot, thread_limits
     from aegisbo.runners.pools.processes import Processes
 
-    size = workers or _cores()
-    common = {**os.environ, **thread_limits(threads, max(1, _cores() // size))}
-    return Processes(evaluation, journal, [{**common, **own} for own in by_slot(worker_env, size)])
+    def environments(size: int) -> list[dict[str, str]]:
+        common = {**os.environ, **thread_limits(threads, max(1, _cores() // size))}
+        return [{**common, **own} for own in by_slot(worker_env, size)]
+
+    return Processes(evaluation, journal, environments, workers or _cores())
 
 
 def _elsewhere(
@@ -176,7 +178,7 @@ def _elsewhere(
         from aegisbo.runners.pools.environment import by_slot
         from aegisbo.runners.pools.slurm import SlurmJobs
 
-        return SlurmJobs(settings, evaluation, journal, by_slot(worker_env, workers or 1))
+        return SlurmJobs(settings, evaluation, journal, partial(by_slot, worker_env), workers or 1)
     from aegisbo.runners.pools.ray import RayTasks
 
     return RayTasks(settings, evaluation, workers, journal)

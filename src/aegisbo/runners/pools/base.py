@@ -44,6 +44,7 @@ class Pool(ABC):
     can_stop = False
     raise_errors = False  # whether `collect` raises the first exception of the function, which is then not recorded
     reports_calls = False  # whether `_called` is called; else a job counts as called when it is submitted
+    when_late = "counts as timed out, but keeps its worker until it returns"  # where it cannot be stopped
     prints_here = False  # whether what the function prints reaches this process's terminal by itself
 
     def __init__(self, capacity: int, journal: Journal | None = None) -> None:
@@ -84,6 +85,10 @@ class Pool(ABC):
             getLogger("aegisbo").warning(gone)  # the run ends with a result: nobody may look at its message
             raise
         return worker
+
+    def resize(self, capacity: int) -> None:
+        """Let so many jobs run at a time from now on; of too many, those that are running may finish."""
+        self.capacity = capacity
 
     def collect(self, timeout: float | None = None) -> list[Finished]:
         """All jobs that have ended since the last call; waits for the first one up to `timeout` seconds."""

@@ -22,6 +22,8 @@ from aegisbo.runners.pools.child import GRACE, Child, Died
 from aegisbo.runners.pools.worker import CALLED
 from aegisbo.runners.protocol import Journal
 
+Environments = Callable[[int], Sequence[Mapping[str, str]]]  # of each of so many workers
+
 
 class Processes(Pool):
     """Local worker processes. They start, and load the function, when the pool is made."""
@@ -31,23 +33,36 @@ class Processes(Pool):
     reports_calls = True
 
     def __init__(
-        self, evaluation: Evaluation, journal: Journal | None, environments: Sequence[Mapping[str, str]]
+        self, evaluation: Evaluation, journal: Journal | None, environments: Environments, capacity: int
     ) -> None:
-        super().__init__(len(environments), journal)
-        packed = pack(evaluation)
-        self._workers = [_Worker(packed, each, self._called, self._ended) for each in environments]
+        super().__init__(capacity, journal)
+        self._packed = pack(evaluation)
+        self._environments = environments
+        self._workers: list[_Worker] = []
+        self._retired: list[_Worker] = []  # which may have a job to finish
+        self.resize(capacity)
+
+    def resize(self, capacity: int) -> None:
+        """Start further workers, or let some go, after the job that they have."""
+        for environment in self._environments(capacity)[len(self._workers) :]:
+            self._workers.append(_Worker(self._packed, environment, self._called, self._ended))
+        while len(self._workers) > capacity:
+            self._retired.append(self._workers.pop())
+            self._retired[-1].retire()
+        super().resize(capacity)
 
     def stop(self, number: int, reason: str = "Stopped.") -> None:
         """Kill the process that evaluates this trial."""
-        for worker in self._workers:
+        for worker in (*self._workers, *self._retired):
             worker.stop(number, reason)
 
     def close(self) -> None:
         """Kill all workers at once."""
         self._forget()
-        for worker in self._workers:
+        workers = (*self._workers, *self._retired)
+        for worker in workers:
             worker.close()
-        for worker in self._workers:
+        for worker in workers:
             worker.join()
 
     def _start(self, number: int, x: Any, worker: int) -> None:
@@ -94,6 +109,16 @@ class _Worker:
             self._closed = True
             self._kill()
         self._tasks.put(None)
+
+    def retire(self) -> None:
+        """End after the job that it has."""
+        self._tasks.put(self._end)
+        self._tasks.put(None)
+
+    def _end(self) -> None:
+        with self._lock:
+            self._closed = True
+            self._kill()
 
     def join(self) -> None:
         self._thread.join(GRACE)

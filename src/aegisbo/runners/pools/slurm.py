@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -57,17 +57,24 @@ class SlurmJobs(Pool):
         settings: Slurm,
         evaluation: Evaluation,
         journal: Journal | None,
-        variables: Sequence[Mapping[str, str]],  # of each slot
+        variables: Callable[[int], Sequence[Mapping[str, str]]],  # of each of so many slots
+        capacity: int,
     ) -> None:
-        super().__init__(len(variables), journal)
+        super().__init__(capacity, journal)
         self._settings = settings
-        self._variables = variables
+        self._all_variables = variables
+        self.resize(capacity)
         self._packed = pack(evaluation)
         self._executor = _executor(settings)
         self._jobs: dict[int, _Job] = {}  # by number
         self._closed = Event()
         self._watcher = Thread(target=self._watch, name="aegisbo-slurm", daemon=True)
         self._watcher.start()
+
+    def resize(self, capacity: int) -> None:
+        """Let so many jobs be queued or running at a time from now on."""
+        self._variables = self._all_variables(capacity)
+        super().resize(capacity)
 
     def stop(self, number: int, reason: str = "Stopped.") -> None:
         """Cancel the job of this trial; if it has ended, how it ended counts, though nobody has looked yet."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from logging import getLogger
 from threading import Thread
 from typing import Any
 
@@ -36,9 +37,14 @@ class Serial(Threads):
     """One evaluation at a time in the calling thread, where a debugger sees it."""
 
     name = "Evaluations in the calling thread"
+    when_late = "is waited for"
 
     def __init__(self, evaluation: Evaluation, journal: Journal | None) -> None:
         super().__init__(evaluation, 1, journal)
+
+    def resize(self, capacity: int) -> None:
+        """Say that there is one thread only."""
+        getLogger("aegisbo").warning(f"{self.name} run one at a time: workers={capacity} changes nothing.")
 
     def _start(self, number: int, x: Any, worker: int) -> None:
         self._evaluate(number, x, worker)

@@ -23,14 +23,13 @@ from aegisbo.runners.progress.standing import Standing, Tally, line
 from aegisbo.runners.protocol import Finished
 
 Say = Callable[[str], None]
-Tell = Callable[[Finished], None]  # what is told of each job that has ended, after the optimizer knows of it
 
 
 @contextmanager
 def progress_of(
     optimizer: Optimizer, pool: Pool, budget: int, wanted: bool | None, study: str | os.PathLike[str] | None
-) -> Iterator[Tell]:
-    """Show a run while it lasts.
+) -> Iterator[Teller]:
+    """Show a run while it lasts; what it yields is told of each job that has ended, after the optimizer knows of it.
 
     Args:
         optimizer: of the run.
@@ -47,13 +46,13 @@ def progress_of(
     echo = None if wanted is False or pool.prints_here else say if live is None else _write
     say(beginning(optimizer, pool, budget, study))
     with live or nullcontext():
-        yield _Teller(optimizer, tally, NowAndThen(say), echo, study)
+        yield Teller(optimizer, tally, NowAndThen(say), echo, study)
         tally.update()
     say(line(tally.standing()))
 
 
 @dataclass
-class _Teller:
+class Teller:
     """Hands on what has ended: to the line, to the log, and what it printed to the terminal."""
 
     optimizer: Optimizer
@@ -74,6 +73,10 @@ class _Teller:
             self.warned = True
             logger.warning(first_failure(trial, reason, self.study))
         self.now_and_then(self.tally.standing())
+
+    def spend(self, budget: int) -> None:
+        """Let there be so many evaluations in all."""
+        self.tally.spend(budget)
 
 
 def _reason(trial: Trial, job: Finished) -> str:

@@ -54,6 +54,11 @@ class Tally:
             self._due = self._ends[-1] + seconds / (len(self._ends) - 1) * (after.budget - after.ended)
         self._counted = after
 
+    def spend(self, budget: int) -> None:
+        """Let there be so many evaluations in all from now on."""
+        self._counted = replace(self._counted, budget=budget)
+        self.update()
+
     def standing(self) -> Standing:
         """The run now."""
         now, due, counted, starting = self._clock(), self._due, self._counted, self._pool.starting

@@ -1,0 +1,89 @@
+"""What others ask of a run while it goes on, carried out: points that must be tried, and another budget or limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from aegisbo.optimizer import Optimizer
+from aegisbo.optimizer.trial import in_brief
+from aegisbo.runners.evaluation import in_words
+from aegisbo.runners.loop import Change, Rules
+from aegisbo.runners.pools.base import Pool
+from aegisbo.runners.progress.log_lines import logger
+from aegisbo.runners.watch import Watch
+from aegisbo.study.store import Event
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How far a run may go and with how many workers: as a call asks for it, or as it was changed since."""
+
+    budget: int | None
+    workers: int | None
+    timeout: float | None
+    trial_timeout: float | None
+    retries: int
+    ahead: int
+    target: float | None
+    give_up_after: int | None
+
+    @property
+    def rules(self) -> Rules:
+        """What the loop must know of them."""
+        return Rules(self.timeout, self.trial_timeout, self.retries, self.ahead)
+
+    def changed(self, changes: Mapping[str, Any], where: object) -> Terms:
+        """The same with the changes of an earlier `aegisbo set`, which is said in the log."""
+        news = {name: value for name, value in changes.items() if getattr(self, name) != value}
+        if news:
+            told = ", ".join(f"{name}={value}" for name, value in news.items())
+            logger.warning(f"{where} was changed by `aegisbo set`, which holds: {told}.")
+        return replace(self, **news)
+
+
+@dataclass
+class Steering:
+    """Reads what others ask, does it, and says so in the log."""
+
+    requests: Callable[[], Iterable[Event]]  # since the last call
+    optimizer: Optimizer
+    pool: Pool
+    watch: Watch
+    terms: Terms
+
+    def __call__(self, rules: Rules) -> Change | None:
+        """What the loop must know of it; None if nobody has asked anything."""
+        events, before = list(self.requests()), self.terms
+        for event in events:
+            if event.kind == "added":
+                self.optimizer.enqueue(event.body["params"])
+                logger.info(f"Added: {in_brief(event.body['params'])} is tried next.")
+            else:
+                self._change(event.body["changes"])
+        return Change(self.terms.rules, (self.terms.budget or 0) - (before.budget or 0)) if events else None
+
+    def _change(self, changes: Mapping[str, Any]) -> None:
+        logger.info(f"Set: {', '.join(f'{name}={value}' for name, value in changes.items())}.")
+        self.terms = replace(self.terms, **changes)
+        if "workers" in changes:
+            self._resize(changes["workers"])
+        if "budget" in changes:
+            self.watch.tell.spend(changes["budget"])
+        if "trial_timeout" in changes:
+            warn_if_unstoppable(self.pool, changes["trial_timeout"])
+        self.watch.change(self.terms.target, self.terms.give_up_after)
+
+    def _resize(self, workers: int) -> None:
+        try:
+            self.pool.resize(workers)
+        except Exception as error:  # the user's worker_env knows no such slot, say
+            logger.warning(f"The run goes on with {self.pool.capacity} workers: {in_words(error)}")
+
+
+def warn_if_unstoppable(pool: Pool, trial_timeout: float | None) -> None:
+    """Say what a time limit means for workers that cannot be stopped."""
+    if trial_timeout is not None and not pool.can_stop:
+        logger.warning(f"{pool.name} cannot be stopped: an evaluation that takes longer than {trial_timeout:g} s "
+                       f"{pool.when_late}.")  # fmt: skip

@@ -1,0 +1,81 @@
+"""Looks at each finished evaluation, and knows when enough is enough."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from shlex import quote
+
+from aegisbo.optimizer import Optimizer, Result, Trial
+from aegisbo.outcome import FAILURES, Outcome
+from aegisbo.runners.mistakes import hopeless
+from aegisbo.runners.progress import Teller
+from aegisbo.runners.protocol import Finished, StopRun
+
+Callback = Callable[[Trial, Result], None]  # a finished trial and the result so far; raises StopIteration to end
+
+
+@dataclass
+class Watch:
+    """Looks at each finished evaluation and ends the run when there is a reason to."""
+
+    optimizer: Optimizer
+    callbacks: tuple[Callback, ...]
+    target: float | None
+    give_up_after: int | None
+    tell: Teller
+    study: str | os.PathLike[str] | None
+    failures: dict[int, Outcome] = field(default_factory=dict)  # of this call, by trial number
+    values: set[int] = field(default_factory=set)  # trials of this call that gave one
+
+    def __call__(self, job: Finished) -> None:
+        self.tell(job)
+        trial = self.optimizer.trials[job.number]
+        if trial.state == "pending":
+            self._unusable(job)
+            return  # lost: it will be run again
+        if trial.state == "done":
+            self.values.add(job.number)
+        try:
+            for callback in self.callbacks:
+                callback(trial, self.optimizer.result())
+        except StopIteration as stop:
+            raise StopRun(str(stop) or "A callback ended the run.") from None
+        self._reached()
+        if trial.state in FAILURES:
+            self.failures.setdefault(job.number, job.outcome)
+            self._hopeless()
+
+    def change(self, target: float | None, give_up_after: int | None) -> None:
+        """Let other limits hold from now on, one of which may be reached already."""
+        self.target, self.give_up_after = target, give_up_after
+        self._reached()
+
+    def _unusable(self, job: Finished) -> None:
+        if job.outcome.unusable and not self.values:
+            raise StopRun(
+                f"The function could not be run: {job.outcome.reason}. That is not the fault of a point, and nothing "
+                "was counted against any: install the module where the workers run, or mend the import, and run the "
+                "same call again."
+            )
+
+    def _reached(self) -> None:
+        if self.target is None:
+            return
+        result = self.optimizer.result()
+        if result.success and self.optimizer.direction.reaches(result.fun, self.target):
+            raise StopRun(f"The target {self.target:g} is reached.")
+
+    def _hopeless(self) -> None:
+        if self.give_up_after is None or self.values:
+            return
+        failed = len(self.failures)
+        if hopeless(tuple(self.failures.values())):
+            again = "" if self.study is None else f"run `aegisbo retry {quote(os.fspath(self.study))}` and "
+            raise StopRun(
+                f"The first {failed} evaluations failed alike, and the points are not to blame. Mend the function, "
+                f"then {again}make the same call again."
+            )
+        if failed >= self.give_up_after:
+            raise StopRun(f"Given up, because nothing gave a value (give_up_after={self.give_up_after}).")

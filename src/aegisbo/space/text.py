@@ -1,0 +1,60 @@
+"""Values of parameters as people type them: on a command line, or in the cells of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aegisbo.errors import InvalidInput
+from aegisbo.space.parameters import Choice, Parameter, Scalar, naming
+from aegisbo.space.space import Space
+
+WORDS: dict[str, Scalar] = {"true": True, "false": False, "none": None, "": None}
+
+
+def value_from(parameter: Parameter, text: str) -> Any:
+    """The value that a text stands for; whether the parameter can have it is asked elsewhere.
+
+    Raises:
+        InvalidInput: the text is no number, or none of the choices.
+    """
+    if isinstance(parameter, Choice):
+        return _chosen(parameter, text)
+    value = plain(text)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidInput(f"{text!r} is no number: {parameter} needs one.")
+    return value
+
+
+def values_from(space: Space, texts: Mapping[str, str]) -> dict[str, Any]:
+    """Values by name from texts by name; a name that the space does not have keeps its text.
+
+    Raises:
+        InvalidInput: a text is no number, or none of the choices.
+    """
+    values: dict[str, Any] = {}
+    for name, text in texts.items():
+        with naming(name):
+            values[name] = value_from(space.parameters[name], text) if name in space.parameters else text
+    return values
+
+
+def plain(text: str) -> Scalar:
+    """What a text means by itself: a number, true, false or none if it reads like one."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return WORDS.get(text.lower(), text)
+
+
+def _chosen(choice: Choice, text: str) -> Scalar:
+    """The choice that is written like this; else the one that means the same, such as 0.10 for 0.1."""
+    if text in choice.values:
+        return text
+    meant = plain(text)
+    for value in choice.values:
+        if value == meant and isinstance(value, bool) == isinstance(meant, bool):
+            return value
+    raise InvalidInput(f"{text!r} is not among the choices: use one of {list(choice.values)}.")

@@ -1,0 +1,91 @@
+"""What is asked of a run from outside, while it is at work or at rest: an event, for which nobody's lock is needed."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from aegisbo.errors import InvalidInput, StudyError
+from aegisbo.space import Params
+from aegisbo.study.drivers import ledger_of
+from aegisbo.study.history import optimizer_after
+from aegisbo.study.lock import is_driven
+from aegisbo.study.store import Event, Store, read_events
+from aegisbo.study.terms import FOR_COPIES, checked
+
+
+def add(path: str | os.PathLike[str], x: Any) -> Params:
+    """Let a point be tried before the strategy chooses another one; a run that is at work takes it within a second.
+
+    Args:
+        path: the study file.
+        x: the point, in the form that the function receives, or by name.
+
+    Returns:
+        Its values by name.
+
+    Raises:
+        StudyError: there is no such study, or it cannot be written to from here.
+        InvalidInput: it is no point of the space; or a trial has been there or will be, unless values are noisy.
+    """
+    with beside(Path(path)) as store:
+        params = optimizer_after(store.events()).add(x)
+        store.append("added", None, {"params": params})
+    return params
+
+
+def change(path: str | os.PathLike[str], **changes: Any) -> dict[str, Any]:
+    """Change the budget, the workers or the limits of a run; one that is at work follows within a second or so.
+
+    What is changed holds for later calls, too, unless they ask for something else than the call before them.
+
+    Args:
+        path: the study file.
+        changes: new values of `budget`, `workers`, `timeout`, `trial_timeout`, `retries`, `ahead`, `target` or
+            `give_up_after`, as `minimize` takes them.
+
+    Returns:
+        The changes.
+
+    Raises:
+        StudyError: there is no such study, or it cannot be written to from here.
+        InvalidInput: something cannot be changed, or not to this value.
+    """
+    changes = checked(changes)
+    with beside(Path(path)) as store:
+        if ledger_of(store.events()).copies:
+            _require_heeded_by_copies(path, changes)
+        store.append("set", None, {"changes": changes})
+    return changes
+
+
+def _require_heeded_by_copies(path: str | os.PathLike[str], changes: Iterable[str]) -> None:
+    for name in changes:
+        if name not in FOR_COPIES:
+            raise InvalidInput(
+                f"{name} is each copy's own while copies of `aegisbo work` share {path}: start or stop copies instead. "
+                f"For all of them you can change {', '.join(FOR_COPIES)}."
+            )
+
+
+@contextmanager
+def beside(path: Path) -> Iterator[Store]:
+    """The study, to be written to beside its driver or its copies; all that is written meanwhile, or nothing."""
+    _require_reach(path, read_events(path))
+    with closing(Store(path, lambda text: None, beside=True)) as store, store.transaction():
+        yield store
+
+
+def _require_reach(path: Path, events: list[Event]) -> None:
+    """Refuse to write beside a driver on another machine: its write-ahead log is for one."""
+    *_, last = (event for event in events if event.kind in ("created", "opened", "joined"))
+    host = last.body.get("host", platform.node())
+    if last.kind == "opened" and host != platform.node() and is_driven(path):
+        raise StudyError(
+            f"{path} is being driven by process {last.body['pid']} on {host}, and SQLite lets only that machine write "
+            "to it meanwhile: run the same command there."
+        )
