@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from reprlib import repr as brief
 from typing import Any, Literal, get_args
 
@@ -30,10 +31,21 @@ class Outcome:
     output: str = ""  # the end of what the function printed
     shared: bool = False  # lost together with others, one of which broke the workers of all
     unusable: bool = False  # the function could not be run at all, wherever the point lies: a module is missing, say
+    details: Mapping[str, Any] | None = None  # what else the function said, in JSON's types; it decides nothing
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a function returns that has more to say than its value."""
+
+    value: Any
+    details: Mapping[str, Any]  # in JSON's types; kept with the trial
 
 
 def judged(answer: object) -> Outcome:
     """What an answer of the user's function means: done if it is one finite real number, else invalid."""
+    if isinstance(answer, Answer):
+        return replace(judged(answer.value), details=answer.details)
     value = as_number(answer)
     if value is None:
         return Outcome("invalid", reason=f"The function returned {brief(answer)}: {NO_NUMBER}")

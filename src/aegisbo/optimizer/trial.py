@@ -32,6 +32,7 @@ class Trial:
     worker: int | None = field(default=None, compare=False)  # counted from 0
     output: str = field(default="", compare=False)  # the end of what the function printed
     traceback: str = field(default="", compare=False)
+    details: Mapping[str, Any] | None = field(default=None, compare=False)  # what else the function said
 
     def after(self, outcome: Outcome) -> Trial:
         """The same trial after its evaluation has ended like this."""
@@ -48,6 +49,7 @@ class Trial:
             worker=outcome.worker,
             output=outcome.output,
             traceback=outcome.traceback,
+            details=outcome.details,
         )
 
     def describe(self) -> dict[str, Any]:

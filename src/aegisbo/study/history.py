@@ -118,6 +118,7 @@ def outcome_of(event: Event) -> Outcome:
         began=body.get("began"),
         worker=body.get("worker"),
         output=body.get("output", ""),
+        details=body.get("details"),
     )
 
 
@@ -131,6 +132,7 @@ def _how_it_went(body: Mapping[str, Any]) -> dict[str, Any]:
         "worker": body.get("worker"),
         "output": body.get("output", ""),
         "traceback": body.get("traceback", ""),
+        "details": body.get("details"),
     }
 
 

@@ -167,7 +167,13 @@ def load(path: str | os.PathLike[str]) -> Result:
 
 def as_event(outcome: Outcome, seconds: float) -> tuple[str, dict[str, Any]]:
     """What a study writes down when an evaluation ends like this: the kind of the event and its body."""
-    went = {"seconds": seconds, "began": outcome.began, "worker": outcome.worker, "output": outcome.output}
+    went: dict[str, Any] = {
+        "seconds": seconds,
+        "began": outcome.began,
+        "worker": outcome.worker,
+        "output": outcome.output,
+    }
+    went |= {} if outcome.details is None else {"details": outcome.details}
     if outcome.state == "done":
         return "told", {"value": outcome.value, **went}
     why = {"reason": outcome.reason, "traceback": outcome.traceback}
