@@ -31,6 +31,7 @@ class Outcome:
     output: str = ""  # the end of what the function printed
     shared: bool = False  # lost together with others, one of which broke the workers of all
     unusable: bool = False  # the function could not be run at all, wherever the point lies: a module is missing, say
+    sd: float | None = None  # standard deviation of the value, where somebody knows it
     details: Mapping[str, Any] | None = None  # what else the function said, in JSON's types; it decides nothing
 
 

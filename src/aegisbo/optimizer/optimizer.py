@@ -250,22 +250,24 @@ class Optimizer:
             self._memory = memory
             return trial
 
-    def tell(self, trial: Trial | int, value: float, seconds: float | None = None) -> Trial:
+    def tell(self, trial: Trial | int, value: float, seconds: float | None = None, *, sd: float | None = None) -> Trial:
         """End a trial with the value measured; one that is not finite makes the trial invalid.
 
         Args:
             trial: the trial or its number.
             value: what was measured.
             seconds: how long that took, if you want `cost="time"` or `ask(within=...)` to know.
+            sd: the standard deviation of this value, if you know it: that of a mean of 5 measurements, say. The model
+                trusts the value accordingly, besides the noise that it learns (not with the `paper` preset).
 
         Returns:
             The trial as it is now.
 
         Raises:
             TrialError: the trial was never asked for, or has ended already.
-            InvalidInput: the value or the seconds are not a number.
+            InvalidInput: the value, the seconds or the standard deviation are not a number.
         """
-        return self.end(trial, replace(_outcome_of(value), seconds=_checked_seconds(seconds, "seconds")))
+        return self.end(trial, replace(_outcome_of(value, sd), seconds=_checked_seconds(seconds, "seconds")))
 
     def fail(self, trial: Trial | int, reason: str, state: Failure = "failed") -> Trial:
         """End a trial that gave no usable value; it tells the model where evaluations fail.
@@ -344,18 +346,23 @@ class Optimizer:
             if current.state == "forgotten":
                 raise TrialError(f"Trial {current.number} was forgotten already: leave it out.")
             self._memory = {}
-            return self._trials.put(replace(current, state="forgotten", value=None))
+            return self._trials.put(replace(current, state="forgotten", value=None, sd=None))
 
-    def observe(self, x: Any, y: float) -> Trial:
+    def observe(self, x: Any, y: float, *, sd: float | None = None) -> Trial:
         """Take in a value that was measured elsewhere; `x` in the form that the function receives, or by name.
+
+        Args:
+            x: where it was measured.
+            y: the value.
+            sd: its standard deviation, as for `tell`.
 
         Returns:
             The observed point as a trial with a negative number.
 
         Raises:
-            InvalidInput: `x` is no point of the space, or `y` is not a number.
+            InvalidInput: `x` is no point of the space, or `y` or `sd` is not a number.
         """
-        outcome = _outcome_of(y)
+        outcome = _outcome_of(y, sd)
         with self._lock:
             number = -1 - len(self._trials.observed)
             trial = self._trials.add(number, x, note={"move": "observed"}, outcome=outcome)
@@ -499,6 +506,8 @@ class Optimizer:
             now = copy(self)
         losses, remark = self._losses(evidence, memory, len(trials))
         best = done[losses.argmin()] if len(losses) else None
+        often = 0 if best is None else sum(trial.params == best.params for trial in done)
+        remark += f" It was measured {often} times." if self.settings.noisy and often > 1 else ""
         message = message or ("No trial has given a value." if best is None else "The best so far.")
         return Result(
             x=None if best is None else best.x,
@@ -519,7 +528,8 @@ class Optimizer:
         matters = bool(self.settings.cost) or within is not None
         with self._lock:
             timing = self._trials.timing(bool(self.settings.cost), within) if matters else None
-            return self._trials.evidence(self.direction.turned(self._trials.values()), timing)
+            losses = self.direction.turned(self._trials.values())
+            return self._trials.evidence(losses, timing, noisy=self.settings.noisy)
 
     def _losses(self, evidence: Evidence, memory: Memory, number: int) -> tuple[Array, str]:  # (n,)
         """What the points with a value are compared by, and what the user must be told of it."""
@@ -529,11 +539,14 @@ class Optimizer:
         return (evidence.y, UNSMOOTHED) if smoothed is None else (smoothed, SMOOTHED)
 
 
-def _outcome_of(value: object) -> Outcome:
-    """How a trial ends whose value is this."""
+def _outcome_of(value: object, sd: object) -> Outcome:
+    """How a trial ends whose value is this, give or take a standard deviation."""
     if as_number(value) is None:
         raise InvalidInput(f"The value of a trial must be a number, got {value!r}: use float(...), or call fail.")
-    return judged(value)
+    spread = as_number(sd)
+    if sd is not None and (spread is None or not 0.0 <= spread < math.inf):
+        raise InvalidInput(f"sd is {sd!r}: give the standard deviation of the value, 0 or more, or None.")
+    return replace(judged(value), sd=spread)
 
 
 def _checked_seconds(seconds: object, name: str) -> float | None:

@@ -23,6 +23,7 @@ class Trial:
     params: Params
     state: State = "pending"
     value: float | None = None  # as the user measured it; only when done
+    sd: float | None = None  # standard deviation of the value, if it was told
     note: Note = field(default_factory=dict)
     reason: str | None = None  # why there is no value
     # How the evaluation went, where whoever evaluated it said so; not compared, because it is not part of the result.
@@ -42,6 +43,7 @@ class Trial:
             self,
             state=outcome.state,
             value=outcome.value if done else None,
+            sd=outcome.sd if done else None,
             reason=None if done else outcome.reason,
             started=outcome.began,
             ended=outcome.began + outcome.seconds if timed else None,  # type: ignore[operator]

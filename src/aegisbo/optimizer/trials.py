@@ -87,13 +87,15 @@ class Trials:
         """How many trials, observed points aside, have ended with a value and without one."""
         return self._asked.count(DONE), self._asked.count(FAILED)
 
-    def evidence(self, losses: Array, timing: Timing | None) -> Evidence:
+    def evidence(self, losses: Array, timing: Timing | None, *, noisy: bool) -> Evidence:
         """What a strategy is shown: observed points first, then trials by number, whoever ended first.
 
         Args:
             losses: the values (n,), turned so that less is better.
             timing: how long evaluations took, where that matters.
+            noisy: whether values are said to be noisy.
         """
+        sd = np.append(self._observed.sds(), self._asked.sds())
         return Evidence(
             X=np.vstack([self._observed.points(DONE), self._asked.points(DONE)]),
             y=losses,
@@ -101,6 +103,8 @@ class Trials:
             pending=self._asked.points(PENDING),
             cube=self.space.cube,
             timing=timing,
+            sd=sd if sd.any() else None,
+            noisy=noisy,
         )
 
     def timing(self, costly: bool, within: float | None) -> Timing:

@@ -94,7 +94,7 @@ def minimize(
         ahead: makes the next point ready while all workers are busy, so that a free one gets it at once: it is kept
             if at most so many results came in since, else made anew. The one that frees the worker is always among
             them. 0 makes none ready: every point then knows all results.
-        target: a value that is good enough to stop.
+        target: a value that is good enough to stop; if values are noisy, a posterior mean, not one lucky value.
         give_up_after: the call ends itself when so many evaluations have ended and none of them gave a value, because
             then the function is probably broken; None to go on whatever happens. If the first five fail alike with a
             mistake of the program, such as a TypeError or no number returned, it ends then.
@@ -266,7 +266,7 @@ class Watch:
                 callback(trial, self.optimizer.result())
         except StopIteration as stop:
             raise StopRun(str(stop) or "A callback ended the run.") from None
-        self._reached()
+        self._reached(trial)
         if trial.state in FAILURES:
             self.failures.setdefault(job.number, job.outcome)
             self._hopeless()
@@ -279,10 +279,15 @@ class Watch:
                 "same call again."
             )
 
-    def _reached(self) -> None:
+    def _reached(self, trial: Trial) -> None:
         if self.target is None:
             return
-        if self.optimizer.direction.reaches(self.optimizer.result().fun, self.target):
+        reaches, noisy = self.optimizer.direction.reaches, self.optimizer.settings.noisy
+        if noisy and (trial.value is None or not reaches(trial.value, self.target)):
+            return  # a worse value makes no mean better, so the model need not be asked
+        if noisy and self.optimizer.tally()[0] <= len(self.optimizer.space.parameters):
+            return  # there is none yet, and one value may be merely lucky
+        if reaches(self.optimizer.result().fun, self.target):
             raise StopRun(f"The target {self.target:g} is reached.")
 
     def _hopeless(self) -> None:

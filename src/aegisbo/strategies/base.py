@@ -33,6 +33,8 @@ class Evidence:
     pending: Array  # (p, width) points under evaluation
     cube: Cube
     timing: Timing | None = None  # only where time matters
+    sd: Array | None = None  # (n,) standard deviations of the values, 0 where unknown; None if none is known
+    noisy: bool = False  # whether the values are said to be noisy: the lowest one may be merely lucky
 
     @property
     def price(self) -> Durations | None:

@@ -66,7 +66,8 @@ class History:
             trials.append({"number": event.number, "params": body["params"], "note": body["note"]})
             self.state["memory"] = body["memory"]
         elif event.kind == "told":
-            trials[event.number] |= {"state": "done", "value": body["value"], "reason": None, **_how_it_went(body)}
+            measured = {"value": body["value"], "sd": body.get("sd")}
+            trials[event.number] |= {"state": "done", **measured, "reason": None, **_how_it_went(body)}
         elif event.kind == "failed" and _is_news(trials[event.number], body["state"]):
             trials[event.number] |= {"state": body["state"], "reason": body["reason"], **_how_it_went(body)}
         elif event.kind == "observed":
@@ -77,7 +78,7 @@ class History:
             self.state["memory"] = {}  # which was learned from what is gone now
         elif event.kind == "forgotten":
             for number in body["numbers"]:
-                trials[number] |= {"state": "forgotten", "value": None}
+                trials[number] |= {"state": "forgotten", "value": None, "sd": None}
             self.state["memory"] = {}
         elif event.kind == "widened":  # what was learned of the old cube does not hold in the new one
             self.state |= {"space": body["space"], "memory": {}}
@@ -118,6 +119,7 @@ def outcome_of(event: Event) -> Outcome:
         began=body.get("began"),
         worker=body.get("worker"),
         output=body.get("output", ""),
+        sd=body.get("sd"),
         details=body.get("details"),
     )
 

@@ -175,7 +175,7 @@ def as_event(outcome: Outcome, seconds: float) -> tuple[str, dict[str, Any]]:
     }
     went |= {} if outcome.details is None else {"details": outcome.details}
     if outcome.state == "done":
-        return "told", {"value": outcome.value, **went}
+        return "told", {"value": outcome.value, **({} if outcome.sd is None else {"sd": outcome.sd}), **went}
     why = {"reason": outcome.reason, "traceback": outcome.traceback}
     return ("lost", {**why, **went}) if outcome.state == "lost" else ("failed", {"state": outcome.state, **why, **went})
 
