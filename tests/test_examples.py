@@ -20,6 +20,7 @@ NEEDS = {
     "optuna_postgres": ["optuna", "psycopg"],
     "optuna_sklearn": ["optuna", "sklearn"],
     "optuna_threads": ["optuna"],
+    "sklearn_search": ["sklearn"],
     "tune_classifier": ["sklearn"],
 }
 WITHOUT = "import runpy, sys; sys.modules[sys.argv[2]] = None; runpy.run_path(sys.argv[1], run_name='__main__')"

@@ -22,7 +22,11 @@ FLOORS: tuple[dict[str, set[str]], ...] = (
     {"cli": CORE | {"typer"}},
     {"__init__": set()},  # the front door: re-exports only
     {"plot": {"numpy", "matplotlib"}},
-    {"simulation": NUMERIC, "integrations": {"numpy", "optuna", "gest_api", "ray"}, "report": {"numpy"}},
+    {
+        "simulation": NUMERIC,
+        "integrations": {"numpy", "optuna", "gest_api", "ray", "sklearn", "joblib"},
+        "report": {"numpy"},
+    },
     {"runners": CORE | {"dask", "distributed", "submitit", "ray"}},
     {"study": CORE},
     {"optimizer": NUMERIC | {"threadpoolctl", "pandas"}},
@@ -37,6 +41,8 @@ FLOORS: tuple[dict[str, set[str]], ...] = (
 
 # Methods of a low part that only lead to a higher one, on first use: `result.plot()`, `result.explain(7)`.
 DOORS = {"optimizer": {"plot", "report"}}
+
+IMPORTED_AS = {"scikit-learn": "sklearn"}  # where a package is called otherwise than what it installs
 
 HEIGHT = {part: -depth for depth, floor in enumerate(FLOORS) for part in floor}
 THIRD_PARTY = {part: packages for floor in FLOORS for part, packages in floor.items()}
@@ -101,6 +107,7 @@ def test_third_party_packages_are_declared_in_pyproject() -> None:
     for extra, packages in project["optional-dependencies"].items():
         requirements += packages if extra != "dev" else []
     declared = {re.match(r"[\w-]+", requirement)[0].lower() for requirement in requirements}
+    declared = {IMPORTED_AS.get(name, name) for name in declared}
     assert {package.lower() for packages in THIRD_PARTY.values() for package in packages} == declared
 
 

@@ -16,6 +16,7 @@ State = Literal["pending", Ended, "forgotten"]  # forgotten: on request, as if i
 FAILURES: tuple[Failure, ...] = get_args(Failure)
 NOT_MEASURED = "The evaluation did not measure"  # how the reason of an answer begins that lacks something
 NO_NUMBER = "it must return one real number."  # how the reason of an answer ends that is none
+SD = "sd"  # among what a function measures, the standard deviation of its value
 
 
 @dataclass(frozen=True)
@@ -33,23 +34,46 @@ class Outcome:
     shared: bool = False  # lost together with others, one of which broke the workers of all
     measured: Mapping[str, float] = field(default_factory=dict)  # beside the value, by name
     unusable: bool = False  # the function could not be run at all, wherever the point lies: a module is missing, say
+    sd: float | None = None  # standard deviation of the value, where somebody knows it
+    details: Mapping[str, Any] | None = None  # what else the function said, in JSON's types; it decides nothing
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a function returns that has more to say than its value."""
+
+    value: Any
+    details: Mapping[str, Any]  # in JSON's types; kept with the trial
 
 
 def judged(answer: object, needed: Iterable[str] = ()) -> Outcome:
     """What an answer of the user's function means: done if it is one finite real number, else invalid.
 
-    Beside the number there may be others by name, as in (0.3, {"latency": 3.2}), and those that are needed must be.
+    Beside the number there may be others by name, as in (0.3, {"latency": 3.2}), and those that are needed must be;
+    `sd` among them is the standard deviation of the number.
     """
+    if isinstance(answer, Answer):
+        return replace(judged(answer.value, needed), details=answer.details)
     measured: Mapping[Any, Any] = {}
     match answer:
         case (inner, Mapping() as given):
             answer, measured = inner, given
+    sd = measured.get(SD)
+    if sd is not None and not is_sd(sd):
+        return Outcome("invalid", reason=f"The function returned sd = {brief(sd)}: it must be a number, 0 or more.")
     value = as_number(answer)
     if value is None:
         return Outcome("invalid", reason=f"The function returned {brief(answer)}: {NO_NUMBER}")
     if not math.isfinite(value):
         return Outcome("invalid", reason=f"The function returned {value}: it must return a finite number.")
-    return with_measured(Outcome("done", value), measured, needed)
+    others = {name: number for name, number in measured.items() if name != SD}
+    return with_measured(Outcome("done", value, sd=as_number(sd)), others, needed)
+
+
+def is_sd(value: object) -> bool:
+    """Whether this can be a standard deviation."""
+    number = as_number(value)
+    return number is not None and 0.0 <= number < math.inf
 
 
 def with_measured(outcome: Outcome, measured: Mapping[Any, Any], needed: Iterable[str]) -> Outcome:

@@ -12,7 +12,7 @@ from aegisbo.errors import MissingExtra
 
 WITHOUT_EXTRAS = """
 import sys
-sys.modules["optuna"] = sys.modules["gest_api"] = sys.modules["ray"] = None
+sys.modules["optuna"] = sys.modules["gest_api"] = sys.modules["ray"] = sys.modules["sklearn"] = None
 import aegisbo.integrations
 from aegisbo.errors import MissingExtra
 for name in aegisbo.integrations.__all__:
@@ -28,7 +28,7 @@ def run(code: str) -> str:
 
 
 def test_extras_are_not_imported_before_they_are_used() -> None:
-    code = "import sys, aegisbo.integrations; print({'optuna', 'gest_api', 'ray'} & set(sys.modules))"
+    code = "import sys, aegisbo.integrations; print({'optuna', 'gest_api', 'ray', 'sklearn'} & set(sys.modules))"
     assert run(code) == "set()\n"
 
 
@@ -37,6 +37,7 @@ def test_a_missing_extra_is_named_with_the_remedy() -> None:
         "aegisbo.integrations.AegisGenerator needs an optional package: pip install 'aegisbo[gest]'",
         "aegisbo.AegisSampler needs an optional package: pip install 'aegisbo[optuna]'",
         "aegisbo.integrations.AegisSearch needs an optional package: pip install 'aegisbo[tune]'",
+        "aegisbo.integrations.AegisSearchCV needs an optional package: pip install 'aegisbo[sklearn]'",
         "aegisbo.from_optuna needs an optional package: pip install 'aegisbo[optuna]'",
     ]
     assert issubclass(MissingExtra, ImportError)

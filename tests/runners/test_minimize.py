@@ -21,7 +21,7 @@ import pytest
 from pool_jobs import behave
 
 from aegisbo.errors import EvaluationFailed, InvalidInput, StudyError
-from aegisbo.optimizer import Result
+from aegisbo.optimizer import Optimizer, Result
 from aegisbo.optimizer.optimizer import SMOOTHED
 from aegisbo.runners.minimize import minimize
 from aegisbo.space import Choice, Int, Real
@@ -256,6 +256,23 @@ class TestNoise:
         believing, doubting = (self.search(**given, target=min(values), noisy=noisy) for noisy in (False, True))
         assert believing.nfev == values.index(min(values)) + 1 < 30
         assert doubting.nfev == 30
+
+    def test_no_model_is_asked_for_the_target_while_no_value_reaches_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked = []
+        plain = Optimizer.result
+        monkeypatch.setattr(Optimizer, "result", lambda self, *message: asked.append(1) or plain(self, *message))
+        calls = []
+        for target in (None, -1000.0, 1000.0):
+            asked.clear()
+            assert (self.search(budget=8, target=target).nfev == 8) == (target != 1000.0)
+            calls.append(len(asked))
+        assert calls[0] == calls[1] < calls[2]
+
+    def test_a_mean_that_reaches_the_target_ends_the_run(self) -> None:
+        result = self.search(budget=40, target=60.0)
+        assert result.message == f"The target 60 is reached. {SMOOTHED}"
+        assert result.fun <= 60.0
+        assert result.nfev < 40
 
 
 def test_named_parameters_arrive_by_name() -> None:

@@ -20,6 +20,8 @@ CLIMBED = 3  # of these are climbed from; if there is a warm start, it and the b
 LOUDEST = 0.1
 SPRINT = 12  # steps of a climb after which the starts are compared
 STEPS = 40  # of the best one after that: priors make one broad hill, whose top need not be found to the last digit
+PASSES = 3  # of a fit with noise that is known,
+SETTLING = 4  # and how often the output scale is found again after each but the last
 FLAT = 1e-7  # relative gain below which a climb ends
 UNLIKELY = 1e10  # stands for no likelihood at all: infinity would end a line search
 
@@ -33,9 +35,38 @@ class AdditiveFit:
     notes: tuple[str, ...]  # what was out of the ordinary; empty when all went well
 
 
-def fit(X: Array, y: Array, model: AdditiveModel, rng: Generator, warm: Array | None = None) -> AdditiveFit:
-    """Fit the model to y (n,) at X (n, d), starting also from `warm` (an earlier phi) if given."""
-    likelihood = AdditiveLikelihood(X, y, model)
+def fit(
+    X: Array,
+    y: Array,
+    model: AdditiveModel,
+    rng: Generator,
+    warm: Array | None = None,
+    extra: Array | None = None,
+    s: float = 1.0,
+) -> AdditiveFit:
+    """Fit the model.
+
+    Args:
+        X: where it was measured (n, d).
+        y: what was measured (n,).
+        model: what is learned, and what is likely before.
+        rng: draws the starts.
+        warm: an earlier phi, from which a climb starts, too.
+        extra: variances (n,) of noise that is known besides. They are shares of s to the likelihood, which finds s
+            afterwards, so that the climb is repeated with the s that it found.
+        s: the output scale to begin with.
+    """
+    if extra is not None:
+        for _ in range(PASSES - 1):
+            found = _fit(AdditiveLikelihood(X, y, model, extra / s), extra, rng, warm)
+            warm, s = np.array(found.hyperparameters.phi), found.hyperparameters.s
+            for _ in range(SETTLING):
+                s = AdditiveLikelihood(X, y, model, extra / s).hyperparameters(warm).s
+    return _fit(AdditiveLikelihood(X, y, model, 0.0 if extra is None else extra / s), extra, rng, warm)
+
+
+def _fit(likelihood: AdditiveLikelihood, extra: Array | None, rng: Generator, warm: Array | None) -> AdditiveFit:
+    X, y, model = likelihood.X, likelihood.y, likelihood.model
     bounds = model.bounds(X.shape[1])
     starts = _starts(likelihood, bounds, rng)[: CLIMBED if warm is None else 1]
     if warm is not None:
@@ -47,7 +78,7 @@ def fit(X: Array, y: Array, model: AdditiveModel, rng: Generator, warm: Array | 
         value, phi = _climb(likelihood, phi, bounds, STEPS)
     notes = [] if np.isfinite(value) else ["no start could be factored: hyper-parameters left at their defaults"]
     found = likelihood.hyperparameters(phi)
-    gp = found.given(X, y)
+    gp = found.given(X, y, extra)
     if gp.jitter:
         notes.append(f"jitter {gp.jitter:g} added to the diagonal")
     return AdditiveFit(gp, found, tuple(notes))

@@ -91,19 +91,26 @@ class AdditiveHyperparameters:
         """Those of the joint kernel (d,)."""
         return _natural(np.array(self.phi))[0]
 
-    def given(self, X: Array, y: Array) -> GP:
-        """The posterior given y (n,) at X (n, d)."""
+    def given(self, X: Array, y: Array, extra: Array | None = None) -> GP:
+        """The posterior given y (n,) at X (n, d), where each y has noise of a known variance besides (n,)."""
         lengthscale, _, a, noise, variances, _ = _natural(np.array(self.phi))
         kernel = Matern52(lengthscale, self.s * (1.0 - a))
         effects = MainEffects(self.s * a / X.shape[1] * variances.ravel())
-        return condition(kernel, self.s * noise, X, y, constant=self.constant, effects=effects)
+        return condition(kernel, self.s * noise, X, y, constant=self.constant, effects=effects, extra=extra)
 
 
 class AdditiveLikelihood:
-    """Log likelihood plus log prior of y (n,) at X (n, d), as a function of phi (2 d + 2,)."""
+    """Log likelihood plus log prior of y (n,) at X (n, d), as a function of phi (2 d + 2,).
 
-    def __init__(self, X: Array, y: Array, model: AdditiveModel) -> None:
-        self.X, self.y, self.model = X, y, model  # (n, d), (n,)
+    Args:
+        X: where it was measured.
+        y: what was measured.
+        model: what is likely before.
+        extra: variances (n,) of noise that is known besides, as shares of s.
+    """
+
+    def __init__(self, X: Array, y: Array, model: AdditiveModel, extra: Array | float = 0.0) -> None:
+        self.X, self.y, self.model, self.extra = X, y, model, extra  # (n, d), (n,)
         self._waves = waves(X)  # (B d, n)
 
     def value(self, phi: Array) -> float:
@@ -131,7 +138,7 @@ class AdditiveLikelihood:
         M, slopes = matern52_and_slope(pdist(self.X / lengthscale, "sqeuclidean"))  # (n (n - 1) / 2,)
         C = (a / d) * (self._waves.T * variances.ravel()) @ self._waves  # (n, n)
         C += squareform((1.0 - a) * M)
-        C.flat[:: n + 1] += 1.0 - a + noise
+        C.flat[:: n + 1] += 1.0 - a + noise + self.extra
         L, failed = lapack.dpotrf(C.T, lower=1, clean=0, overwrite_a=1)
         if failed:
             return None

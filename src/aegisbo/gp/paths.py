@@ -5,8 +5,8 @@ space:
 
     g(x) = √(2s/F) Σ_j [u_j cos(ω_j·x) + v_j sin(ω_j·x)]  +  k(x, X) K⁻¹ (y − g_prior(X) − e),
 
-with u, v ~ N(0, I) and e ~ N(0, noise I). The F features are cosines and sines of F/2 frequencies, so the prior's
-variance is s everywhere and for any frequencies. In one path each pair is a single wave, u cos θ + v sin θ =
+with u, v ~ N(0, I) and e ~ N(0, noise I + diag(extra)). The F features are cosines and sines of F/2 frequencies, so the
+prior's variance is s everywhere and for any frequencies. In one path each pair is a single wave, u cos θ + v sin θ =
 a cos(θ + τ) with a = √(u² + v²), τ = −arctan(v/u): half as much to compute.
 
 Everything random is drawn once, so a path is a fixed function: the same point gives the same value twice.
@@ -90,7 +90,9 @@ def draw(gp: GP, rng: Generator, count: int = 1, features: int = FEATURES) -> Sa
     pairs = features // 2
     frequencies = gp.kernel.spectral_draws(pairs, gp.X.shape[1], rng)
     u, v = np.sqrt(gp.kernel.outputscale / pairs) * rng.standard_normal((2, count, pairs))
-    noise = np.sqrt(gp.noise + gp.jitter) * rng.standard_normal((count, len(gp.y)))
+    noise = np.sqrt(gp.noise + gp.jitter + (0.0 if gp.extra is None else gp.extra)) * rng.standard_normal(
+        (count, len(gp.y))
+    )
 
     def prior_at(X: Array) -> Array:  # (m, d) -> (m, S)
         cosines, sines = cos_sin(X @ frequencies.T)  # (m, F/2)

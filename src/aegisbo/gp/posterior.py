@@ -38,13 +38,14 @@ class GP:
     """
 
     kernel: Matern52
-    noise: float  # variance of the measurement noise
+    noise: float  # variance of the measurement noise of all data
     X: Array  # (n, d)
     y: Array  # (n,) measured above the constant
-    factor: Factor  # of K = k(X, X) + noise I
+    factor: Factor  # of K = k(X, X) + noise I + diag(extra)
     alpha: Array  # (n,) K^-1 y
     constant: float = 0.0
     effects: MainEffects | None = None
+    extra: Array | None = None  # (n,) variance of the noise of each datum beyond that of all; None for none
 
     @property
     def jitter(self) -> float:
@@ -125,8 +126,9 @@ class GP:
     def extended(self, X: Array, y: Array) -> GP:
         """The posterior after further data (m, d), (m,) at the same hyper-parameters, without a new factorization."""
         factor = extend(self.factor, self.covariances(X), _covariance_of_data(self.kernel, self.noise, X, self.effects))
+        extra = None if self.extra is None else np.append(self.extra, np.zeros(len(X)))
         X, y = np.vstack([self.X, X]), np.append(self.y, y - self.constant)
-        return replace(self, X=X, y=y, factor=factor, alpha=factor.solve(y))
+        return replace(self, X=X, y=y, factor=factor, alpha=factor.solve(y), extra=extra)
 
     def measuring(self, y: Array) -> GP:
         """The posterior if y (n,) had been measured at the same points."""
@@ -186,11 +188,15 @@ def condition(
     *,
     constant: float = 0.0,
     effects: MainEffects | None = None,
+    extra: Array | None = None,
 ) -> GP:
-    """The posterior given measurements y (n,) at X (n, d), each with noise variance `noise`."""
-    factor = factorize(_covariance_of_data(kernel, noise, X, effects))
+    """The posterior given measurements y (n,) at X (n, d), each with noise variance `noise`, and its `extra` (n,)."""
+    K = _covariance_of_data(kernel, noise, X, effects)
+    if extra is not None:
+        K[np.diag_indices_from(K)] += extra
+    factor = factorize(K)
     y = y - constant if constant else y
-    return GP(kernel, noise, X, y, factor, factor.solve(y), constant, effects)
+    return GP(kernel, noise, X, y, factor, factor.solve(y), constant, effects, extra)
 
 
 def _covariance_of_data(kernel: Matern52, noise: float, X: Array, effects: MainEffects | None) -> Array:

@@ -7,23 +7,31 @@ from typing import TYPE_CHECKING
 
 from aegisbo.errors import MissingExtra
 
-__all__ = ["AegisGenerator", "AegisSampler", "AegisSearch", "from_optuna"]
+__all__ = ["AegisGenerator", "AegisSampler", "AegisSearch", "AegisSearchCV", "from_optuna"]
 
 if TYPE_CHECKING:
     from aegisbo.integrations.gest_generator import AegisGenerator
     from aegisbo.integrations.optuna_sampler import AegisSampler
     from aegisbo.integrations.optuna_warm_start import from_optuna
+    from aegisbo.integrations.sklearn_search import AegisSearchCV
     from aegisbo.integrations.tune_search import AegisSearch
 else:
     _HOME = {
         "AegisGenerator": "gest_generator",
         "AegisSampler": "optuna_sampler",
         "AegisSearch": "tune_search",
+        "AegisSearchCV": "sklearn_search",
         "from_optuna": "optuna_warm_start",
     }
     # Ray can be installed without what its Tune needs.
     _TUNE = ("ray", "ray.tune", "pandas", "pyarrow", "fsspec", "requests")
-    _EXTRAS = {"optuna": "optuna", "gest_api": "gest", **dict.fromkeys(_TUNE, "tune")}  # by the package that is missing
+    _LEARN = ("sklearn", "joblib")
+    _EXTRAS = {  # by the package that is missing
+        "optuna": "optuna",
+        "gest_api": "gest",
+        **dict.fromkeys(_TUNE, "tune"),
+        **dict.fromkeys(_LEARN, "sklearn"),
+    }
 
     def __getattr__(name: str) -> object:
         if name not in _HOME:

@@ -8,6 +8,7 @@ from aegisbo.arrays import Array, Index, Mask
 from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import FAILURES
 
+GROWING = ("_points", "_values", "_sds", "_kinds")
 LEAST = 64  # rows that there is room for
 DONE, FAILED, PENDING, GONE = range(4)  # gone: lost or forgotten, which counts for nothing
 KINDS: dict[str, int] = {"done": DONE, "pending": PENDING, **dict.fromkeys(FAILURES, FAILED)}
@@ -20,6 +21,7 @@ class Columns:
         self.rows = 0
         self._points = np.empty((LEAST, width))
         self._values = np.empty(LEAST)
+        self._sds = np.empty(LEAST)
         self._kinds = np.empty(LEAST, np.int8)
 
     def append(self, trial: Trial, point: Array) -> None:
@@ -33,6 +35,7 @@ class Columns:
     def put(self, row: int, trial: Trial) -> None:
         """Let this be how the trial in a row stands from now on."""
         self._values[row] = np.nan if trial.value is None else trial.value
+        self._sds[row] = 0.0 if trial.sd is None else trial.sd
         self._kinds[row] = KINDS.get(trial.state, GONE)
 
     def points(self, kind: int) -> Array:
@@ -47,6 +50,10 @@ class Columns:
         """What all trials that are done have measured (m,)."""
         return self._values[: self.rows][self._are(DONE)]
 
+    def sds(self) -> Array:
+        """Their standard deviations (m,), 0 where nobody told one."""
+        return self._sds[: self.rows][self._are(DONE)]
+
     def count(self, kind: int) -> int:
         """How many trials are of a kind."""
         return int(np.count_nonzero(self._are(kind)))
@@ -54,7 +61,8 @@ class Columns:
     def copied(self) -> Columns:
         """The same, to go on independently."""
         copy = Columns(self._points.shape[1])
-        copy.rows, copy._points, copy._values, copy._kinds = self.rows, self._points, self._values, self._kinds
+        for name in ("rows", *GROWING):
+            setattr(copy, name, getattr(self, name))
         copy._resize(max(self.rows, LEAST))
         return copy
 
@@ -62,7 +70,7 @@ class Columns:
         return np.equal(self._kinds[: self.rows], kind)
 
     def _resize(self, room: int) -> None:
-        for name in ("_points", "_values", "_kinds"):
+        for name in GROWING:
             old = getattr(self, name)
             new = np.empty((room, *old.shape[1:]), old.dtype)
             new[: self.rows] = old[: self.rows]

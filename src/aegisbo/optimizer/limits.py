@@ -14,6 +14,7 @@ from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
 from aegisbo.number import as_number
 from aegisbo.optimizer.trial import Trial
+from aegisbo.outcome import SD
 
 LIMIT = re.compile(r"\s*([A-Za-z_]\w*)\s*(<=|>=|<|>)\s*(\S+)\s*")
 NEAR = 0.05  # standard deviations of what was measured: a limit that is nearer to the best point binds
@@ -58,6 +59,8 @@ def limits_of(given: Iterable[str | Limit], parameters: Iterable[str]) -> tuple[
         raise InvalidInput(f"limits must be a list, such as ['latency <= 5'], got {given!r}.")
     limits = tuple(dict.fromkeys(_limit(each) for each in given))
     for limit in limits:
+        if limit.name == SD:
+            raise InvalidInput(f"The limit {limit.text!r} is on the standard deviation of the value: use another name.")
         if limit.name in parameters:
             raise InvalidInput(
                 f"The limit {limit.text!r} is on a parameter: limits are on what is measured; for parameters there are "

@@ -27,7 +27,7 @@ from aegisbo.optimizer.result import Result
 from aegisbo.optimizer.settings import Settings, as_stored
 from aegisbo.optimizer.trial import Trial, in_brief
 from aegisbo.optimizer.trials import Trials
-from aegisbo.outcome import FAILURES, Failure, Outcome, judged, with_measured
+from aegisbo.outcome import FAILURES, Failure, Outcome, is_sd, judged, with_measured
 from aegisbo.space import Params, Space
 from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import SpaceLike
@@ -328,6 +328,7 @@ class Optimizer:
         value: float,
         seconds: float | None = None,
         *,
+        sd: float | None = None,
         measured: Mapping[str, float] | None = None,
     ) -> Trial:
         """End a trial with the value measured; one that is not finite makes the trial invalid.
@@ -336,6 +337,8 @@ class Optimizer:
             trial: the trial or its number.
             value: what was measured.
             seconds: how long that took, if you want `cost="time"` or `ask(within=...)` to know.
+            sd: the standard deviation of this value, if you know it: that of a mean of 5 measurements, say. The model
+                trusts the value accordingly, besides the noise that it learns (not with the `paper` preset).
             measured: other quantities by name; without one that has a limit the trial is invalid.
 
         Returns:
@@ -343,9 +346,9 @@ class Optimizer:
 
         Raises:
             TrialError: the trial was never asked for, or has ended already.
-            InvalidInput: the value or the seconds are not a number.
+            InvalidInput: the value, the seconds or the standard deviation are not a number.
         """
-        outcome = _outcome_of(value, measured)
+        outcome = _outcome_of(value, sd, measured)
         return self.end(trial, replace(outcome, seconds=_checked_seconds(seconds, "seconds")))
 
     def fail(self, trial: Trial | int, reason: str, state: Failure = "failed") -> Trial:
@@ -434,20 +437,26 @@ class Optimizer:
             if current.state == "forgotten":
                 raise TrialError(f"Trial {current.number} was forgotten already: leave it out.")
             self._memory = {}
-            return self._trials.put(replace(current, state="forgotten", value=None))
+            return self._trials.put(replace(current, state="forgotten", value=None, sd=None))
 
-    def observe(self, x: Any, y: float, measured: Mapping[str, float] | None = None) -> Trial:
+    def observe(
+        self, x: Any, y: float, measured: Mapping[str, float] | None = None, *, sd: float | None = None
+    ) -> Trial:
         """Take in a value that was measured elsewhere; `x` in the form that the function receives, or by name.
 
-        What has limits must be `measured`, too, by name.
+        Args:
+            x: where it was measured.
+            y: the value.
+            measured: other quantities by name, as for `tell`.
+            sd: its standard deviation, as for `tell`.
 
         Returns:
             The observed point as a trial with a negative number.
 
         Raises:
-            InvalidInput: `x` is no point of the space, or `y` is not a number.
+            InvalidInput: `x` is no point of the space, or `y` or `sd` is not a number.
         """
-        return self.learn(x, _outcome_of(y, measured))
+        return self.learn(x, _outcome_of(y, sd, measured))
 
     def learn(self, x: Any, outcome: Outcome) -> Trial:
         """Take in how an evaluation elsewhere ended that has been judged already; `observe` comes here.
@@ -612,6 +621,8 @@ class Optimizer:
             first = int((np.where(kept, losses, np.inf) if kept.any() else shortfall(evidence)).argmin())
             remark = remark if kept.any() else f"{remark} {BROKEN}".lstrip()
         best = None if first is None else done[first]
+        often = 0 if best is None else sum(trial.params == best.params for trial in done)
+        remark += f" It was measured {often} times." if self.settings.noisy and often > 1 else ""
         message = message or ("No trial has given a value." if best is None else "The best so far.")
         return Result(
             x=None if best is None else best.x,
@@ -635,7 +646,8 @@ class Optimizer:
             timing = self._trials.timing(bool(self.settings.cost), within) if matters else None
             limits = self.settings.limits
             excess = excesses(limits, self._trials.done()) if limits else None
-            return self._trials.evidence(self.direction.turned(self._trials.values()), timing, excess)
+            losses = self.direction.turned(self._trials.values())
+            return self._trials.evidence(losses, timing, excess, noisy=self.settings.noisy)
 
     def _losses(self, evidence: Evidence, memory: Memory, number: int) -> tuple[Array, str]:  # (n,)
         """What the points with a value are compared by, and what the user must be told of it."""
@@ -645,11 +657,13 @@ class Optimizer:
         return (evidence.y, UNSMOOTHED) if smoothed is None else (smoothed, SMOOTHED)
 
 
-def _outcome_of(value: object, measured: object = None) -> Outcome:
-    """How a trial ends whose value is this."""
+def _outcome_of(value: object, sd: object = None, measured: object = None) -> Outcome:
+    """How a trial ends whose value is this, give or take a standard deviation."""
     if as_number(value) is None:
         raise InvalidInput(f"The value of a trial must be a number, got {value!r}: use float(...), or call fail.")
-    outcome = judged(value)
+    if sd is not None and not is_sd(sd):
+        raise InvalidInput(f"sd is {sd!r}: give the standard deviation of the value, 0 or more, or None.")
+    outcome = replace(judged(value), sd=as_number(sd))
     return with_measured(outcome, checked_measured(measured), ()) if outcome.state == "done" else outcome
 
 

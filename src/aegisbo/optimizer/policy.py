@@ -63,11 +63,12 @@ class Policy:
         """The point for the trial with this number.
 
         Raises:
-            SpaceExhausted: every point of a finite space is evaluated or under evaluation.
+            SpaceExhausted: every point of a finite space is evaluated or under evaluation, and none can be repeated.
             NoTime: no evaluation would probably be finished in the time that is left.
             InvalidInput: the strategy, which may be a user's own, returned no point of the cube.
         """
-        require_free_point(evidence)
+        if not self._may_repeat(evidence):
+            require_free_point(evidence)
         cube = evidence.cube
         if number < self.n_initial or len(evidence.y) < cube.parameters + 1:
             x = cube.unused(self.spread(number, cube), evidence.taken)
@@ -77,6 +78,11 @@ class Policy:
         _require_point(suggestion, self.strategy, cube)
         suggestion = _allowed(suggestion, evidence, self.rng(Role.HURRY, number, 1))
         return self._in_time(suggestion, self.strategy, number, evidence)
+
+    def _may_repeat(self, evidence: Evidence) -> bool:
+        """Whether the strategy has a choice although every point of a finite space may be evaluated."""
+        enough = len(evidence.y) > evidence.cube.parameters
+        return evidence.noisy and enough and bool(getattr(self.strategy, "repeats", False))
 
     def _in_time(
         self, suggestion: Suggestion, strategy: Strategy | None, number: int, evidence: Evidence

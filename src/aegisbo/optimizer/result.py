@@ -105,8 +105,8 @@ class Result:
         """A table with a row for each trial, indexed by its number; it needs pandas.
 
         Returns:
-            The columns `state`, `value`, `param_...` for each parameter, `move`, `mean` and `std` (as predicted when
-            the point was chosen), `started_at`, `ended_at`, `seconds`, `worker` and `reason`.
+            The columns `state`, `value`, `sd` if one was told, `param_...` for each parameter, `move`, `mean` and `std`
+            (as predicted when the point was chosen), `started_at`, `ended_at`, `seconds`, `worker` and `reason`.
 
         Raises:
             MissingExtra: pandas is not installed.

@@ -23,6 +23,7 @@ class Trial:
     params: Params
     state: State = "pending"
     value: float | None = None  # as the user measured it; only when done
+    sd: float | None = None  # standard deviation of the value, if it was told
     note: Note = field(default_factory=dict)
     reason: str | None = None  # why there is no value
     measured: Mapping[str, float] = field(default_factory=dict)  # beside the value, by name
@@ -33,6 +34,7 @@ class Trial:
     worker: int | None = field(default=None, compare=False)  # counted from 0
     output: str = field(default="", compare=False)  # the end of what the function printed
     traceback: str = field(default="", compare=False)
+    details: Mapping[str, Any] | None = field(default=None, compare=False)  # what else the function said
 
     def after(self, outcome: Outcome) -> Trial:
         """The same trial after its evaluation has ended like this."""
@@ -42,6 +44,7 @@ class Trial:
             self,
             state=outcome.state,
             value=outcome.value if done else None,
+            sd=outcome.sd if done else None,
             reason=None if done else outcome.reason,
             measured=dict(outcome.measured) if done else {},
             started=outcome.began,
@@ -50,6 +53,7 @@ class Trial:
             worker=outcome.worker,
             output=outcome.output,
             traceback=outcome.traceback,
+            details=outcome.details,
         )
 
     def describe(self) -> dict[str, Any]:

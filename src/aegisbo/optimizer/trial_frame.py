@@ -27,6 +27,7 @@ def frame_of(trials: Sequence[Trial], space: Space) -> DataFrame:
     columns = {
         "state": pd.Categorical([trial.state for trial in trials]),
         "value": _floats([trial.value for trial in trials]),
+        **({"sd": _floats([trial.sd for trial in trials])} if any(trial.sd is not None for trial in trials) else {}),
         **{
             f"param_{name}": _column([trial.params.get(name) for trial in trials], parameter)
             for name, parameter in space.parameters.items()

@@ -87,14 +87,18 @@ class Trials:
         """How many trials, observed points aside, have ended with a value and without one."""
         return self._asked.count(DONE), self._asked.count(FAILED)
 
-    def evidence(self, losses: Array, timing: Timing | None, excess: Array | None = None) -> Evidence:
+    def evidence(
+        self, losses: Array, timing: Timing | None, excess: Array | None = None, *, noisy: bool = False
+    ) -> Evidence:
         """What a strategy is shown: observed points first, then trials by number, whoever ended first.
 
         Args:
             losses: the values (n,), turned so that less is better.
             timing: how long evaluations took, where that matters.
             excess: by how much they are beyond each limit (n, l), where there are limits.
+            noisy: whether values are said to be noisy.
         """
+        sd = np.append(self._observed.sds(), self._asked.sds())
         return Evidence(
             X=np.vstack([self._observed.points(DONE), self._asked.points(DONE)]),
             y=losses,
@@ -103,6 +107,8 @@ class Trials:
             cube=self.space.cube,
             timing=timing,
             excess=excess,
+            sd=sd if sd.any() else None,
+            noisy=noisy,
         )
 
     def timing(self, costly: bool, within: float | None) -> Timing:

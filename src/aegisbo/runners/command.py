@@ -21,10 +21,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aegisbo.errors import InvalidInput, require_posix
+from aegisbo.outcome import SD
 from aegisbo.runners.pools.worker import die_with_parent
 from aegisbo.runners.slots import VARIABLE, slot_here
 
 if TYPE_CHECKING:
+    from aegisbo.optimizer import Settings
     from aegisbo.study.objective import Objective
 
 FOLDER = "folder"  # {folder} is an empty folder for each evaluation, deleted afterwards
@@ -174,6 +176,12 @@ class Command:
         found = {match[1]: match[2] for line in lines if (match := named.fullmatch(line))}
         others = [line.strip() for line in lines if line.strip() and not named.fullmatch(line)]
         return _as_number(others[-1] if others else ""), {name: _as_number(text) for name, text in found.items()}
+
+
+def reading(fun: Any, settings: Settings) -> Any:
+    """The function of a run; a program is told which lines of its output name something that is measured."""
+    names = (*(limit.name for limit in settings.limits), *([SD] if settings.noisy else []))
+    return fun.measuring(names) if names and isinstance(fun, Command) else fun
 
 
 @contextmanager

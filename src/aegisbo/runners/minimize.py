@@ -14,7 +14,7 @@ from aegisbo.optimizer import Optimizer, Result, Settings
 from aegisbo.optimizer.limits import names_of
 from aegisbo.outcome import judged
 from aegisbo.runners.arguments import check_arguments, check_call, checked_callbacks
-from aegisbo.runners.command import Command
+from aegisbo.runners.command import reading
 from aegisbo.runners.evaluation import Call
 from aegisbo.runners.interrupt import CtrlC
 from aegisbo.runners.loop import SPENT, run
@@ -100,7 +100,7 @@ def minimize(
         ahead: makes the next point ready while all workers are busy, so that a free one gets it at once: it is kept
             if at most so many results came in since, else made anew. The one that frees the worker is always among
             them. 0 makes none ready: every point then knows all results.
-        target: a value that is good enough to stop.
+        target: a value that is good enough to stop; if values are noisy, a posterior mean, not one lucky value.
         give_up_after: the call ends itself when so many evaluations have ended and none of them gave a value, because
             then the function is probably broken; None to go on whatever happens. If the first five fail alike with a
             mistake of the program, such as a TypeError or no number returned, it ends then.
@@ -185,7 +185,7 @@ def minimize(
             again = f"{SPENT} After `aegisbo retry {quote(str(study))}` the same call goes on."
             return result if result.success else replace(result, ending=again)
         names = names_of(optimizer.settings.limits)
-        evaluate = Call(fun.measuring(names) if isinstance(fun, Command) else fun, optimizer.space.named)
+        evaluate = Call(reading(fun, optimizer.settings), optimizer.space.named)
         raising = executor == "serial" if raise_errors is None else raise_errors
         pool = make_pool(
             executor,

@@ -42,7 +42,7 @@ class Watch:
                 callback(trial, self.optimizer.result())
         except StopIteration as stop:
             raise StopRun(str(stop) or "A callback ended the run.") from None
-        self._reached()
+        self._reached(trial)
         if trial.state in FAILURES:
             self.failures.setdefault(job.number, job.outcome)
             self._hopeless()
@@ -60,11 +60,17 @@ class Watch:
                 "same call again."
             )
 
-    def _reached(self) -> None:
+    def _reached(self, trial: Trial | None = None) -> None:
+        """End the run if the target is reached; a trial says that nothing but its value is new."""
         if self.target is None:
             return
+        reaches, noisy = self.optimizer.direction.reaches, self.optimizer.settings.noisy
+        if noisy and trial is not None and (trial.value is None or not reaches(trial.value, self.target)):
+            return  # a worse value makes no mean better, so the model need not be asked
+        if noisy and self.optimizer.tally()[0] <= len(self.optimizer.space.parameters):
+            return  # there is none yet, and one value may be merely lucky
         result = self.optimizer.result()
-        if result.success and self.optimizer.direction.reaches(result.fun, self.target):
+        if result.success and reaches(result.fun, self.target):
             raise StopRun(f"The target {self.target:g} is reached.")
 
     def _hopeless(self) -> None:

@@ -15,7 +15,7 @@ from aegisbo.optimizer import Result, Settings, Trial
 from aegisbo.optimizer.limits import names_of
 from aegisbo.outcome import Outcome, judged
 from aegisbo.runners.arguments import check_arguments, check_call
-from aegisbo.runners.command import Command
+from aegisbo.runners.command import reading
 from aegisbo.runners.evaluation import Call
 from aegisbo.runners.interrupt import EndAtOnce
 from aegisbo.runners.loop import SPENT, run
@@ -116,7 +116,7 @@ def work(
         shared.learn(elsewhere.earlier)
         pool = make_pool(
             "processes",
-            Call(fun.measuring(names) if isinstance(fun, Command) else fun, optimizer.space.named),
+            Call(reading(fun, optimizer.settings), optimizer.space.named),
             workers,
             copy,
             judge=partial(judged, needed=names) if names else judged,

@@ -16,9 +16,10 @@ from aegisbo.strategies.believer import believed_improvement, best_with
 from aegisbo.strategies.checks import check, one_of, optional, share, switch
 from aegisbo.strategies.expected_improvement import improve
 from aegisbo.strategies.local_quadratic import LocalModel, local_model, search_near
-from aegisbo.strategies.model_based import Decision, ModelBased
+from aegisbo.strategies.model_based import REPEAT, Decision, ModelBased
 from aegisbo.strategies.moves import Weights, anywhere, exploit, pareto, thompson
 from aegisbo.strategies.per_second import Quickness
+from aegisbo.strategies.repetition import most_decisive
 from aegisbo.strategies.surrogates import Belief
 
 TEMPERATURE = 5.0  # by which differences of log p are divided
@@ -64,8 +65,15 @@ class Aegis(ModelBased):
             exploits=switch,
         )
 
+    @property
+    def repeats(self) -> bool:
+        """Whether it measures a point again where values are noisy."""
+        return self.parts.repeats
+
     def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
-        """Algorithm 1, lines 4 to 12."""
+        """Algorithm 1, lines 4 to 12; a point that is known where values are noisy and there is no other one."""
+        if evidence.noisy and self.repeats and evidence.cube.exhausted(evidence.taken):
+            return Decision(most_decisive(belief.gp, evidence)[None, :], {"move": REPEAT}, memory)
         first, opening, memory = self._stage(evidence, memory)
         r = rng.random()  # line 4
         move = self._move(r, evidence.cube.parameters, first=first, opening=opening)

@@ -34,6 +34,8 @@ class Evidence:
     cube: Cube
     timing: Timing | None = None  # only where time matters
     excess: Array | None = None  # (n, l) by how much they are beyond each limit, above 0 if they break it
+    sd: Array | None = None  # (n,) standard deviations of the values, 0 where unknown; None if none is known
+    noisy: bool = False  # whether the values are said to be noisy: the lowest one may be merely lucky
 
     @property
     def kept(self) -> Mask:  # (n,)

@@ -19,6 +19,8 @@ from aegisbo.strategies.presets import DEFAULT_PRESET, Preset, name_or_preset, p
 from aegisbo.strategies.success import believe_in_success
 from aegisbo.strategies.surrogates import Belief
 
+REPEAT = "repeat"  # the move that wants a point which is taken
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -67,7 +69,8 @@ class ModelBased(KnownParameters, ABC):
             choices = approach(belief, evidence, self.parts.search, self.parts.features, deciding)
             decision = Decision(choices, {"move": "feasible"}, memory)
         x, note = decision.choices[0], dict(decision.note)
-        if self.parts.guard if self.guard is None else self.guard:
+        guarded = self.parts.guard if self.guard is None else self.guard
+        if guarded and note["move"] != REPEAT:
             fallbacks = self._fallbacks(str(note["move"]), belief, evidence, replacing)
             widths = belief.gp.kernel.lengthscale if decision.widths is None else decision.widths
             x, instead = avoid_duplicates(decision.choices, fallbacks, evidence, widths, replacing)

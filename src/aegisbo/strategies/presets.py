@@ -37,6 +37,8 @@ class Preset:
     # Whether AEGiS exploits a model of the lowest points alone where that one predicts them better, and whether the
     # lowest mean must also promise more than pending points do.
     adaptive: bool = False
+    # Whether AEGiS measures a point again where values are noisy; the model must learn how noisy they are.
+    repeats: bool = False
 
     def __post_init__(self) -> None:
         check(self, epsilon=schedules.epsilon)
@@ -84,6 +86,7 @@ MODERN = Preset(
     least_promise=1e-3,
     guard=True,
     learns_success=True,
+    repeats=True,
 )
 ADAPTIVE = replace(
     MODERN,

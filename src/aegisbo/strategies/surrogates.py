@@ -160,12 +160,14 @@ class AdditiveSurrogate:
         scale = soft_scale_of(measured, self.share, early=2 * X.shape[1] if self.wide else 0)
         y = scale.standardized(measured)
         model = self.model(evidence.cube.width)
+        extra = None if evidence.sd is None else (evidence.sd * np.exp(scale.log_slope(measured))) ** 2
         found = None
         if is_due(memory, n):
             size = min(n, LEARNED_FROM) if n <= CONDITIONED_ON else LEARNED_FROM_MANY
             some = np.linspace(0, n - 1, size).round().astype(np.intp)
             warm = np.array(memory["phi"]) if "phi" in memory else None
-            found = additive_fit.fit(X[some], y[some], model, rng, warm)
+            known = {} if extra is None else {"extra": extra[some], "s": memory.get("s", 1.0)}
+            found = additive_fit.fit(X[some], y[some], model, rng, warm, **known)
             best = found.hyperparameters
             learned = {"phi": list(best.phi), "s": best.s, "constant": best.constant}
             memory = {**memory, **learned, "learned_at": n, "fit": list(found.notes)}
@@ -174,13 +176,14 @@ class AdditiveSurrogate:
             learned_then = AdditiveHyperparameters(tuple(memory["phi"]), memory["s"], memory["constant"])
             if n > CONDITIONED_ON:
                 rows = thinned(X, y, learned_then.lengthscale, CONDITIONED_ON, len(evidence.y))
-                gp = _grown(learned_then, X[rows], y[rows], len(rows))
+                gp = _grown(learned_then, X[rows], y[rows], len(rows), None if extra is None else extra[rows])
             else:
-                gp = _grown(learned_then, X, y, memory["learned_at"])
+                gp = _grown(learned_then, X, y, memory["learned_at"], extra)
         elif found is not None:
             gp = found.gp
         else:  # the output scale and the constant are fitted to every new result
-            gp = AdditiveLikelihood(X, y, model).hyperparameters(np.array(memory["phi"])).given(X, y)
+            share = 0.0 if extra is None else extra / memory["s"]
+            gp = AdditiveLikelihood(X, y, model, share).hyperparameters(np.array(memory["phi"])).given(X, y, extra)
         return Belief(gp, scale, float(y.min()), memory["fit"], rows=rows), memory
 
 
@@ -223,12 +226,14 @@ class ChosenSurrogate:
         return {"models": learned, "used": used}
 
 
-def _grown(learned: AdditiveHyperparameters, X: Array, y: Array, learned_at: int) -> GP:
+def _grown(learned: AdditiveHyperparameters, X: Array, y: Array, learned_at: int, extra: Array | None) -> GP:
     """The posterior given all data, by the factor of those from which the hyper-parameters were learned.
 
     Extended from there, and not from one suggestion to the next, so that the digits do not depend on what was asked
     before: a run that is continued, or replayed, makes the same choices.
     """
+    if extra is not None:
+        return learned.given(X, y, extra)  # which may be others for the same points
     X = np.ascontiguousarray(X)
     base = _base(learned, X[:learned_at].tobytes(), X.shape[1])
     return base.extended(X[learned_at:], y[learned_at:]).measuring(y)

@@ -132,7 +132,7 @@ def _of_optimizer(optimizer: Optimizer, name: str, objective: Objective | None =
 
 def _row(trial: Trial) -> Row:
     if trial.state == "done":
-        return Row(trial.params, Outcome("done", trial.value, measured=trial.measured))
+        return Row(trial.params, Outcome("done", trial.value, measured=trial.measured, sd=trial.sd))
     return Row(trial.params, Outcome(trial.state, reason=trial.reason or "") if trial.state in FAILURES else None)
 
 

@@ -45,6 +45,7 @@ def _row(trial: Trial, asked: Event | None, ended: Event | None) -> dict[str, An
         "number": trial.number,
         "state": trial.state,
         "value": trial.value,
+        **({} if trial.sd is None else {"sd": trial.sd}),
         **{f"param_{name}": value for name, value in trial.params.items()},
         **{f"measured_{name}": value for name, value in trial.measured.items()},
         "move": trial.note.get("move"),

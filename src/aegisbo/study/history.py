@@ -71,8 +71,8 @@ class History:
             self.state["memory"] = body["memory"]
             self._let_wait_no_more(body)
         elif event.kind == "told":
-            told = {"state": "done", "value": body["value"], "reason": None, "measured": body.get("measured", {})}
-            trials[event.number] |= {**told, **_how_it_went(body)}
+            told = {"state": "done", "value": body["value"], "sd": body.get("sd"), "reason": None}
+            trials[event.number] |= {**told, "measured": body.get("measured", {}), **_how_it_went(body)}
         elif event.kind == "failed" and _is_news(trials[event.number], body["state"]):
             trials[event.number] |= {"state": body["state"], "reason": body["reason"], **_how_it_went(body)}
         elif event.kind == "added":
@@ -94,7 +94,7 @@ class History:
             if kind == "retried":
                 trials[number] = {name: trials[number][name] for name in ("number", "params", "note")}
             else:
-                trials[number] |= {"state": "forgotten", "value": None}
+                trials[number] |= {"state": "forgotten", "value": None, "sd": None}
         self.state["memory"] = {}  # which was learned from what is gone now
 
     def optimizer(self) -> Optimizer:
@@ -139,6 +139,8 @@ def outcome_of(event: Event) -> Outcome:
         worker=body.get("worker"),
         output=body.get("output", ""),
         measured=body.get("measured", {}),
+        sd=body.get("sd"),
+        details=body.get("details"),
     )
 
 
@@ -152,6 +154,7 @@ def _how_it_went(body: Mapping[str, Any]) -> dict[str, Any]:
         "worker": body.get("worker"),
         "output": body.get("output", ""),
         "traceback": body.get("traceback", ""),
+        "details": body.get("details"),
     }
 
 

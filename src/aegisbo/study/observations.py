@@ -28,8 +28,9 @@ def news_among(lists: Iterable[Sequence[Observation]], known: Iterable[Trial]) -
 
 def described(trial: Trial) -> dict[str, object]:
     """What a study writes down of a point that was observed elsewhere."""
-    measured = {"measured": dict(trial.measured)} if trial.measured else {}
-    return {"params": trial.params, "state": trial.state, "value": trial.value, "reason": trial.reason, **measured}
+    known: dict[str, object] = {"measured": dict(trial.measured)} if trial.measured else {}
+    known |= {} if trial.sd is None else {"sd": trial.sd}
+    return {"params": trial.params, "state": trial.state, "value": trial.value, "reason": trial.reason, **known}
 
 
 def _key(params: Params, state: str, value: float | None) -> str:

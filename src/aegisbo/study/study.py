@@ -206,10 +206,17 @@ def load(path: str | os.PathLike[str]) -> Result:
 
 def as_event(outcome: Outcome, seconds: float) -> tuple[str, dict[str, Any]]:
     """What a study writes down when an evaluation ends like this: the kind of the event and its body."""
-    went = {"seconds": seconds, "began": outcome.began, "worker": outcome.worker, "output": outcome.output}
+    went: dict[str, Any] = {
+        "seconds": seconds,
+        "began": outcome.began,
+        "worker": outcome.worker,
+        "output": outcome.output,
+    }
+    went |= {} if outcome.details is None else {"details": outcome.details}
     if outcome.state == "done":
-        measured = {"measured": dict(outcome.measured)} if outcome.measured else {}
-        return "told", {"value": outcome.value, **measured, **went}
+        known: dict[str, Any] = {"measured": dict(outcome.measured)} if outcome.measured else {}
+        known |= {} if outcome.sd is None else {"sd": outcome.sd}
+        return "told", {"value": outcome.value, **known, **went}
     why = {"reason": outcome.reason, "traceback": outcome.traceback}
     return ("lost", {**why, **went}) if outcome.state == "lost" else ("failed", {"state": outcome.state, **why, **went})
 

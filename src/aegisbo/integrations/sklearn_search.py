@@ -1,0 +1,230 @@
+"""aegisbo in the manner of scikit-learn's searches."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from joblib import effective_n_jobs, hash
+from sklearn import get_config
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import check_cv
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.model_selection._validation import _insert_error_scores, _warn_or_raise_about_fit_failures
+from sklearn.utils import check_random_state, indexable
+from sklearn.utils.validation import _check_method_params
+
+from aegisbo.errors import AegisError, InvalidInput
+from aegisbo.integrations.sklearn_folds import Folds, folds_of
+from aegisbo.integrations.sklearn_space import converted
+from aegisbo.optimizer import Result
+from aegisbo.runners.minimize import minimize
+from aegisbo.space import Space
+from aegisbo.space.space import SpaceLike
+from aegisbo.strategies.base import Strategy
+
+
+class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
+    """Search the parameters of an estimator by cross-validation, with workers that never wait for each other.
+
+    It is used as `RandomizedSearchCV` is, and has the same attributes after `fit`: `cv_results_`, `best_estimator_`,
+    `best_params_`, `best_score_`, `best_index_`, `scorer_`, `n_splits_`, `refit_time_`, `multimetric_`, and those of
+    the best estimator. Besides, `result_` is what `aegisbo.minimize` returns, to be plotted and asked.
+
+    Args:
+        estimator: what is fitted.
+        space: parameters by the names that `estimator.set_params` knows, such as svc__C. Each is one of aegisbo's
+            (`Real`, `Int`, `Choice`, a pair (low, high)), a list of choices of any kind, or `uniform`, `loguniform`
+            or `randint` of scipy.stats. Where a condition (`when`) does not hold, the estimator keeps its own value.
+        n_iter: candidates to evaluate, fewer if the space has no more.
+        scoring: as for `RandomizedSearchCV`. Of several scores, the one that `refit` names is maximized, else the
+            first.
+        n_jobs: candidates evaluated at a time, each by a process with all its splits: None for one at a time here, -1
+            for as many as there are cores. With `executor`, how many workers of it to use; None for all.
+        refit: as for `RandomizedSearchCV`: whether, by which score or by which function of `cv_results_`.
+        cv: as for `RandomizedSearchCV`.
+        verbose: 1 shows progress, more than 1 also what scikit-learn prints.
+        error_score: as for `RandomizedSearchCV`: the score of a split whose fit failed, or "raise". A candidate whose
+            mean is not finite counts as a failure, and the search learns where fits fail.
+        return_train_score: whether `cv_results_` has training scores, too.
+        random_state: decides all random numbers of the search.
+        strategy: as for `aegisbo.minimize`.
+        preset: as for `aegisbo.minimize`.
+        executor: where candidates are evaluated, as for `aegisbo.minimize`: "threads", a Dask client, "slurm", ...
+        study: a file that records the search, so that the same call continues one that was killed. It belongs to this
+            estimator, these data and these splits.
+        timeout: seconds for the search, without the fit of the best estimator.
+        trial_timeout: seconds for a candidate, which counts as failed then; not with one worker here or in threads.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **{name: rule for name, rule in BaseSearchCV._parameter_constraints.items() if name != "pre_dispatch"},
+        "n_iter": [Integral],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        space: Space | SpaceLike,
+        *,
+        n_iter: int = 50,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: Any = True,
+        cv: Any = None,
+        verbose: int = 0,
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+        random_state: Any = None,
+        strategy: str | Strategy = "aegis",
+        preset: str | None = None,
+        executor: Any = None,
+        study: str | os.PathLike[str] | None = None,
+        timeout: float | None = None,
+        trial_timeout: float | None = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.space = space
+        self.n_iter = n_iter
+        self.random_state = random_state
+        self.strategy = strategy
+        self.preset = preset
+        self.executor = executor
+        self.study = study
+        self.timeout = timeout
+        self.trial_timeout = trial_timeout
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> AegisSearchCV:
+        """Search, and fit the best estimator to all data.
+
+        Args:
+            X: the data, as the estimator wants them.
+            y: the targets; None if there are none.
+            params: for the `fit` of the estimator, and `groups` for the splitter; with scikit-learn's metadata routing,
+                for whoever requests them.
+
+        Returns:
+            The search itself.
+
+        Raises:
+            InvalidInput: the space or another argument cannot be used.
+            StudyError: the study belongs to another search.
+            ValueError: all fits failed.
+            EvaluationFailed: a fit raised an exception in a worker, and `error_score` is "raise".
+            AegisError: no candidate was evaluated.
+        """
+        self._validate_params()
+        scorers, metric = self._get_scorers()
+        X, y = indexable(X, y)
+        routed = self._get_routed_params_for_fit(_check_method_params(X, params=params))
+        splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        splits = list(splitter.split(X, y, **routed.splitter.split))
+        self.n_splits_ = len(splits)
+        options = {
+            "scorer": scorers,
+            "fit_params": routed.estimator.fit,
+            "score_params": routed.scorer.score,
+            "return_train_score": self.return_train_score,
+            "return_n_test_samples": True,
+            "return_times": True,
+            "error_score": self.error_score,
+            "verbose": self.verbose,
+        }
+        folds = Folds(
+            name=self._name(X, y, splits, params),
+            estimator=clone(self.estimator),
+            X=X,
+            y=y,
+            splits=splits,
+            metric=self.refit if isinstance(self.refit, str) else None,
+            converted=converted(self.space),
+            options=options,
+            config=get_config(),
+        )
+        self.result_ = self._searched(folds)
+        self._conclude(folds, metric)
+        if self.refit:
+            self._fit_best(folds)
+        self.scorer_ = getattr(scorers, "_scorers", scorers)
+        return self
+
+    def set_callbacks(self, *callbacks: Any) -> AegisSearchCV:
+        """Refuse callbacks of scikit-learn 1.9 and later, which would have to run where candidates are evaluated."""
+        raise InvalidInput(f"AegisSearchCV cannot call {callbacks!r}: use verbose=1, or a study and `aegisbo serve`.")
+
+    def _name(self, X: Any, y: Any, splits: Sequence[Any], params: Mapping[str, Any]) -> str:
+        """What a study knows the function by."""
+        kind = type(self.estimator).__name__
+        if self.study is None:
+            return kind
+        texts = [self.estimator.__repr__(N_CHAR_MAX=10**9), repr(self.scoring), repr(self.refit)]
+        told = [re.sub(r" at 0x[0-9a-f]+", "", text) for text in texts]  # the same in every process
+        content = (X, y, splits, params, told, self.error_score, self.return_train_score)
+        return f"{kind}_{hash(content)}"
+
+    def _searched(self, folds: Folds) -> Result:
+        one_here = self.executor is None and self.n_jobs in (None, 1)
+        ours = isinstance(self.random_state, Integral) or self.random_state is None
+        return minimize(
+            folds,
+            folds.converted.space,
+            budget=self.n_iter,
+            workers=None if one_here or self.n_jobs is None else effective_n_jobs(self.n_jobs),
+            strategy=self.strategy,
+            preset=self.preset,
+            seed=self.random_state if ours else int(check_random_state(self.random_state).randint(2**31)),
+            study=self.study,
+            executor="serial" if one_here else self.executor,
+            timeout=self.timeout,
+            trial_timeout=self.trial_timeout,
+            raise_errors=True,  # fits that fail are no errors there, unless they are to be raised
+            progress=self.verbose > 0,
+            maximize=True,
+        )
+
+    def _conclude(self, folds: Folds, metric: Any) -> None:
+        """Set what scikit-learn's searches know when all candidates are evaluated."""
+        ended = [trial for trial in self.result_.trials if trial.state not in ("pending", "lost", "forgotten")]
+        if not ended:
+            raise AegisError(f"No candidate was evaluated: {self.result_.message}")
+        missing = np.nan if self.error_score == "raise" else self.error_score
+        out = [fold for trial in ended for fold in folds_of(trial.details, self.n_splits_, missing)]
+        _warn_or_raise_about_fit_failures(out, self.error_score)
+        if callable(self.scoring):
+            _insert_error_scores(out, self.error_score)
+        self.multimetric_ = isinstance(out[0]["test_scores"], dict)
+        if callable(self.scoring) and self.multimetric_:
+            self._check_refit_for_multimetric(out[0]["test_scores"])
+            metric = self.refit
+        candidates = [folds.converted.values(trial.params) for trial in ended]
+        self.cv_results_ = self._format_results(candidates, self.n_splits_, out)
+        if self.refit or not self.multimetric_:
+            self.best_index_ = self._select_best_index(self.refit, metric, self.cv_results_)
+            if not callable(self.refit):
+                self.best_score_ = self.cv_results_[f"mean_test_{metric}"][self.best_index_]
+            self.best_params_ = self.cv_results_["params"][self.best_index_]
+
+    def _fit_best(self, folds: Folds) -> None:
+        best = clone(folds.estimator).set_params(**clone(self.best_params_, safe=False))
+        begin = time.time()
+        targets = () if folds.y is None else (folds.y,)
+        best.fit(folds.X, *targets, **folds.options["fit_params"])
+        self.refit_time_ = time.time() - begin
+        self.best_estimator_ = best
+        if hasattr(best, "feature_names_in_"):
+            self.feature_names_in_ = best.feature_names_in_

@@ -1,0 +1,133 @@
+"""Measuring a point again: where that decides who is best, and only where values are noisy."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose
+
+from aegisbo import Choice, Int, Optimizer, SpaceExhausted, minimize
+from aegisbo.gp.kernels import Matern52
+from aegisbo.gp.posterior import condition
+from aegisbo.optimizer.policy import one_blas_thread
+from aegisbo.strategies.repetition import expected_lowest, most_decisive
+from aegisbo.study.replay import replay
+
+SPACE = {"color": Choice(["red", "green", "blue"]), "size": Int(1, 4)}
+TRUTH = {"red": 0.0, "green": 1.0, "blue": 3.0}
+NOISE = 1.0
+
+
+def truth(color: str, size: int) -> float:
+    return TRUTH[color] + 0.4 * size
+
+
+def driven(n: int, seed: int = 0, **options) -> Optimizer:
+    """An optimizer that was told of n noisy values, two workers at a time."""
+    rng = default_rng([seed, 1])
+    optimizer = Optimizer(SPACE, seed=seed, **{"noisy": True, **options})
+    waiting = [optimizer.ask()]
+    for _ in range(n):
+        waiting.append(optimizer.ask())
+        trial = waiting.pop(0)
+        optimizer.tell(trial, truth(**trial.params) + NOISE * rng.normal())
+    return optimizer
+
+
+def test_a_finite_space_is_not_exhausted_by_noisy_values() -> None:
+    trials = driven(30).trials
+    fresh, again = trials[:12], trials[12:]
+    assert len({tuple(trial.params.items()) for trial in fresh}) == 12
+    assert {trial.note["move"] for trial in again} == {"repeat"}
+    assert not any(trial.note["move"] == "repeat" for trial in fresh)
+
+
+def test_what_is_repeated_are_the_best_points() -> None:
+    again = driven(40).trials[12:]
+    levels = [truth(**trial.params) for trial in again]
+    everywhere = [truth(color, size) for color, size in itertools.product(TRUTH, range(1, 5))]
+    assert np.mean(levels) < np.mean(everywhere) - 0.8
+    assert len({tuple(trial.params.items()) for trial in again}) > 1  # several contenders
+
+
+@pytest.mark.long
+def test_repeated_values_make_a_better_choice() -> None:
+    once = [truth(**driven(11, seed).best.params) for seed in range(12)]
+    often = [truth(**driven(40, seed).best.params) for seed in range(12)]
+    assert np.mean(often) < np.mean(once)
+
+
+@pytest.mark.parametrize("options", [{"noisy": False}, {"strategy": "random"}, {"preset": "paper", "n_initial": 20}])
+def test_others_repeat_nothing(options: dict[str, object]) -> None:
+    with pytest.raises(SpaceExhausted, match="All 12 points"):
+        driven(20, **options)
+
+
+def test_there_must_be_values_before_anything_is_repeated() -> None:
+    optimizer = Optimizer(SPACE, seed=0, noisy=True)
+    for _ in range(12):
+        optimizer.ask()
+    with pytest.raises(SpaceExhausted):
+        optimizer.ask()
+
+
+def test_the_expected_lowest_mean_is_that_of_many_draws() -> None:
+    rng = default_rng(3)
+    means, moves = rng.normal(size=5), rng.normal(size=(5, 3))
+    draws = means[:, None, None] + moves[:, :, None] * rng.normal(size=200_000)
+    assert_allclose(expected_lowest(means, moves), draws.min(axis=0).mean(axis=-1), atol=0.02)
+
+
+def test_the_most_decisive_measurement_is_the_one_after_which_the_choice_is_best() -> None:
+    """By simulation: draw the function and the measurement, learn from it, choose, and look what was chosen."""
+    rng = default_rng(8)
+    optimizer = driven(12, seed=3)
+    evidence = optimizer.evidence()
+    points = np.unique(evidence.X, axis=0)
+    kernel = Matern52(np.full(points.shape[1], 0.7), 1.0)
+    noise = 2.0
+    gp = condition(kernel, noise, evidence.X, evidence.y - evidence.y.mean())
+    mean, covariance = gp.mean(points), gp.covariance(points, points)
+    functions = rng.multivariate_normal(mean, covariance, size=20_000)  # (s, 12)
+    errors, values = np.sqrt(noise) * rng.normal(size=len(functions)), []
+    for k in range(len(points)):
+        measured = functions[:, k] + errors
+        gain = covariance[:, k] / (covariance[k, k] + noise)
+        after = mean + (measured - mean[k])[:, None] * gain  # (s, 12)
+        values.append(functions[np.arange(len(functions)), after.argmin(axis=1)].mean())
+    with one_blas_thread():
+        alone = most_decisive(gp, Without(evidence))
+    chosen = int(np.flatnonzero((points == alone).all(axis=1))[0])
+    assert values[chosen] < min(values) + 0.2 * (max(values) - min(values))
+
+
+class Without:
+    """Evidence with nothing pending."""
+
+    def __init__(self, evidence) -> None:
+        self.X, self.pending = evidence.X, evidence.pending[:0]
+
+
+def test_workers_do_not_all_measure_the_same_point() -> None:
+    optimizer = driven(30)
+    points = {tuple(optimizer.ask().params.items()) for _ in range(6)}
+    assert len(points) > 1
+
+
+def test_a_study_with_repetitions_is_replayed(tmp_path: Path) -> None:
+    def fun(color: str, size: int) -> float:
+        count[0] += 1
+        return truth(color, size) + default_rng([size, len(color), count[0]]).normal()
+
+    count = [0]
+    path = tmp_path / "run.db"
+    result = minimize(fun, SPACE, budget=18, executor="serial", noisy=True, seed=1, study=path)
+    assert result.nfev == 18
+    assert replay(path).differences == ()
+    often = sum(trial.params == result.best.params for trial in result.trials)
+    assert often > 1
+    assert result.message.endswith(f"It was measured {often} times.")
