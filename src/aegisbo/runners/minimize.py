@@ -25,7 +25,7 @@ from aegisbo.runners.progress import progress_of
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.protocol import Unrecorded
 from aegisbo.runners.recipe import objective_of, recipe
-from aegisbo.runners.steering import Steering, Terms, warn_if_unstoppable
+from aegisbo.runners.steering import Allowance, Steering, warn_if_unstoppable
 from aegisbo.runners.watch import Callback, Watch
 from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import Space, SpaceLike
@@ -166,8 +166,8 @@ def minimize(
     )
     callbacks = checked_callbacks(callbacks)
     elsewhere = observed_elsewhere(observed, settings, objective_of(fun), study)
-    terms = Terms(budget, workers, timeout, trial_timeout, retries, ahead, target, give_up_after)
-    call = {**asdict(terms), **recipe(fun)}
+    allowed = Allowance(budget, workers, timeout, trial_timeout, retries, ahead, target, give_up_after)
+    call = {**asdict(allowed), **recipe(fun)}
     with ExitStack() as stack:
         book = (
             _Unsaved(settings)
@@ -177,8 +177,8 @@ def minimize(
         optimizer = book.optimizer
         book.observe(elsewhere.pairs)
         book.learn(elsewhere.earlier)
-        terms = terms.changed(book.changed, study)
-        remaining = (terms.budget or 0) - optimizer.result().nfev
+        allowed = allowed.changed(book.changed, study)
+        remaining = (allowed.budget or 0) - optimizer.result().nfev
         if remaining < 1:
             book.closed(SPENT, [])
             result = replace(optimizer.result(SPENT), study=book.path)
@@ -190,7 +190,7 @@ def minimize(
         pool = make_pool(
             executor,
             evaluate,
-            terms.workers,
+            allowed.workers,
             book,
             judge=partial(judged, needed=names) if names else judged,
             threads_per_worker=threads_per_worker,
@@ -198,16 +198,16 @@ def minimize(
             raise_errors=raising,
         )
         stack.callback(pool.close)
-        warn_if_unstoppable(pool, terms.trial_timeout)
-        tell = stack.enter_context(progress_of(optimizer, pool, terms.budget or 0, progress, study))
+        warn_if_unstoppable(pool, allowed.trial_timeout)
+        tell = stack.enter_context(progress_of(optimizer, pool, allowed.budget or 0, progress, study))
         ctrl_c = stack.enter_context(CtrlC(logger.warning))
-        watch = Watch(optimizer, callbacks, terms.target, terms.give_up_after, tell, study)
-        heed = None if study is None else Steering(book.requests, optimizer, pool, watch, terms)
+        watch = Watch(optimizer, callbacks, allowed.target, allowed.give_up_after, tell, study)
+        heed = None if study is None else Steering(book.requests, optimizer, pool, watch, allowed)
         record = run(
             optimizer,
             pool,
             remaining,
-            rules=terms.rules,
+            rules=allowed.rules,
             journal=book,
             watch=watch,
             more=lambda: not ctrl_c.pressed,

@@ -17,7 +17,7 @@ from aegisbo.study.store import Event
 
 
 @dataclass(frozen=True)
-class Terms:
+class Allowance:
     """How far a run may go and with how many workers: as a call asks for it, or as it was changed since."""
 
     budget: int | None
@@ -34,7 +34,7 @@ class Terms:
         """What the loop must know of them."""
         return Rules(self.timeout, self.trial_timeout, self.retries, self.ahead)
 
-    def changed(self, changes: Mapping[str, Any], where: object) -> Terms:
+    def changed(self, changes: Mapping[str, Any], where: object) -> Allowance:
         """The same with the changes of an earlier `aegisbo set`, which is said in the log."""
         news = {name: value for name, value in changes.items() if getattr(self, name) != value}
         if news:
@@ -51,29 +51,29 @@ class Steering:
     optimizer: Optimizer
     pool: Pool
     watch: Watch
-    terms: Terms
+    allowed: Allowance
 
     def __call__(self, rules: Rules) -> Change | None:
         """What the loop must know of it; None if nobody has asked anything."""
-        events, before = list(self.requests()), self.terms
+        events, before = list(self.requests()), self.allowed
         for event in events:
             if event.kind == "added":
                 self.optimizer.enqueue(event.body["params"])
                 logger.info(f"Added: {in_brief(event.body['params'])} is tried next.")
             else:
                 self._change(event.body["changes"])
-        return Change(self.terms.rules, (self.terms.budget or 0) - (before.budget or 0)) if events else None
+        return Change(self.allowed.rules, (self.allowed.budget or 0) - (before.budget or 0)) if events else None
 
     def _change(self, changes: Mapping[str, Any]) -> None:
         logger.info(f"Set: {', '.join(f'{name}={value}' for name, value in changes.items())}.")
-        self.terms = replace(self.terms, **changes)
+        self.allowed = replace(self.allowed, **changes)
         if "workers" in changes:
             self._resize(changes["workers"])
         if "budget" in changes:
             self.watch.tell.spend(changes["budget"])
         if "trial_timeout" in changes:
             warn_if_unstoppable(self.pool, changes["trial_timeout"])
-        self.watch.change(self.terms.target, self.terms.give_up_after)
+        self.watch.change(self.allowed.target, self.allowed.give_up_after)
 
     def _resize(self, workers: int) -> None:
         try:
