@@ -20,7 +20,7 @@ def evidence(n: int = 25) -> Evidence:
     X = rng.random((n, 2))
     excess = np.column_stack([X.sum(axis=1) - 1.2, np.sin(5 * X[:, 0]) - 0.3])
     nothing = np.empty((0, 2))
-    return Evidence(X, (X**2).sum(axis=1), nothing, nothing, Space([(0, 1), (0, 1)]).cube, excess=excess)
+    return Evidence(X, -(X**2).sum(axis=1), nothing, nothing, Space([(0, 1), (0, 1)]).cube, excess=excess)
 
 
 @pytest.fixture(scope="module")
