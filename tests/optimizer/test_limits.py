@@ -216,6 +216,10 @@ def test_all_points_of_a_finite_space_by_brute_force() -> None:
 def test_predictions_say_how_likely_limits_are_kept() -> None:
     optimizer = Optimizer(SQUARE, limits=LIMITS, seed=1)
     run(optimizer, 18)
+    best = optimizer.best
+    assert best is not None
+    assert optimizer.model().best == best
+    assert best.value > min(trial.value for trial in optimizer.trials if trial.value is not None)  # which breaks one
     prediction = optimizer.predict([[-5, 2], [10, 3]])
     assert prediction.feasible[0] > 0.99
     assert prediction.feasible[1] < 0.01
@@ -260,6 +264,12 @@ def test_a_target_counts_only_where_limits_are_kept() -> None:
     assert result.message.startswith("The target 0.26 is reached")
     assert result.success
     assert any(trial.value < 0.26 for trial in result.trials[:-1]), "a test that cannot fail"
+
+
+def test_a_target_is_not_reached_where_no_limit_was_kept() -> None:
+    result = minimize(simulated, SQUARE, budget=6, target=99.0, **options(None, limits=["latency >= 99"]))
+    assert result.nfev == 6
+    assert result.message.startswith("The budget is spent.")
 
 
 def test_tables_have_what_was_measured() -> None:

@@ -27,7 +27,7 @@ from aegisbo.optimizer.result import Result
 from aegisbo.optimizer.settings import Settings, as_stored
 from aegisbo.optimizer.trial import Trial, in_brief
 from aegisbo.optimizer.trials import Trials
-from aegisbo.outcome import FAILURES, Failure, Outcome, is_sd, judged, with_measured
+from aegisbo.outcome import FAILURES, SD, Failure, Outcome, is_sd, judged, with_measured
 from aegisbo.space import Params, Space
 from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import SpaceLike
@@ -661,10 +661,10 @@ def _outcome_of(value: object, sd: object = None, measured: object = None) -> Ou
     """How a trial ends whose value is this, give or take a standard deviation."""
     if as_number(value) is None:
         raise InvalidInput(f"The value of a trial must be a number, got {value!r}: use float(...), or call fail.")
-    if sd is not None and not is_sd(sd):
-        raise InvalidInput(f"sd is {sd!r}: give the standard deviation of the value, 0 or more, or None.")
-    outcome = replace(judged(value), sd=as_number(sd))
-    return with_measured(outcome, checked_measured(measured), ()) if outcome.state == "done" else outcome
+    given = {**checked_measured(measured), **({} if sd is None else {SD: sd})}
+    if SD in given and not is_sd(given[SD]):
+        raise InvalidInput(f"sd is {given[SD]!r}: give the standard deviation of the value, 0 or more, or None.")
+    return judged((value, given))
 
 
 def _checked_seconds(seconds: object, name: str) -> float | None:

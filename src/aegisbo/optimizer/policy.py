@@ -42,6 +42,7 @@ class Role(IntEnum):
     STRATEGY = 2
     SMOOTHING = 3
     HURRY = 4
+    MENDING = 5
     INDEPENDENT = 3  # of the Optuna sampler, which smooths nothing and adds the parameter's name to the address
 
 
@@ -76,7 +77,7 @@ class Policy:
         with one_blas_thread():
             suggestion = self.strategy.suggest(evidence, memory, self.rng(Role.STRATEGY, number))
         _require_point(suggestion, self.strategy, cube)
-        suggestion = _allowed(suggestion, evidence, self.rng(Role.HURRY, number, 1))
+        suggestion = _allowed(suggestion, evidence, self.rng(Role.MENDING, number))
         return self._in_time(suggestion, self.strategy, number, evidence)
 
     def _may_repeat(self, evidence: Evidence) -> bool:

@@ -118,12 +118,14 @@ def _checked_pairs(entries: Sequence[Any], settings: Settings) -> list[tuple[Any
     trial, pairs = Optimizer.from_settings(settings), []
     for k, entry in enumerate(entries):
         try:
-            x, y, *rest = entry
+            x, y, *measured = entry
         except (TypeError, ValueError):
-            raise InvalidInput(f"observed must hold pairs of a point and its value; entry {k} is {entry!r}.") from None
+            measured = [None, None]
+        if len(measured) > 1 or not all(isinstance(each, Mapping) for each in measured):
+            raise InvalidInput(f"observed must hold pairs of a point and its value; entry {k} is {entry!r}.")
         try:
-            trial.observe(x, y, *rest[:1])
+            trial.observe(x, y, *measured)
         except InvalidInput as error:
             raise InvalidInput(f"observed, entry {k}: {error}") from None
-        pairs.append((x, y, *rest[:1]))
+        pairs.append((x, y, *measured))
     return pairs
