@@ -132,11 +132,8 @@ class Optimizer:
             InvalidInput: another version wrote the state, or a strategy object is missing or not wanted.
         """
         settings = Settings.from_description(state, strategy)
-        parts = {
-            "added": (),
-            **{name: state[name] for name in ("memory", "observed", "trials", "added") if name in state},
-        }
-        return cls.restored(settings, **as_stored(parts))
+        parts = ("memory", "observed", "trials", "added")  # of which older versions do not know the last
+        return cls.restored(settings, **as_stored({name: state[name] for name in parts if name in state}))
 
     @classmethod
     def restored(

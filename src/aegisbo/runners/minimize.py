@@ -27,7 +27,6 @@ from aegisbo.space.space import Space, SpaceLike
 from aegisbo.strategies.base import Strategy
 from aegisbo.study import Study
 from aegisbo.study.observations import Observation, news_among
-from aegisbo.study.store import Event
 
 
 def minimize(
@@ -153,7 +152,7 @@ def minimize(
     callbacks = checked_callbacks(callbacks)
     elsewhere = observed_elsewhere(observed, settings, objective_of(fun), study)
     limits = Limits(budget, workers, timeout, trial_timeout, retries, ahead, target, give_up_after)
-    call = {**asdict(limits), **recipe(fun)}
+    call = {**limits.describe(), **recipe(fun)}
     with ExitStack() as stack:
         book = (
             _Unsaved(settings)
@@ -164,7 +163,7 @@ def minimize(
         book.observe(elsewhere.pairs)
         book.learn(elsewhere.earlier)
         limits = limits.changed(book.changed, study)
-        remaining = (limits.budget or 0) - optimizer.result().nfev
+        remaining = limits.budget - optimizer.result().nfev
         if remaining < 1:
             book.closed(SPENT, [])
             result = replace(optimizer.result(SPENT), study=book.path)
@@ -183,10 +182,10 @@ def minimize(
         )
         stack.callback(pool.close)
         warn_if_unstoppable(pool, limits.trial_timeout)
-        tell = stack.enter_context(progress_of(optimizer, pool, limits.budget or 0, progress, study))
+        tell = stack.enter_context(progress_of(optimizer, pool, limits.budget, progress, study))
         ctrl_c = stack.enter_context(CtrlC(logger.warning))
         watch = Watch(optimizer, callbacks, limits.target, limits.give_up_after, tell, study)
-        heed = None if study is None else Steering(book.requests, optimizer, pool, watch, limits)
+        heed = Steering(book.requests, optimizer, pool, watch, limits) if isinstance(book, Study) else None
         record = run(
             optimizer,
             pool,
@@ -232,10 +231,6 @@ class _Unsaved(Unrecorded):
         """Add results of earlier runs."""
         for params, outcome in news_among(lists, ()):
             self.optimizer.learn(params, outcome)
-
-    def requests(self) -> list[Event]:
-        """Nothing: nobody knows of the run."""
-        return []
 
     def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
         """Do nothing."""
