@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from threading import Barrier, Event, Lock, Thread
 from typing import Any
 
+import numpy as np
 import pytest
 
 from aegisbo import Optimizer, minimize
@@ -258,3 +260,8 @@ def test_copies_follow_a_budget_and_a_target(tmp_path: Path, logged: list) -> No
     assert (result.nfev, result.message) == (5, "The target 1e+09 is reached.")
     assert ("WARNING", f"{path} was changed by `aegisbo set`, which holds: target=1000000000.0.") in logged
     assert replay(path).differences == ()
+
+
+def test_limits_of_any_number_are_written_down(tmp_path: Path) -> None:
+    options: Any = {"timeout": Fraction(900), "target": np.float32(-1e9), "retries": np.int64(1), **SERIAL}
+    assert minimize(bowl, BOX, budget=np.int64(2), study=tmp_path / "run.db", **options).nfev == 2

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 from aegisbo.errors import InvalidInput
@@ -79,3 +82,8 @@ def test_every_argument_of_minimize_can_be_changed_or_says_why_not() -> None:
 
     about_one_call = {"fun", "study", "observed", "callbacks", "anyway"}
     assert set(signature(minimize).parameters) - about_one_call <= {*TERMS, *FIXED}
+
+
+def test_numbers_of_any_kind_are_stored_as_json_holds_them() -> None:
+    given = {"budget": np.int64(3), "timeout": Fraction(1, 2), "target": np.float32(0.25), "give_up_after": None}
+    assert json.dumps(checked(given)) == '{"budget": 3, "timeout": 0.5, "target": 0.25, "give_up_after": null}'

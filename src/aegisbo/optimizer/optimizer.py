@@ -149,11 +149,8 @@ class Optimizer:
         given = tuple(constraints)
         functions = Space.from_description(state["space"]).given(given) if given else None
         settings = Settings.from_description(state, strategy, functions)
-        parts = {
-            "added": (),
-            **{name: state[name] for name in ("memory", "observed", "trials", "added") if name in state},
-        }
-        return cls.restored(settings, **as_stored(parts))
+        parts = ("memory", "observed", "trials", "added")  # of which older versions do not know the last
+        return cls.restored(settings, **as_stored({name: state[name] for name in parts if name in state}))
 
     @classmethod
     def restored(

@@ -72,7 +72,7 @@ class Run:
 
 
 Watch = Callable[[Finished], None]  # is told of a job that has ended
-Heed = Callable[[Rules], Change | None]  # what others ask, given the rules until now; None if nothing
+Heed = Callable[[], Change | None]  # what others have asked since the last call; None if nothing
 
 
 def run(
@@ -325,11 +325,11 @@ class _Loop:
 
     def _heed(self) -> bool:
         """Do what others ask of the run; whether there was anything."""
-        change = None if self.heed is None else self.heed(self.rules)
+        change = None if self.heed is None else self.heed()
         if change is None:
             return False
         self.rules, self.left = change.rules, self.left + change.more
-        self.ready, self.rests_until = None, None  # which was decided without knowing it
+        self.ready, self.rests_until, self.exhausted = None, None, False  # which was decided without knowing it
         self.sizes.append((self.workers.now(), self.workers.capacity))
         return True
 

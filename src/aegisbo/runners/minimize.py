@@ -32,7 +32,6 @@ from aegisbo.space.space import Space, SpaceLike
 from aegisbo.strategies.base import Strategy
 from aegisbo.study import Study
 from aegisbo.study.observations import Observation, news_among
-from aegisbo.study.store import Event
 
 
 def minimize(
@@ -167,7 +166,7 @@ def minimize(
     callbacks = checked_callbacks(callbacks)
     elsewhere = observed_elsewhere(observed, settings, objective_of(fun), study)
     allowed = Allowance(budget, workers, timeout, trial_timeout, retries, ahead, target, give_up_after)
-    call = {**asdict(allowed), **recipe(fun)}
+    call = {**allowed.describe(), **recipe(fun)}
     with ExitStack() as stack:
         book = (
             _Unsaved(settings)
@@ -178,7 +177,7 @@ def minimize(
         book.observe(elsewhere.pairs)
         book.learn(elsewhere.earlier)
         allowed = allowed.changed(book.changed, study)
-        remaining = (allowed.budget or 0) - optimizer.result().nfev
+        remaining = allowed.budget - optimizer.result().nfev
         if remaining < 1:
             book.closed(SPENT, [])
             result = replace(optimizer.result(SPENT), study=book.path)
@@ -199,10 +198,10 @@ def minimize(
         )
         stack.callback(pool.close)
         warn_if_unstoppable(pool, allowed.trial_timeout)
-        tell = stack.enter_context(progress_of(optimizer, pool, allowed.budget or 0, progress, study))
+        tell = stack.enter_context(progress_of(optimizer, pool, allowed.budget, progress, study))
         ctrl_c = stack.enter_context(CtrlC(logger.warning))
         watch = Watch(optimizer, callbacks, allowed.target, allowed.give_up_after, tell, study)
-        heed = None if study is None else Steering(book.requests, optimizer, pool, watch, allowed)
+        heed = Steering(book.requests, optimizer, pool, watch, allowed) if isinstance(book, Study) else None
         record = run(
             optimizer,
             pool,
@@ -248,10 +247,6 @@ class _Unsaved(Unrecorded):
         """Add results of earlier runs."""
         for params, outcome in news_among(lists, ()):
             self.optimizer.learn(params, outcome)
-
-    def requests(self) -> list[Event]:
-        """Nothing: nobody knows of the run."""
-        return []
 
     def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
         """Do nothing."""

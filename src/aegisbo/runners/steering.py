@@ -14,13 +14,14 @@ from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.watch import Watch
 from aegisbo.study.store import Event
+from aegisbo.study.terms import as_stored
 
 
 @dataclass(frozen=True)
 class Allowance:
     """How far a run may go and with how many workers: as a call asks for it, or as it was changed since."""
 
-    budget: int | None
+    budget: int
     workers: int | None
     timeout: float | None
     trial_timeout: float | None
@@ -33,6 +34,10 @@ class Allowance:
     def rules(self) -> Rules:
         """What the loop must know of them."""
         return Rules(self.timeout, self.trial_timeout, self.retries, self.ahead)
+
+    def describe(self) -> dict[str, Any]:
+        """All of it in JSON's types."""
+        return {name: as_stored(value) for name, value in vars(self).items()}
 
     def changed(self, changes: Mapping[str, Any], where: object) -> Allowance:
         """The same with the changes of an earlier `aegisbo set`, which is said in the log."""
@@ -53,7 +58,7 @@ class Steering:
     watch: Watch
     allowed: Allowance
 
-    def __call__(self, rules: Rules) -> Change | None:
+    def __call__(self) -> Change | None:
         """What the loop must know of it; None if nobody has asked anything."""
         events, before = list(self.requests()), self.allowed
         for event in events:
@@ -62,7 +67,7 @@ class Steering:
                 logger.info(f"Added: {in_brief(event.body['params'])} is tried next.")
             else:
                 self._change(event.body["changes"])
-        return Change(self.allowed.rules, (self.allowed.budget or 0) - (before.budget or 0)) if events else None
+        return Change(self.allowed.rules, self.allowed.budget - before.budget) if events else None
 
     def _change(self, changes: Mapping[str, Any]) -> None:
         logger.info(f"Set: {', '.join(f'{name}={value}' for name, value in changes.items())}.")

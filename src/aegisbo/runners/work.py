@@ -95,8 +95,8 @@ def work(
     if settings is not None:
         check_call(fun, settings.space, "processes", workers, threads_per_worker, worker_env)
     elsewhere = _elsewhere(observed, settings, fun, study)
-    allowed = Allowance(budget, workers, timeout, trial_timeout, retries, 0, target, give_up_after)
-    call = {**asdict(allowed), **recipe(fun)}
+    allowed = Allowance(budget or 0, workers, timeout, trial_timeout, retries, 0, target, give_up_after)
+    call = {**allowed.describe(), "budget": budget, **recipe(fun)}
     with ExitStack() as stack:
         shared = stack.enter_context(
             Shared.open(

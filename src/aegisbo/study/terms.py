@@ -81,7 +81,12 @@ def checked(changes: Mapping[str, Any]) -> dict[str, Any]:
         if name not in TERMS:
             raise UnknownName("setting", name, TERMS)
         TERMS[name](name, value)
-    return dict(changes)
+    return {name: as_stored(value) for name, value in changes.items()}
+
+
+def as_stored(value: Any) -> int | float | None:
+    """A number as JSON holds it: NumPy's and fractions are numbers, too."""
+    return value if value is None else int(value) if isinstance(value, Integral) else float(value)
 
 
 @dataclass
