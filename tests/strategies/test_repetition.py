@@ -160,4 +160,4 @@ def test_a_study_with_repetitions_is_replayed(tmp_path: Path) -> None:
     assert replay(path).differences == ()
     often = sum(trial.params == result.best.params for trial in result.trials)
     assert often > 1
-    assert result.message.endswith(f"It was measured {often} times.")
+    assert result.message.endswith(f"This x was measured {often} times.")

@@ -52,7 +52,8 @@ class Optimizer:
         initial: points to start with; a Latin hypercube completes them to `n_initial`.
         maximize: look for where the function is largest instead.
         noisy: the function gives another value each time, so that the best one measured is merely lucky: the best
-            point is then the evaluated one with the best posterior mean.
+            point is then the evaluated one with the best posterior mean, and AEGiS measures points of a finite space
+            again where that decides who is best.
         cost: "time" if AEGiS is to prefer points whose evaluation takes less time, where that pays per second.
 
     Raises:
@@ -506,8 +507,9 @@ class Optimizer:
             now = copy(self)
         losses, remark = self._losses(evidence, memory, len(trials))
         best = done[losses.argmin()] if len(losses) else None
-        often = 0 if best is None else sum(trial.params == best.params for trial in done)
-        remark += f" It was measured {often} times." if self.settings.noisy and often > 1 else ""
+        if self.settings.noisy and best is not None:
+            often = sum(trial.params == best.params for trial in done)
+            remark += f" This x was measured {often} times." if often > 1 else ""
         message = message or ("No trial has given a value." if best is None else "The best so far.")
         return Result(
             x=None if best is None else best.x,

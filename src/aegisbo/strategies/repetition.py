@@ -36,10 +36,10 @@ def most_decisive(gp: GP, evidence: Evidence) -> tuple[Array, float]:
 
 def with_new(gp: GP, evidence: Evidence, x: Array) -> float:
     """How low the lowest mean will be after a first measurement at x (width,), which may be the best then."""
-    points, means, _ = _contenders(gp, evidence)
+    points, means, extra = _contenders(gp, evidence)
     gp = gp.believing(evidence.pending)
     covariance = gp.covariance(np.vstack([points, x]), x[None, :])  # (m + 1, 1)
-    moves = covariance / np.sqrt(max(float(covariance[-1, 0]), 0.0) + gp.noise)
+    moves = covariance / np.sqrt(max(float(covariance[-1, 0]), 0.0) + gp.noise + extra.mean())
     return float(expected_lowest(np.append(means, gp.mean(x[None, :])), moves)[0])
 
 
