@@ -7,7 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from aegisbo.optimizer.optimizer import SMOOTHED, UNSMOOTHED, Optimizer
+from aegisbo.optimizer.best import SMOOTHED, UNSMOOTHED
+from aegisbo.optimizer.optimizer import Optimizer
 from aegisbo.optimizer.policy import Role, one_blas_thread
 
 BOX = [(-5, 10), (2, 3)]

@@ -22,7 +22,7 @@ from pool_jobs import behave
 
 from aegisbo.errors import EvaluationFailed, InvalidInput, StudyError
 from aegisbo.optimizer import Optimizer, Result
-from aegisbo.optimizer.optimizer import SMOOTHED
+from aegisbo.optimizer.best import SMOOTHED
 from aegisbo.runners.minimize import minimize
 from aegisbo.space import Choice, Int, Real
 from aegisbo.study import load

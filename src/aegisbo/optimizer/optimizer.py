@@ -11,11 +11,9 @@ from numbers import Integral
 from threading import Lock, RLock
 from typing import Any
 
-import numpy as np
-
-from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput, NoModel, TrialError, UnknownName
 from aegisbo.number import as_number
+from aegisbo.optimizer.best import best_of
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.explanation import Explanation
 from aegisbo.optimizer.limits import checked_measured, excesses, names_of, standings
@@ -32,12 +30,7 @@ from aegisbo.space import Params, Space
 from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import SpaceLike
 from aegisbo.strategies.base import Evidence, Memory, Strategy
-from aegisbo.strategies.limits import shortfall
 
-# Whether a function is noisy cannot be seen in its values: a rough one looks the same. Hence an option, and a remark.
-SMOOTHED = "Values are noisy: x has the best posterior mean of all evaluated points, and fun is that mean."
-UNSMOOTHED = "Values are noisy, but there is no model to smooth them: x and fun are the best one measured."
-BROKEN = "No evaluation has kept all limits: x is the one that comes closest."
 ADDED = "added"  # the move of a point that the user wants to be tried
 OLD_NAMES = {"expired": "lost"}  # states as version 0.1 called them
 
@@ -59,7 +52,8 @@ class Optimizer:
         initial: points to start with; a Latin hypercube completes them to `n_initial`.
         maximize: look for where the function is largest instead.
         noisy: the function gives another value each time, so that the best one measured is merely lucky: the best
-            point is then the evaluated one with the best posterior mean.
+            point is then the evaluated one with the best posterior mean, and AEGiS measures points of a finite space
+            again where that decides who is best.
         cost: "time" if AEGiS is to prefer points whose evaluation takes less time, where that pays per second.
         constraints: what points must fulfill to be asked for, beside what the space says, see `Space`.
         limits: what must hold of quantities that are measured beside the value, such as "latency <= 5".
@@ -612,25 +606,18 @@ class Optimizer:
         with self._lock:
             trials, done, evidence, memory = self.trials, self._trials.done(), self.evidence(), self._memory
             now = copy(self)
-        losses, remark = self._losses(evidence, memory, len(trials))
-        kept, first = evidence.kept, None
-        if len(losses):
-            first = int((np.where(kept, losses, np.inf) if kept.any() else shortfall(evidence)).argmin())
-            remark = remark if kept.any() else f"{remark} {BROKEN}".lstrip()
-        best = None if first is None else done[first]
-        often = 0 if best is None else sum(trial.params == best.params for trial in done)
-        remark += f" It was measured {often} times." if self.settings.noisy and often > 1 else ""
+        best = best_of(done, evidence, self._policy, memory, len(trials))
         message = message or ("No trial has given a value." if best is None else "The best so far.")
         return Result(
-            x=None if best is None else best.x,
-            fun=math.nan if first is None else self.direction.turned(float(losses[first])),
+            x=None if best is None else best.trial.x,
+            fun=math.nan if best is None else self.direction.turned(best.loss),
             nfev=sum(trial.state in ("done", *FAILURES) for trial in trials),
-            success=best is not None and bool(kept.any()),
-            ending=f"{message} {remark}".rstrip(),
+            success=best is not None and best.feasible,
+            ending=message if best is None else f"{message} {best.remark}".rstrip(),
             trials=trials,
-            best=best,
+            best=None if best is None else best.trial,
             optimizer=now,
-            limits=standings(self.settings.limits, best, done, losses),
+            limits=() if best is None else standings(self.settings.limits, best.trial, done, best.losses),
         )
 
     def evidence(self, within: float | None = None) -> Evidence:
@@ -645,13 +632,6 @@ class Optimizer:
             excess = excesses(limits, self._trials.done()) if limits else None
             losses = self.direction.turned(self._trials.values())
             return self._trials.evidence(losses, timing, excess, noisy=self.settings.noisy)
-
-    def _losses(self, evidence: Evidence, memory: Memory, number: int) -> tuple[Array, str]:  # (n,)
-        """What the points with a value are compared by, and what the user must be told of it."""
-        if not self.settings.noisy or len(evidence.y) == 0:
-            return evidence.y, ""
-        smoothed = self._policy.smoothed(evidence, memory, number)
-        return (evidence.y, UNSMOOTHED) if smoothed is None else (smoothed, SMOOTHED)
 
 
 def _outcome_of(value: object, sd: object = None, measured: object = None) -> Outcome:

@@ -117,7 +117,8 @@ def minimize(
         progress: whether to show progress; None shows it on a terminal and in a notebook only.
         maximize: look for where the function is largest instead.
         noisy: the function gives another value each time, so that the best one measured is merely lucky: the result is
-            then the evaluated point with the best posterior mean, and `fun` that mean.
+            then the evaluated point with the best posterior mean, and `fun` that mean. In a finite space AEGiS measures
+            points again where that decides who is best.
         cost: "time" if evaluations take longer at some points than at others, and AEGiS is to prefer quick ones where
             that pays per second. It learns the times as it goes, and changes nothing where they are all alike.
         constraints: what points must fulfill to be evaluated: texts such as "a < b" or "x + 2*y <= 3", or functions

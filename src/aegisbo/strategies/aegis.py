@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -19,9 +20,10 @@ from aegisbo.strategies.local_quadratic import LocalModel, local_model, search_n
 from aegisbo.strategies.model_based import REPEAT, Decision, ModelBased
 from aegisbo.strategies.moves import Weights, anywhere, exploit, pareto, thompson
 from aegisbo.strategies.per_second import Quickness
-from aegisbo.strategies.repetition import most_decisive
+from aegisbo.strategies.repetition import most_decisive, with_new
 from aegisbo.strategies.surrogates import Belief
 
+GREEDY = ("exploit", "improve", "local")  # moves that a repetition may replace
 TEMPERATURE = 5.0  # by which differences of log p are divided
 CHANCES = (0.1, 0.6)  # of the local model at least and at most: there may be other valleys
 EXHAUSTED = 3e-10  # a valley is exhausted if less than this can be gained there, in units of the first values
@@ -71,9 +73,21 @@ class Aegis(ModelBased):
         return self.parts.repeats
 
     def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
-        """Algorithm 1, lines 4 to 12; a point that is known where values are noisy and there is no other one."""
-        if evidence.noisy and self.repeats and evidence.cube.exhausted(evidence.taken):
-            return Decision(most_decisive(belief.gp, evidence)[None, :], {"move": REPEAT}, memory)
+        """Algorithm 1, lines 4 to 12; where values are noisy, perhaps a point that is known instead of a greedy one."""
+        if not (evidence.noisy and self.repeats and evidence.cube.size < inf):
+            return self._decide(belief, evidence, memory, rng)
+        if evidence.cube.exhausted(evidence.taken):
+            return Decision(most_decisive(belief.gp, evidence)[0][None, :], {"move": REPEAT}, memory)
+        decision = self._decide(belief, evidence, memory, rng)
+        fresh = [x for x in decision.choices if not (evidence.taken == x).all(axis=1).any()]
+        if decision.note["move"] not in GREEDY or not fresh:
+            return decision
+        known, expected = most_decisive(belief.gp, evidence)
+        if expected >= with_new(belief.gp, evidence, fresh[0]):
+            return decision
+        return replace(decision, choices=known[None, :], note={**decision.note, "move": REPEAT})
+
+    def _decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
         first, opening, memory = self._stage(evidence, memory)
         r = rng.random()  # line 4
         move = self._move(r, evidence.cube.parameters, first=first, opening=opening)

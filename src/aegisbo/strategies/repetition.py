@@ -20,19 +20,27 @@ CONTENDERS = 30  # evaluated points with the lowest means, which are compared
 Z = ndtri((np.arange(64) + 0.5) / 64)  # how a measurement may turn out
 
 
-def most_decisive(gp: GP, evidence: Evidence) -> Array:
-    """The evaluated point (width,) whose next measurement is worth most.
+def most_decisive(gp: GP, evidence: Evidence) -> tuple[Array, float]:
+    """The evaluated point (width,) whose next measurement is worth most, and how low the lowest mean will be then.
 
     Pending points count as measured: several workers need not settle the same question.
     """
-    points, extra = _distinct(gp, evidence)
+    points, means, extra = _contenders(gp, evidence)
     gp = gp.believing(evidence.pending)
-    means = by_blocks(gp.mean, points)
-    lowest = np.argsort(means, kind="stable")[:CONTENDERS]
-    points = points[lowest]
     covariance = gp.covariance(points, points)  # (m, m)
-    variances = np.maximum(np.diagonal(covariance), 0.0) + gp.noise + extra[lowest]
-    return np.asarray(points[expected_lowest(means[lowest], covariance / np.sqrt(variances)).argmin()])
+    variances = np.maximum(np.diagonal(covariance), 0.0) + gp.noise + extra
+    expected = expected_lowest(means, covariance / np.sqrt(variances))
+    best = int(expected.argmin())
+    return points[best], float(expected[best])
+
+
+def with_new(gp: GP, evidence: Evidence, x: Array) -> float:
+    """How low the lowest mean will be after a first measurement at x (width,), which may be the best then."""
+    points, means, extra = _contenders(gp, evidence)
+    gp = gp.believing(evidence.pending)
+    covariance = gp.covariance(np.vstack([points, x]), x[None, :])  # (m + 1, 1)
+    moves = covariance / np.sqrt(max(float(covariance[-1, 0]), 0.0) + gp.noise + extra.mean())
+    return float(expected_lowest(np.append(means, gp.mean(x[None, :])), moves)[0])
 
 
 def expected_lowest(means: Array, moves: Array) -> Array:
@@ -44,9 +52,15 @@ def expected_lowest(means: Array, moves: Array) -> Array:
     return np.asarray(after.min(axis=0).mean(axis=-1))
 
 
-def _distinct(gp: GP, evidence: Evidence) -> tuple[Array, Array]:
-    """The evaluated points, each once (m, width), and the mean variance that was known of their measurements (m,)."""
+def _contenders(gp: GP, evidence: Evidence) -> tuple[Array, Array, Array]:
+    """The evaluated points with the lowest means, each once (m, width), and these means (m,).
+
+    And the variance that was known of their measurements, on average (m,).
+    """
     points, which, counts = np.unique(evidence.X, axis=0, return_inverse=True, return_counts=True)
-    if gp.extra is None or len(gp.extra) != len(evidence.X):
-        return points, np.zeros(len(points))
-    return points, np.bincount(which.ravel(), gp.extra) / counts
+    extra = np.zeros(len(points))
+    if gp.extra is not None and len(gp.extra) == len(evidence.X):  # else there are too many data for the posterior
+        extra = np.bincount(which.ravel(), gp.extra) / counts
+    means = by_blocks(gp.mean, points)
+    lowest = np.argsort(means, kind="stable")[:CONTENDERS]
+    return points[lowest], means[lowest], extra[lowest]

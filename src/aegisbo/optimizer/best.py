@@ -1,0 +1,57 @@
+"""Which of the evaluated points is the best, and what the user must be told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aegisbo.arrays import Array
+from aegisbo.optimizer.policy import Policy
+from aegisbo.optimizer.trial import Trial
+from aegisbo.strategies.base import Evidence, Memory
+from aegisbo.strategies.limits import shortfall
+
+# Whether a function is noisy cannot be seen in its values: a rough one looks the same. Hence an option, and a remark.
+SMOOTHED = "Values are noisy: x has the best posterior mean of all evaluated points, and fun is that mean."
+UNSMOOTHED = "Values are noisy, but there is no model to smooth them: x and fun are the best one measured."
+BROKEN = "No evaluation has kept all limits: x is the one that comes closest."
+
+
+@dataclass(frozen=True)
+class Best:
+    """The first of the best among the trials with a value."""
+
+    trial: Trial
+    loss: float
+    losses: Array  # (n,) that all are compared by
+    feasible: bool  # whether it keeps all limits
+    remark: str
+
+
+def best_of(done: Sequence[Trial], evidence: Evidence, policy: Policy, memory: Memory, number: int) -> Best | None:
+    """The best of the trials with a value, which are the rows of the evidence; None if there are none.
+
+    If values are noisy it is the one with the best posterior mean. Points that keep all limits come first; if none
+    does, the one that comes closest.
+    """
+    if not done:
+        return None
+    losses, remark = _losses(evidence, policy, memory, number)
+    kept = evidence.kept
+    feasible = bool(kept.any())
+    first = int((np.where(kept, losses, np.inf) if feasible else shortfall(evidence)).argmin())
+    trial = done[first]
+    often = sum(other.params == trial.params for other in done) if evidence.noisy else 0
+    again = f"This x was measured {often} times." if often > 1 else ""
+    remarks = " ".join(filter(None, [remark, again, "" if feasible else BROKEN]))
+    return Best(trial, float(losses[first]), losses, feasible, remarks)
+
+
+def _losses(evidence: Evidence, policy: Policy, memory: Memory, number: int) -> tuple[Array, str]:  # (n,)
+    """What the points are compared by, and what the user must be told of it."""
+    if not evidence.noisy:
+        return evidence.y, ""
+    smoothed = policy.smoothed(evidence, memory, number)
+    return (evidence.y, UNSMOOTHED) if smoothed is None else (smoothed, SMOOTHED)
