@@ -130,7 +130,7 @@ def test_the_address_is_seed_role_and_trial_number():
     for number in range(3):
         u = np.random.default_rng([6, Role.STRATEGY, number]).random((1, 2))[0]
         np.testing.assert_array_equal(optimizer.ask().x, optimizer.space.from_unit(u))
-    assert [role.value for role in Role] == [0, 1, 2, 3, 4]  # stored runs depend on them
+    assert [role.value for role in Role] == [0, 1, 2, 3, 4, 5]  # stored runs depend on them
 
 
 def test_draws_belong_to_the_trial_whatever_happened_before():
