@@ -16,6 +16,7 @@ from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.optimizer import Settings
 from aegisbo.outcome import Outcome
 from aegisbo.study import Study, add, load
+from aegisbo.study import store as store_module
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.replay import replay
@@ -154,3 +155,19 @@ def test_versions_that_know_no_requests_refuse_the_file(path: Path) -> None:
     add(path, A)
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (4,)
+
+
+def test_a_driver_that_begins_waits_for_one_who_writes_just_then(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(Store(path, print, shared=True)):  # after which there is no write-ahead log
+        pass
+    with closing(sqlite3.connect(path, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        waits: list[float] = []
+
+        def wait(seconds: float) -> None:
+            waits.append(seconds)
+            writer.execute("ROLLBACK")
+
+        monkeypatch.setattr(store_module.time, "sleep", wait)
+        with Study.open(path, SETTINGS):
+            assert len(waits) == 1

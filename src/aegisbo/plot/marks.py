@@ -18,6 +18,7 @@ class Mark(NamedTuple):
 MOVES = {  # shapes and colors are those of the report's page
     "observed": Mark("#222222", "|"),
     "initial": Mark("#7b7b7b", "o"),
+    "added": Mark("#be185d", "*"),
     "exploit": Mark("#0b3c8c", "s"),
     "improve": Mark("#c45be0", "P"),
     "local": Mark("#5b0a3c", "v"),

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from aegisbo.errors import StudyError
@@ -144,12 +145,12 @@ class Store:
 
     def _journal(self, mode: str) -> str:
         """Begin or give up the write-ahead log when nobody reads or writes, for which SQLite does not wait itself."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = monotonic() + PATIENCE
         while True:
             try:
                 return str(self._connection.execute(f"PRAGMA journal_mode = {mode}").fetchone()[0])
             except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or time.monotonic() > deadline:
+                if "locked" not in str(error) or monotonic() > deadline:
                     raise
                 time.sleep(0.05)
 

@@ -8,12 +8,14 @@ const SHAPES = {
   down: (x, y, r) => `M${x} ${y + 1.2 * r}l${1.15 * r} ${-2 * r}h${-2.3 * r}z`,
   plus: (x, y, r) => { const a = 0.45 * r, b = 1.3 * r - a; return `M${x - a} ${y - 1.3 * r}h${2 * a}v${b}h${b}v${2 * a}h${-b}v${b}h${-2 * a}v${-b}h${-b}v${-2 * a}h${b}z`; },
   hexagon: (x, y, r) => `M${x} ${y - 1.2 * r}l${1.05 * r} ${0.6 * r}v${1.2 * r}l${-1.05 * r} ${0.6 * r}l${-1.05 * r} ${-0.6 * r}v${-1.2 * r}z`,
+  star: (x, y, r) => `M${[...Array(10).keys()].map((k) => { const a = k * Math.PI / 5, b = (k % 2 ? 0.6 : 1.5) * r; return `${x + b * Math.sin(a)} ${y - b * Math.cos(a)}`; }).join("L")}z`,
   cross: (x, y, r) => `M${x - r} ${y - r}l${2 * r} ${2 * r}M${x + r} ${y - r}l${-2 * r} ${2 * r}`,
 };
 
 // Color, shape, letter and meaning; the figures of aegisbo.plot have the same moves, shapes and colors (a test compares).
 const MOVES = {
   initial: ["c0", "circle", "I", "one of the first points, spread over the space"],
+  added: ["c6", "star", "A", "added by you, because it must be tried"],
   exploit: ["c1", "square", "E", "where the model predicts the best value"],
   improve: ["c4", "plus", "M", "largest expected improvement, as the best prediction promised nothing new"],
   local: ["c5", "down", "L", "near the best point, by a quadratic model of the best points"],
