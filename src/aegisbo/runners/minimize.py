@@ -150,7 +150,7 @@ def minimize(
         anyway=anyway,
     )
     callbacks = checked_callbacks(callbacks)
-    elsewhere = observed_elsewhere(observed, settings, objective_of(fun), study)
+    elsewhere = observed_elsewhere(observed, settings, fun, study)
     limits = Limits(budget, workers, timeout, trial_timeout, retries, ahead, target, give_up_after)
     call = {**limits.describe(), **recipe(fun)}
     with ExitStack() as stack:

@@ -140,7 +140,7 @@ def _elsewhere(
     if observed is None:
         return Elsewhere()
     known = settings or settings_of(read_events(Path(study)))
-    return observed_elsewhere(observed, known, objective_of(fun), study)
+    return observed_elsewhere(observed, known, fun, study)
 
 
 class _Copy:
