@@ -21,7 +21,7 @@ from aegisbo.runners.progress import progress_of
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.protocol import Unrecorded
 from aegisbo.runners.recipe import objective_of, recipe
-from aegisbo.runners.steering import Limits, Steering, warn_if_unstoppable
+from aegisbo.runners.steering import Scope, Steering, warn_if_unstoppable
 from aegisbo.runners.watch import Callback, Watch
 from aegisbo.space.space import Space, SpaceLike
 from aegisbo.strategies.base import Strategy
@@ -151,8 +151,8 @@ def minimize(
     )
     callbacks = checked_callbacks(callbacks)
     elsewhere = observed_elsewhere(observed, settings, fun, study)
-    limits = Limits(budget, workers, timeout, trial_timeout, retries, ahead, target, give_up_after)
-    call = {**limits.describe(), **recipe(fun)}
+    scope = Scope(budget, workers, timeout, trial_timeout, retries, ahead, target, give_up_after)
+    call = {**scope.describe(), **recipe(fun)}
     with ExitStack() as stack:
         book = (
             _Unsaved(settings)
@@ -162,8 +162,8 @@ def minimize(
         optimizer = book.optimizer
         book.observe(elsewhere.pairs)
         book.learn(elsewhere.earlier)
-        limits = limits.changed(book.changed, study)
-        remaining = limits.budget - optimizer.result().nfev
+        scope = scope.changed(book.changed, study)
+        remaining = scope.budget - optimizer.result().nfev
         if remaining < 1:
             book.closed(SPENT, [])
             result = replace(optimizer.result(SPENT), study=book.path)
@@ -174,23 +174,23 @@ def minimize(
         pool = make_pool(
             executor,
             evaluate,
-            limits.workers,
+            scope.workers,
             book,
             threads_per_worker=threads_per_worker,
             worker_env=worker_env,
             raise_errors=raising,
         )
         stack.callback(pool.close)
-        warn_if_unstoppable(pool, limits.trial_timeout)
-        tell = stack.enter_context(progress_of(optimizer, pool, limits.budget, progress, study))
+        warn_if_unstoppable(pool, scope.trial_timeout)
+        tell = stack.enter_context(progress_of(optimizer, pool, scope.budget, progress, study))
         ctrl_c = stack.enter_context(CtrlC(logger.warning))
-        watch = Watch(optimizer, callbacks, limits.target, limits.give_up_after, tell, study)
-        heed = Steering(book.requests, optimizer, pool, watch, limits) if isinstance(book, Study) else None
+        watch = Watch(optimizer, callbacks, scope.target, scope.give_up_after, tell, study)
+        heed = Steering(book.requests, optimizer, pool, watch, scope) if isinstance(book, Study) else None
         record = run(
             optimizer,
             pool,
             remaining,
-            rules=limits.rules,
+            rules=scope.rules,
             journal=book,
             watch=watch,
             more=lambda: not ctrl_c.pressed,

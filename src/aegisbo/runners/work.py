@@ -23,7 +23,7 @@ from aegisbo.runners.progress import progress_of
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.protocol import Asked, StopRun
 from aegisbo.runners.recipe import objective_of, recipe
-from aegisbo.runners.steering import Limits, Steering
+from aegisbo.runners.steering import Scope, Steering
 from aegisbo.runners.watch import Watch
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.shared import LEASE, Shared
@@ -92,8 +92,8 @@ def work(
     if settings is not None:
         check_call(fun, settings.space, "processes", workers, threads_per_worker, worker_env)
     elsewhere = _elsewhere(observed, settings, fun, study)
-    limits = Limits(budget or 0, workers, timeout, trial_timeout, retries, 0, target, give_up_after)
-    call = {**limits.describe(), "budget": budget, **recipe(fun)}
+    scope = Scope(budget or 0, workers, timeout, trial_timeout, retries, 0, target, give_up_after)
+    call = {**scope.describe(), "budget": budget, **recipe(fun)}
     with ExitStack() as stack:
         shared = stack.enter_context(
             Shared.open(
@@ -120,11 +120,11 @@ def work(
         )
         stack.callback(pool.close)
         tell = stack.enter_context(progress_of(optimizer, pool, shared.budget, progress, study))
-        limits = replace(limits, budget=shared.budget).changed(shared.changed, study)
-        watch = Watch(optimizer, (), limits.target, limits.give_up_after, tell, study)
-        heed = Steering(shared.requests, optimizer, pool, watch, limits)
+        scope = replace(scope, budget=shared.budget).changed(shared.changed, study)
+        watch = Watch(optimizer, (), scope.target, scope.give_up_after, tell, study)
+        heed = Steering(shared.requests, optimizer, pool, watch, scope)
         ends = stack.enter_context(EndAtOnce())
-        record = run(copy, pool, sys.maxsize, rules=limits.rules, journal=copy, watch=watch, heed=heed)
+        record = run(copy, pool, sys.maxsize, rules=scope.rules, journal=copy, watch=watch, heed=heed)
         ends.ignore()
         shared.leave(record.message, [asdict(idle) for idle in record.idle])
     whole = optimizer_after(read_events(shared.path))  # others may have gone on since

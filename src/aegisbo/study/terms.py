@@ -60,7 +60,9 @@ _ONE_CALL = "it belongs to one call. End the run and make the call with another 
 FIXED = {
     "space": "earlier points lie in it. Give wider bounds to the next call, or begin another study --from this one",
     "initial": "the first points have been chosen. `aegisbo add` lets another point be tried",
-    **dict.fromkeys(("strategy", "preset", "seed", "n_initial", "maximize", "noisy", "cost"), _DECIDED),
+    **dict.fromkeys(
+        ("strategy", "preset", "seed", "n_initial", "maximize", "noisy", "cost", "constraints", "limits"), _DECIDED
+    ),
     **dict.fromkeys(("executor", "threads_per_worker", "worker_env", "lease", "raise_errors", "progress"), _ONE_CALL),
 }
 
