@@ -93,6 +93,15 @@ def test_what_the_new_space_does_not_have_must_have_been_constant() -> None:
     assert left_out == {"units is not 64.0": 3} | UNENDED
 
 
+@pytest.mark.parametrize("given", [None, "none"])
+def test_none_is_a_value_of_a_choice_that_is_gone(given: str | None) -> None:
+    space = {name: OLD[name] for name in ("lr", "units")}
+    for source in (earlier_run(), earlier_run().result().to_pandas()):
+        points, left_out = used(source, space)
+        assert (points, sum(left_out.values())) == ([], 5)
+        assert used(source, space, act=given)[0] == [({"lr": 0.5, "units": 64}, 2.0)]
+
+
 class TestConditions:
     SPACE: ClassVar[Any] = {
         "kind": Choice(["sgd", "adam"]),

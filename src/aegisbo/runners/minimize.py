@@ -25,7 +25,7 @@ from aegisbo.runners.progress import progress_of
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.protocol import Unrecorded
 from aegisbo.runners.recipe import objective_of, recipe
-from aegisbo.runners.steering import Allowance, Steering, warn_if_unstoppable
+from aegisbo.runners.steering import Scope, Steering, warn_if_unstoppable
 from aegisbo.runners.watch import Callback, Watch
 from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import Space, SpaceLike
@@ -165,9 +165,9 @@ def minimize(
         anyway=anyway,
     )
     callbacks = checked_callbacks(callbacks)
-    elsewhere = observed_elsewhere(observed, settings, objective_of(fun), study)
-    allowed = Allowance(budget, workers, timeout, trial_timeout, retries, ahead, target, give_up_after)
-    call = {**allowed.describe(), **recipe(fun)}
+    elsewhere = observed_elsewhere(observed, settings, fun, study)
+    scope = Scope(budget, workers, timeout, trial_timeout, retries, ahead, target, give_up_after)
+    call = {**scope.describe(), **recipe(fun)}
     with ExitStack() as stack:
         book = (
             _Unsaved(settings)
@@ -177,8 +177,8 @@ def minimize(
         optimizer = book.optimizer
         book.observe(elsewhere.pairs)
         book.learn(elsewhere.earlier)
-        allowed = allowed.changed(book.changed, study)
-        remaining = allowed.budget - optimizer.result().nfev
+        scope = scope.changed(book.changed, study)
+        remaining = scope.budget - optimizer.result().nfev
         if remaining < 1:
             book.closed(SPENT, [])
             result = replace(optimizer.result(SPENT), study=book.path)
@@ -190,7 +190,7 @@ def minimize(
         pool = make_pool(
             executor,
             evaluate,
-            allowed.workers,
+            scope.workers,
             book,
             judge=partial(judged, needed=names) if names else judged,
             threads_per_worker=threads_per_worker,
@@ -198,16 +198,16 @@ def minimize(
             raise_errors=raising,
         )
         stack.callback(pool.close)
-        warn_if_unstoppable(pool, allowed.trial_timeout)
-        tell = stack.enter_context(progress_of(optimizer, pool, allowed.budget, progress, study))
+        warn_if_unstoppable(pool, scope.trial_timeout)
+        tell = stack.enter_context(progress_of(optimizer, pool, scope.budget, progress, study))
         ctrl_c = stack.enter_context(CtrlC(logger.warning))
-        watch = Watch(optimizer, callbacks, allowed.target, allowed.give_up_after, tell, study)
-        heed = Steering(book.requests, optimizer, pool, watch, allowed) if isinstance(book, Study) else None
+        watch = Watch(optimizer, callbacks, scope.target, scope.give_up_after, tell, study)
+        heed = Steering(book.requests, optimizer, pool, watch, scope) if isinstance(book, Study) else None
         record = run(
             optimizer,
             pool,
             remaining,
-            rules=allowed.rules,
+            rules=scope.rules,
             journal=book,
             watch=watch,
             more=lambda: not ctrl_c.pressed,

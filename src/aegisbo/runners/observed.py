@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from aegisbo.optimizer import Optimizer, Result, Settings
 from aegisbo.optimizer.limits import names_of
 from aegisbo.optimizer.settings import listed
 from aegisbo.runners.progress.log_lines import logger
+from aegisbo.runners.recipe import objective_of
 from aegisbo.space.parameters import naming
 from aegisbo.space.text import value_from
 from aegisbo.study import Earlier, Study
@@ -31,14 +32,14 @@ class Elsewhere:
 
 
 def observed_elsewhere(
-    observed: Any, settings: Settings, objective: Objective, study: str | os.PathLike[str] | None
+    observed: Any, settings: Settings, fun: Callable[..., Any], study: str | os.PathLike[str] | None
 ) -> Elsewhere:
     """What a user means by `observed`, checked before any file is touched; what is left out is said in the log.
 
     Args:
         observed: pairs, earlier runs, or a list of both.
         settings: of the new run.
-        objective: of the new run.
+        fun: the function of the new run.
         study: the file of the new run.
 
     Raises:
@@ -50,7 +51,7 @@ def observed_elsewhere(
     entries = [observed] if _is_source(observed) else listed(observed, "observed")
     sources = [entry if isinstance(entry, Earlier) else Earlier(entry) for entry in entries if _is_source(entry)]
     pairs = _checked_pairs([entry for entry in entries if not _is_source(entry)], settings)
-    return Elsewhere(pairs, _earlier(sources, settings, objective, study))
+    return Elsewhere(pairs, _earlier(sources, settings, objective_of(fun), study))
 
 
 def _is_source(entry: Any) -> bool:

@@ -18,8 +18,8 @@ from aegisbo.study.terms import as_stored
 
 
 @dataclass(frozen=True)
-class Allowance:
-    """How far a run may go and with how many workers: as a call asks for it, or as it was changed since."""
+class Scope:
+    """How far a run may go: as a call asks for it, or as it was changed since."""
 
     budget: int
     workers: int | None
@@ -36,10 +36,10 @@ class Allowance:
         return Rules(self.timeout, self.trial_timeout, self.retries, self.ahead)
 
     def describe(self) -> dict[str, Any]:
-        """All of it in JSON's types."""
+        """The scope in JSON's types."""
         return {name: as_stored(value) for name, value in vars(self).items()}
 
-    def changed(self, changes: Mapping[str, Any], where: object) -> Allowance:
+    def changed(self, changes: Mapping[str, Any], where: object) -> Scope:
         """The same with the changes of an earlier `aegisbo set`, which is said in the log."""
         news = {name: value for name, value in changes.items() if getattr(self, name) != value}
         if news:
@@ -56,29 +56,29 @@ class Steering:
     optimizer: Optimizer
     pool: Pool
     watch: Watch
-    allowed: Allowance
+    scope: Scope
 
     def __call__(self) -> Change | None:
         """What the loop must know of it; None if nobody has asked anything."""
-        events, before = list(self.requests()), self.allowed
+        events, before = list(self.requests()), self.scope
         for event in events:
             if event.kind == "added":
                 self.optimizer.enqueue(event.body["params"])
                 logger.info(f"Added: {in_brief(event.body['params'])} is tried next.")
             else:
                 self._change(event.body["changes"])
-        return Change(self.allowed.rules, self.allowed.budget - before.budget) if events else None
+        return Change(self.scope.rules, self.scope.budget - before.budget) if events else None
 
     def _change(self, changes: Mapping[str, Any]) -> None:
         logger.info(f"Set: {', '.join(f'{name}={value}' for name, value in changes.items())}.")
-        self.allowed = replace(self.allowed, **changes)
+        self.scope = replace(self.scope, **changes)
         if "workers" in changes:
             self._resize(changes["workers"])
         if "budget" in changes:
             self.watch.tell.spend(changes["budget"])
         if "trial_timeout" in changes:
             warn_if_unstoppable(self.pool, changes["trial_timeout"])
-        self.watch.change(self.allowed.target, self.allowed.give_up_after)
+        self.watch.change(self.scope.target, self.scope.give_up_after)
 
     def _resize(self, workers: int) -> None:
         try:

@@ -26,7 +26,7 @@ from aegisbo.runners.progress import progress_of
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.protocol import Asked, StopRun
 from aegisbo.runners.recipe import objective_of, recipe
-from aegisbo.runners.steering import Allowance, Steering
+from aegisbo.runners.steering import Scope, Steering
 from aegisbo.runners.watch import Watch
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.shared import LEASE, Shared
@@ -95,8 +95,8 @@ def work(
     if settings is not None:
         check_call(fun, settings.space, "processes", workers, threads_per_worker, worker_env)
     elsewhere = _elsewhere(observed, settings, fun, study)
-    allowed = Allowance(budget or 0, workers, timeout, trial_timeout, retries, 0, target, give_up_after)
-    call = {**allowed.describe(), "budget": budget, **recipe(fun)}
+    scope = Scope(budget or 0, workers, timeout, trial_timeout, retries, 0, target, give_up_after)
+    call = {**scope.describe(), "budget": budget, **recipe(fun)}
     with ExitStack() as stack:
         shared = stack.enter_context(
             Shared.open(
@@ -125,11 +125,11 @@ def work(
         )
         stack.callback(pool.close)
         tell = stack.enter_context(progress_of(optimizer, pool, shared.budget, progress, study))
-        allowed = replace(allowed, budget=shared.budget).changed(shared.changed, study)
-        watch = Watch(optimizer, (), allowed.target, allowed.give_up_after, tell, study)
-        heed = Steering(shared.requests, optimizer, pool, watch, allowed)
+        scope = replace(scope, budget=shared.budget).changed(shared.changed, study)
+        watch = Watch(optimizer, (), scope.target, scope.give_up_after, tell, study)
+        heed = Steering(shared.requests, optimizer, pool, watch, scope)
         ends = stack.enter_context(EndAtOnce())
-        record = run(copy, pool, sys.maxsize, rules=allowed.rules, journal=copy, watch=watch, heed=heed)
+        record = run(copy, pool, sys.maxsize, rules=scope.rules, journal=copy, watch=watch, heed=heed)
         ends.ignore()
         shared.leave(record.message, [asdict(idle) for idle in record.idle])
     whole = optimizer_after(read_events(shared.path))  # others may have gone on since
@@ -145,7 +145,7 @@ def _elsewhere(
     if observed is None:
         return Elsewhere()
     known = settings or settings_of(read_events(Path(study)))
-    return observed_elsewhere(observed, known, objective_of(fun), study)
+    return observed_elsewhere(observed, known, fun, study)
 
 
 class _Copy:

@@ -70,7 +70,7 @@ def _varying(table: Table, space: Space, given: Mapping[str, Any]) -> set[str]:
     """The parameters that the space does not have and that were not the same in all rows."""
     lacking = table.names - set(space.parameters) - set(given)
     ended = [row.params for row in table.rows if row.outcome is not None]
-    values = {name: {json.dumps(row[name]) for row in ended if row.get(name) not in (None, "")} for name in lacking}
+    values = {name: {json.dumps(row[name]) for row in ended if name in row} for name in lacking}
     return {name for name, found in values.items() if len(found) > 1}
 
 
@@ -90,10 +90,10 @@ def _require_measured(outcome: Outcome, needed: Iterable[str]) -> None:
 
 def _require_comparable(params: Mapping[str, Any], constant: Mapping[str, Any], varying: set[str]) -> None:
     for name in varying:
-        if params.get(name) not in (None, ""):
+        if name in params:
             raise _Unfit(f"{name} varied and is no parameter now ({_given(name)} uses those at one value of it)")
     for name, value in constant.items():
-        if params.get(name) not in (None, "") and not _same(params[name], value):
+        if name in params and not _same(params[name], value):
             raise _Unfit(f"{name} is not {value}")
 
 
