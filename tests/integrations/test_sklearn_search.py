@@ -26,7 +26,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import aegisbo
 from aegisbo.errors import EvaluationFailed, InvalidInput, StudyError
-from aegisbo.integrations import AegisSearchCV
+from aegisbo.integrations import AegisSearchCV, sklearn_search
 from aegisbo.integrations.sklearn_folds import folds_of
 
 X, y = load_iris(return_X_y=True)
@@ -165,9 +165,30 @@ def test_a_fit_that_fails_costs_what_error_score_says() -> None:
 
 
 def test_a_candidate_whose_worker_died_has_failed_folds() -> None:
-    folds = folds_of(None, 2, -9.0)
-    assert [fold["test_scores"] for fold in folds] == [-9.0, -9.0]
+    folds = folds_of(None, 2, -9.0, train=True)
+    assert [fold[name] for fold in folds for name in ("test_scores", "train_scores")] == [-9.0] * 4
     assert all("worker died" in fold["fit_error"] for fold in folds)
+
+
+@pytest.mark.parametrize("lost", [0, 2])
+def test_a_lost_candidate_has_a_score_of_each_name(monkeypatch: pytest.MonkeyPatch, lost: int) -> None:
+    numbers = iter(range(4))
+
+    def forgetful(details: Any, *rest: Any, train: bool) -> Any:
+        return folds_of(None if next(numbers) == lost else details, *rest, train=train)
+
+    monkeypatch.setattr(sklearn_search, "folds_of", forgetful)
+    found = search(n_iter=4, scoring={"one": own_score, "other": own_score}, refit="other", error_score=-9.0)
+    with pytest.warns(FitFailedWarning):
+        found.fit(X)
+    expected = [-9.0 if k == lost else -((p["a"] - 0.3) ** 2) for k, p in enumerate(found.cv_results_["params"])]
+    assert found.multimetric_
+    for name in ("one", "other"):
+        np.testing.assert_allclose(found.cv_results_[f"mean_test_{name}"], expected)
+
+
+def own_score(estimator: Fragile, X: Any, y: Any = None) -> float:
+    return estimator.score(X)
 
 
 def test_a_wrong_parameter_name_is_an_error_as_in_scikit_learn() -> None:

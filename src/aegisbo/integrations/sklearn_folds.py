@@ -58,11 +58,18 @@ class Folds:
         return float(scores[next(iter(scores)) if self.metric is None else self.metric])
 
 
-def folds_of(details: Mapping[str, Any] | None, splits: int, missing: float) -> list[Fold]:
-    """The folds of a candidate again; if its evaluation never ended by itself, failed ones."""
+def folds_of(details: Mapping[str, Any] | None, splits: int, missing: float, *, train: bool) -> list[Fold]:
+    """The folds of a candidate again; if its evaluation never ended by itself, failed ones.
+
+    Args:
+        details: what a trial keeps of its evaluation.
+        splits: how many folds there are.
+        missing: the score of one that failed.
+        train: whether there are training scores, too.
+    """
     if details is None:
         lost = {"fit_error": "The evaluation was stopped, or its worker died.", "fit_time": math.nan}
-        scores = dict.fromkeys(SCORES, missing)
+        scores = dict.fromkeys(SCORES if train else SCORES[:1], missing)
         return [{**lost, **scores, "score_time": math.nan, "n_test_samples": 0} for _ in range(splits)]
     return [{**fold, **{name: _read(fold[name]) for name in SCORES if name in fold}} for fold in details["folds"]]
 

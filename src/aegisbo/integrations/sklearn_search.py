@@ -203,10 +203,10 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
         if not ended:
             raise AegisError(f"No candidate was evaluated: {self.result_.message}")
         missing = np.nan if self.error_score == "raise" else self.error_score
-        out = [fold for trial in ended for fold in folds_of(trial.details, self.n_splits_, missing)]
+        train = self.return_train_score
+        out = [fold for trial in ended for fold in folds_of(trial.details, self.n_splits_, missing, train=train)]
         _warn_or_raise_about_fit_failures(out, self.error_score)
-        if callable(self.scoring):
-            _insert_error_scores(out, self.error_score)
+        _insert_error_scores(out, missing)  # by name, if there are several scores
         self.multimetric_ = isinstance(out[0]["test_scores"], dict)
         if callable(self.scoring) and self.multimetric_:
             self._check_refit_for_multimetric(out[0]["test_scores"])
