@@ -26,6 +26,7 @@ STEPS = 40  # steps in each at most
 CLOSE = 1e-8  # by which constraints may be broken in the end, before a point is pulled back
 STEP = 1e-6  # of the differences that say how a cost grows
 WALKERS = 4  # that move between levels
+PAIRED = 50  # moves that are tried together with a second one; of more, every other one or fewer
 TURNS = 4  # of descents and of moves between levels
 COUNTS = NearBestSearch()
 LISTED = 1000  # points for each parameter: a cube of no more is looked at in full
@@ -69,7 +70,8 @@ def _exchanged(objective: Objective, cube: Cube, points: Array) -> Array:
     """
     points, values = points.copy(), values_of(objective, points)
     for k, point in enumerate(points):
-        ring = neighbors(cube, neighbors(cube, point[None])[0]).reshape(-1, cube.width)
+        near = neighbors(cube, point[None])[0]
+        ring = neighbors(cube, near[:: max(len(near) // PAIRED, 1)]).reshape(-1, cube.width)
         heights = values_of(objective, ring)
         if heights.min() < values[k]:
             points[k] = ring[heights.argmin()]
