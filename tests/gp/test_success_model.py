@@ -47,6 +47,7 @@ def log_score(log_p: Array, labels: Array) -> float:
     return float(np.where(labels > 0, log_p, np.log(-np.expm1(np.minimum(log_p, -1e-12)))).mean())
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("region", "d"), [(hole, 2), (plane, 6)])
 def test_edges_are_learned_nearly_as_well_as_by_a_gp_classifier(region: Region, d: int) -> None:
@@ -64,6 +65,7 @@ def test_edges_are_learned_nearly_as_well_as_by_a_gp_classifier(region: Region, 
     assert np.mean(ours) > 0.6 * np.log(0.5)  # far better than a coin
 
 
+@pytest.mark.long
 def test_the_chance_is_calibrated_where_failures_are_a_matter_of_luck_and_place() -> None:
     """Of all points with a chance of about p, about p succeed: compared with the true chance by classes of p."""
     predicted, true = [], []

@@ -58,6 +58,7 @@ def search(**options: Any) -> AegisSearchCV:
     return AegisSearchCV(Fragile(), {"a": (0.0, 1.0)}, **{"n_iter": 6, "cv": 3, "random_state": 0, **options})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "estimator",
     [

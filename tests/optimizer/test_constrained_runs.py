@@ -145,15 +145,15 @@ def options(study: Path | None, **others: Any) -> dict[str, Any]:
 
 
 def test_a_study_is_resumed_and_replayed(tmp_path: Path) -> None:
-    whole = minimize(objective, MIXED, budget=12, **options(None))
+    whole = minimize(objective, MIXED, budget=10, **options(None))
     file = tmp_path / "run.db"
     minimize(objective, MIXED, budget=9, **options(file))
-    resumed = minimize(objective, MIXED, budget=12, **options(file))
+    resumed = minimize(objective, MIXED, budget=10, **options(file))
     assert [t.params for t in resumed.trials] == [t.params for t in whole.trials]
     assert all(keeps(trial.params) for trial in resumed.trials)
     again = replay(file)
     assert again.faithful
-    assert again.decisions == 12
+    assert again.decisions == 10
     with pytest.raises(StudyError, match=r"constraints: a < b; .* in the study, nothing in this call"):
         minimize(objective, MIXED, budget=13, **options(file, constraints=()))
     assert load(file).optimizer.space == Space(MIXED, constraints=TEXTS)

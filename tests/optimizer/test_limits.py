@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -241,6 +243,15 @@ def test_a_state_goes_on_with_the_same_choices() -> None:
 
 def options(study: Path | None, **others: Any) -> dict[str, Any]:
     return {"limits": LIMITS, "seed": 3, "study": study, "executor": "serial", "progress": False, **others}
+
+
+def test_versions_that_would_ignore_limits_refuse_the_study(tmp_path: Path) -> None:
+    file = tmp_path / "run.db"
+    minimize(
+        lambda a: (a, {"load": a}), {"a": (0.0, 1.0)}, limits=["load <= 1"], budget=1, executor="serial", study=file
+    )
+    with closing(sqlite3.connect(file)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone()[0] == 4
 
 
 def test_a_study_is_resumed_and_replayed(tmp_path: Path) -> None:

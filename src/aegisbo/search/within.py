@@ -23,7 +23,7 @@ from aegisbo.space.cube import Continuous, Cube, Grid
 PRICE, STEEPER = 1e2, 5.0  # of a broken constraint, and how it grows from round to round
 ROUNDS = 8  # of descent, and
 STEPS = 40  # steps in each at most
-CLOSE = 1e-8  # by which constraints may be broken in the end, before a point is pulled back
+CLOSE = 1e-5  # by which constraints may be broken in the end, before a point is pulled back
 STEP = 1e-6  # of the differences that say how a cost grows
 WALKERS = 4  # that move between levels
 PAIRED = 50  # moves that are tried together with a second one; of more, every other one or fewer
@@ -154,16 +154,12 @@ class _Priced:
 
     def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
         values, gradients = self.objective.value_and_gradient(Z)
-        cost = self._cost(Z)
-        paid = np.flatnonzero(cost > 0.0)
-        if not len(paid):
-            return values, gradients
-        width = self.cube.width
-        steps = np.where(Z[paid] > 0.5, -STEP, STEP)  # (k, width)
-        moved = (Z[paid][:, None, :] + steps[:, :, None] * np.eye(width)).reshape(-1, width)
-        gradients = gradients.copy()
-        gradients[paid] += (self._cost(moved).reshape(-1, width) - cost[paid, None]) / steps
-        return values + cost, gradients
+        m, width = Z.shape
+        steps = np.where(Z > 0.5, -STEP, STEP)  # (m, width)
+        moved = Z[:, None, :] + steps[:, :, None] * np.eye(width)  # (m, width, width)
+        cost = self._cost(np.vstack([Z, moved.reshape(-1, width)]))  # at once: a call costs more than its rows
+        here, beside = cost[:m], cost[m:].reshape(m, width)
+        return values + here, gradients + (beside - here[:, None]) / steps
 
     def _cost(self, Z: Array) -> Array:  # (m, width) -> (m,)
         owed = np.maximum(self.worth / self.price - self.cube.slacks(Z), 0.0)

@@ -87,7 +87,7 @@ class Store:
         row = (kind, number, time.time(), json.dumps(body))
         with self._lock, _explained(self.path):
             if kind in SINCE:
-                self._require_schema(SINCE[kind])
+                self._refuse_below(SINCE[kind])
             cursor = self._connection.execute("INSERT INTO events (kind, number, at, body) VALUES (?, ?, ?, ?)", row)
             return int(cursor.lastrowid or 0)
 
@@ -138,8 +138,12 @@ class Store:
         with self._lock, _explained(self.path):
             self._connection.close()
 
-    def _require_schema(self, schema: int) -> None:
-        """Let those who would misread the file refuse it."""
+    def require_schema(self, schema: int) -> None:
+        """Let versions refuse the file that do not know this schema, and would misread it."""
+        with self._lock, _explained(self.path):
+            self._refuse_below(schema)
+
+    def _refuse_below(self, schema: int) -> None:
         if self._connection.execute("PRAGMA user_version").fetchone()[0] < schema:
             self._connection.execute(f"PRAGMA user_version = {schema}")
 

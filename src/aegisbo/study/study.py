@@ -25,6 +25,7 @@ from aegisbo.study.objective import Objective
 from aegisbo.study.observations import Observation, described, news_among
 from aegisbo.study.store import Event, Store, read_events
 
+WITH_LIMITS = 4  # the schema of a study that has limits, which older versions would ignore
 REQUESTS = ("added", "set")  # events that others write while a driver is at work
 
 
@@ -223,6 +224,8 @@ def as_event(outcome: Outcome, seconds: float) -> tuple[str, dict[str, Any]]:
 
 def begin(store: Store, settings: Settings, objective: Objective | None) -> None:
     """Write the first event of a study."""
+    if settings.limits:
+        store.require_schema(WITH_LIMITS)
     store.append("created", None, {"optimizer": settings.describe(), "build": build(), **_described(objective)})
 
 
