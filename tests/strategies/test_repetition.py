@@ -115,6 +115,10 @@ class Known:
     X: Array
     pending: Array
 
+    @property
+    def kept(self) -> Array:
+        return np.full(len(self.X), True)
+
 
 def test_workers_do_not_all_measure_the_same_point() -> None:
     """Of two points that are alike, the one is measured that nobody is measuring."""
@@ -161,3 +165,15 @@ def test_a_study_with_repetitions_is_replayed(tmp_path: Path) -> None:
     often = sum(trial.params == result.best.params for trial in result.trials)
     assert often > 1
     assert result.message.endswith(f"This x was measured {often} times.")
+
+
+def test_points_that_break_a_limit_are_not_measured_again() -> None:
+    rng = default_rng(5)
+    optimizer = Optimizer(SPACE, seed=0, noisy=True, limits=["load <= 1"])
+    for _ in range(24):
+        trial = optimizer.ask()
+        load = 2.0 if trial.params["color"] == "red" else 0.0  # the color with the lowest values
+        optimizer.tell(trial, truth(**trial.params) + NOISE * rng.normal(), measured={"load": load})
+    again = [trial for trial in optimizer.trials if trial.note["move"] == "repeat"]
+    assert len(again) >= 12
+    assert not any(trial.params["color"] == "red" for trial in again)

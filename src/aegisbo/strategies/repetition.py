@@ -55,12 +55,14 @@ def expected_lowest(means: Array, moves: Array) -> Array:
 def _contenders(gp: GP, evidence: Evidence) -> tuple[Array, Array, Array]:
     """The evaluated points with the lowest means, each once (m, width), and these means (m,).
 
-    And the variance that was known of their measurements, on average (m,).
+    And the variance that was known of their measurements, on average (m,). Points that break limits compete only if
+    all do.
     """
-    points, which, counts = np.unique(evidence.X, axis=0, return_inverse=True, return_counts=True)
+    kept = evidence.kept | (not evidence.kept.any())
+    points, which, counts = np.unique(evidence.X[kept], axis=0, return_inverse=True, return_counts=True)
     extra = np.zeros(len(points))
-    if gp.extra is not None and len(gp.extra) == len(evidence.X):  # else there are too many data for the posterior
-        extra = np.bincount(which.ravel(), gp.extra) / counts
+    if gp.extra is not None and len(gp.extra) == len(kept):  # else there are too many data for the posterior
+        extra = np.bincount(which.ravel(), gp.extra[kept]) / counts
     means = by_blocks(gp.mean, points)
     lowest = np.argsort(means, kind="stable")[:CONTENDERS]
     return points[lowest], means[lowest], extra[lowest]
