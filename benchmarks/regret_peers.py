@@ -12,6 +12,7 @@ from numpy.random import Generator, default_rng
 from regret_descents import Descents
 from regret_evolution import Evolution
 from regret_foreign import Bounds, Foreign, Method
+from regret_smac import Smac
 
 from aegisbo import Choice, Int
 from aegisbo.arrays import Array
@@ -132,6 +133,10 @@ def _cobyqa(bounds: Bounds, seed: int, n_initial: int, noisy: bool) -> Method:
     return Descents(bounds, seed, n_initial)
 
 
+def _smac(bounds: Bounds, seed: int, n_initial: int, noisy: bool) -> Method:
+    return Smac(bounds, seed, n_initial)
+
+
 @dataclass(frozen=True)
 class Peer:
     """Another optimizer: how it is made, and what must be installed for it."""
@@ -155,6 +160,7 @@ PEERS = {
     "optuna-gp": Peer(_optuna_gp, ("optuna", "torch")),
     "optuna-tpe": Peer(_optuna_tpe, ("optuna",)),
     "botorch": Peer(_botorch, ("torch", "botorch")),
+    "smac": Peer(_smac, ("smac",)),
     "cmaes": Peer(_cmaes, ("cmaes",)),
     "cobyqa": Peer(_cobyqa, ("cobyqa", "greenlet"), sequential=True, real_only=True),
     "uniform": Peer(_uniform, ()),
