@@ -129,7 +129,7 @@ class _Recorded:
         self.trials: list[Trial] = []
 
     def ask(self) -> Trial:
-        self.trials.append(replace(self.peer.ask(), note={"move": "optuna"}))
+        self.trials.append(replace(self.peer.ask(), note={"move": "peer"}))
         return self.trials[-1]
 
     def end(self, number: int, ended: Ended) -> None:
