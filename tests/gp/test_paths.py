@@ -98,6 +98,7 @@ def test_moments_are_those_of_the_posterior(n, s, lengthscale):
     assert (error <= allowed(len(Z) * (len(Z) + 1) / 2) * (by_samples + by_features)).all()
 
 
+@pytest.mark.long
 def test_paths_of_one_draw_are_independent():
     gp = posterior(50, 1.0)
     Z = probes(gp)

@@ -107,6 +107,7 @@ def test_the_same_candidates_give_the_same_results_as_in_grid_search() -> None:
     assert_same_as_grid(found, SVC(), cv=3, return_train_score=True)
 
 
+@pytest.mark.long
 def test_several_metrics_are_recorded_and_the_one_of_refit_decides() -> None:
     scoring = {"accuracy": "accuracy", "doubt": "neg_log_loss"}
     estimator = LogisticRegression(max_iter=200)
@@ -144,6 +145,7 @@ def test_scores_are_maximized() -> None:
     assert ridge.best_score_ == pytest.approx(max(means))
 
 
+@pytest.mark.long
 def test_a_fit_that_fails_costs_what_error_score_says() -> None:
     with pytest.warns(FitFailedWarning), pytest.warns(UserWarning, match="non-finite"):
         found = clone(search()).set_params(estimator__limit=0.5).fit(X)

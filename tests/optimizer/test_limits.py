@@ -175,6 +175,7 @@ def test_any_strategy_goes_on(strategy: str) -> None:
     assert optimizer.result().success
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("preset", ["modern", "paper", "adaptive"])
 def test_the_optimum_at_a_limit_is_found_with_any_preset(preset: str) -> None:
     """Where a + b = 1 the bowl is lowest at (0.55, 0.45), with the value 0.245."""

@@ -250,6 +250,7 @@ def test_what_workers_cannot_be_is_said_and_the_run_goes_on(tmp_path: Path, logg
     assert any(text.startswith("The run goes on with 1 workers: IndexError") for _, text in logged)
 
 
+@pytest.mark.long
 def test_copies_follow_a_budget_and_a_target(tmp_path: Path, logged: list) -> None:
     path, settings = tmp_path / "run.db", Settings.checked(BOX, strategy="random", seed=1)
     assert work(bowl, path, settings, budget=2).nfev == 2

@@ -125,6 +125,7 @@ def test_bad_input_gets_one_sentence_and_makes_no_file(
     assert old.read_bytes() == before
 
 
+@pytest.mark.long
 def test_copies_add_them_once(old: Path, tmp_path: Path) -> None:
     path, settings = tmp_path / "new.db", Settings.checked(NEW, strategy="random", seed=1)
     fits = [trial.params for trial in aegisbo.load(old).trials if trial.params["lr"] >= 1e-3]

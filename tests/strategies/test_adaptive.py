@@ -150,6 +150,7 @@ def test_eight_workers_find_the_bottom_of_a_turned_bowl():
     assert any(trial.note["move"] == "local" for trial in optimizer.trials)
 
 
+@pytest.mark.long
 def test_an_exhausted_valley_is_left():
     """Where the bottom of a bowl is known to the last digit, exploiting means to explore, even if ε is 0."""
     optimizer = Optimizer([(-5, 5)] * 3, strategy="aegis:epsilon=0", preset="adaptive", seed=0)

@@ -73,6 +73,7 @@ def test_exploit_on_levels_and_choices_is_among_the_best_that_can_be_evaluated(s
 # Thompson sampling
 
 
+@pytest.mark.long
 def test_thompson_choices_are_distributed_like_minimizers_of_exact_samples():
     """With more features than the paper: a finite number of them makes smooth posteriors a little too narrow."""
     line = Cube((Continuous(),))
