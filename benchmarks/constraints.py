@@ -14,16 +14,16 @@ import argparse
 import math
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from statistics import median
-from typing import Any
 
 # One thread. The libraries read this when they are loaded, hence before the imports below.
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
 import numpy as np
+from regret_foreign import Driven
 from regret_peers import PEERS
 from scipy.optimize import minimize
 from scipy.stats import qmc
@@ -148,22 +148,10 @@ class Outcome:
     seconds: float  # that its choices took, and the function
 
 
-class _Told:
-    """An Optuna study as the loop drives it, told what was measured."""
+class _Measuring(Driven):
+    """An Optuna study, told what was measured."""
 
-    pending: tuple[Trial, ...] = ()
-    memory: Mapping[str, Any] = {}
-
-    def __init__(self, peer: Any) -> None:
-        self.peer = peer
-        self.trials: list[Trial] = []
-
-    def ask(self) -> Trial:
-        self.trials.append(self.peer.ask())
-        return self.trials[-1]
-
-    def end(self, number: int, ended: Ended) -> None:
-        self.trials[number] = self.trials[number].after(ended)
+    def told(self, number: int, ended: Ended) -> None:
         for name, value in ended.measured.items():
             self.peer._live[number].set_constraint(name, value)
         self.peer.tell(number, ended.value)
@@ -181,7 +169,7 @@ def perform(name: str, method: str, seed: int, budget: int) -> Outcome:
 def _driven(method: str, scenario: Scenario, seed: int, workers: VirtualWorkers, budget: int) -> Sequence[Trial]:
     """What became of all trials."""
     if method in PEERS:
-        told = _Told(PEERS[method].start(tuple(scenario.bounds), seed, 2 * len(scenario.bounds), False))
+        told = _Measuring(PEERS[method].start(tuple(scenario.bounds), seed, 2 * len(scenario.bounds), False))
         run(told, workers, budget)
         return told.trials
     strategy, _, preset = method.partition("/")

@@ -13,17 +13,17 @@ from __future__ import annotations
 import argparse
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from statistics import mean, median
-from typing import Any
 from zlib import crc32
 
 # One thread. The libraries read this when they are loaded, hence before the imports below.
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
 import numpy as np
+from regret_foreign import Driven
 from regret_peers import PEERS
 from scipy.special import expit
 
@@ -118,22 +118,10 @@ class Outcome:
     failed_moves: Counter[str]  # what chose the points of the last two thirds that failed
 
 
-class _Recorded:
-    """An Optuna study as the loop drives it, with what became of its trials."""
+class _Failing(Driven):
+    """Another optimizer, told what failed."""
 
-    pending: tuple[Trial, ...] = ()
-    memory: Mapping[str, Any] = {}
-
-    def __init__(self, peer: Any) -> None:
-        self.peer = peer
-        self.trials: list[Trial] = []
-
-    def ask(self) -> Trial:
-        self.trials.append(replace(self.peer.ask(), note={"move": "peer"}))
-        return self.trials[-1]
-
-    def end(self, number: int, ended: Ended) -> None:
-        self.trials[number] = self.trials[number].after(ended)
+    def told(self, number: int, ended: Ended) -> None:
         if ended.state == "done":
             self.peer.tell(number, ended.value)
         else:
@@ -156,7 +144,7 @@ def _driven(method: str, scenario: Scenario, seed: int, workers: VirtualWorkers,
     """What became of all trials."""
     if method in PEERS:
         d = len(scenario.bounds)
-        recorded = _Recorded(PEERS[method].start(tuple(scenario.bounds), seed, 2 * d, False))
+        recorded = _Failing(PEERS[method].start(tuple(scenario.bounds), seed, 2 * d, False))
         run(recorded, workers, budget)
         return recorded.trials
     strategy, _, preset = method.partition("/")

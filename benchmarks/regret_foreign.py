@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
 from aegisbo import Space
 from aegisbo.arrays import Array
 from aegisbo.optimizer import Optimizer, Trial
+from aegisbo.outcome import Outcome
 from aegisbo.runners.protocol import Asked
 from aegisbo.space.parameters import Params
 
@@ -51,3 +54,26 @@ class Foreign:
 
     def observe(self, x: Array, y: float) -> None:
         """Learn nothing."""
+
+
+class Driven:
+    """Another optimizer as the loop drives it, with what became of its trials."""
+
+    pending: tuple[Trial, ...] = ()
+    memory: Mapping[str, Any] = {}
+
+    def __init__(self, peer: Any) -> None:
+        self.peer = peer
+        self.trials: list[Trial] = []
+
+    def ask(self) -> Trial:
+        self.trials.append(replace(self.peer.ask(), note={"move": "peer"}))
+        return self.trials[-1]
+
+    def end(self, number: int, ended: Outcome) -> None:
+        self.trials[number] = self.trials[number].after(ended)
+        self.told(number, ended)
+
+    def told(self, number: int, ended: Outcome) -> None:
+        """Tell the optimizer."""
+        raise NotImplementedError

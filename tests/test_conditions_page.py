@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from printed_page import blocks_of, printed_by, program_of
 
 from aegisbo.space import Space, read_space
 
-PAGE = Path(__file__).parents[1] / "docs" / "conditions.md"
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+BLOCKS = blocks_of("conditions.md")
 
 
 @pytest.mark.long
 def test_the_blocks_run_in_order(tmp_path: Path) -> None:
-    program = "".join(text for kind, text in BLOCKS if kind == "python")
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    printed = printed_by(program_of("conditions.md"), tmp_path)
     (text,) = (text for kind, text in BLOCKS if kind == "text")
     for label in re.findall(r"^ *(\w+):", text, re.MULTILINE):
-        assert re.search(rf"^ *{label}: ", done.stdout, re.MULTILINE), label
-    assert re.search(r"x: \{'optimizer': 'sgd', 'lr': [\d.]+, 'momentum': [\d.]+, 'layers': 2, ", done.stdout)
-    assert "'model': 'svm'" in done.stdout
+        assert re.search(rf"^ *{label}: ", printed, re.MULTILINE), label
+    assert re.search(r"x: \{'optimizer': 'sgd', 'lr': [\d.]+, 'momentum': [\d.]+, 'layers': 2, ", printed)
+    assert "'model': 'svm'" in printed
 
 
 def test_the_space_file_is_the_space_of_the_program(tmp_path: Path) -> None:

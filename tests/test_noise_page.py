@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-
-PAGE = Path(__file__).parents[1] / "docs" / "noise.md"
+from printed_page import printed_by, program_of
 
 
 @pytest.mark.long
 def test_the_blocks_run_in_order(tmp_path: Path) -> None:
-    program = "".join(re.findall(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE))
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    parabola, spread, beside, catalog = done.stdout.splitlines()
+    printed = printed_by(program_of("noise.md"), tmp_path)
+    parabola, spread, beside, catalog = printed.splitlines()
     assert re.fullmatch(r"\[ *\S+ +\S+\] \S+ \S+", parabola)
     assert re.match(r"\d+\.\d+ -?\d", spread)
     assert float(beside) > 0

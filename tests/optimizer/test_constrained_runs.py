@@ -38,7 +38,7 @@ def loss(params: Params) -> float:
 @pytest.mark.parametrize("preset", ["modern", "paper", "adaptive"])
 def test_no_constraint_is_broken_with_any_preset(preset: str) -> None:
     optimizer = Optimizer(MIXED, constraints=TEXTS, preset=preset, seed=1, n_initial=4)
-    run(optimizer, 11)
+    assert_all_keep(optimizer, 11)
 
 
 @pytest.mark.parametrize("strategy", sorted(STRATEGIES))
@@ -55,7 +55,7 @@ def test_no_constraint_is_broken_by_any_strategy(strategy: str) -> None:
             optimizer.tell(trial, float((trial.x[0] - 9) ** 2 + trial.x[1]))
 
 
-def run(optimizer: Optimizer, budget: int) -> None:
+def assert_all_keep(optimizer: Optimizer, budget: int) -> None:
     running = []
     for _ in range(budget):
         running.append(optimizer.ask())
@@ -125,7 +125,7 @@ def test_initial_points_must_keep_them() -> None:
 
 def test_a_state_goes_on_with_the_same_choices() -> None:
     one = Optimizer(MIXED, constraints=[*TEXTS, first_half], seed=5, n_initial=4)
-    run(one, 7)
+    assert_all_keep(one, 7)
     other = Optimizer.from_state(json.loads(json.dumps(one.state())), constraints=[first_half])
     assert one.ask().params == other.ask().params
     with pytest.raises(InvalidInput, match=r"first_half\(\), a function that is not part of it"):

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from runners.collected_jobs import PATIENCE, collected
 from runners.processes_of import wait_until_dead
 
 import aegisbo
 from aegisbo.outcome import kept
 from aegisbo.runners.idle import Idle, JobTimes, idle_of
 from aegisbo.runners.pools import make_pool
-
-PATIENCE = 120.0
 
 
 def meet(gate: tuple[str, int]) -> Any:
@@ -28,14 +27,8 @@ def meet(gate: tuple[str, int]) -> Any:
     return aegisbo.worker().slot, os.environ.get("DEVICE"), os.getpid()
 
 
-def collected(pool: Any, count: int) -> list[Any]:
-    jobs: list[Any] = []
-    while len(jobs) < count:
-        news = pool.collect(PATIENCE)
-        assert news
-        jobs += news
-    assert [job.outcome.reason for job in jobs] == [""] * count
-    return sorted(job.outcome.value for job in jobs)
+def values_of(pool: Any, count: int) -> list[Any]:
+    return sorted(job.outcome.value for job in collected(pool, count))
 
 
 @pytest.mark.parametrize("kind", ["processes", "threads", "executor"])
@@ -50,17 +43,17 @@ def test_a_pool_grows_while_a_job_runs_and_shrinks_without_stopping_one(kind: st
         pool.submit(0, (str(gates[0]), 3))  # waits for two others
         pool.resize(3)
         assert [pool.submit(1, (str(gates[0]), 3)), pool.submit(2, (str(gates[0]), 3))] == [1, 2]
-        first = collected(pool, 3)
+        first = values_of(pool, 3)
         assert [slot for slot, *_ in first] == [0, 1, 2]
 
         assert [pool.submit(number, (str(gates[1]), 3)) for number in (3, 4)] == [0, 1]
         pool.resize(1)
         (gates[1] / "go.here").touch()
-        second = collected(pool, 2)  # also that of the worker that is to go
+        second = values_of(pool, 2)  # also that of the worker that is to go
         pool.resize(2)
         for number in (5, 6):
             pool.submit(number, (str(gates[2]), 2))
-        third = collected(pool, 2)
+        third = values_of(pool, 2)
         assert [slot for slot, *_ in second] == [slot for slot, *_ in third] == [0, 1]
         if kind == "processes":
             assert [device for _, device, _ in (*first, *third)] == ["gpu0", "gpu1", "gpu2", "gpu0", "gpu1"]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from runners.collected_jobs import PATIENCE, collected
 from typer.testing import CliRunner
 
 import aegisbo
@@ -21,8 +22,6 @@ from aegisbo.cli import app
 from aegisbo.errors import AegisError, InvalidInput
 from aegisbo.outcome import kept
 from aegisbo.runners.pools import make_pool
-
-PATIENCE = 120.0
 
 
 def where(gate: str) -> Any:
@@ -51,13 +50,7 @@ def pool(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 
 def answers(pool: Any, count: int) -> list[Any]:
-    jobs: list[Any] = []
-    while len(jobs) < count:
-        news = pool.collect(PATIENCE)
-        assert news
-        jobs += news
-    assert [job.outcome.reason for job in jobs] == [""] * count
-    return [(job.outcome.worker, *job.outcome.value) for job in jobs]
+    return [(job.outcome.worker, *job.outcome.value) for job in collected(pool, count)]
 
 
 def test_evaluations_that_run_at_once_have_different_slots(pool: Any, tmp_path: Path) -> None:

@@ -184,7 +184,6 @@ def minimize(
             result = replace(optimizer.result(SPENT), study=book.path)
             again = f"{SPENT} After `aegisbo retry {quote(str(study))}` the same call goes on."
             return result if result.success else replace(result, ending=again)
-        names = names_of(optimizer.settings.limits)
         evaluate = Call(reading(fun, optimizer.settings), optimizer.space.named)
         raising = executor == "serial" if raise_errors is None else raise_errors
         pool = make_pool(
@@ -192,7 +191,7 @@ def minimize(
             evaluate,
             scope.workers,
             book,
-            judge=partial(judged, needed=names) if names else judged,
+            judge=partial(judged, needed=names_of(optimizer.settings.limits)),
             threads_per_worker=threads_per_worker,
             worker_env=worker_env,
             raise_errors=raising,

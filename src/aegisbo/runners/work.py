@@ -111,7 +111,6 @@ def work(
             )
         )
         optimizer, copy = shared.optimizer, _Copy(shared)
-        names = names_of(optimizer.settings.limits)
         check_call(fun, optimizer.space, "processes", workers, threads_per_worker, worker_env)
         shared.learn(elsewhere.earlier)
         pool = make_pool(
@@ -119,7 +118,7 @@ def work(
             Call(reading(fun, optimizer.settings), optimizer.space.named),
             workers,
             copy,
-            judge=partial(judged, needed=names) if names else judged,
+            judge=partial(judged, needed=names_of(optimizer.settings.limits)),
             threads_per_worker=threads_per_worker,
             worker_env=worker_env,
         )
