@@ -93,6 +93,13 @@ def names_of(limits: Sequence[Limit]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(limit.name for limit in limits))
 
 
+def broken_by(trial: Trial, limits: Sequence[Limit]) -> tuple[Limit, ...]:
+    """The limits that a trial with a value breaks."""
+    return tuple(
+        limit for limit in limits if trial.value is not None and limit.excess(trial.measured[limit.name]) > 0.0
+    )
+
+
 def excesses(limits: Sequence[Limit], trials: Sequence[Trial]) -> Array:  # (n, l)
     """By how much the trials are beyond each limit."""
     rows = [[limit.excess(trial.measured[limit.name]) for limit in limits] for trial in trials]

@@ -52,20 +52,16 @@ def _panel(axis: Axes, x: Sequence[float], steps: Sequence[Step], values: Values
         say(axis, "No evaluation has ended yet.")
         return
     values.apply(axis)
-    done = [(at, step.value) for at, step in zip(x, steps, strict=True) if step.value is not None]
+    done = [(at, step.value, step.counts) for at, step in zip(x, steps, strict=True) if step.value is not None]
     mark_failures(axis, [at for at, step in zip(x, steps, strict=True) if step.value is None], maximize=values.maximize)
     if done:
-        at, y = np.array(done).T
+        at, y, counts = np.array(done).T
         inside = ~values.beyond(y)
-        axis.plot(
-            at[inside],
-            y[inside],
-            "o",
-            markersize=3.5 * crowded(len(y)),
-            color=FAINT,
-            markeredgewidth=0,
-            label="evaluation",
-        )
+        mark: Look = {"marker": "o", "linestyle": "", "markersize": 3.5 * crowded(len(y)), "color": FAINT}
+        kept, broken = inside & (counts == 1.0), inside & (counts == 0.0)
+        axis.plot(at[kept], y[kept], **mark, markeredgewidth=0, label="evaluation")
+        if broken.any():
+            axis.plot(at[broken], y[broken], **mark, markerfacecolor="none", label=f"breaks a limit ({broken.sum()})")
         if not inside.all():
             look: Look = {"markersize": 4, "color": FAINT, "label": f"beyond the axis ({(~inside).sum()})"}
             axis.plot(at[~inside], values.shown(y[~inside]), values.beyond_mark, **look)

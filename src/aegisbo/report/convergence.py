@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aegisbo.optimizer import Trial
+from aegisbo.optimizer.limits import broken_by
 from aegisbo.report.record import Record
 
 
@@ -16,6 +16,7 @@ class Step:
     evaluation: int  # which one to end, counted from 1
     elapsed: float | None  # seconds of work until then; None if nobody knows
     value: float | None  # as measured; None if it gave none
+    counts: bool  # its value may be the best: there is one, and all limits are kept
     best: float | None  # measured so far, points observed elsewhere included
     improved: bool  # it is better than everything before it
 
@@ -24,21 +25,15 @@ def convergence(record: Record) -> tuple[Step, ...]:
     """A step for each evaluation that has ended, in the order in which they did."""
     better = max if record.maximize else min
     limits = record.optimizer.settings.limits
-
-    def counts(trial: Trial) -> bool:
-        """Whether its value may be the best: there is one, and all limits are kept."""
-        return trial.value is not None and all(limit.excess(trial.measured[limit.name]) <= 0.0 for limit in limits)
-
-    values = [trial.value for trial in record.optimizer.observed if trial.value is not None and counts(trial)]
+    observed = [trial for trial in record.optimizer.observed if not broken_by(trial, limits)]
+    values = [trial.value for trial in observed if trial.value is not None]
     best: float | None = better(values) if values else None
     steps = []
     for count, trial in enumerate(record.ended, start=1):
-        improved = (
-            trial.value is not None
-            and counts(trial)
-            and (best is None or (trial.value != best and better(trial.value, best) == trial.value))
-        )
-        best = trial.value if improved else best
+        value = None if broken_by(trial, limits) else trial.value  # that counts
+        improved = value is not None and (best is None or (value != best and better(value, best) == value))
+        best = value if improved else best
         at = record.ended_at(trial)
-        steps.append(Step(trial.number, count, None if at is None else record.elapsed(at), trial.value, best, improved))
+        elapsed = None if at is None else record.elapsed(at)
+        steps.append(Step(trial.number, count, elapsed, trial.value, value is not None, best, improved))
     return tuple(steps)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from aegisbo.optimizer.failures import cut
+from aegisbo.optimizer.limits import broken_by
 from aegisbo.outcome import FAILURES
 from aegisbo.report.convergence import Step, convergence
 from aegisbo.report.failures import FailureGroup, failure_groups
@@ -44,6 +46,7 @@ def health(record: Record, model: Model | None) -> tuple[Finding, ...]:
         _progress,
         _workers,
         _failures,
+        _limits,
         _predictions,
         _edges,
         _irrelevant,
@@ -59,10 +62,12 @@ def _progress(record: Record, model: Model | None) -> Iterator[Finding]:
     steps = convergence(record)
     better = [step for step in steps if step.improved]
     if not better:
-        if steps:
-            yield Finding(
-                "progress", "bad", f"None of {len(steps)} evaluations gave a value.", "See the failures below."
-            )
+        if any(step.value is not None for step in steps):
+            text = f"None of {len(steps)} evaluations has kept all limits: the best is the one that comes closest."
+            yield Finding("progress", "bad", text, "Go on, or loosen a limit.")
+        elif steps:
+            text = f"None of {len(steps)} evaluations gave a value."
+            yield Finding("progress", "bad", text, "See the failures below.")
         else:
             yield Finding("progress", "note", "No evaluation has ended yet.", "")
         return
@@ -149,6 +154,22 @@ def _failures(record: Record, model: Model | None) -> Iterator[Finding]:
     if any(group.state == "timed_out" for group in groups):
         remedy += " Some ran out of time: raise trial_timeout if they would have ended."
     yield Finding("failures", "warning" if failed > OFTEN * ended else "note", text, remedy)
+
+
+def _limits(record: Record, model: Model | None) -> Iterator[Finding]:
+    """Which limits were broken, and which of them binds."""
+    broken = [broken_by(trial, record.optimizer.settings.limits) for trial in record.ended]
+    counts = Counter(limit.text for limits in broken for limit in limits)
+    if not counts:
+        return
+    told = ", ".join(f"{limit} in {count}" for limit, count in counts.most_common())
+    text = f"{sum(map(bool, broken))} of {len(broken)} evaluations broke a limit: {told}."
+    binding = [each.limit for each in record.result.limits if each.binds and each.slack >= 0.0]
+    if binding:
+        text += (
+            f" {' and '.join(binding)} {'binds' if len(binding) == 1 else 'bind'}: without, there may be better values."
+        )
+    yield Finding("limits", "note", text, "")
 
 
 def _quoted(group: FailureGroup) -> str:

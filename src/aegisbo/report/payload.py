@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from aegisbo.optimizer import Trial
+from aegisbo.optimizer.limits import broken_by, names_of
 from aegisbo.report.convergence import convergence
 from aegisbo.report.failures import failure_groups
 from aegisbo.report.front import Front, front
@@ -58,6 +59,7 @@ def facts_of(record: Record, model: Model | None) -> dict[str, Any]:
             if best is None
             else {"number": best.number, "value": record.result.fun, "params": _by_place(record, best)},
             "parameters": [{"name": name, **table_of(p)} for name, p in record.optimizer.space.parameters.items()],
+            "measured": names_of(record.optimizer.settings.limits),  # what has limits
             **_trials(record),
             "convergence": {
                 name: [getattr(step, name) for step in steps]
@@ -156,7 +158,7 @@ def fronts_of(record: Record, model: Model | None) -> list[dict[str, Any]]:
 
 def _trials(record: Record) -> dict[str, Any]:
     """The trials in columns, and the texts to which they refer by number: equal ones are kept once."""
-    trials, why = record.trials, reasons(record)
+    trials, why, limits = record.trials, reasons(record), record.optimizer.settings.limits
     texts: dict[str, int] = {}
     left = [ALL_TEXTS]
 
@@ -180,6 +182,8 @@ def _trials(record: Record) -> dict[str, Any]:
         },
         "choosing": [each.seconds for each in why],
         "params": [[trial.params.get(name) for trial in trials] for name in record.optimizer.space.parameters],
+        "measured": [[trial.measured.get(name) for trial in trials] for name in names_of(limits)],
+        "broken": [", ".join(limit.text for limit in broken_by(trial, limits)) or None for trial in trials],
         "reason": reason,
         "traceback": [kept(trial.traceback) for trial in trials],
         "output": [kept(_output(trial)) for trial in trials],

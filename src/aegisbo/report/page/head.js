@@ -23,6 +23,7 @@ function fillHead() {
       tile(best ? number(best.value, 7) : "–", `${study.maximize ? "largest" : "smallest"} value${best ? (best.number >= 0 ? `, trial ${best.number}` : ", observed elsewhere") : ""}: ${where}`),
       tile(study.call.budget ? `${ended} of ${study.call.budget}` : String(ended), `evaluations${pending ? `, ${pending} ${study.driven ? "running" : "pending"}` : ""}`),
       tile(String(failed), "without a value"),
+      ...(study.measured.length ? [tile(String(t.broken.filter((limits) => limits != null).length), "break a limit")] : []),
       tile(study.timeline.workers.length ? percent(study.timeline.shares.busy) : "–", `use of ${study.timeline.workers.length || "the"} workers`),
       tile(duration(study.now), "of work")));
 }

@@ -8,6 +8,7 @@ const SHAPES = {
   down: (x, y, r) => `M${x} ${y + 1.2 * r}l${1.15 * r} ${-2 * r}h${-2.3 * r}z`,
   plus: (x, y, r) => { const a = 0.45 * r, b = 1.3 * r - a; return `M${x - a} ${y - 1.3 * r}h${2 * a}v${b}h${b}v${2 * a}h${-b}v${b}h${-2 * a}v${-b}h${-b}v${-2 * a}h${b}z`; },
   hexagon: (x, y, r) => `M${x} ${y - 1.2 * r}l${1.05 * r} ${0.6 * r}v${1.2 * r}l${-1.05 * r} ${0.6 * r}l${-1.05 * r} ${-0.6 * r}v${-1.2 * r}z`,
+  pentagon: (x, y, r) => `M${[...Array(5).keys()].map((k) => { const a = 0.4 * k * Math.PI; return `${x + 1.25 * r * Math.sin(a)} ${y - 1.25 * r * Math.cos(a)}`; }).join("L")}z`,
   star: (x, y, r) => `M${[...Array(10).keys()].map((k) => { const a = k * Math.PI / 5, b = (k % 2 ? 0.6 : 1.5) * r; return `${x + b * Math.sin(a)} ${y - b * Math.cos(a)}`; }).join("L")}z`,
   cross: (x, y, r) => `M${x - r} ${y - r}l${2 * r} ${2 * r}M${x + r} ${y - r}l${-2 * r} ${2 * r}`,
 };
@@ -21,6 +22,7 @@ const MOVES = {
   local: ["c5", "down", "L", "near the best point, by a quadratic model of the best points"],
   thompson: ["c2", "up", "T", "the best point of a function drawn from the model"],
   pareto: ["c3", "diamond", "P", "from the Pareto front of good prediction and high uncertainty"],
+  repeat: ["c2", "pentagon", "N", "measured again, because values are noisy"],
   uniform: ["c7", "hexagon", "U", "anywhere, at random"],
   random: ["c7", "hexagon", "R", "anywhere, at random"],
 };
@@ -46,10 +48,12 @@ function outcomeStyle(state) {
   return { color, shape, letter };
 }
 
-// The mark of a trial: what it is colored by decides, but a failure is crossed and a running one open in any case.
+// The mark of a trial: what it is colored by decides, but in any case a failure is crossed, a running one open, and one
+// that breaks a limit open with a bar.
 function markOf(study, k) {
-  const { state, move } = study.trials;
+  const { state, move, broken } = study.trials;
   const style = view.colorBy === "move" ? moveStyle(move[k]) : outcomeStyle(state[k]);
+  if (broken[k] != null) return { ...style, extra: "broken" };
   if (FAILED.has(state[k])) return { color: view.colorBy === "move" ? style.color : "", shape: "cross", extra: "fail" };
   return { ...style, extra: state[k] === "pending" ? "open" : "" };
 }
@@ -61,14 +65,24 @@ function drawMarks(svg, study, points, radius = 3.4) {
     const { color, shape, extra } = markOf(study, point.k);
     const name = `m ${color} ${extra}${view.kept(study, point.k) ? "" : " dim"}`;
     if (!groups.has(name)) groups.set(name, []);
-    groups.get(name).push(SHAPES[shape](round(point.x), round(point.y), radius));
+    groups.get(name).push(SHAPES[shape](round(point.x), round(point.y), radius) + (extra === "broken" ? bar(point, radius) : ""));
   }
   const ordered = [...groups].sort(([a], [b]) => b.endsWith("dim") - a.endsWith("dim"));
   for (const [name, parts] of ordered) svg.append(s("path", { class: name, d: parts.join(""), "data-count": parts.length }));
 }
 
+function bar({ x, y }, radius) {
+  return `M${round(x - 2 * radius)} ${round(y)}h${4 * radius}`;
+}
+
 function round(pixel) {
   return Math.round(10 * pixel) / 10;
+}
+
+function outcomeButton(word, text, path) {
+  const sign = s("svg", { viewBox: "0 0 18 14", "aria-hidden": "true" }, path);
+  const toggle = () => view.setFilter(view.text === word ? "" : word);
+  return h("button", { "aria-pressed": String(view.text === word), onclick: toggle }, sign, text);
 }
 
 function legend(study) {
@@ -84,9 +98,11 @@ function legend(study) {
     return h("button", { "aria-pressed": String(view.text === term), title: `Show only ${name}${meaning ? `: ${meaning}` : ""}`, onclick: toggle }, sign, `${name} (${count})`);
   });
   if (key === "move" && study.trials.state.some((state) => FAILED.has(state))) {
-    const sign = s("svg", { viewBox: "0 0 18 14", "aria-hidden": "true" }, s("path", { class: "m fail", d: SHAPES.cross(9, 7, 4) }));
-    const toggle = () => view.setFilter(view.text === "failed" ? "" : "failed");
-    entries.push(h("button", { "aria-pressed": String(view.text === "failed"), onclick: toggle }, sign, "no value"));
+    entries.push(outcomeButton("failed", "no value", s("path", { class: "m fail", d: SHAPES.cross(9, 7, 4) })));
+  }
+  if (study.trials.broken.some((limits) => limits != null)) {
+    const shape = SHAPES.circle(9, 7, 4) + bar({ x: 9, y: 7 }, 4);
+    entries.push(outcomeButton("broken", "breaks a limit", s("path", { class: "m c0 broken", d: shape })));
   }
   return h("div", { class: "legend" }, entries);
 }

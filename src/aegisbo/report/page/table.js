@@ -20,7 +20,8 @@ function tableSection() {
 
 function columns() {
   const t = view.study.trials;
-  return [["trial", "number", t.number], ["state", "state", t.state], ["value", "value", t.value], ["move", "move", t.move],
+  return [["trial", "number", t.number], ["state", "state", t.state], ["value", "value", t.value],
+    ...view.study.measured.map((name, m) => [name, `measured ${m}`, t.measured[m]]), ["move", "move", t.move],
     ...view.study.parameters.map((parameter, p) => [parameter.name, `param ${p}`, t.params[p]]),
     ["seconds", "seconds", t.seconds], ["worker", "worker", t.worker.map((w) => (w == null ? null : w + 1))], ["reason", "reason", t.reason.map((r) => (r == null ? null : view.study.texts[r]))]];
 }
@@ -73,7 +74,8 @@ function fillTrial() {
   box.hidden = k == null;
   if (k == null) return;
   const t = study.trials, text = (index) => study.texts[index];
-  const facts = [["state", t.state[k]], ["value", t.value[k]], ["reason", text(t.reason[k])], ["move", t.move[k]], ["replaced by", t.guard[k]],
+  const facts = [["state", t.state[k]], ["value", t.value[k]],
+    ...study.measured.map((name, m) => [name, t.measured[m][k]]), ["breaks", t.broken[k]], ["reason", text(t.reason[k])], ["move", t.move[k]], ["replaced by", t.guard[k]],
     ["predicted", t.mean[k] == null ? null : `${number(t.mean[k])} ± ${number(t.std[k], 3)}`],
     ["results known", t.known[k]], ["results behind", t.behind[k]], ["under evaluation", t.pending[k]], ["chosen in", t.choosing[k] == null ? null : duration(t.choosing[k])],
     ["took", t.seconds[k] == null ? null : duration(t.seconds[k])], ["worker", t.worker[k] == null ? null : t.worker[k] + 1]];

@@ -40,12 +40,13 @@ function testOf(study, text) {
 
 function columnOf(study, name) {
   const place = study.parameters.findIndex((parameter) => parameter.name === name);
-  return place >= 0 ? study.trials.params[place] : name === "trial" ? study.trials.number : Array.isArray(study.trials[name]) ? study.trials[name] : null;
+  const measured = study.measured.indexOf(name);
+  return place >= 0 ? study.trials.params[place] : measured >= 0 ? study.trials.measured[measured] : name === "trial" ? study.trials.number : Array.isArray(study.trials[name]) ? study.trials[name] : null;
 }
 
 function wordsOf(study, k) {
   const t = study.trials;
-  const failed = FAILED.has(t.state[k]) ? "failed" : "";
+  const failed = FAILED.has(t.state[k]) ? "failed" : t.broken[k] != null ? "broken" : "";
   return [t.number[k], t.state[k], failed, t.move[k], study.texts[t.reason[k]] ?? "", ...t.params.map((column) => column[k])].join(" ").toLowerCase();
 }
 
@@ -54,6 +55,7 @@ function describe(study, k) {
   const lines = [`trial ${t.number[k]} · ${t.move[k]} · ${t.state[k]}`];
   if (t.value[k] != null) lines.push(`value ${number(t.value[k], 6)}`);
   else if (t.reason[k] != null) lines.push(short(study.texts[t.reason[k]], 80));
+  if (t.broken[k] != null) lines.push(`breaks ${t.broken[k]}`);
   lines.push(...study.parameters.slice(0, 8).map((parameter, p) => `${parameter.name} = ${number(t.params[p][k], 4)}`));
   return lines.join("\n");
 }
