@@ -70,7 +70,7 @@ class Aegis(ModelBased):
     @property
     def repeats(self) -> bool:
         """Whether it measures a point again where values are noisy."""
-        return self.parts.repeats
+        return self.parts.learns_noise
 
     def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
         """Algorithm 1, lines 4 to 12; where values are noisy, perhaps a point that is known instead of a greedy one."""
@@ -148,16 +148,18 @@ class Aegis(ModelBased):
         return schedules.exploration(self.parts.epsilon if self.epsilon is None else self.epsilon, d)
 
     def _choices(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Array:
-        cube, parts, weights = evidence.cube, self.parts, Weights.of(belief, evidence.price)
+        cube, parts = evidence.cube, self.parts
+        if move == "uniform":
+            return anywhere(cube, rng)
+        belief = belief if move == "exploit" else belief.exploring
+        weights = Weights.of(belief, evidence.price)
         match move:
             case "exploit":
                 return exploit(belief.gp, cube, parts.search, rng, weights)
             case "thompson":
-                return thompson(belief.exploring.gp, cube, parts.search, parts.features, rng, weights)
-            case "pareto":
-                return pareto(belief.exploring.gp, cube, parts.front, rng, weights)
+                return thompson(belief.gp, cube, parts.search, parts.features, rng, weights)
             case _:
-                return anywhere(cube, rng)
+                return pareto(belief.gp, cube, parts.front, rng, weights)
 
 
 def early_unit(evidence: Evidence) -> float:

@@ -27,7 +27,7 @@ class KrigingBeliever(ExpectedImprovement):
 def believed_improvement(belief: Belief, pending: Array) -> Improvement:
     """Expected improvement when the believed values count as measured, also where they are the best."""
     gp = belief.gp.believing(pending)
-    if belief.keeping is not None:  # some values may not count
+    if belief.good is not None:  # some values may not count
         return Improvement(gp, best_with(belief, pending))
     return Improvement(gp, min(belief.best, float(gp.y.min()) + gp.constant))
 

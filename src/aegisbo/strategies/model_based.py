@@ -15,6 +15,7 @@ from aegisbo.strategies.checks import KnownParameters, check, optional, switch
 from aegisbo.strategies.duplicates import Fallback, avoid_duplicates
 from aegisbo.strategies.limits import approach, believe_in_limits
 from aegisbo.strategies.moves import Weights, anywhere, pareto, thompson
+from aegisbo.strategies.noisy_best import best_by_mean
 from aegisbo.strategies.presets import DEFAULT_PRESET, Preset, name_or_preset, preset_named
 from aegisbo.strategies.success import believe_in_success
 from aegisbo.strategies.surrogates import Belief
@@ -89,7 +90,10 @@ class ModelBased(KnownParameters, ABC):
         if self.parts.learns_success:
             chance, memory = believe_in_success(evidence, memory, learning)
             belief = replace(belief, chance=chance)
-        return believe_in_limits(belief, evidence, memory, learning)
+        belief, memory = believe_in_limits(belief, evidence, memory, learning)
+        if evidence.noisy and self.parts.learns_noise:
+            belief = best_by_mean(belief, evidence)
+        return belief, memory
 
     def smoothed(self, evidence: Evidence, memory: Memory, rng: Generator) -> Array:  # (n,)
         """The posterior mean at every finished point, in the units of `evidence.y`."""
@@ -98,11 +102,12 @@ class ModelBased(KnownParameters, ABC):
 
     def _fallbacks(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Iterator[Fallback]:
         """What to try after all choices of `move`: the Pareto set, then a sample path."""
-        parts, cube, weights = self.parts, evidence.cube, Weights.of(belief, evidence.price)
+        parts, cube, belief = self.parts, evidence.cube, belief.exploring
+        weights = Weights.of(belief, evidence.price)
         if move not in ("pareto", "thompson"):
-            yield "pareto", lambda: pareto(belief.exploring.gp, cube, parts.front, rng, weights)
+            yield "pareto", lambda: pareto(belief.gp, cube, parts.front, rng, weights)
         if move != "thompson":
             yield (
                 "thompson",
-                lambda: thompson(belief.exploring.gp, cube, parts.search, parts.features, rng, weights),
+                lambda: thompson(belief.gp, cube, parts.search, parts.features, rng, weights),
             )

@@ -37,8 +37,9 @@ class Preset:
     # Whether AEGiS exploits a model of the lowest points alone where that one predicts them better, and whether the
     # lowest mean must also promise more than pending points do.
     adaptive: bool = False
-    # Whether AEGiS measures a point again where values are noisy; the model must learn how noisy they are.
-    repeats: bool = False
+    # Whether the surrogate learns how noisy values are. Where they are, the best point is then the one with the lowest
+    # mean, and AEGiS may measure a point again.
+    learns_noise: bool = False
 
     def __post_init__(self) -> None:
         check(self, epsilon=schedules.epsilon)
@@ -86,7 +87,7 @@ MODERN = Preset(
     least_promise=1e-3,
     guard=True,
     learns_success=True,
-    repeats=True,
+    learns_noise=True,
 )
 ADAPTIVE = replace(
     MODERN,

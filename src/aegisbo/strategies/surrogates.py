@@ -41,22 +41,30 @@ class Belief:
 
     gp: GP
     scale: Scale | SoftScale
-    best: float  # lowest value measured, standardized
+    best: float  # lowest value measured, standardized; where values are noisy, lowest mean of an evaluated point
     notes: Sequence[str]  # what was out of the ordinary in the fit
     model: str = ""  # its name, where there are several
     wide: Callable[[], Belief] | None = None  # makes the one to explore with, if it is another one
     chance: Chance | None = None  # to succeed; None if nothing has failed, or a failure is a bad value to the model
     # Where there are limits on what is measured: the chance to succeed and that to keep them, of which `chance` is the
-    # product, and the best points that keep them, the best first, or those that come closest.
+    # product.
     success: Chance | None = None
     keeping: Keeping | None = None
+    # (k, width) the best points, the best first, where these are not those with the lowest values: some break limits
+    # (if all do, those that come closest), or values are noisy.
     good: Array | None = None
     rows: Index | None = None  # of the evidence that the posterior knows, values first; None for all
 
     @cached_property
     def exploring(self) -> Belief:
-        """What to explore with."""
-        return self if self.wide is None else self.wide()
+        """What to explore with; what counts as best is the same, on its own scale."""
+        if self.wide is None:
+            return self
+        other = replace(self.wide(), chance=self.chance, good=self.good)
+        if self.good is None:
+            return other
+        measured = self.scale.measured(np.array([self.best]))
+        return replace(other, best=float(other.scale.standardized(measured)[0]))
 
     def skill(self, measured: Array) -> float:
         """How well it predicts the lowest of the values measured (n,), which are the first of its data."""
