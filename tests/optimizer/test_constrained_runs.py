@@ -91,7 +91,7 @@ def test_the_optimum_on_an_edge_is_found() -> None:
         [0.0, 2.5],
         bounds=[(-5, 10), (2, 3)],
         constraints={"type": "ineq", "fun": lambda x: 7 - x[0] - x[1]},
-        method="SLSQP",
+        method="COBYLA",
     )
     found = minimize(
         bowl, [(-5, 10), (2, 3)], constraints=["x0 + x1 <= 7"], budget=25, seed=0, executor="serial", progress=False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from aegisbo.errors import AegisError, InvalidInput
 from aegisbo.space import Choice, Int, Params, Real, Space, read_space
 from aegisbo.space.allowed import draw, pulled_back
-from aegisbo.space.constraints import decoded
+from aegisbo.space.constraints import Constraints, decoded
 
 PARAMETERS = {
     "a": Real(-5, 10),
@@ -72,6 +73,34 @@ def test_the_violation_grows_with_the_distance() -> None:
     growing = np.diff(cube.violation(Z)[cube.violation(Z) > 0])
     assert len(growing) > 10
     assert (growing > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "linear"),
+    [
+        ("a + 2*b <= 3", True),
+        ("3 > a / 2 - (b - 1) * -4", True),
+        ("-a >= 2*b - a", True),
+        ("a * b <= 3", False),
+        ("a < b < 3", False),
+        ("c <= a", False),  # on a logarithmic scale
+        ("n <= a", False),  # has levels
+    ],
+)
+def test_slacks_are_the_differences_of_both_sides(text: str, linear: bool) -> None:
+    space = Space({"a": Real(-2, 5), "b": Real(0, 3), "c": Real(1, 9, log=True), "n": Int(1, 4)}, constraints=[text])
+    rules = space.cube.rules
+    assert isinstance(rules, Constraints)
+    assert (rules._linear is not None) == linear
+    Z = np.random.default_rng(0).random((50, 4))
+    slacks = space.cube.slacks(Z)[:, 0]
+    ratios = []
+    for z, slack in zip(Z, slacks, strict=True):
+        *sides, last = [eval(side, {}, dict(space.from_unit(z))) for side in re.split("<=|>=|<|>", text)]
+        differences = np.diff([*sides, last]) * (-1 if ">" in text else 1)
+        ratios.append(min(differences) / slack)
+    np.testing.assert_allclose(ratios, ratios[0], rtol=1e-9)  # in a unit of its own
+    assert ratios[0] > 0
 
 
 def test_a_value_that_does_not_exist_is_not_allowed() -> None:

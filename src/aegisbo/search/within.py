@@ -1,16 +1,19 @@
 """The inner search where constraints leave a part of the cube only: its lowest point often lies on their edge.
 
-Descents go a little way beyond the edge, which costs them the more the further they go, and in the end they are pulled
-back to the last allowed point on the way. So they slide along the edge, and every point that is handed out is allowed.
-Of a constraint that cannot say how far it is broken, because it is a function, only the pulling back is left.
+Descents go a little way beyond the edge, which costs them the more the further they go; the best of them go on along
+the edge by sequential quadratic programming. In the end all are pulled back to the last allowed point on the way, so
+every point that is handed out is allowed. Of a constraint that cannot say how far it is broken, because it is a
+function, only the pulling back is left.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
+from scipy.optimize import Bounds, minimize
 
 from aegisbo.arrays import Array, Floats
 from aegisbo.search.blocks import by_blocks
@@ -20,10 +23,9 @@ from aegisbo.search.neighbors import Partly, coordinates, lowest_first, neighbor
 from aegisbo.space.allowed import draw, pulled_back
 from aegisbo.space.cube import Continuous, Cube, Grid
 
-PRICE, STEEPER = 1e2, 5.0  # of a broken constraint, and how it grows from round to round
-ROUNDS = 8  # of descent, and
-STEPS = 40  # steps in each at most
-CLOSE = 1e-5  # by which constraints may be broken in the end, before a point is pulled back
+PRICE = 1e2  # of a broken constraint in a sprint
+STEPS = 60  # of the way after it, at most
+FLAT = 1e-9  # a step that gains less is the last one
 STEP = 1e-6  # of the differences that say how a cost grows
 WALKERS = 4  # that move between levels
 PAIRED = 50  # moves that are tried together with a second one; of more, every other one or fewer
@@ -104,25 +106,37 @@ class Slide:
         return ahead[np.argsort(values_of(objective, ahead), kind="stable")]
 
     def all_the_way(self, objective: Objective, starts: Array) -> Array:
-        """Allowed points (k, width), each nowhere above its allowed start (k, width).
+        """Allowed points (k, width), each nowhere above its allowed start (k, width)."""
+        beyond = np.vstack([self._bottom(objective, start) for start in starts])
+        return self._back(objective, starts, beyond)
 
-        The augmented Lagrangian: what the last round had to pay for breaking a constraint is what keeping it is worth
-        in the next one. One start at a time, because together they would share what is learned of the curvature.
-        """
-        return np.vstack([self._from(objective, start[None]) for start in starts])
+    def _bottom(self, objective: Objective, start: Array) -> Array:  # (width,) -> (width,)
+        """Where sequential quadratic programming ends, about as far beyond the edges as it can tell."""
 
-    def _from(self, objective: Objective, inside: Array) -> Array:  # (1, width) -> (1, width)
-        beyond, price, worth = inside, PRICE, np.zeros(self.cube.slacks(inside).shape[1])
-        short = np.inf
-        for _ in range(ROUNDS):
-            beyond, _ = descended(_Priced(objective, self.cube, price, worth), beyond, steps=STEPS)
-            slacks = self.cube.slacks(beyond)[0]
-            worth = np.maximum(worth - price * slacks, 0.0)
-            last, short = short, float(-slacks.min(initial=0.0))
-            if short < CLOSE:
-                break
-            price *= STEEPER if short > 0.25 * last else 1.0
-        return self._back(objective, inside, beyond)
+        def value_and_gradient(z: Array) -> tuple[float, Array]:
+            values, gradients = objective.value_and_gradient(z[None])
+            return float(values[0]), gradients[0]
+
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Values in x were outside bounds")  # by a rounding error
+            found = minimize(
+                value_and_gradient,
+                start,
+                jac=True,
+                method="SLSQP",
+                bounds=Bounds(0.0, 1.0),
+                constraints={"type": "ineq", "fun": self._slacks, "jac": self._slopes},
+                options={"maxiter": STEPS, "ftol": FLAT},
+            )
+        return np.asarray(np.clip(found.x, 0.0, 1.0))
+
+    def _slacks(self, z: Array) -> Array:  # (width,) -> (r,)
+        return np.asarray(self.cube.slacks(z[None])[0])
+
+    def _slopes(self, z: Array) -> Array:  # (width,) -> (r, width)
+        steps = np.where(z > 0.5, -STEP, STEP)
+        slacks = self.cube.slacks(np.vstack([z, z + np.diag(steps)]))  # at once: a call costs more than its rows
+        return np.asarray(((slacks[1:] - slacks[0]) / steps[:, None]).T)
 
     def _back(self, objective: Objective, inside: Array, beyond: Array) -> Array:
         """The lowest of `inside` (k, width), and of the last allowed points on the ways to `beyond` (k, width).

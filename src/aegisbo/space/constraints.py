@@ -176,6 +176,9 @@ class Constraints:
 
     def slacks(self, Z: Array, active: Mask) -> Array:  # (m, width), (m, parameters) -> (m, r)
         """By how much points keep each of them, below 0 where they do not; without functions, which cannot tell."""
+        if self._linear is not None and active.all():
+            constants, weights = self._linear
+            return np.clip(constants + np.clip(Z, 0.0, 1.0) @ weights, -MOST, MOST)
         found = np.empty((len(Z), len(self._told)))
         if self._told:
             for k, verdict in enumerate(self.verdicts(Z, active, self._told)):
@@ -183,15 +186,38 @@ class Constraints:
         return np.clip(found, -MOST, MOST)
 
     @cached_property
-    def _told(self) -> list[Rule]:
+    def _told(self) -> list[Expression]:
         """Those that say by how much they are broken."""
         return [rule for rule in self.rules if isinstance(rule, Expression)]
 
     @cached_property
+    def _linear(self) -> tuple[Array, Array] | None:
+        """The slacks as linear functions of the coordinates: constants (r,), weights (width, r); None if one is none.
+
+        Most constraints are such, and a search asks for their slacks more often than for anything else.
+        """
+        constants, weights = np.zeros(len(self._told)), np.zeros((self._width, len(self._told)))
+        for k, rule in enumerate(self._told):
+            linear = rule.linear
+            if linear is None:
+                return None
+            constants[k] = linear.constant
+            for name, weight in linear.weights.items():
+                parameter = self.parameters[name]
+                if not isinstance(parameter, Real) or parameter.log:
+                    return None
+                constants[k] += weight * parameter.low
+                weights[self._columns[name][1], k] += weight * (parameter.high - parameter.low)
+        return constants / self._spreads, weights / self._spreads
+
+    @property
+    def _width(self) -> int:
+        return sum(parameter.axis.width for parameter in self.parameters.values())
+
+    @cached_property
     def _spreads(self) -> list[float]:
         """By how much each slack differs from point to point, which is its unit."""
-        width = sum(parameter.axis.width for parameter in self.parameters.values())
-        Z = np.random.default_rng(0).random((256, width))
+        Z = np.random.default_rng(0).random((256, self._width))
         everywhere = np.full((256, len(self.parameters)), True)
         slacks = [verdict.slack for verdict in self.verdicts(Z, everywhere, self._told)]
         spreads = [float(np.std(slack[np.isfinite(slack)])) if np.isfinite(slack).any() else 0.0 for slack in slacks]

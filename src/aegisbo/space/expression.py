@@ -73,6 +73,29 @@ class Expression:
         length = len(columns[self.names[0]])
         return Verdict(np.broadcast_to(holds, length), np.broadcast_to(slack, length).astype(np.float64))
 
+    @property
+    def linear(self) -> Linear | None:
+        """The slack as a linear function of the parameters, if it is one comparison of such functions."""
+        match self.tree:
+            case ast.Compare(low, [ast.Lt() | ast.LtE()], [high]):
+                return _linear(ast.BinOp(high, ast.Sub(), low))
+            case ast.Compare(high, [ast.Gt() | ast.GtE()], [low]):
+                return _linear(ast.BinOp(high, ast.Sub(), low))
+        return None
+
+
+class Linear(NamedTuple):
+    """A constant, and by how much each parameter counts."""
+
+    constant: float
+    weights: Mapping[str, float]
+
+    def plus(self, other: Linear, times: float = 1.0) -> Linear:
+        """The sum of this one and a multiple of another one."""
+        names = {**self.weights, **other.weights}
+        weights = {name: self.weights.get(name, 0.0) + times * other.weights.get(name, 0.0) for name in names}
+        return Linear(self.constant + times * other.constant, weights)
+
 
 def parsed(text: str, kinds: Mapping[str, Kind]) -> Expression:
     """The expression that a text means.
@@ -187,6 +210,38 @@ def _truth(node: ast.expr, columns: Mapping[str, Column]) -> Verdict:
             return _joined([_comparison(*pair) for pair in pairs], np.logical_and, np.minimum)
     holds = np.asarray(_value(node, columns), dtype=bool)  # a choice between True and False
     return Verdict(holds, np.where(holds, 1.0, -1.0))
+
+
+def _linear(node: ast.expr) -> Linear | None:
+    """What an expression is as a linear function of the parameters; None if it is none."""
+    match node:
+        case ast.Constant(int() | float() as value):
+            return Linear(float(value), {})
+        case ast.Name(name):
+            return Linear(0.0, {name: 1.0})
+        case ast.UnaryOp(symbol, inner):
+            one = _linear(inner)
+            return None if one is None else Linear(0.0, {}).plus(one, -1.0 if isinstance(symbol, ast.USub) else 1.0)
+        case ast.BinOp(left, symbol, right):
+            one, other = _linear(left), _linear(right)
+            return None if one is None or other is None else _combined(one, symbol, other)
+    return None
+
+
+def _combined(one: Linear, symbol: ast.operator, other: Linear) -> Linear | None:
+    nothing = Linear(0.0, {})
+    match symbol:
+        case ast.Add():
+            return one.plus(other)
+        case ast.Sub():
+            return one.plus(other, -1.0)
+        case ast.Mult() if not one.weights:
+            return nothing.plus(other, one.constant)
+        case ast.Mult() if not other.weights:
+            return nothing.plus(one, other.constant)
+        case ast.Div() if not other.weights and other.constant != 0.0:
+            return nothing.plus(one, 1.0 / other.constant)
+    return None
 
 
 def _joined(verdicts: list[Verdict], both: Any, either: Any) -> Verdict:
