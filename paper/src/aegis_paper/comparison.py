@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -41,6 +41,29 @@ def compare(results: Results, study: str, workers: int, presets: Sequence[str]) 
             pairs.append(Pair(cell, ours))
     order = list(dict.fromkeys(pair.published.strategy for pair in pairs))
     return sorted(pairs, key=lambda pair: order.index(pair.published.strategy))
+
+
+def compare_all(
+    results: Results, tables: Iterable[tuple[str, int]], presets: Sequence[str]
+) -> dict[tuple[str, int], list[Pair]]:
+    """All published tables of which something has been run, by study and number of workers, each method once.
+
+    AEGiS stands in every study of the paper with the same numbers.
+    """
+    found: dict[tuple[str, int], list[Pair]] = {}
+    shown: set[tuple[int, str, str, float]] = set()
+    for table in tables:
+        pairs = compare(results, *table, presets)
+        fresh = {pair.published.strategy for pair in pairs if _identity(pair) not in shown}
+        shown |= {_identity(pair) for pair in pairs}
+        if fresh:
+            found[table] = [pair for pair in pairs if pair.published.strategy in fresh]
+    return found
+
+
+def _identity(pair: Pair) -> tuple[int, str, str, float]:
+    cell = pair.published
+    return cell.workers, cell.strategy, cell.problem, cell.median
 
 
 def agreement(pairs: Sequence[Pair], preset: str) -> tuple[int, list[Ours]]:

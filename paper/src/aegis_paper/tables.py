@@ -167,17 +167,17 @@ def _latex_cell(table: ScoreTable, strategy: str, problem: str) -> str:
 
 def ranks_as_text(ranking: Ranking) -> str:
     """Average ranks for a terminal."""
-    rows = (f"{name:<9}" + "".join(f"{each:>7}" for each in rest) for name, *rest in _rank_rows(ranking))
-    return "\n".join([*wrap(_rank_title(ranking), TEXT_WIDTH), "", *rows, ""])
+    rows = (f"{name:<9}" + "".join(f"{each:>7}" for each in rest) for name, *rest in rank_rows(ranking))
+    return "\n".join([*wrap(rank_title(ranking), TEXT_WIDTH), "", *rows, ""])
 
 
 def ranks_as_latex(ranking: Ranking) -> str:
     """Average ranks in a floating environment of its own; needs booktabs."""
-    head, *rows = (" & ".join(row) + r" \\" for row in _rank_rows(ranking))
+    head, *rows = (" & ".join(row) + r" \\" for row in rank_rows(ranking))
     lines = [
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{latex(_rank_title(ranking))}}}",
+        rf"\caption{{{latex(rank_title(ranking))}}}",
         rf"\begin{{tabular}}{{l*{{{len(_milestones(ranking))}}}{{r}}}}",
         *(r"\toprule", head, r"\midrule", *rows, r"\bottomrule"),
         *(r"\end{tabular}", r"\end{table}", ""),
@@ -206,14 +206,15 @@ def ranks_as_csv(rankings: Sequence[Ranking]) -> str:
     return _csv(parts)
 
 
-def _rank_title(ranking: Ranking) -> str:
+def rank_title(ranking: Ranking) -> str:
+    """What a table of ranks shows."""
     return (
         f"{ranking.family}, {ranking.workers} workers, preset {ranking.preset}: average rank after so many "
         f"evaluations, over n = {ranking.instances} instances, runs of each: {span(ranking.repeats)}."
     )
 
 
-def _rank_rows(ranking: Ranking) -> list[list[str]]:
+def rank_rows(ranking: Ranking) -> list[list[str]]:
     """The heading, then the methods, the best at the end of the budget first."""
     milestones = _milestones(ranking)
     ordered = sorted(ranking.strategies, key=lambda strategy: float(ranking.of(strategy)[-1]))

@@ -22,6 +22,7 @@ app.command(epilog=commands.FIGURE_EXAMPLES)(commands.figure)
 app.command()(commands.compare)
 app.command()(commands.counts)
 app.command()(commands.claims)
+app.command()(commands.report)
 app.command()(problems.picture)
 app.command("build-profet")(problems.build_profet)
 

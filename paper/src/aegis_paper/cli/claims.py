@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.markup import escape
 
-from aegis_paper.claim_rules import Check
 from aegis_paper.claims import Finding, Judgement
 from aegis_paper.published import RUNS
 
@@ -30,11 +29,10 @@ def print_claims(judgements: Sequence[Judgement], console: Console) -> None:
     """One paragraph per claim."""
     for judgement in judgements:
         color = COLORS[judgement.finding]
-        console.print(f"[bold]{escape(judgement.claim.text)}[/bold]: [{color}]{_verdict(judgement)}[/{color}]")
-        for check in judgement.checks:
-            if check.numbers:
-                console.print(f"  {_answer(check)}", markup=False)
-        if missing := _missing(judgement):
+        console.print(f"[bold]{escape(judgement.claim.text)}[/bold]: [{color}]{verdict_of(judgement)}[/{color}]")
+        for answer in answers_of(judgement):
+            console.print(f"  {answer}", markup=False)
+        if missing := missing_in(judgement):
             console.print(f"  {missing}", style="dim")
         console.print(f"  {judgement.claim.command}\n", style="dim", markup=False)
     console.print(NOTE, markup=False)
@@ -44,26 +42,27 @@ def as_markdown(judgements: Sequence[Judgement]) -> str:
     """Claim, command, verdict and numbers in a table."""
     lines = ["| The paper's claim | Command | Verdict | Numbers |", "|---|---|---|---|"]
     for judgement in judgements:
-        numbers = [_answer(check) for check in judgement.checks if check.numbers]
         cells = [
             judgement.claim.text,
             f"`{judgement.claim.command}`",
-            f"**{_verdict(judgement)}**",
-            "<br>".join(filter(None, [*numbers, _missing(judgement)])),
+            f"**{verdict_of(judgement)}**",
+            "<br>".join(filter(None, [*answers_of(judgement), missing_in(judgement)])),
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, "", NOTE])
 
 
-def _verdict(judgement: Judgement) -> str:
-    return f"{judgement.finding} so far" if _missing(judgement) else judgement.finding.value
+def verdict_of(judgement: Judgement) -> str:
+    """What became of the claim, as far as it has been run."""
+    return f"{judgement.finding} so far" if missing_in(judgement) else judgement.finding.value
 
 
-def _answer(check: Check) -> str:
-    return f"{check.case}: {ANSWERS[check.holds]}; {check.numbers}"
+def answers_of(judgement: Judgement) -> list[str]:
+    """The answer in each case that has been run, with its numbers."""
+    return [f"{check.case}: {ANSWERS[check.holds]}; {check.numbers}" for check in judgement.checks if check.numbers]
 
 
-def _missing(judgement: Judgement) -> str:
+def missing_in(judgement: Judgement) -> str:
     """The cases without an answer; nothing if there is no answer at all, which the verdict says already."""
     missing = [check.case for check in judgement.checks if not check.numbers]
     return f"not yet run: {'; '.join(missing)}" if len(missing) not in (0, len(judgement.checks)) else ""

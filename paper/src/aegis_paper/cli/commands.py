@@ -224,6 +224,21 @@ def counts(
     print_counts(results_in(records), workers, preset, Console(highlight=False))
 
 
+def report(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", dir_okay=False, help="The page to write.")
+    ] = Path("aegis-paper.html"),
+    records: RecordsFile = None,
+) -> None:
+    """Write one HTML page with every claim and its verdict, every table and every figure that the records give."""
+    from aegis_paper.cli import report as page
+    from aegis_paper.cli.selection import results_in
+
+    require_writable(output)
+    output.write_text(page.report(results_in(records)), encoding="utf-8")
+    typer.echo(f"Wrote {output}: open it in a browser.", err=True)
+
+
 def claims(
     preset: Preset = "paper",
     format: Annotated[str, typer.Option(metavar="NAME", help="text or markdown.")] = "text",

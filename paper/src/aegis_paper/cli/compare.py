@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from aegis_paper.comparison import Pair, agreement, compare
+from aegis_paper.comparison import Pair, agreement, compare_all
 from aegis_paper.published import RUNS, paper_name
 from aegis_paper.scores import Results
 from aegis_paper.statistics import Verdict, span
@@ -26,14 +26,7 @@ def print_comparison(
     results: Results, tables: Iterable[tuple[str, int]], presets: Sequence[str], console: Console
 ) -> None:
     """All tables of which something has been run."""
-    found: dict[tuple[str, int], list[Pair]] = {}
-    shown: set[tuple[int, str, str, float]] = set()
-    for table in tables:
-        pairs = compare(results, *table, presets)
-        fresh = {pair.published.strategy for pair in pairs if _identity(pair) not in shown}
-        shown |= {_identity(pair) for pair in pairs}
-        if fresh:
-            found[table] = [pair for pair in pairs if pair.published.strategy in fresh]
+    found = compare_all(results, tables, presets)
     if not found:
         raise InvalidInput(
             f"{results.records.file} has no runs of these tables: make some with `aegis-paper run PLAN --out FILE`."
@@ -72,7 +65,7 @@ def totals(pairs: Sequence[Pair], presets: Sequence[str]) -> Table:
     for strategy in dict.fromkeys(pair.published.strategy for pair in pairs):
         rows = [pair for pair in pairs if pair.published.strategy == strategy]
         name = paper_name(strategy, rows[0].published.study)
-        table.add_row(name, *(_total(rows, preset) for preset in presets))
+        table.add_row(name, *(total(rows, preset) for preset in presets))
     return table
 
 
@@ -88,12 +81,6 @@ def differences(pairs: Sequence[Pair]) -> list[str]:
     return [f"{preset}: {what} on {', '.join(names)}: {why}." for (preset, what, why), names in problems.items()]
 
 
-def _identity(pair: Pair) -> tuple[int, str, str, float]:
-    """The same for all tables that print the same runs: AEGiS stands in every study of the paper."""
-    cell = pair.published
-    return cell.workers, cell.strategy, cell.problem, cell.median
-
-
 def _ours(pair: Pair, preset: str) -> tuple[str, str, str]:
     ours = pair.ours.get(preset)
     if ours is None:
@@ -102,6 +89,7 @@ def _ours(pair: Pair, preset: str) -> tuple[str, str, str]:
     return number(ours.median), str(ours.n), f"[{color}]{ours.verdict}[/{color}]"
 
 
-def _total(pairs: Sequence[Pair], preset: str) -> str:
+def total(pairs: Sequence[Pair], preset: str) -> str:
+    """How many medians of a preset agree, of how many, from how many runs."""
     agreed, judged = agreement(pairs, preset)
     return f"{agreed} of {len(judged)} (n = {span(each.n for each in judged)})" if judged else NOT_RUN
