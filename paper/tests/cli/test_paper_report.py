@@ -92,7 +92,7 @@ def test_medians_are_those_of_the_runs_and_the_best_is_marked(made: Reader) -> N
 def test_published_medians_stand_beside_ours(made: Reader) -> None:
     found = [rows for rows in made.tables if rows[0][0][0] == "method and problem"]
     row, *_ = [row for rows in found for row in rows if row[0][0] == "AEGiS, Branin"]
-    assert row[1][0] == "5.29e-06"
+    assert row[1][0] == "5.32e-06"
     assert "higher" in row[2][0]
 
 
