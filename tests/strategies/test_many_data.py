@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -144,3 +146,10 @@ def test_of_noisy_values_the_best_mean_of_all_points_counts():
     belief = optimizer.model().belief
     means = belief.gp.mean(optimizer.evidence().X)
     assert optimizer.best == optimizer.observed[int(means.argmin())]
+
+
+@pytest.mark.parametrize(("pending", "size"), [(0, LIMIT), (10, LIMIT - 10), (100, LIMIT - LIMIT // 4)])
+def test_it_leaves_room_for_pending_points(pending, size):
+    """Which some moves add to it: a suggestion must not take longer because there are many workers."""
+    evidence = replace(evidence_of(150), pending=np.random.default_rng(2).random((pending, 2)))
+    assert len(learn(evidence)[0].gp.X) == size

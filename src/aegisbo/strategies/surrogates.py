@@ -183,7 +183,9 @@ class AdditiveSurrogate:
         if n > LEARNED_FROM:
             learned_then = AdditiveHyperparameters(tuple(memory["phi"]), memory["s"], memory["constant"])
             if n > CONDITIONED_ON:
-                rows = thinned(X, y, learned_then.lengthscale, CONDITIONED_ON, len(evidence.y))
+                # Some moves add the pending points, and must not take longer where there are many.
+                room = CONDITIONED_ON - min(len(evidence.pending), CONDITIONED_ON // 4)
+                rows = thinned(X, y, learned_then.lengthscale, room, len(evidence.y))
                 gp = _grown(learned_then, X[rows], y[rows], len(rows), None if extra is None else extra[rows])
             else:
                 gp = _grown(learned_then, X, y, memory["learned_at"], extra)
