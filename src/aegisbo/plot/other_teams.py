@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from aegisbo.advice import Advice
 from aegisbo.arrays import Array
-from aegisbo.plot.canvas import BEST, FAINT, LINE, Look, Picture, canvas, heading, label, legend, plain
+from aegisbo.plot.canvas import BEST, FAINT, LINE, Look, Picture, canvas, explain_marks, heading, label, plain
 from aegisbo.plot.time_axis import unit_of
 
 APART = 0.06  # of a step between two sizes: how far the two kinds of a size are from each other
@@ -47,7 +47,7 @@ def advice(found: Advice) -> Picture:
         label(axis, "workers", what)
         axis.set_xticks(range(len(sizes)), [str(each) for each in sizes])
         axis.set_ylim(bottom=0.0)
-    legend(time)
+    explain_marks(figure, [time])
     return figure
 
 
