@@ -37,9 +37,9 @@ def environment(python: str, folder: Path) -> Path:
     return folder / "bin" / "python"
 
 
-def build(folder: Path) -> Path:
+def build(folder: Path, scratch: Path) -> Path:
     """The wheel, built from the sdist, which was built from the checkout."""
-    python = environment(sys.executable, folder / "builder")
+    python = environment(sys.executable, scratch / "builder")
     run(python, "-m", "pip", "install", "--quiet", "build")
     run(python, "-m", "build", "--outdir", folder, ROOT)
     (wheel,) = folder.glob("*.whl")
@@ -49,17 +49,17 @@ def build(folder: Path) -> Path:
     return wheel
 
 
-def try_install(python: str, kind: str, wheel: Path, folder: Path) -> str:
+def try_install(python: str, kind: str, wheel: Path, scratch: Path) -> str:
     """A line of the table."""
     extras = {PLAIN: (), OLDEST: IN_OLDEST}.get(kind, (kind,))
-    here = environment(python, folder / "environment")
+    here = environment(python, scratch / "environment")
     wanted = f"{wheel}[{','.join(extras)}]" if extras else wheel
     pins = ["--constraint", HERE / "oldest.txt"] if kind == OLDEST else []
     run(here, "-m", "pip", "install", "--quiet", "--no-compile", wanted, *pins)
     version = run(here, "-c", "import platform; print(platform.python_version())")
     megabytes = sum(file.stat().st_size for file in here.parents[1].glob("lib/**/*") if file.is_file()) / 1e6
     said = run(here, HERE / "smoke.py", *extras).splitlines()[-1]
-    shutil.rmtree(folder / "environment")
+    shutil.rmtree(scratch / "environment")
     return f"| {version} | {kind} | {megabytes:.0f} MB | {said} |"
 
 
@@ -72,13 +72,13 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where to build; a temporary one unless given")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        folder = given.folder or Path(temporary)
-        wheel = build(folder)
+        scratch = Path(temporary)
+        wheel = build(given.folder or scratch, scratch)
         print("\n| Python | installed | size of the environment | smoke run |\n|---|---|---|---|")
         failed = []
         for python, kind in ((python, kind) for python in given.python for kind in given.only):
             try:
-                print(try_install(python, kind, wheel, folder), flush=True)
+                print(try_install(python, kind, wheel, scratch), flush=True)
             except RuntimeError as error:
                 failed.append(f"{python}, {kind}: {error}")
         sys.exit("\n\n".join(failed) or 0)
