@@ -1,7 +1,7 @@
 # Every target sets up what it needs; `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-long lint demo bench clean
+.PHONY: help setup test test-long lint demo bench package clean
 
 VENV := .venv
 BENCH_VENV := .venv-bench
@@ -71,6 +71,11 @@ $(BENCH_VENV)/.stamp: benchmarks/requirements.txt pyproject.toml
 	$(BENCH_VENV)/bin/pip install --quiet "$$(grep '^torch==' benchmarks/requirements.txt)"
 	$(BENCH_VENV)/bin/pip install --quiet --requirement benchmarks/requirements.txt --editable .
 	@touch $@
+
+package: setup ## build wheel and sdist, and try them in clean environments with each extra (minutes, large downloads)
+	mkdir -p dist
+	rm -f dist/aegisbo-*
+	$(VENV)/bin/python release/try_installs.py --folder dist
 
 clean: ## delete caches and build products (the environments stay)
 	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

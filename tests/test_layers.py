@@ -22,6 +22,7 @@ FLOORS: tuple[dict[str, set[str]], ...] = (
     {"cli": CORE | {"typer"}},
     {"__init__": set()},  # the front door: re-exports only
     {"plot": {"numpy", "matplotlib"}},
+    {"advice": {"numpy"}},
     {
         "simulation": NUMERIC,
         "integrations": {"numpy", "optuna", "gest_api", "ray", "sklearn", "joblib"},

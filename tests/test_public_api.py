@@ -101,7 +101,7 @@ def test_every_public_name_explains_itself(name: str) -> None:
 
 
 def test_the_rooms_that_the_readme_names_open_by_themselves() -> None:
-    names = ("study.retry", "study.forget", "strategies.Aegis", "plot.slices", "executors.Slurm")
+    names = ("study.retry", "study.forget", "strategies.Aegis", "plot.slices", "executors.Slurm", "advice.advise")
     code = "import aegisbo; " + "; ".join(f"aegisbo.{name}" for name in names)
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

@@ -10,6 +10,7 @@ from aegisbo.errors import AegisError, SpaceExhausted
 OPTIONAL = ["AegisSampler", "from_optuna"]  # need an extra, so a star import leaves them out
 
 if TYPE_CHECKING:
+    from aegisbo import advice as advice
     from aegisbo import executors as executors
     from aegisbo import plot as plot
     from aegisbo import strategies as strategies
@@ -37,7 +38,7 @@ else:
 
     def __getattr__(name: str) -> object:
         """Load what is asked for, and SciPy with it, on first use: `import aegisbo` alone is quick."""
-        if name in ("executors", "plot", "strategies", "study"):
+        if name in ("advice", "executors", "plot", "strategies", "study"):
             return import_module(f"aegisbo.{name}")
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

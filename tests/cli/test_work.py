@@ -66,6 +66,16 @@ def test_the_study_knows_its_function_its_space_and_its_budget(folder: Path) -> 
     assert {trial.state for trial in aegisbo.load("run.db").trials} <= {"done", "failed"}
 
 
+def test_time_can_be_what_evaluations_cost(folder: Path) -> None:
+    call("work", "run.db", "work_module:squared", *NEW[:2], "--seed", "3", "--quiet", "--cost", "time", "--budget", "6")
+    result = aegisbo.load("run.db")
+    assert result.optimizer.settings.cost == "time"
+    assert "expected_seconds" in result.trials[5].note
+    assert replay("run.db").differences == ()
+    with pytest.raises(InvalidInput, match="--cost goes with --space"):
+        call("work", "run.db", "--cost", "time")
+
+
 def test_copies_and_minimize_continue_each_other(folder: Path) -> None:
     common = ("--space", "space.toml", "--strategy", "random", "--seed", "3", "--quiet")
     program = ("--command", "expr {k} + 1")
@@ -86,7 +96,7 @@ def test_what_is_missing_is_named(folder: Path) -> None:
         call("work", "run.db", "work_module:squared", *NEW)
     with pytest.raises(InvalidInput, match="--seed goes with --space"):
         call("work", "run.db", "work_module:squared", "--seed", "3")
-    with pytest.raises(InvalidInput, match=r"lease is 0.0: give seconds, more than 0"):
+    with pytest.raises(InvalidInput, match=r"lease is 0.0: give seconds, more than 0\.$"):
         call("work", "run.db", "work_module:squared", *NEW, "--lease", "0")
     assert not Path("run.db").exists()
     aegisbo.minimize(lambda x: float(x[0]), [(0.0, 1.0)], budget=1, study="mine.db", executor="serial")

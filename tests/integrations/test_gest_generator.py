@@ -62,7 +62,6 @@ def test_results_from_elsewhere_failures_and_maximization() -> None:
     [
         ({"objectives": {"f": "MINIMIZE", "g": "MINIMIZE"}}, "give one to minimize or to maximize"),
         ({"objectives": {"f": "EXPLORE"}}, "give one to minimize or to maximize"),
-        ({"constraints": {"g": ["LESS_THAN", 1.0]}}, "return NaN where one is violated"),
         ({"variables": {"x": "CONTEXTUAL"}}, "A variable is a ContextualVariable: give it bounds"),
     ],
 )
@@ -78,3 +77,25 @@ def test_an_unknown_id_and_an_exhausted_space_are_value_errors() -> None:
     assert {point["k"] for point in generator.suggest(3)} == {1, 2, 3}
     with pytest.raises(ValueError, match="evaluated"):
         generator.suggest(1)
+
+
+def test_constraints_are_limits_on_what_results_tell() -> None:
+    limits = {"g": ["LESS_THAN", 1.0], "h": ["GREATER_THAN", -2.5], "k": ["BOUNDS", 0.0, 4.0]}
+    generator = AegisGenerator(vocs(constraints=limits), seed=1, n_initial=2)
+    twin = aegisbo.Optimizer(
+        {"x": (-5.0, 10.0), "y": (2.0, 3.0), "act": aegisbo.Choice(["relu", "tanh"])},
+        seed=1, n_initial=2, limits=["g <= 1", "h >= -2.5", "k >= 0", "k <= 4"],
+    )  # fmt: skip
+    for _ in range(6):
+        (point,), trial = generator.suggest(), twin.ask()
+        assert {name: point[name] for name in VARIABLES} == trial.params
+        measured = {"g": point["x"], "h": -point["y"], "k": 2.0}
+        generator.ingest([{**point, "f": value(point), **measured}])
+        twin.tell(trial, value(point), measured=measured)
+    assert generator.optimizer.best == twin.best
+    assert generator.optimizer.best.measured["g"] <= 1.0
+    (point,) = generator.suggest()
+    generator.ingest([{**point, "f": 0.0, "g": 0.0, "h": 0.0}])
+    assert generator.optimizer.trials[-1].state == "invalid"
+    generator.ingest([{"x": 0.5, "y": 2.5, "act": "relu", "f": -9.0, "g": 0.5, "h": 0.0, "k": 1.0}])
+    assert generator.optimizer.best.value == -9.0

@@ -387,11 +387,11 @@ class TestFront:
             plot.front(result, {"lr": 1e-3, "units": 100, "a$ct": "relu"})
 
 
-EVERY = [name for name in plot.__all__ if name != "front"]
+EVERY = [name for name in plot.OF_A_RUN if name != "front"]
 
 
 class TestAll:
-    @pytest.mark.parametrize("kind", plot.__all__)
+    @pytest.mark.parametrize("kind", plot.OF_A_RUN)
     def test_it_shows_in_a_notebook_and_is_written_as_png_and_svg(self, result: Result, kind: str) -> None:
         figure = result.plot(kind, **({"trial": 15} if kind == "front" else {}))
         assert isinstance(figure, Figure)

@@ -85,7 +85,7 @@ def test_no_more_processes_are_started_than_there_are_runs(monkeypatch: pytest.M
 
 
 def test_a_process_that_dies_is_an_error_that_names_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "_simulate", lambda spec: os._exit(3))
+    monkeypatch.setattr(many, "simulate", lambda spec: os._exit(3))
     with pytest.raises(AegisError, match=r"Branin.* gave no record: Its process ended with exit code 3"):
         list(simulate_all([spec(0), spec(1)], jobs=2))
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from aegisbo import __version__
 from aegisbo.cli import (
     add,
+    advise,
     demo,
     edit,
     export,
@@ -46,6 +47,7 @@ app.command("set", epilog=set.EXAMPLES)(set.set_)
 app.command()(show.show)
 app.command()(report.report)
 app.command()(serve.serve)
+app.command(epilog=advise.EXAMPLES)(advise.advise)
 app.command()(edit.retry)
 app.command()(edit.forget)
 app.command()(replay.replay)

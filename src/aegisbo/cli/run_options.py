@@ -27,6 +27,10 @@ Ahead = Annotated[
         min=0, metavar="N", help="Make the next point ready while all workers are busy, up to N results behind."
     ),
 ]
+Cost = Annotated[
+    str | None,
+    typer.Option(metavar="time", help="`time`: prefer points that are evaluated quickly, where that pays."),
+]
 ConstraintTexts = Annotated[
     list[str] | None,
     typer.Option(

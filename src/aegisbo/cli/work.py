@@ -15,6 +15,7 @@ from aegisbo.cli.minimize import NO_VALUE, chosen, log, report
 from aegisbo.cli.run_options import (
     Anyway,
     ConstraintTexts,
+    Cost,
     From,
     Given,
     GiveUpAfter,
@@ -92,6 +93,7 @@ def work(
     ] = 60.0,
     maximize: Maximize = False,
     noisy: Annotated[bool, typer.Option("--noisy", help="Values are noisy, as for `minimize`.")] = False,
+    cost: Cost = None,
     constraint: ConstraintTexts = None,
     limit: LimitTexts = None,
     anyway: Anyway = False,
@@ -106,6 +108,7 @@ def work(
         "seed": seed,
         "maximize": maximize,
         "noisy": noisy,
+        "cost": cost,
         "preset": preset,
         "constraints": constraint or None,
         "limits": limit or None,

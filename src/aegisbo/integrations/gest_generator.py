@@ -18,7 +18,8 @@ class AegisGenerator(Generator):  # type: ignore[misc]
     """Suggests points that take those still running into account; results may come in any order.
 
     Args:
-        vocs: variables with bounds or with a set of values, one objective, and constants; no constraints.
+        vocs: variables with bounds or with a set of values, one objective, constants, and constraints, which are limits
+            on what results tell beside the objective.
         options: of `aegisbo.Optimizer`, such as strategy, seed or n_initial.
 
     Raises:
@@ -32,8 +33,10 @@ class AegisGenerator(Generator):  # type: ignore[misc]
         ((self._objective, goal),) = vocs.objectives.items()
         self._constants = {name: constant.value for name, constant in vocs.constants.items()}
         self._names = list(vocs.variables)
+        self._limited = list(vocs.constraints)
         space = {name: _parameter(variable) for name, variable in vocs.variables.items()}
-        self.optimizer = Optimizer(space, maximize=type(goal).__name__ == "MaximizeObjective", **options)
+        maximize = type(goal).__name__ == "MaximizeObjective"
+        self.optimizer = Optimizer(space, maximize=maximize, limits=_limits(vocs.constraints), **options)
 
     def suggest(self, num_points: int | None = None) -> list[dict[str, Any]]:
         """So many points, one unless said, each with the number of its trial as _id.
@@ -48,26 +51,39 @@ class AegisGenerator(Generator):  # type: ignore[misc]
         return [{**trial.params, **self._constants, ID: trial.number} for trial in trials]
 
     def ingest(self, results: Iterable[Mapping[str, Any]]) -> None:
-        """Take in results: by _id if they were suggested here, else as observed elsewhere. NaN is a failure.
+        """Take in results: by _id if they were suggested here, else as observed elsewhere.
+
+        NaN is a failure, and so is a result without what has a constraint.
 
         Raises:
             InvalidInput: an _id was never suggested, or a point is none of the space.
         """
         for result in results:
             value, number = float(result[self._objective]), result.get(ID)
+            measured = {name: float(result[name]) for name in self._limited if name in result}
             if number is None:
-                self.optimizer.observe({name: result[name] for name in self._names}, value)
+                self.optimizer.observe({name: result[name] for name in self._names}, value, measured)
             elif not 0 <= int(number) < len(self.optimizer.trials):
                 raise InvalidInput(f"{ID} {number} was never suggested here: leave it out of results from elsewhere.")
             else:
-                self.optimizer.tell(int(number), value)
+                self.optimizer.tell(int(number), value, measured=measured)
 
     def _validate_vocs(self, vocs: Any) -> None:
         goals = [type(goal).__name__ for goal in vocs.objectives.values()]
         if goals not in (["MinimizeObjective"], ["MaximizeObjective"]):
             raise InvalidInput(f"The objectives are {goals}: give one to minimize or to maximize.")
-        if vocs.constraints:
-            raise InvalidInput(f"There are constraints on {list(vocs.constraints)}: return NaN where one is violated.")
+
+
+def _limits(constraints: Mapping[str, Any]) -> list[str]:
+    """The constraints as texts; bounds are two of them."""
+    found = []
+    for name, constraint in constraints.items():
+        kind = type(constraint).__name__
+        low = constraint.range[0] if kind == "BoundsConstraint" else constraint.value
+        high = constraint.range[1] if kind == "BoundsConstraint" else constraint.value
+        found += [f"{name} >= {float(low)!r}"] if kind != "LessThanConstraint" else []
+        found += [f"{name} <= {float(high)!r}"] if kind != "GreaterThanConstraint" else []
+    return found
 
 
 def _parameter(variable: Any) -> Real | Choice:

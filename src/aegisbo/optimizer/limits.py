@@ -34,6 +34,10 @@ class Limit:
         beyond = value - self.bound if self.symbol[0] == "<" else self.bound - value
         return math.ulp(self.bound) if beyond == 0.0 and len(self.symbol) == 1 else beyond  # the bound itself is beyond
 
+    def at(self, beyond: float) -> float:
+        """The value that is so much beyond the limit."""
+        return self.bound + beyond if self.symbol[0] == "<" else self.bound - beyond
+
 
 @dataclass(frozen=True)
 class Standing:

@@ -1,7 +1,7 @@
 """Figures of a run, drawn with matplotlib from the same facts as the report.
 
-Each function takes a result or the file of a study, and returns a matplotlib figure: it shows by itself in a notebook,
-and `figure.savefig("run.svg")` writes it. They are loaded on first use.
+Each function takes a result or the file of a study (`advice`: an advice), and returns a matplotlib figure: it shows by
+itself in a notebook, and `figure.savefig("run.svg")` writes it. They are loaded on first use.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from aegisbo.plot.choices import reasons
     from aegisbo.plot.decision import front
     from aegisbo.plot.one_parameter import slices
+    from aegisbo.plot.other_teams import advice
     from aegisbo.plot.shares import importance
     from aegisbo.plot.two_parameters import contour
     from aegisbo.plot.workers import timeline
 else:
     _HOMES = {  # named otherwise than their functions, which they would hide
+        "advice": "other_teams",
         "contour": "two_parameters",
         "convergence": "best_so_far",
         "front": "decision",
@@ -43,7 +45,9 @@ else:
             raise MissingExtra(f"aegisbo.plot.{name}", "plot") from error
 
 
-__all__ = ["contour", "convergence", "front", "importance", "reasons", "slices", "timeline"]
+OF_A_RUN = ("contour", "convergence", "front", "importance", "reasons", "slices", "timeline")
+
+__all__ = ["advice", "contour", "convergence", "front", "importance", "reasons", "slices", "timeline"]
 
 
 def draw(kind: str, run: Any, **options: Any) -> Picture:
@@ -52,8 +56,8 @@ def draw(kind: str, run: Any, **options: Any) -> Picture:
     Raises:
         UnknownName: there is no such figure.
     """
-    if kind not in __all__:
-        raise UnknownName("figure", kind, __all__)
+    if kind not in OF_A_RUN:
+        raise UnknownName("figure", kind, OF_A_RUN)
     figure: Picture = getattr(import_module(__name__), kind)(run, **options)
     return figure
 

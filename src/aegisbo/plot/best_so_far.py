@@ -8,12 +8,12 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from aegisbo.plot.canvas import BEST, FAINT, INK, LINE, Look, Picture, canvas, crowded, heading, label, legend, say
-from aegisbo.plot.source import Run, record_of
 from aegisbo.plot.time_axis import unit_of
 from aegisbo.plot.titles import summary
 from aegisbo.plot.value_axis import Values, mark_failures, values_of
 from aegisbo.report.convergence import Step
 from aegisbo.report.convergence import convergence as steps_of
+from aegisbo.report.source import Run, record_of
 
 
 def convergence(run: Run, *, target: float | None = None) -> Picture:

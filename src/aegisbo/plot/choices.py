@@ -12,12 +12,12 @@ from aegisbo.arrays import Array
 from aegisbo.outcome import FAILURES
 from aegisbo.plot.canvas import FAINT, INK, Look, Picture, canvas, crowded, explain_marks, heading, label, plain, say
 from aegisbo.plot.marks import Mark, marks_of
-from aegisbo.plot.source import Run, record_of
 from aegisbo.plot.titles import summary
 from aegisbo.plot.value_axis import Values, mark_failures, values_of
 from aegisbo.report.reasons import COVERED, Prediction, Reason, Yield, calibration, predictions, yields
 from aegisbo.report.reasons import reasons as reasons_of
 from aegisbo.report.record import Record
+from aegisbo.report.source import Run, record_of
 
 
 def reasons(run: Run) -> Picture:

@@ -9,10 +9,10 @@ from aegisbo.errors import InvalidInput, NoModel
 from aegisbo.optimizer import Trial
 from aegisbo.plot.canvas import BEST, FAINT, LINE, PENDING, Look, Picture, canvas, heading, label, legend, plain
 from aegisbo.plot.one_parameter import draw_slice, star, values_along
-from aegisbo.plot.source import Run, record_of
 from aegisbo.plot.titles import summary
 from aegisbo.report.front import Front, Place
 from aegisbo.report.front import front as front_of
+from aegisbo.report.source import Run, record_of
 
 SLICES = 5  # at most, beside the front
 

@@ -14,11 +14,11 @@ from aegisbo.optimizer.trial import in_brief
 from aegisbo.plot.canvas import BEST, LINE, Picture, canvas, explain_marks, label, plain
 from aegisbo.plot.parameter_axis import declare, places
 from aegisbo.plot.shares import needed_model
-from aegisbo.plot.source import Run, record_of
 from aegisbo.plot.titles import summary
 from aegisbo.plot.trials_along import draw_trials
 from aegisbo.plot.value_axis import Values
 from aegisbo.report.model import Slice
+from aegisbo.report.source import Run, record_of
 from aegisbo.space import Params
 from aegisbo.space.parameters import Choice, Parameter
 

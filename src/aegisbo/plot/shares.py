@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from aegisbo.errors import NoModel
 from aegisbo.plot.canvas import INK, LINE, Picture, canvas, label, legend, plain
-from aegisbo.plot.source import Run, record_of
 from aegisbo.plot.titles import summary
 from aegisbo.report.model import Model, model_of
 from aegisbo.report.record import Record
+from aegisbo.report.source import Run, record_of
 
 MOST = 20  # parameters shown
 

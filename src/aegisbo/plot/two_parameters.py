@@ -29,9 +29,9 @@ from aegisbo.plot.canvas import (
 from aegisbo.plot.one_parameter import center_of, known, where
 from aegisbo.plot.parameter_axis import declare, places
 from aegisbo.plot.shares import needed_model
-from aegisbo.plot.source import Run, record_of
 from aegisbo.plot.titles import summary
 from aegisbo.report.model import Contour, Model
+from aegisbo.report.source import Run, record_of
 from aegisbo.space import Params
 from aegisbo.space.cube import Continuous
 from aegisbo.space.parameters import Choice, Parameter

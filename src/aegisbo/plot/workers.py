@@ -13,11 +13,11 @@ from aegisbo.errors import UnknownName
 from aegisbo.outcome import FAILURES
 from aegisbo.plot.canvas import FAINT, INK, Look, Picture, canvas, crowded, label, say
 from aegisbo.plot.marks import STATES, Mark, marks_of
-from aegisbo.plot.source import Run, record_of
 from aegisbo.plot.time_axis import unit_of
 from aegisbo.plot.titles import summary
 from aegisbo.report.evaluations import Evaluation
 from aegisbo.report.record import Record
+from aegisbo.report.source import Run, record_of
 from aegisbo.report.timeline import Gap, Timeline
 from aegisbo.report.timeline import timeline as timeline_of
 

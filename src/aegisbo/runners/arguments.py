@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from threading import TIMEOUT_MAX
 from typing import Any
 
 from aegisbo.errors import InvalidInput
+from aegisbo.number import as_number
 from aegisbo.runners.command import Command
 from aegisbo.runners.pools import HERE, check_executor
 from aegisbo.runners.signature import check_callback, check_function
 from aegisbo.space.space import Space
 from aegisbo.strategies.checks import optional, switch
-from aegisbo.study.terms import TERMS, Check, seconds
+from aegisbo.study.terms import TERMS, Check
 
 
 def check_arguments(**given: Any) -> None:
@@ -72,9 +74,15 @@ def _file(name: str, value: Any) -> None:
         raise InvalidInput(f"{name} is {value!r}: give the name of a file, such as 'run.db', or None.")
 
 
+def _lease(name: str, value: Any) -> None:
+    number = as_number(value)
+    if number is None or not 0 < number <= TIMEOUT_MAX:
+        raise InvalidInput(f"{name} is {value!r}: give seconds, more than 0.")
+
+
 CHECKS: dict[str, Check] = {
     **TERMS,
-    "lease": seconds,
+    "lease": _lease,
     "study": _file,
     "raise_errors": optional(switch),
     "progress": optional(switch),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from traceback import format_exc
+from typing import Any, TypeVar
 
 from aegisbo.errors import AegisError
 from aegisbo.outcome import Outcome, kept
@@ -13,27 +15,36 @@ from aegisbo.runners.pools import make_pool
 from aegisbo.runners.pools.base import Pool
 from aegisbo.simulation.runs import Record, Spec, simulate
 
+What = TypeVar("What")
+Answer = TypeVar("Answer")
+
 
 def simulate_all(specs: Sequence[Spec], jobs: int = 1) -> Iterator[Record]:
-    """The records of all specs, in their order, each as soon as it is there.
+    """The records of all specs, in their order, each as soon as it is there; see `answers`."""
+    return answers(simulate, specs, jobs)
+
+
+def answers(simulation: Callable[[What], Answer], specs: Sequence[What], jobs: int = 1) -> Iterator[Answer]:
+    """What a simulation says of each spec, in their order, each as soon as it is there.
 
     Args:
+        simulation: what to call.
         specs: the runs.
-        jobs: how many worker processes to use; changes no record. With 1 the runs are simulated in this process.
+        jobs: how many worker processes to use; changes no answer. With 1 the runs are simulated in this process.
 
     Raises:
         AegisError: a worker process died. Exceptions of a simulation are raised here as they are, and end the others.
     """
     processes = min(jobs, len(specs))
     if processes <= 1:
-        yield from map(simulate, specs)
+        yield from map(simulation, specs)
         return
-    with closing(make_pool("processes", _simulate, processes, judge=kept)) as pool:
+    with closing(make_pool("processes", partial(_answer, simulation), processes, judge=kept)) as pool:
         for spec, outcome in zip(specs, _outcomes(specs, pool), strict=True):
-            yield _record(spec, outcome)
+            yield _checked(spec, outcome)
 
 
-def _outcomes(specs: Sequence[Spec], pool: Pool) -> Iterator[Outcome]:
+def _outcomes(specs: Sequence[Any], pool: Pool) -> Iterator[Outcome]:
     """How each simulation ended, in the order of the specs; no process waits for the slowest."""
     waiting = iter(enumerate(specs))
     for number, spec in islice(waiting, pool.capacity):
@@ -48,19 +59,18 @@ def _outcomes(specs: Sequence[Spec], pool: Pool) -> Iterator[Outcome]:
         yield ended.pop(wanted)
 
 
-def _simulate(spec: Spec) -> Record | Exception:
+def _answer(simulation: Callable[[What], Answer], spec: What) -> Answer | Exception:
     """In a worker process: an exception is returned, because an outcome holds only its text."""
     try:
-        return simulate(spec)
+        return simulation(spec)
     except Exception as error:
         error.add_note(format_exc())  # where it happened
         return error
 
 
-def _record(spec: Spec, outcome: Outcome) -> Record:
+def _checked(spec: Any, outcome: Outcome) -> Any:
     if outcome.state != "done":
         raise AegisError(f"The simulation of {spec} gave no record: {outcome.reason}")
     if isinstance(outcome.value, Exception):
         raise outcome.value
-    record: Record = outcome.value
-    return record
+    return outcome.value

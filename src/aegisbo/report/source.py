@@ -1,4 +1,4 @@
-"""What is drawn: the record of a run, wherever it is kept."""
+"""Whatever stands for a run, and its record."""
 
 from __future__ import annotations
 

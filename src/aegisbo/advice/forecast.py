@@ -1,0 +1,67 @@
+"""What simulated runs say about other teams of workers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aegisbo.simulation.comparison import Quartiles
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """How long one team of workers would take."""
+
+    workers: int
+    batches: bool  # nobody gets a new point before all have ended theirs
+    seconds: tuple[float, ...]  # until the target was reached, of each simulated run; infinity if it was not
+    evaluations: tuple[float, ...]  # that had ended by then, likewise
+
+    @property
+    def time(self) -> Quartiles:
+        """Seconds: the median of all runs and the range of their middle half."""
+        return _quartiles(self.seconds)
+
+    @property
+    def effort(self) -> Quartiles:
+        """Evaluations, likewise."""
+        return _quartiles(self.evaluations)
+
+    @property
+    def missed(self) -> int:
+        """How many runs gave up before they reached the target."""
+        return sum(map(math.isinf, self.seconds))
+
+    @property
+    def title(self) -> str:
+        """Who they are and how they work."""
+        if self.workers == 1:
+            return "1 worker"
+        return f"{self.workers} workers{', in batches' if self.batches else ''}"
+
+
+@dataclass(frozen=True)
+class Advice:
+    """How long teams of workers would take to find what a run has found."""
+
+    name: str  # of the run
+    target: float  # value to be reached
+    chosen: bool  # by the user; else it is close to the best of the run
+    results: int  # evaluations of the run from which this was learned
+    took: tuple[float, int] | None  # seconds and evaluations until the run itself reached it; None if nobody knows
+    given_up_after: int  # evaluations of a simulated run
+    forecasts: tuple[Forecast, ...]  # the team of the run itself comes first
+
+    def speedup(self, forecast: Forecast) -> float:
+        """How many times as fast as the team of the run; NaN if that team does not reach the target."""
+        base = self.forecasts[0].time.median
+        return base / forecast.time.median if math.isfinite(base) else math.nan
+
+
+def _quartiles(values: Sequence[float]) -> Quartiles:
+    """Each is one of the values, because between a number and infinity there is nothing."""
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75], method="inverted_cdf").tolist()
+    return Quartiles(low, middle, high)

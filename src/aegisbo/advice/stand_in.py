@@ -1,0 +1,131 @@
+"""A stand-in for the user's function: what a run has learned of values, limits, failures and times.
+
+Its values are the model's mean. A function drawn from the posterior would be as wavy everywhere as the kernel allows,
+and harder to minimize than the functions that people have (docs/advise.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator, default_rng
+
+from aegisbo.arrays import Array
+from aegisbo.errors import InvalidInput
+from aegisbo.optimizer import Optimizer
+from aegisbo.optimizer.limits import Limit
+from aegisbo.optimizer.policy import one_blas_thread
+from aegisbo.outcome import FAILURES
+from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.chance import Chance, NearFailures
+from aegisbo.strategies.durations import SHORTEST, Durations
+from aegisbo.strategies.limits import SURROGATE
+from aegisbo.strategies.success import believe_in_success
+from aegisbo.strategies.surrogates import Belief
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """How one evaluation goes."""
+
+    seconds: float
+    value: float | None = None  # as the user would measure it; None if it fails
+    level: float | None = None  # the value without its noise
+    measured: Mapping[str, float] | None = None  # beside the value, by name
+
+
+@dataclass(frozen=True)
+class Times:
+    """How long evaluations take: what is expected, and by how much that was wrong."""
+
+    durations: Durations
+    errors: Array  # (k,) of log seconds, each as likely as the others
+    failed: Array  # (f,) seconds of evaluations that failed, likewise
+
+    def draw(self, z: Array, rng: Generator, *, fails: bool) -> float:  # (1, width)
+        """Seconds of one evaluation."""
+        if fails and len(self.failed):
+            return float(rng.choice(self.failed))
+        return float(np.exp(self.durations.log_seconds(z)[0][0] + rng.choice(self.errors)))
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """What is evaluated instead of the user's function."""
+
+    optimizer: Optimizer  # of the run
+    belief: Belief  # of its values
+    limited: tuple[tuple[Limit, Belief], ...]  # by how much each quantity is beyond its first limit
+    chance: Chance | float  # that an evaluation succeeds
+    times: Times
+
+    @classmethod
+    def of(cls, optimizer: Optimizer, belief: Belief) -> StandIn:
+        """The one that a run has learned.
+
+        Raises:
+            InvalidInput: nobody knows how long its evaluations took.
+        """
+        evidence, rng = optimizer.evidence(), default_rng(optimizer.seed)
+        times = _times(optimizer)
+        with one_blas_thread():
+            return cls(optimizer, belief, tuple(_limited(optimizer, evidence, rng)), _chance(evidence, rng), times)
+
+    def evaluate(self, x: Any, rng: Generator) -> Drawn:
+        """How an evaluation at x goes."""
+        z = self.optimizer.space.to_unit(x)[None, :]
+        fails = bool(rng.random() >= self._success(z))
+        noise = rng.standard_normal() * float(self.belief.gp.noise) ** 0.5 if self.optimizer.settings.noisy else 0.0
+        seconds = self.times.draw(z, rng, fails=fails)
+        if fails:
+            return Drawn(seconds)
+        level, value = self._value(z, 0.0), self._value(z, noise)
+        measured = {limit.name: limit.at(_at(belief, z)) for limit, belief in self.limited}
+        return Drawn(seconds, value, level, measured)
+
+    def _value(self, z: Array, noise: float) -> float:
+        return self.optimizer.direction.turned(_at(self.belief, z, noise))
+
+    def _success(self, z: Array) -> float:
+        return self.chance if isinstance(self.chance, float) else float(np.exp(self.chance.log_value(z)[0]))
+
+
+def _at(belief: Belief, z: Array, noise: float = 0.0) -> float:  # (1, width)
+    """What is believed at a point, with so much noise on the scale of the model."""
+    return float(belief.scale.measured(belief.gp.mean(z) + noise)[0])
+
+
+def _limited(optimizer: Optimizer, evidence: Evidence, rng: Generator) -> Iterator[tuple[Limit, Belief]]:
+    excess = evidence.excess
+    if excess is None:
+        return
+    first = {limit.name: (k, limit) for k, limit in reversed([*enumerate(optimizer.settings.limits)])}
+    for k, limit in first.values():
+        yield limit, SURROGATE.fit(replace(evidence, y=excess[:, k], excess=None), {}, rng)[0]
+
+
+def _chance(evidence: Evidence, rng: Generator) -> Chance | float:
+    """What was learned of it where it depends on the point; else how often evaluations succeeded."""
+    chance, _ = believe_in_success(evidence, {}, rng)
+    if chance is None or isinstance(chance, NearFailures):
+        return len(evidence.y) / (len(evidence.y) + len(evidence.failed))
+    return chance
+
+
+def _times(optimizer: Optimizer) -> Times:
+    timing = optimizer.evidence(within=0.0).timing
+    assert timing is not None  # it is told where time is short
+    durations = timing.durations
+    if durations is None:
+        raise InvalidInput(
+            "Nobody knows how long the evaluations took: use a study, or tell it: tell(trial, value, seconds=3.2)."
+        )
+    errors = np.log(np.maximum(timing.seconds, SHORTEST)) - durations.log_seconds(timing.X)[0]
+    size = float(np.sqrt(np.mean(errors**2)))
+    if size > 0.0:  # at points that were learned from they are too small
+        errors = errors * (durations.spread / size)
+    failed = [trial.seconds for trial in optimizer.trials if trial.state in FAILURES and trial.seconds]
+    return Times(durations, errors, np.array(failed))

@@ -1,0 +1,57 @@
+"""Workers on a virtual clock who evaluate a stand-in, without waiting or in batches."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numpy.random import default_rng
+
+from aegisbo.advice.stand_in import Drawn, StandIn
+from aegisbo.runners.protocol import Finished
+from aegisbo.simulation.clock import VirtualWorkers
+from aegisbo.simulation.laws import Constant
+
+
+class Team(VirtualWorkers):
+    """Virtual workers whose jobs go as the stand-in says; the luck of a job depends on the seed and its number only.
+
+    Args:
+        stand_in: what they evaluate.
+        workers: how many jobs run at a time.
+        batches: whether nobody gets a new point before all have ended theirs.
+        suggestion: seconds that the choice of a point takes.
+        seed: decides the luck.
+    """
+
+    def __init__(self, stand_in: StandIn, workers: int, *, batches: bool, suggestion: float, seed: int) -> None:
+        super().__init__(self._answer, workers, Constant(), seed)
+        self.drawn: dict[int, Drawn] = {}  # by trial number
+        self._stand_in = stand_in
+        self._batches = batches
+        self._suggestion = suggestion
+
+    def submit(self, number: int, x: Any) -> int:
+        """Start an evaluation, after the time that the choice of its point took."""
+        self.spend(self._suggestion)
+        self.drawn[number] = self._stand_in.evaluate(x, default_rng([self._seed, number]))
+        return super().submit(number, number)
+
+    def seconds(self, number: int) -> float:
+        """How long trial `number` takes."""
+        return self.drawn[number].seconds
+
+    def collect(self, timeout: float | None = None) -> list[Finished]:
+        """What has ended; in batches nothing before all have."""
+        if not self._batches:
+            return super().collect(timeout)
+        if timeout is not None:  # the loop is still handing out the points of a batch
+            return []
+        batch: list[Finished] = []
+        while ended := super().collect():
+            batch += ended
+        return batch
+
+    def _answer(self, number: int) -> Any:
+        drawn = self.drawn[number]
+        return (math.nan if drawn.value is None else drawn.value), drawn.measured or {}

@@ -1,0 +1,123 @@
+"""`aegisbo advise`: what other numbers of workers would bring."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from aegisbo.cli.number_list import numbers_in
+from aegisbo.cli.study_file import StudyFile
+from aegisbo.cli.tables import duration, plain_table
+from aegisbo.cli.writing import require_writable
+from aegisbo.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from aegisbo.advice import Advice
+    from aegisbo.simulation.comparison import Quartiles
+
+EXAMPLES = """Examples:
+
+- `aegisbo advise run.db --workers 2,4,8,16`
+- `aegisbo advise run.db --workers 32 --target 0.05 --jobs 4 -o advice.png`
+"""
+
+
+def advise(
+    study: StudyFile,
+    workers: Annotated[
+        str, typer.Option(metavar="NUMBERS", help="Sizes of the teams to compare; that of the study is always there.")
+    ] = "2,4,8,16",
+    target: Annotated[
+        float | None,
+        typer.Option(
+            metavar="VALUE", help="To be reached; 1 % of the way from the best to the median value unless given."
+        ),
+    ] = None,
+    runs: Annotated[int, typer.Option(min=1, metavar="N", help="Simulated runs of each team.")] = 7,
+    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Simulations at a time; changes no result.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Decides all random numbers.")] = 0,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Draw it, too: a .png, .svg or .pdf file.")
+    ] = None,
+) -> None:
+    """Say how long other numbers of workers, or batches, would take to find what a study has found.
+
+    The study is simulated from its beginning by its own strategy, with the values that its model has learned and job
+    times like those that it has seen.
+    """
+    from aegisbo.advice import advise as ask
+
+    if output is not None:
+        require_writable(output)
+    found = ask(
+        study, numbers_in(workers, "--workers"), target=target, runs=runs, jobs=jobs, seed=seed, watch=_with_a_bar
+    )
+    console = Console(highlight=False, soft_wrap=True)
+    for line in _introduction(found):
+        console.print(line)
+    console.print(_table(found))
+    for line in _remarks(found):
+        console.print(line)
+    if output is not None:
+        _draw(found, output)
+        console.print(f"{output}: the same as a picture.")
+
+
+def _with_a_bar(reached: Iterator[tuple[float, float]], total: int) -> Iterable[tuple[float, float]]:
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    return track(reached, "Simulating", total, console=console, transient=True, disable=not console.is_terminal)
+
+
+def _introduction(found: Advice) -> Iterator[str]:
+    close = "" if found.chosen else ", 1 % of the way from the best value to the median one"
+    yield f"To reach {found.target:.6g}{close} (learned from {found.results} evaluations):\n"
+
+
+def _table(found: Advice) -> Table:
+    table = plain_table(["workers"], ["time", "middle half", "evaluations", "middle half", "times as fast"])
+    for k, forecast in enumerate(found.forecasts):
+        title = f"{forecast.workers}{', in batches' if forecast.batches else ''}{' (as it ran)' if k == 0 else ''}"
+        times, efforts = _texts(forecast.time, duration), _texts(forecast.effort, lambda number: f"{number:.0f}")
+        speedup = found.speedup(forecast)
+        table.add_row(title, *times, *efforts, f"{speedup:.2g}" if math.isfinite(speedup) else "-")
+    return table
+
+
+def _texts(quartiles: Quartiles, text: Callable[[float], str]) -> tuple[str, str]:
+    """The median and the middle half in words."""
+    low, middle, high = (
+        text(each) if math.isfinite(each) else "never" for each in (quartiles.low, quartiles.median, quartiles.high)
+    )
+    return middle, f"{low} to {high}"
+
+
+def _remarks(found: Advice) -> Iterator[str]:
+    runs = len(found.forecasts[0].seconds)
+    yield f"\nMedians of {runs} simulated runs of each team."
+    if found.took is not None:
+        yield f"The study itself took {duration(found.took[0])} and {found.took[1]} evaluations."
+    for forecast in found.forecasts:
+        if forecast.missed:
+            yield f"{forecast.title}: {forecast.missed} of {runs} gave up after {found.given_up_after} evaluations."
+    yield (
+        "The function is taken to be what the model believes, and job times to be as they were: what nobody has seen "
+        "yet is not in it."
+    )
+
+
+def _draw(found: Advice, file: Path) -> None:
+    from aegisbo.plot import advice
+
+    try:
+        advice(found).savefig(file, dpi=150)
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"{file} cannot be written: {error}") from error

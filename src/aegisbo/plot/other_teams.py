@@ -1,0 +1,60 @@
+"""How long other teams of workers would take."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from aegisbo.advice import Advice
+from aegisbo.arrays import Array
+from aegisbo.plot.canvas import BEST, FAINT, LINE, Look, Picture, canvas, explain_marks, heading, label, plain
+from aegisbo.plot.time_axis import unit_of
+
+APART = 0.06  # of a step between two sizes: how far the two kinds of a size are from each other
+
+
+def advice(found: Advice) -> Picture:
+    """The time and the evaluations that teams of each size would take, without waiting and in batches.
+
+    Args:
+        found: what `aegisbo.advice.advise` returned.
+
+    Returns:
+        A matplotlib figure: medians of the simulated runs, with the range of their middle half.
+    """
+    title = f"{plain(found.name)}: how long it would take to reach {found.target:.6g}"
+    figure, (time, effort) = canvas(2, (4.6, 3.6), title)
+    sizes = sorted({forecast.workers for forecast in found.forecasts})
+    longest = max((f.time.high for f in found.forecasts if math.isfinite(f.time.high)), default=1.0)
+    unit, size = unit_of(longest)
+    looks: dict[bool, Look] = {
+        False: {"color": LINE, "marker": "o", "label": "without waiting"},
+        True: {"color": BEST, "marker": "s", "label": "in batches"},
+    }
+    for batches, look in looks.items():
+        some = sorted((f for f in found.forecasts if f.batches == batches), key=lambda f: f.workers)
+        at = np.array([sizes.index(f.workers) + (APART if batches else -APART) for f in some])
+        _quartiles(time, at, [(f.time.low / size, f.time.median / size, f.time.high / size) for f in some], look)
+        _quartiles(effort, at, [(f.effort.low, f.effort.median, f.effort.high) for f in some], look)
+    if found.took is not None:
+        own, (seconds, evaluations) = sizes.index(found.forecasts[0].workers), found.took
+        for axis, value in ((time, seconds / size), (effort, evaluations)):
+            axis.plot([own], [value], "*", markersize=11, color=FAINT, label="the run itself")
+    for axis, what in ((time, f"time ({unit})"), (effort, "evaluations")):
+        heading(axis, what.partition(" ")[0].capitalize())
+        label(axis, "workers", what)
+        axis.set_xticks(range(len(sizes)), [str(each) for each in sizes])
+        axis.set_ylim(bottom=0.0)
+    explain_marks(figure, [time])
+    return figure
+
+
+def _quartiles(axis: Axes, at: Array, rows: list[tuple[float, float, float]], look: Look) -> None:
+    """Medians, joined by a line, with bars over the middle half; what is infinite is left out."""
+    quartiles = np.array(rows).reshape(-1, 3)
+    there = np.isfinite(quartiles[:, 1])
+    low, middle, high = quartiles[there].T
+    bars = [middle - low, np.where(np.isfinite(high), high, middle) - middle]
+    axis.errorbar(at[there], middle, bars, linewidth=1.6, elinewidth=1.2, capsize=3, markersize=5, **look)

@@ -1,0 +1,260 @@
+"""Advice about other teams: its parts against schedules made by hand, definitions and functions that are known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+
+import aegisbo
+from aegisbo import Choice, Optimizer, Real
+from aegisbo.advice import Advice, Forecast, advise
+from aegisbo.advice.stand_in import Drawn, StandIn
+from aegisbo.advice.teams import Team
+from aegisbo.errors import InvalidInput, NoModel, StudyError
+from aegisbo.optimizer import Settings
+from aegisbo.outcome import Outcome
+from aegisbo.report.model import model_of
+from aegisbo.runners.loop import run
+from aegisbo.study import Study
+
+SPACE = {"x": (-5.0, 10.0), "y": (2.0, 3.0)}
+
+
+def bowl(params: dict[str, Any]) -> float:
+    return (params["x"] - 3.0) ** 2 + 10.0 * (params["y"] - 2.5) ** 2
+
+
+def filled(
+    optimizer: Optimizer,
+    count: int = 20,
+    loss: Callable[[dict[str, Any]], Any] = bowl,
+    seconds: Callable[[dict[str, Any]], float | None] = lambda params: 2.0,
+) -> Optimizer:
+    """An optimizer whose trials ended one after the other; a loss of None is a failure after a tenth of a second."""
+    for _ in range(count):
+        trial = optimizer.ask()
+        answer = loss(trial.params)
+        if answer is None:
+            optimizer.end(trial, Outcome("failed", reason="bad", seconds=0.1))
+        else:
+            value, measured = answer if isinstance(answer, tuple) else (answer, None)
+            optimizer.tell(trial, value, seconds(trial.params), measured=measured)
+    return optimizer
+
+
+def stand_in_of(optimizer: Optimizer) -> StandIn:
+    model = model_of(optimizer)
+    assert model is not None
+    return StandIn.of(optimizer, model.belief)
+
+
+def points(count: int) -> list[dict[str, float]]:
+    return [{"x": -5.0 + 15.0 * u, "y": 2.0 + v} for u, v in default_rng(3).random((count, 2))]
+
+
+class TestStandIn:
+    @pytest.mark.parametrize("maximize", [False, True])
+    def test_its_values_are_what_the_model_predicts(self, maximize: bool) -> None:
+        sign = -1.0 if maximize else 1.0
+        optimizer = filled(Optimizer(SPACE, seed=0, maximize=maximize), loss=lambda params: sign * bowl(params))
+        stand_in = stand_in_of(optimizer)
+        for point in points(5):
+            found = stand_in.evaluate(point, default_rng(0))
+            assert found.value == found.level == pytest.approx(optimizer.predict(point).mean, rel=1e-6)
+
+    def test_noise_is_as_large_as_the_model_believes_and_no_part_of_the_level(self) -> None:
+        rng = default_rng(1)
+        loss = lambda params: params["x"] + 0.5 * rng.standard_normal()  # noqa: E731
+        optimizer = filled(Optimizer({"x": (-5.0, 10.0)}, strategy="random", seed=0, noisy=True), 60, loss)
+        stand_in = stand_in_of(optimizer)
+        found = [stand_in.evaluate({"x": -2.0}, default_rng(k)) for k in range(400)]
+        assert len({each.level for each in found}) == 1
+        assert found[0].level == pytest.approx(-2.0, abs=0.4)
+        assert np.std([each.value for each in found]) == pytest.approx(0.5, rel=0.4)
+
+    def test_what_has_limits_is_measured_as_it_was(self) -> None:
+        limits = ["heat <= 5", "heat >= -4", "weight >= -1"]
+        loss = lambda params: (bowl(params), {"heat": 2.0 * params["x"], "weight": params["y"]})  # noqa: E731
+        stand_in = stand_in_of(filled(Optimizer(SPACE, seed=0, strategy="random", limits=limits), 40, loss))
+        for point in points(5):
+            measured = stand_in.evaluate(point, default_rng(0)).measured
+            assert measured is not None
+            assert measured["heat"] == pytest.approx(2.0 * point["x"], abs=1.0)
+            assert measured["weight"] == pytest.approx(point["y"], abs=0.05)
+
+    def test_it_fails_where_evaluations_failed(self) -> None:
+        loss = lambda params: None if params["x"] > 5.0 else bowl(params)  # noqa: E731
+        stand_in = stand_in_of(filled(Optimizer(SPACE, seed=0, strategy="random"), 60, loss))
+        bad, good = ([stand_in.evaluate({"x": x, "y": 2.5}, default_rng(k)) for k in range(100)] for x in (9.0, 0.0))
+        assert sum(each.value is None for each in bad) > 80
+        assert sum(each.value is None for each in good) < 20
+        assert {each.seconds for each in bad if each.value is None} == {0.1}
+
+    def test_it_fails_as_often_as_evaluations_did_where_that_is_all_that_is_known(self) -> None:
+        lost = iter([True, False, False, False] * 20)
+        stand_in = stand_in_of(
+            filled(Optimizer(SPACE, seed=0, strategy="random"), 40, lambda p: None if next(lost) else bowl(p))
+        )
+        found = [stand_in.evaluate(point, default_rng(k)) for k, point in enumerate(points(400))]
+        assert sum(each.value is None for each in found) / 400 == pytest.approx(0.25, abs=0.08)
+
+    def test_times_depend_on_the_point_and_scatter_as_they_did(self) -> None:
+        rng = default_rng(5)
+        seconds = lambda params: 10.0 ** (params["y"] - 2.0) * float(np.exp(0.3 * rng.standard_normal()))  # noqa: E731
+        stand_in = stand_in_of(filled(Optimizer(SPACE, seed=0, strategy="random"), 80, seconds=seconds))
+        for y in (2.1, 2.9):
+            logs = np.log([stand_in.evaluate({"x": 0.0, "y": y}, default_rng(k)).seconds for k in range(500)])
+            assert logs.mean() == pytest.approx((y - 2.0) * math.log(10.0), abs=0.2)
+            assert logs.std() == pytest.approx(0.3, rel=0.25)
+
+
+class Scheduled:
+    """A stand-in whose evaluations take the given times in the order of their numbers; the value is the number."""
+
+    def __init__(self, seconds: list[float]) -> None:
+        self.seconds = list(seconds)
+        self.count = 0
+
+    def evaluate(self, x: Any, rng: np.random.Generator) -> Drawn:
+        self.count += 1
+        return Drawn(self.seconds[self.count - 1], float(self.count - 1), float(self.count - 1))
+
+
+@pytest.mark.parametrize(
+    ("batches", "suggestion", "ends"),
+    [
+        (False, 0.0, {0: 3.0, 1: 1.0, 2: 2.0, 3: 6.0, 4: 4.0}),
+        (True, 0.0, {0: 3.0, 1: 1.0, 2: 4.0, 3: 7.0, 4: 8.0}),
+        (True, 0.5, {0: 3.5, 1: 2.0, 2: 5.0, 3: 8.5, 4: 10.0}),
+    ],
+)
+def test_two_workers_follow_a_schedule_made_by_hand(batches: bool, suggestion: float, ends: dict[int, float]) -> None:
+    """Jobs of 3, 1, 1, 4 and 1 seconds. In batches, 2 and 3 begin when 0 has ended, and 4 when 3 has."""
+    team = Team(Scheduled([3.0, 1.0, 1.0, 4.0, 1.0]), 2, batches=batches, suggestion=suggestion, seed=0)
+    done = run(Optimizer(SPACE, strategy="random", seed=0), team, 5).finished
+    assert {job.number: job.finished for job in done} == ends
+
+
+class TestAdvise:
+    def test_equal_job_times_leave_no_difference_between_batches_and_not_waiting(self) -> None:
+        found = advise(filled(Optimizer(SPACE, seed=0)), [4], runs=2)
+        alone, together, batches = found.forecasts
+        assert [f.title for f in found.forecasts] == ["1 worker", "4 workers", "4 workers, in batches"]
+        assert together.seconds == batches.seconds
+        assert alone.seconds == tuple(2.0 * count for count in alone.evaluations)
+        assert together.seconds == tuple(2.0 * math.ceil(count / 4) for count in together.evaluations)
+        assert found.speedup(alone) == 1.0
+        assert found.speedup(together) == alone.time.median / together.time.median > 1.0
+
+    def test_the_target_is_close_to_the_best_or_what_the_user_says(self) -> None:
+        optimizer = filled(Optimizer(SPACE, seed=0, strategy="random", maximize=True), 9, lambda params: -bowl(params))
+        values = [trial.value for trial in optimizer.trials]
+        found = advise(optimizer, [], runs=1)
+        assert found.target == pytest.approx(0.99 * max(values) + 0.01 * float(np.median(values)))
+        assert advise(optimizer, [], target=-20, runs=1).target == -20.0
+
+    def test_a_target_that_nobody_reaches_takes_for_ever(self) -> None:
+        found = advise(filled(Optimizer(SPACE, seed=0, strategy="random")), [2], target=-1e3, runs=2)
+        assert found.given_up_after == 60
+        assert all(f.seconds == f.evaluations == (math.inf, math.inf) for f in found.forecasts)
+        assert found.forecasts[0].missed == 2
+        assert math.isnan(found.speedup(found.forecasts[0]))
+
+    def test_what_the_model_smooths_away_need_not_be_reached(self) -> None:
+        """The best value is lucky: the model does not believe it, and no simulated run would meet it."""
+        optimizer = filled(Optimizer(SPACE, seed=0), 20, lambda params: bowl(params) + math.sin(1e4 * params["x"]))
+        found = advise(optimizer, [], runs=2)
+        assert min(optimizer.predict(trial).mean for trial in optimizer.trials) > found.target
+        assert found.forecasts[0].missed == 0
+
+    def test_processes_change_no_number(self) -> None:
+        optimizer = filled(Optimizer(SPACE, seed=0, strategy="random"))
+        assert advise(optimizer, [2], runs=2, jobs=2) == advise(optimizer, [2], runs=2)
+
+    def test_conditions_constraints_limits_failures_and_known_points(self) -> None:
+        """All at once: it ends, and reaches the target."""
+        space = {"a": Choice(["p", "q"]), "x": Real(-5, 10, when={"a": "p"}), "y": (2.0, 3.0)}
+        optimizer = Optimizer(space, seed=0, constraints=["y < 2.9"], limits=["heat <= 8"], cost="time")
+        optimizer.observe({"a": "q", "y": 2.25}, 1.0, {"heat": 1.0})
+
+        def loss(params: dict[str, Any]) -> Any:
+            x = params.get("x", 7.0)
+            return None if params["y"] < 2.1 else (bowl({**params, "x": x}), {"heat": x})
+
+        found = advise(filled(optimizer, 14, loss, lambda params: params["y"]), [3], target=30.0, runs=1)
+        assert all(math.isfinite(f.time.median) for f in found.forecasts)
+
+    def test_a_study_knows_its_workers_and_how_long_it_took(self, tmp_path: Path) -> None:
+        with Study.open(tmp_path / "run.db", Settings.checked(SPACE, strategy="random", seed=0)) as study:
+            for k in range(8):
+                trial = study.optimizer.ask()
+                study.asked(trial, study.optimizer.memory, study.seen, 0.5)
+                outcome = Outcome("done", bowl(trial.params), seconds=2.0, began=1e9 + 2.0 * k, worker=k % 3)
+                study.ended(trial.number, outcome, 2.0)
+                study.optimizer.end(trial, outcome)
+        best = min(range(8), key=lambda k: study.optimizer.trials[k].value)
+        found = advise(tmp_path / "run.db", [3], runs=2)
+        assert [f.workers for f in found.forecasts] == [3, 3]
+        assert found.took is not None
+        assert found.took[1] <= best + 1
+        for seconds, evaluations in zip(found.forecasts[1].seconds, found.forecasts[1].evaluations, strict=True):
+            if math.isfinite(seconds):  # half a second for each choice, and a batch of three takes two seconds longer
+                full, rest = divmod(evaluations - 1, 3)
+                assert seconds == pytest.approx(2.0 * (full + 1) + 0.5 * (3 * full + rest + 1))
+
+
+class TestRefusals:
+    def test_too_few_results(self) -> None:
+        with pytest.raises(NoModel, match="it takes 3 values, and there are 2"):
+            advise(filled(Optimizer(SPACE, seed=0), 2))
+
+    def test_no_times(self) -> None:
+        with pytest.raises(InvalidInput, match="Nobody knows how long"):
+            advise(filled(Optimizer(SPACE, seed=0), 5, seconds=lambda params: None))
+
+    def test_no_value_that_counts(self) -> None:
+        optimizer = Optimizer(SPACE, seed=0, strategy="random", limits=["heat <= 0"])
+        with pytest.raises(NoModel, match="name a target"):
+            advise(filled(optimizer, 5, lambda params: (bowl(params), {"heat": 1.0})))
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            ({"workers": [0]}, "workers"),
+            ({"runs": 0}, "runs"),
+            ({"jobs": 1.5}, "jobs"),
+            ({"target": math.nan}, "target"),
+        ],
+    )
+    def test_numbers_that_are_none(self, given: dict[str, Any], message: str) -> None:
+        with pytest.raises(InvalidInput, match=message):
+            advise(filled(Optimizer(SPACE, seed=0), 5), **given)
+
+    def test_a_strategy_that_is_not_in_the_file(self, tmp_path: Path) -> None:
+        class Mine(aegisbo.strategies.Aegis):  # an object without a text
+            pass
+
+        with Study.open(tmp_path / "run.db", Settings.checked(SPACE, strategy=Mine(), seed=0)) as study:
+            for _ in range(5):
+                trial = study.optimizer.ask()
+                study.asked(trial, study.optimizer.memory, study.seen, 0.0)
+                outcome = Outcome("done", bowl(trial.params), seconds=1.0)
+                study.ended(trial.number, outcome, 1.0)
+                study.optimizer.end(trial, outcome)
+        with pytest.raises(StudyError, match="an object that is not part of the file"):
+            advise(tmp_path / "run.db", [2], target=-1e3, runs=1)
+
+
+def test_quartiles_are_among_the_values_also_where_some_are_infinite() -> None:
+    forecast = Forecast(4, True, (3.0, math.inf, 1.0, 2.0), (30.0, math.inf, 10.0, 20.0))
+    assert (forecast.time.low, forecast.time.median, forecast.time.high) == (1.0, 2.0, 3.0)
+    assert forecast.effort.median == 20.0
+    assert forecast.missed == 1
+    advice = Advice("run", 0.5, False, 20, None, 60, (Forecast(1, False, (8.0,), (9.0,)), forecast))
+    assert advice.speedup(forecast) == 4.0
