@@ -298,6 +298,30 @@ def test_a_log_that_is_removed_under_the_driver_costs_nothing(tmp_path: Path) ->
     assert [event.number for event in read_events(path)] == [0, None, 1, 2]
 
 
+READ_SLOWLY = """
+import sqlite3, sys
+connection = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
+connection.execute("BEGIN")
+connection.execute("SELECT count(*) FROM events").fetchone()
+print(flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_a_reader_at_the_end_leaves_no_log_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else whoever copies the study file alone would miss its last events."""
+    path = tmp_path / "run.db"
+    store = Store(path, quiet)
+    store.append("told", 0, {})
+    command = [sys.executable, "-c", READ_SLOWLY, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
+        assert reader.stdout is not None
+        reader.stdout.readline()
+        monkeypatch.setattr(store_module.time, "sleep", lambda seconds: reader.communicate(b"\n"))
+        store.close()
+    assert [file.name for file in tmp_path.iterdir()] == ["run.db"]
+
+
 def test_a_log_that_is_removed_at_the_moment_of_a_write_doubles_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ from aegisbo.errors import InvalidInput
 from aegisbo.number import as_number
 from aegisbo.optimizer import Optimizer, Result, Trial
 from aegisbo.outcome import FAILURES, Outcome, judged
+from aegisbo.study.export import from_cell
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.objective import Objective
 from aegisbo.study.store import read_events
@@ -64,7 +65,7 @@ class Earlier:
     def _of_file(self, path: Path) -> Table:
         try:
             with path.open(encoding="utf-8-sig", newline="") as file:
-                cells = list(csv.DictReader(file))
+                cells = [{name: from_cell(cell) for name, cell in row.items()} for row in csv.DictReader(file)]
         except OSError as error:
             raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
         except (UnicodeDecodeError, csv.Error) as error:

@@ -15,6 +15,7 @@ from aegisbo.optimizer import Optimizer, Trial
 from aegisbo.study.history import ENDINGS, optimizer_after
 from aegisbo.study.store import Event, read_events
 
+OBEYED = ("=", "+", "-", "@", "\t", "\r", "'")  # how texts begin that a spreadsheet may take for a formula
 TIMES = ("asked_at", "started_at", "ended_at")
 
 
@@ -81,7 +82,18 @@ def _csv(path: str | os.PathLike[str], out: TextIO) -> None:
     writer = csv.DictWriter(out, fieldnames=all_names(table) or ["number"], lineterminator="\n")
     writer.writeheader()
     for row in table:
-        writer.writerow({**row, **{name: _iso(row[name]) for name in TIMES}})
+        cells = {**row, **{name: _iso(row[name]) for name in TIMES}}
+        writer.writerow({name: as_cell(cell) for name, cell in cells.items()})
+
+
+def as_cell(cell: Any) -> Any:
+    """A cell of a CSV file; spreadsheets take some texts for formulas, which an apostrophe before them prevents."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(OBEYED) else cell
+
+
+def from_cell(cell: Any) -> Any:
+    """What `as_cell` was given."""
+    return cell[1:] if isinstance(cell, str) and cell[:1] == "'" and cell[1:].startswith(OBEYED) else cell
 
 
 def _iso(at: float | None) -> str | None:

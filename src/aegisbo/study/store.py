@@ -26,6 +26,8 @@ SINCE = (
 )
 WITH_LOG = 18  # the byte of an SQLite file that is 2 if it has a write-ahead log
 PATIENCE = 60.0  # seconds to wait for a reader that holds the file
+FAREWELL = 5.0  # seconds for readers to leave, so that no log is left behind
+TOUCH = "SELECT count(*) FROM events WHERE id < 0"  # opens the log
 
 TABLE = """
 CREATE TABLE events (
@@ -137,6 +139,11 @@ class Store:
         """Fold the write-ahead log into the file and let go of it."""
         with self._lock, _explained(self.path):
             self._connection.close()
+            deadline = monotonic() + FAREWELL
+            while self._log is not None and _beside(self.path, "-wal").exists() and monotonic() < deadline:
+                time.sleep(0.02)  # somebody reads, who cannot fold it in: whoever copies the file needs all of it
+                with closing(sqlite3.connect(self.path, PATIENCE)) as last:
+                    last.execute(TOUCH)
 
     def require_schema(self, schema: int) -> None:
         """Let versions refuse the file that do not know this schema, and would misread it."""
@@ -197,7 +204,7 @@ class Store:
             self._connection.execute(COPIES)
             return
         if self._journal("WAL") == "wal":
-            self._connection.execute("SELECT count(*) FROM events WHERE id < 0")  # which opens the log
+            self._connection.execute(TOUCH)
             self._log = _identity(_beside(self.path, "-wal"))
         else:  # file systems without shared memory, such as most network ones
             self._journal("DELETE")
