@@ -19,7 +19,7 @@ class Terminal(Console):
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print, with a mark for each character that the terminal would obey."""
-        from aegisbo.optimizer.failures import plain
+        from aegisbo.optimizer.trial import plain
 
         super().print(*(plain(each) if isinstance(each, str) else each for each in objects), **options)
 

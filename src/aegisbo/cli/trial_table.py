@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from aegisbo.cli.tables import plain_table
-from aegisbo.optimizer.failures import plain
+from aegisbo.optimizer.trial import plain
 from aegisbo.study.export import all_names
 
 PREFIXES = ("param_", "measured_")

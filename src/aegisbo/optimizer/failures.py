@@ -43,10 +43,3 @@ def cut(text: str, width: int = WIDTH) -> str:
     """The text on one line of at most so many characters, without any that a terminal would obey."""
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
     return line if len(line) <= width else f"{line[: max(width - 3, 0)]}..."
-
-
-def plain(text: str) -> str:
-    """The text in its lines, with a mark for each character that a terminal would obey: it may be a stranger's."""
-    return "".join(
-        letter if letter.isprintable() or letter in "\n\t" else "\N{REPLACEMENT CHARACTER}" for letter in text
-    )

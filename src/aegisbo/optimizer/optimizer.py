@@ -23,7 +23,7 @@ from aegisbo.optimizer.prediction import Prediction
 from aegisbo.optimizer.prepared import Prepared
 from aegisbo.optimizer.result import Result
 from aegisbo.optimizer.settings import Settings, as_stored
-from aegisbo.optimizer.trial import Trial, in_brief
+from aegisbo.optimizer.trial import Trial, in_brief, plain
 from aegisbo.optimizer.trials import Trials
 from aegisbo.outcome import FAILURES, SD, Failure, Outcome, is_sd, judged, with_measured
 from aegisbo.space import Params, Space
@@ -608,7 +608,7 @@ class Optimizer:
             "trials": counts + elsewhere,
             "best": self.best,
         }
-        return "\n".join(f"{name:>8}: {value}" for name, value in lines.items())
+        return plain("\n".join(f"{name:>8}: {value}" for name, value in lines.items()))
 
     def result(self, message: str = "") -> Result:
         """What has been found so far, with a message that says why it ends here."""

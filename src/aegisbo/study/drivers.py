@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from aegisbo.optimizer.failures import plain
+from aegisbo.optimizer.trial import plain
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.lock import is_driven
 from aegisbo.study.store import Event

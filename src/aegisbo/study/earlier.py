@@ -121,9 +121,9 @@ class Table:
 
 def _of_study(path: Path) -> Table:
     events = read_events(path)
+    optimizer = optimizer_after(events)
     known = [event.body["objective"] for event in events if "objective" in event.body]
-    objective = Objective.from_description(known[-1]) if known else None
-    return _of_optimizer(optimizer_after(events), str(path), objective)
+    return _of_optimizer(optimizer, str(path), Objective.from_description(known[-1]) if known else None)
 
 
 def _of_optimizer(optimizer: Optimizer, name: str, objective: Objective | None = None) -> Table:

@@ -79,11 +79,22 @@ def write(path: str | os.PathLike[str], form: str, out: TextIO) -> None:
 
 def _csv(path: str | os.PathLike[str], out: TextIO) -> None:
     table = rows(path)
-    writer = csv.DictWriter(out, fieldnames=all_names(table) or ["number"], lineterminator="\n")
+    writer = csv.DictWriter(_Lines(out), fieldnames=all_names(table) or ["number"])
     writer.writeheader()
     for row in table:
         cells = {**row, **{name: _iso(row[name]) for name in TIMES}}
         writer.writerow({name: as_cell(cell) for name, cell in cells.items()})
+
+
+class _Lines:
+    """Ends lines as text files do; told to do so itself, the module would not quote a cell that holds a return."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def write(self, line: str) -> int:
+        """One row."""
+        return self._out.write(line.removesuffix("\r\n") + "\n")
 
 
 def as_cell(cell: Any) -> Any:

@@ -15,7 +15,8 @@ from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.optimizer import ADDED
 from aegisbo.space import Space
 from aegisbo.space.constraints import Constraint
-from aegisbo.study.history import ENDINGS, RESULTS, History, follow
+from aegisbo.study.history import ENDINGS, RESULTS, History, follow, optimizer_after
+from aegisbo.study.soundness import making_sense
 from aegisbo.study.store import Event, read_events
 from aegisbo.study.study import build
 
@@ -68,6 +69,7 @@ def replay(
         InvalidInput: a constraint was a function, and is missing.
     """
     created, *events = read_events(Path(path))
+    optimizer_after([created, *events])  # which refuses events that make no sense
     space = Space.from_description(created.body["optimizer"]["space"]).given(constraints)
     past = _Past(History(created, space=space))
     asked = [event for event in events if event.kind == "asked"]
@@ -112,7 +114,8 @@ class _Past:
 
 
 def _compare(optimizer: Optimizer, decision: Event) -> Difference | None:
-    choice = optimizer.prepare(within=decision.body["note"].get("within_seconds"))
+    with making_sense(decision):  # of its memory, say
+        choice = optimizer.prepare(within=decision.body["note"].get("within_seconds"))
     recorded = decision.body["params"]
     if choice.params == recorded and choice.memory == decision.body["memory"]:
         return None
