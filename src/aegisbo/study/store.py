@@ -163,7 +163,7 @@ class Store:
 
         It may do so after anything in this process, such as a copy made by the user's function, has opened and closed
         the file, which drops all locks of the process. What was in the log is in the file; what we would add to it
-        were lost.
+        would be lost.
         """
         if self._log is None or self._connection.in_transaction or self._log == _identity(_beside(self.path, "-wal")):
             return False
