@@ -1,7 +1,7 @@
 # Every target sets up what it needs; `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-long lint demo bench package clean
+.PHONY: help setup test test-long lint demo bench chaos package docs clean
 
 VENV := .venv
 BENCH_VENV := .venv-bench
@@ -63,6 +63,10 @@ demo: $(VENV)/.core ## watch four workers that never wait beside four that work 
 bench: $(BENCH_VENV)/.stamp ## measure the time of a suggestion against other libraries (needs torch, a large download)
 	$(BENCH_VENV)/bin/python benchmarks/suggest.py
 	$(BENCH_VENV)/bin/python benchmarks/suggest.py --quality
+
+chaos: setup ## try to break it: random runs with kills, hangs, garbage and full disks (20 minutes; MINUTES=5)
+	$(VENV)/bin/python benchmarks/chaos.py --minutes $(or $(MINUTES),20)
+	AEGISBO_FUZZ=10 $(VENV)/bin/pytest tests/fuzz
 
 # torch goes first and alone: solved together with the rest, pip may settle on another build of it.
 $(BENCH_VENV)/.stamp: benchmarks/requirements.txt pyproject.toml

@@ -10,7 +10,6 @@ replaced. Then the budget is fixed and the copies finish. The evaluations keep a
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import signal
 import sys
@@ -24,14 +23,16 @@ from pathlib import Path
 
 import numpy as np
 
-from aegisbo.errors import StudyError
 from aegisbo.optimizer import Settings
 from aegisbo.runners.work import work
 from aegisbo.study import load
 from aegisbo.study.replay import replay
-from aegisbo.study.store import Event, read_events
+from aegisbo.study.store import Event
 
-BOX = [(-5.0, 10.0), (2.0, 3.0)]
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "faults"))
+from audit import events_now
+from diary import BOX, Diary, value_of
+
 A_ROUND = 50  # kills
 LEASE = 2.0  # seconds
 SLOWEST = 0.1  # seconds of an evaluation
@@ -39,33 +40,6 @@ PAUSE = 0.6  # seconds between two kills, at most
 OFTEN = 1_000_000  # retries: the points are not to blame
 MARGIN = 40  # evaluations by which the budget is larger than what was asked for when it is fixed
 PATIENCE = 1800.0  # seconds for the end of a round
-
-
-@dataclass(frozen=True)
-class Diary:
-    """An objective that notes the begin and the end of each call where no crash of aegisbo can reach it."""
-
-    path: Path
-
-    def __call__(self, x: np.ndarray) -> float:
-        self.note("begins", x)
-        time.sleep(SLOWEST * (abs(x[0]) % 1))
-        self.note("ends", x)
-        return value_of(x)
-
-    def note(self, what: str, x: np.ndarray) -> None:
-        line = json.dumps({"what": what, "x": [float(u) for u in x], "pid": os.getpid()}) + "\n"
-        file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        os.write(file, line.encode())
-        os.close(file)
-
-    def entries(self) -> list[dict]:
-        return [json.loads(line) for line in self.path.read_text().splitlines()] if self.path.exists() else []
-
-
-def value_of(x: object) -> float:
-    u, v = x
-    return float(u**2 + 3 * v)
 
 
 @dataclass
@@ -112,7 +86,7 @@ class Round:
 
     @property
     def diary(self) -> Diary:
-        return Diary(self.folder / "diary")
+        return Diary(self.folder / "diary", SLOWEST)
 
     def start(self, budget: int) -> None:
         pid = os.fork()
@@ -154,12 +128,7 @@ class Round:
 
     def look(self) -> None:
         """What was written down still is, word for word."""
-        try:
-            events = read_events(self.study)
-        except StudyError as error:
-            if self.events or not ("There is no study" in str(error) or "holds nothing yet" in str(error)):
-                raise
-            return
+        events = events_now(self.study, self.events)
         self.figures.rewritten += events[: len(self.events)] != self.events
         self.events = events
 
@@ -191,17 +160,15 @@ class Round:
         losses = Counter(event.number for event in self.events if event.kind == "lost")
         values = {event.number: event.body["value"] for event in self.events if event.kind == "told"}
         points = {event.number: tuple(event.body["params"].values()) for event in asked}
-        entries = self.diary.entries()
-        begins = Counter(tuple(entry["x"]) for entry in entries if entry["what"] == "begins")
-        ends = {tuple(entry["x"]) for entry in entries if entry["what"] == "ends"}
+        begins, ends = self.diary.counts("begins"), self.diary.counts("ends")
         figures.evaluations += len(told)
         figures.late += sum(event.kind == "late" for event in self.events)
-        figures.lost += sum(values.get(n) != value_of(x) or x not in ends for n, x in points.items())
+        figures.lost += sum(values.get(n) != value_of(x) or not ends[x] for n, x in points.items())
         figures.doubled += sum(count > 1 for count in told.values()) + len(points) - len(set(points.values()))
         figures.doubled += sum(begins[x] > 1 + losses[n] for n, x in points.items())
         figures.off_budget += not (len(asked) == len(told) == load(self.study).nfev == budget)
         figures.replay_differences += len(replay(self.study).differences)
-        figures.orphans += len(still_alive({entry["pid"] for entry in entries}))
+        figures.orphans += len(still_alive(self.diary.pids()))
 
 
 def send(pid: int, what: signal.Signals) -> None:

@@ -28,12 +28,7 @@ class Audit:
     def look(self) -> None:
         """After a fault: what was on record still is, word for word; note what had not ended."""
         self.faults += 1
-        try:
-            events = read_events(self.study)
-        except StudyError as error:
-            if self.events or not ("There is no study" in str(error) or "holds nothing yet" in str(error)):
-                raise
-            return
+        events = events_now(self.study, self.events)
         assert events[: len(self.events)] == self.events
         self.events = events
         self.unfinished.update(numbers(events, "asked") - numbers(events, "told", "failed"))
@@ -65,6 +60,16 @@ class Audit:
             f"{self.faults - 1} faults, {budget} evaluations checked: lost 0, doubled 0, orphans 0, "
             f"{again} begun again because they were running at a fault, {found.decisions} decisions replayed"
         )
+
+
+def events_now(study: Path, before: list[Event]) -> list[Event]:
+    """What is on record; nothing if nothing ever was, because whoever makes the study has not come so far."""
+    try:
+        return read_events(study)
+    except StudyError as error:
+        if before or not ("There is no study" in str(error) or "holds nothing yet" in str(error)):
+            raise
+        return []
 
 
 def numbers(events: list[Event], *kinds: str) -> set[int]:

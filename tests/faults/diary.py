@@ -20,6 +20,20 @@ def value_of(x: Any) -> float:
     return float(x[0] ** 2 + 3 * x[1])
 
 
+def append_line(path: Path, entry: dict[str, Any]) -> None:
+    """One line in one write to the end of the file: whole or not at all, whoever writes or dies beside it."""
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.write(file, (json.dumps(entry) + "\n").encode())
+    finally:
+        os.close(file)
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    """All that was appended."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
 @dataclass(frozen=True)
 class Diary:
     """An objective that notes the begin and the end of each call, and takes as long as the point says."""
@@ -35,18 +49,10 @@ class Diary:
         return value_of(x)
 
     def note(self, x: np.ndarray, what: str, token: str) -> None:
-        """One line in one write to the end of the file: whole or not at all, whoever writes or dies beside it."""
-        line = json.dumps({"x": [float(u) for u in x], "what": what, "token": token, "pid": os.getpid()}) + "\n"
-        file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            os.write(file, line.encode())
-        finally:
-            os.close(file)
+        append_line(self.path, {"x": [float(u) for u in x], "what": what, "token": token, "pid": os.getpid()})
 
     def entries(self) -> list[dict[str, Any]]:
-        if not self.path.exists():
-            return []
-        return [json.loads(line) for line in self.path.read_text().splitlines()]
+        return lines_of(self.path)
 
     def pids(self) -> set[int]:
         return {entry["pid"] for entry in self.entries()}

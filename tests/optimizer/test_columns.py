@@ -91,3 +91,24 @@ def test_a_point_is_placed_on_the_cube_once(monkeypatch):
     monkeypatch.setattr(Space, "encoded", lambda self, params: placed.append(1) or real(self, params))
     filled(40).result()
     assert len(placed) == 40
+
+
+@given(STEPS)
+def test_excesses_and_times_are_those_of_all_trials(steps):
+    optimizer = Optimizer(SPACE, strategy="random", seed=1, n_initial=0, limits=["a <= 1", "b > 2"])
+    for step, which in steps:
+        number = which % max(len(optimizer.trials), 1)
+        if step == "tell" and optimizer.trials and optimizer.trials[number].state == "pending":
+            measured = {"a": float(which % 3), "b": float(which % 5)}
+            optimizer.tell(number, 1.0, seconds=float(which % 4), measured=measured)
+        elif step != "observe":
+            take(optimizer, step, which)
+    done = [trial.measured for trial in optimizer.trials if trial.state == "done"]
+    timed = [trial for trial in optimizer.trials if trial.state in ("done", "invalid", "timed_out") and trial.seconds]
+    for each in (optimizer, Optimizer.from_state(optimizer.state())):
+        evidence = each.evidence(within=5.0)
+        beyond = [[row["a"] - 1.0, 2.0 - row["b"] + np.spacing(2.0) * (row["b"] == 2.0)] for row in done]
+        np.testing.assert_array_equal(evidence.excess, np.array(beyond).reshape(-1, 2))
+        assert evidence.timing.seconds.tolist() == [trial.seconds for trial in timed]
+        points = [optimizer.space.to_unit(trial.params) for trial in timed]
+        np.testing.assert_array_equal(evidence.timing.X, np.array(points).reshape(-1, 2))

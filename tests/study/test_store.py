@@ -258,6 +258,13 @@ connection.execute("SELECT count(*) FROM events").fetchone()
 connection.close()
 """
 
+ADD = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("INSERT INTO events (kind, number, at, body) VALUES ('added', NULL, 0.0, '{}')")
+connection.close()
+"""
+
 
 def test_a_reader_in_the_drivers_process_does_not_cost_the_driver_its_log(tmp_path: Path) -> None:
     """Closing any descriptor of a file drops the locks of its process, after which others may remove the log."""
@@ -268,6 +275,69 @@ def test_a_reader_in_the_drivers_process_does_not_cost_the_driver_its_log(tmp_pa
         subprocess.run([sys.executable, "-c", READ_AND_TEST, str(path)], check=True)  # it would be the last to leave
         assert (tmp_path / "run.db-wal").exists()
         store.append("told", 1, {})
+    assert [event.number for event in read_events(path)] == [0, 1]
+
+
+def test_a_log_that_is_removed_under_the_driver_costs_nothing(tmp_path: Path) -> None:
+    """Because its own process has made a copy of the file, say: closing that drops SQLite's locks."""
+    path = tmp_path / "run.db"
+    with closing(Store(path, quiet)) as store:
+        assert store.append("told", 0, {}) == 1
+        store.changed()
+        path.read_bytes()
+        subprocess.run([sys.executable, "-c", READ_AND_TEST, str(path)], check=True)
+        assert not (tmp_path / "run.db-wal").exists()
+        subprocess.run([sys.executable, "-c", ADD, str(path)], check=True)  # somebody writes meanwhile
+        assert store.append("told", 1, {}) == 3
+        assert store.changed()
+        assert [event.number for event in read_events(path)] == [0, None, 1]  # as after a kill
+        path.read_bytes()
+        subprocess.run([sys.executable, "-c", READ_AND_TEST, str(path)], check=True)
+        assert store.changed()
+        assert store.append("told", 2, {}) == 4
+    assert [event.number for event in read_events(path)] == [0, None, 1, 2]
+
+
+READ_SLOWLY = """
+import sqlite3, sys
+connection = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
+connection.execute("BEGIN")
+connection.execute("SELECT count(*) FROM events").fetchone()
+print(flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_a_reader_at_the_end_leaves_no_log_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else whoever copies the study file alone would miss its last events."""
+    path = tmp_path / "run.db"
+    store = Store(path, quiet)
+    store.append("told", 0, {})
+    command = [sys.executable, "-c", READ_SLOWLY, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
+        assert reader.stdout is not None
+        reader.stdout.readline()
+        monkeypatch.setattr(store_module.time, "sleep", lambda seconds: reader.communicate(b"\n"))
+        store.close()
+    assert [file.name for file in tmp_path.iterdir()] == ["run.db"]
+
+
+def test_a_log_that_is_removed_at_the_moment_of_a_write_doubles_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run.db"
+    with closing(Store(path, quiet)) as store:
+        insert = Store._insert
+
+        def disturbed(self: Store, row: tuple[Any, ...]) -> int:
+            event = insert(self, row)
+            path.read_bytes()
+            subprocess.run([sys.executable, "-c", READ_AND_TEST, str(path)], check=True)
+            assert not (tmp_path / "run.db-wal").exists()
+            return event
+
+        monkeypatch.setattr(Store, "_insert", disturbed)
+        assert [store.append("told", number, {}) for number in range(2)] == [1, 2]
     assert [event.number for event in read_events(path)] == [0, 1]
 
 

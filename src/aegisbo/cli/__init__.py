@@ -6,7 +6,6 @@ import sys
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from aegisbo import __version__
 from aegisbo.cli import (
@@ -26,6 +25,7 @@ from aegisbo.cli import (
     strategies,
     work,
 )
+from aegisbo.cli.tables import Terminal
 from aegisbo.errors import AegisError
 
 BAD_INPUT = 2  # the code that typer itself uses for options it cannot read
@@ -83,5 +83,5 @@ def run_app(app: typer.Typer) -> None:
     try:
         app()
     except AegisError as error:
-        Console(stderr=True, soft_wrap=True).print(f"Error: {error}", style="red", markup=False, highlight=False)
+        Terminal(stderr=True, soft_wrap=True).print(f"Error: {error}", style="red")
         sys.exit(BAD_INPUT)

@@ -9,12 +9,10 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from aegisbo.cli.assignments import assigned, earlier
 from aegisbo.cli.run_options import (
@@ -37,6 +35,7 @@ from aegisbo.cli.run_options import (
     TrialTimeout,
     ValueColumn,
 )
+from aegisbo.cli.tables import Terminal
 from aegisbo.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -198,7 +197,7 @@ def minimize(
         limits=limit or (),
         anyway=anyway,
     )
-    report(result, study, Console(highlight=False, soft_wrap=True))
+    report(result, study, Terminal(soft_wrap=True))
     if not result.success:
         raise typer.Exit(NO_VALUE)
 
@@ -246,12 +245,12 @@ def _where(error: Exception) -> str:
     return f"{type(error).__name__}: {error}{place}"
 
 
-def report(result: Result, study: Path | None, console: Console) -> None:
+def report(result: Result, study: Path | None, console: Terminal) -> None:
     """The end of a run, in a few lines."""
     from aegisbo.optimizer.failures import in_words
     from aegisbo.optimizer.trial import in_short
 
-    say = partial(console.print, markup=False)  # reasons and values may hold brackets
+    say = console.print
     failures = result.failures
     failed = sum(failures.values())
     say(result.ending)

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from aegisbo.cli.study_file import StudyFile
+from aegisbo.cli.tables import Terminal
 
 UNFAITHFUL = 4  # exit code: a decision does not follow from the record
 
@@ -18,7 +19,7 @@ def replay(study: StudyFile) -> None:
 
     from aegisbo.study.replay import replay as run
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = Terminal(soft_wrap=True)
     with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as progress:
         task = progress.add_task("replaying", total=None)
         found = run(study, lambda done, total: progress.update(task, completed=done, total=total))

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from aegisbo.cli.study_file import StudyFile
-from aegisbo.cli.tables import duration, local_time
+from aegisbo.cli.tables import Terminal, duration, local_time
 from aegisbo.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def show(
     if trial is not None:
         show_trial(trial, (*optimizer.observed, *optimizer.trials), rows, events)
         return
-    console = Console(highlight=False, markup=False)
+    console = Terminal()
     for line in _summary(study, events, optimizer):
         console.print(line, style="bold" if line.startswith("best ") else None)
     for line in _reasons(optimizer.result().failures, None if failed else KINDS):

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
-from aegisbo.cli.tables import local_time
+from aegisbo.cli.tables import Terminal, local_time
 from aegisbo.errors import TrialError
 
 if TYPE_CHECKING:
@@ -36,7 +34,7 @@ def show_trial(number: int, trials: Sequence[Trial], times: Sequence[dict[str, A
     if not found:
         known = f"{trials[0].number} to {trials[-1].number} are known" if trials else "none was asked for yet"
         raise TrialError(f"There is no trial {number} in the study: {known}.")
-    console = Console(highlight=False, soft_wrap=True, markup=False)
+    console = Terminal(soft_wrap=True)
     ((trial, row),) = found
     _print(console, _facts(trial, row))
     _print(console, trial.params.items(), "parameters")
@@ -71,7 +69,7 @@ def _history(number: int, events: Iterable[Event]) -> list[tuple[str, str]]:
     ]
 
 
-def _print(console: Console, pairs: Iterable[tuple[str, Any]], title: str = "") -> None:
+def _print(console: Terminal, pairs: Iterable[tuple[str, Any]], title: str = "") -> None:
     known = [(name, value) for name, value in pairs if value is not None or title]
     if title and known:
         console.print(f"\n{title}")

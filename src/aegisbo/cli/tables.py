@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
+from rich.console import Console
 from rich.table import Table
+
+
+class Terminal(Console):
+    """A console for texts that may be a stranger's: nothing in them is obeyed, neither markup nor control codes."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, markup=False, **options)
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print, with a mark for each character that the terminal would obey."""
+        from aegisbo.optimizer.trial import plain
+
+        super().print(*(plain(each) if isinstance(each, str) else each for each in objects), **options)
 
 
 def plain_table(words: Sequence[str], numbers: Sequence[str] = ()) -> Table:

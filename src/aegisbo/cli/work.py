@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from aegisbo.cli.assignments import assigned, earlier
 from aegisbo.cli.minimize import NO_VALUE, chosen, log, report
@@ -32,6 +31,7 @@ from aegisbo.cli.run_options import (
     ValueColumn,
 )
 from aegisbo.cli.study_file import StudyFile
+from aegisbo.cli.tables import Terminal
 from aegisbo.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def work(
         progress=False if quiet else None,
         anyway=anyway,
     )
-    report(result, study, Console(highlight=False, soft_wrap=True))
+    report(result, study, Terminal(soft_wrap=True))
     if not result.success and not result.ending.startswith(STOPPED):
         raise typer.Exit(NO_VALUE)
 

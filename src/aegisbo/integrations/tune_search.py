@@ -81,7 +81,7 @@ class AegisSearch(Searcher):  # type: ignore[misc]
         number = self._numbers.get(trial_id)
         if number is None or self.optimizer is None:
             return  # none of ours
-        if self.optimizer.trials[number].state not in ("pending", "lost"):
+        if self.optimizer.trial(number).state not in ("pending", "lost"):
             self.optimizer.retry(number)  # Tune has run it again
         self.optimizer.end(number, self._outcome(result, error))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from aegisbo.optimizer.prediction import Prediction
-from aegisbo.optimizer.trial import Trial, in_brief
+from aegisbo.optimizer.trial import Trial, in_brief, plain
 from aegisbo.space import Params
 
 
@@ -42,7 +42,7 @@ class Explanation:
     behind: int | None = None  # results that had come in, but were not known when the trial was chosen
 
     def __repr__(self) -> str:
-        return "\n".join(f"{name:>10}{':' if name else ' '} {text}" for name, text in self._lines())
+        return plain("\n".join(f"{name:>10}{':' if name else ' '} {text}" for name, text in self._lines()))
 
     def _lines(self) -> Iterator[tuple[str, str]]:
         if self.trial is not None:

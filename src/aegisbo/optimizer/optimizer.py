@@ -16,14 +16,14 @@ from aegisbo.number import as_number
 from aegisbo.optimizer.best import best_of
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.explanation import Explanation
-from aegisbo.optimizer.limits import checked_measured, excesses, names_of, standings
+from aegisbo.optimizer.limits import checked_measured, names_of, standings
 from aegisbo.optimizer.model import Model
 from aegisbo.optimizer.policy import require_free_point
 from aegisbo.optimizer.prediction import Prediction
 from aegisbo.optimizer.prepared import Prepared
 from aegisbo.optimizer.result import Result
 from aegisbo.optimizer.settings import Settings, as_stored
-from aegisbo.optimizer.trial import Trial, in_brief
+from aegisbo.optimizer.trial import Trial, in_brief, plain
 from aegisbo.optimizer.trials import Trials
 from aegisbo.outcome import FAILURES, SD, Failure, Outcome, is_sd, judged, with_measured
 from aegisbo.space import Params, Space
@@ -100,7 +100,7 @@ class Optimizer:
         self._given = self.settings.initial or ()
         self._added: tuple[Params, ...] = ()  # points that must be tried, and have not been asked for
         self._memory: Memory = {}
-        self._trials = Trials(self.space)
+        self._trials = Trials(self.space, self.settings.limits)
         self._make_locks()
 
     def _make_locks(self) -> None:
@@ -537,6 +537,14 @@ class Optimizer:
         """All trials asked for; `trials[k]` has the number k."""
         return tuple(self._trials.asked)
 
+    def trial(self, number: int) -> Trial:
+        """The trial with this number as it is now; `trials` makes a tuple of all.
+
+        Raises:
+            TrialError: it was never asked for.
+        """
+        return self._trials.known(number)
+
     @property
     def observed(self) -> tuple[Trial, ...]:
         """The points observed elsewhere, in the order they came in."""
@@ -556,7 +564,8 @@ class Optimizer:
         """How many trials have ended with a value and without one, and the best value measured; no model is asked."""
         with self._lock:
             values, (done, failed) = self._trials.values(), self._trials.counts()
-            values = values[self.evidence().kept] if self.settings.limits else values
+            excess = self._trials.excess()
+        values = values if excess is None else values[(excess <= 0.0).all(axis=1)]
         best = float(self.direction.turned(self.direction.turned(values).min())) if len(values) else None
         return done, failed, best
 
@@ -599,7 +608,7 @@ class Optimizer:
             "trials": counts + elsewhere,
             "best": self.best,
         }
-        return "\n".join(f"{name:>8}: {value}" for name, value in lines.items())
+        return plain("\n".join(f"{name:>8}: {value}" for name, value in lines.items()))
 
     def result(self, message: str = "") -> Result:
         """What has been found so far, with a message that says why it ends here."""
@@ -628,10 +637,8 @@ class Optimizer:
         matters = bool(self.settings.cost) or within is not None
         with self._lock:
             timing = self._trials.timing(bool(self.settings.cost), within) if matters else None
-            limits = self.settings.limits
-            excess = excesses(limits, self._trials.done()) if limits else None
             losses = self.direction.turned(self._trials.values())
-            return self._trials.evidence(losses, timing, excess, noisy=self.settings.noisy)
+            return self._trials.evidence(losses, timing, noisy=self.settings.noisy)
 
 
 def _outcome_of(value: object, sd: object = None, measured: object = None) -> Outcome:

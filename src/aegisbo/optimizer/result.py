@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aegisbo.optimizer.failures import counted, in_words
-from aegisbo.optimizer.trial import Trial
+from aegisbo.optimizer.trial import Trial, plain
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -145,4 +145,4 @@ class Result:
         return lines
 
     def __repr__(self) -> str:
-        return "\n".join(f"{name:>8}: {value}" for name, value in self._lines().items())
+        return plain("\n".join(f"{name:>8}: {value}" for name, value in self._lines().items()))

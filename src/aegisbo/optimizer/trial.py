@@ -63,15 +63,22 @@ class Trial:
     def __repr__(self) -> str:
         told = shorten(self.reason or "", 60) if self.value is None else f"{self.value:.6g}"
         parts = [told, f"move {self.note['move']}" if "move" in self.note else "", in_brief(self.params)]
-        return f"<Trial {self.number} {self.state}: {', '.join(filter(None, parts))}>"
+        return plain(f"<Trial {self.number} {self.state}: {', '.join(filter(None, parts))}>")
 
 
 def in_short(values: Mapping[str, Any]) -> str:
     """Values by name, six digits of each."""
-    return ", ".join(f"{k} = {v:.6g}" if isinstance(v, float) else f"{k} = {v}" for k, v in values.items())
+    return plain(", ".join(f"{k} = {v:.6g}" if isinstance(v, float) else f"{k} = {v}" for k, v in values.items()))
 
 
 def in_brief(values: Mapping[str, Any]) -> str:
     """Values by name, six digits of each, and the first few if there are many."""
     shown = [f"{k}={v:.6g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in list(values.items())[:SHOWN]]
-    return ", ".join([*shown, *(["..."] if len(values) > SHOWN else [])])
+    return plain(", ".join([*shown, *(["..."] if len(values) > SHOWN else [])]))
+
+
+def plain(text: str) -> str:
+    """The text in its lines, with a mark for each character that a terminal would obey: it may be a stranger's."""
+    return "".join(
+        letter if letter.isprintable() or letter in "\n\t" else "\N{REPLACEMENT CHARACTER}" for letter in text
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
@@ -10,28 +11,28 @@ import numpy as np
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput, TrialError
 from aegisbo.optimizer.columns import DONE, FAILED, PENDING, Columns
+from aegisbo.optimizer.limits import Limit
 from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import FAILURES, Outcome
 from aegisbo.space import Space
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.timing import Timing
 
-TIMED = ("done", "invalid", "timed_out")  # states of trials that kept their worker as long as their points do
-
 
 class Trials:
     """What is known of all trials and of points observed elsewhere. Whoever shares it between threads guards it."""
 
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: Space, limits: Sequence[Limit] = ()) -> None:
         self.space = space
+        self.limits = limits
         self.asked: list[Trial] = []  # by number
         self.observed: list[Trial] = []
         self.results = 0  # how many have come in
-        self._observed, self._asked = (Columns(space.cube.width) for _ in range(2))
+        self._observed, self._asked = (Columns(space.cube.width, limits) for _ in range(2))
 
     def copied(self) -> Trials:
         """The same, to go on independently."""
-        copy = Trials(self.space)
+        copy = Trials(self.space, self.limits)
         copy.asked, copy.observed, copy.results = list(self.asked), list(self.observed), self.results
         copy._asked, copy._observed = self._asked.copied(), self._observed.copied()
         return copy
@@ -87,15 +88,16 @@ class Trials:
         """How many trials, observed points aside, have ended with a value and without one."""
         return self._asked.count(DONE), self._asked.count(FAILED)
 
-    def evidence(
-        self, losses: Array, timing: Timing | None, excess: Array | None = None, *, noisy: bool = False
-    ) -> Evidence:
+    def excess(self) -> Array | None:  # (n, l)
+        """By how much they are beyond each limit, in the order of the rows of the evidence; None without limits."""
+        return np.vstack([self._observed.excesses(), self._asked.excesses()]) if self.limits else None
+
+    def evidence(self, losses: Array, timing: Timing | None, *, noisy: bool = False) -> Evidence:
         """What a strategy is shown: observed points first, then trials by number, whoever ended first.
 
         Args:
             losses: the values (n,), turned so that less is better.
             timing: how long evaluations took, where that matters.
-            excess: by how much they are beyond each limit (n, l), where there are limits.
             noisy: whether values are said to be noisy.
         """
         sd = np.append(self._observed.sds(), self._asked.sds())
@@ -106,14 +108,11 @@ class Trials:
             pending=self._asked.points(PENDING),
             cube=self.space.cube,
             timing=timing,
-            excess=excess,
+            excess=self.excess(),
             sd=sd if sd.any() else None,
             noisy=noisy,
         )
 
     def timing(self, costly: bool, within: float | None) -> Timing:
         """How long evaluations took, whether that is what they cost, and how many seconds are left."""
-        timed = [trial for trial in self.asked if trial.state in TIMED and trial.seconds]
-        seconds = np.array([trial.seconds for trial in timed], dtype=np.float64)
-        points = self._asked.at(np.array([trial.number for trial in timed], dtype=np.intp))
-        return Timing(points, seconds, costly=costly, limit=within)
+        return Timing(*self._asked.timed(), costly=costly, limit=within)

@@ -426,8 +426,9 @@ class _Loop:
 
     def _expected_seconds(self, note: Mapping[str, Any]) -> float:
         """What a job will probably take that was asked for earlier: as was expected then, or as long as most did."""
-        usual = median(job.seconds for job in self.finished) if self.finished else 0.0
-        return float(note.get("expected_seconds", usual))
+        if "expected_seconds" in note:
+            return float(note["expected_seconds"])
+        return median(job.seconds for job in self.finished) if self.finished else 0.0
 
 
 def _as_reason(error: Exception) -> str:

@@ -31,7 +31,7 @@ class Watch:
 
     def __call__(self, job: Finished) -> None:
         self.tell(job)
-        trial = self.optimizer.trials[job.number]
+        trial = self.optimizer.trial(job.number)
         if trial.state == "pending":
             self._unusable(job)
             return  # lost: it will be run again
@@ -69,9 +69,16 @@ class Watch:
             return  # a worse value makes no mean better, so the model need not be asked
         if noisy and self.optimizer.tally()[0] <= len(self.optimizer.space.parameters):
             return  # there is none yet, and one value may be merely lucky
-        result = self.optimizer.result()
-        if result.success and reaches(result.fun, self.target):
+        best = self._best()
+        if best is not None and reaches(best, self.target):
             raise StopRun(f"The target {self.target:g} is reached.")
+
+    def _best(self) -> float | None:
+        """The best value that keeps all limits, or the best mean; None if there is none."""
+        if not self.optimizer.settings.noisy:
+            return self.optimizer.tally()[2]
+        result = self.optimizer.result()
+        return result.fun if result.success else None
 
     def _hopeless(self) -> None:
         if self.give_up_after is None or self.values:

@@ -136,7 +136,7 @@ def simulate(spec: Spec) -> Record:
 
 
 def _evaluation(job: Finished, optimizer: Optimizer, seconds: Mapping[int, float]) -> Evaluation:
-    trial = optimizer.trials[job.number]
+    trial = optimizer.trial(job.number)
     if trial.value is None:  # a benchmark problem has a value everywhere: without one a comparison means nothing
         raise AegisError(f"The problem has no value at {trial.x.tolist()}: {trial.reason}")
     return Evaluation(

@@ -48,6 +48,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {  # with how many argume
     "min": (lambda *given: np.minimum.reduce(np.broadcast_arrays(*given)), 2),
     "max": (lambda *given: np.maximum.reduce(np.broadcast_arrays(*given)), 2),
 }
+DEEPEST = 100  # levels of brackets and signs
 ALLOWED = "names, numbers, quoted choices, + - * / **, comparisons, and, or, not, abs, min, max, sqrt, log, exp"
 
 
@@ -112,6 +113,8 @@ def parsed(text: str, kinds: Mapping[str, Kind]) -> Expression:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         why = "a comparison is written ==" if "=" in text and "==" not in text else getattr(error, "msg", str(error))
         raise InvalidInput(f"Constraint {text!r} cannot be read ({why}): write it as in 'a + 2*b <= 3'.") from None
+    if _depth(tree) > DEEPEST:
+        raise InvalidInput(f"Constraint {text[:40]!r}... is nested too deeply: write it as several constraints.")
     try:
         kind = _kind(tree, kinds)
     except InvalidInput as error:
@@ -123,6 +126,14 @@ def parsed(text: str, kinds: Mapping[str, Kind]) -> Expression:
     if not names:
         raise InvalidInput(f"Constraint {text!r} speaks of no parameter: use one of {', '.join(kinds)}.")
     return Expression(ast.unparse(tree), tuple(names), tree)
+
+
+def _depth(tree: ast.AST) -> int:
+    """How deeply a tree is nested; without recursion, which has an end."""
+    depth, level = 0, [tree]
+    while level:
+        depth, level = depth + 1, [child for node in level for child in ast.iter_child_nodes(node)]
+    return depth
 
 
 def _kind(node: ast.expr, kinds: Mapping[str, Kind]) -> Kind:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from aegisbo.optimizer.trial import plain
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.lock import is_driven
 from aegisbo.study.store import Event
@@ -22,6 +23,10 @@ AGAIN = {"closed": "make the same call again", "left": "start `aegisbo work` aga
 
 def ending(path: Path, events: Sequence[Event]) -> str:
     """How the last driver ended, or that it is at work."""
+    return plain(_ending(path, events))
+
+
+def _ending(path: Path, events: Sequence[Event]) -> str:
     *_, last = (event for event in events if event.kind in ("created", *COMING, *GOING))
     if last.kind in ("joined", "left") and (copies := _at_work(events)):
         return _of_copies(path, copies)

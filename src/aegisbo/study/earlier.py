@@ -14,6 +14,7 @@ from aegisbo.errors import InvalidInput
 from aegisbo.number import as_number
 from aegisbo.optimizer import Optimizer, Result, Trial
 from aegisbo.outcome import FAILURES, Outcome, judged
+from aegisbo.study.export import from_cell
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.objective import Objective
 from aegisbo.study.store import read_events
@@ -64,7 +65,7 @@ class Earlier:
     def _of_file(self, path: Path) -> Table:
         try:
             with path.open(encoding="utf-8-sig", newline="") as file:
-                cells = list(csv.DictReader(file))
+                cells = [{name: from_cell(cell) for name, cell in row.items()} for row in csv.DictReader(file)]
         except OSError as error:
             raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
         except (UnicodeDecodeError, csv.Error) as error:
@@ -120,9 +121,9 @@ class Table:
 
 def _of_study(path: Path) -> Table:
     events = read_events(path)
+    optimizer = optimizer_after(events)
     known = [event.body["objective"] for event in events if "objective" in event.body]
-    objective = Objective.from_description(known[-1]) if known else None
-    return _of_optimizer(optimizer_after(events), str(path), objective)
+    return _of_optimizer(optimizer, str(path), Objective.from_description(known[-1]) if known else None)
 
 
 def _of_optimizer(optimizer: Optimizer, name: str, objective: Objective | None = None) -> Table:

@@ -15,6 +15,7 @@ from aegisbo.optimizer import Optimizer, Trial
 from aegisbo.study.history import ENDINGS, optimizer_after
 from aegisbo.study.store import Event, read_events
 
+OBEYED = ("=", "+", "-", "@", "\t", "\r", "'")  # how texts begin that a spreadsheet may take for a formula
 TIMES = ("asked_at", "started_at", "ended_at")
 
 
@@ -78,10 +79,32 @@ def write(path: str | os.PathLike[str], form: str, out: TextIO) -> None:
 
 def _csv(path: str | os.PathLike[str], out: TextIO) -> None:
     table = rows(path)
-    writer = csv.DictWriter(out, fieldnames=all_names(table) or ["number"], lineterminator="\n")
+    writer = csv.DictWriter(_Lines(out), fieldnames=all_names(table) or ["number"])
     writer.writeheader()
     for row in table:
-        writer.writerow({**row, **{name: _iso(row[name]) for name in TIMES}})
+        cells = {**row, **{name: _iso(row[name]) for name in TIMES}}
+        writer.writerow({name: as_cell(cell) for name, cell in cells.items()})
+
+
+class _Lines:
+    """Ends lines as text files do; told to do so itself, the module would not quote a cell that holds a return."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def write(self, line: str) -> int:
+        """One row."""
+        return self._out.write(line.removesuffix("\r\n") + "\n")
+
+
+def as_cell(cell: Any) -> Any:
+    """A cell of a CSV file; spreadsheets take some texts for formulas, which an apostrophe before them prevents."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(OBEYED) else cell
+
+
+def from_cell(cell: Any) -> Any:
+    """What `as_cell` was given."""
+    return cell[1:] if isinstance(cell, str) and cell[:1] == "'" and cell[1:].startswith(OBEYED) else cell
 
 
 def _iso(at: float | None) -> str | None:

@@ -16,6 +16,7 @@ from aegisbo.outcome import Outcome
 from aegisbo.space import Space
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.registry import resolve
+from aegisbo.study.soundness import damaged, making_sense, require_sound
 from aegisbo.study.store import Event
 
 RESULTS = ("told", "failed", "observed", "retried", "forgotten", "widened")  # events that change what a strategy knows
@@ -67,6 +68,8 @@ class History:
         """Let one more event have happened."""
         trials, body = self.state["trials"], event.body
         if event.kind == "asked":
+            if event.number != len(trials):
+                raise damaged(event, f"trial {len(trials)} comes next")
             trials.append({"number": event.number, "params": body["params"], "note": body["note"]})
             self.state["memory"] = body["memory"]
             self._let_wait_no_more(body)
@@ -171,9 +174,20 @@ def optimizer_after(events: Iterable[Event], strategy: Strategy | None = None, s
         events: of one study, from its beginning.
         strategy: the strategy object, for a study that could not store it; only choosing points needs it.
         space: has the functions among the constraints, for a study that could not store them; likewise.
+
+    Raises:
+        StudyError: an event makes no sense.
     """
+    events = list(events)
+    if not events:
+        raise StudyError("The study does not say how it was begun: it is damaged. Restore it from a copy.")
     first, *rest = events
-    history = History(first, strategy, space)
+    for event in events:
+        require_sound(event)
+    with making_sense(first):
+        history = History(first, strategy, space)
     for event in rest:
-        history.add(event)
-    return history.optimizer()
+        with making_sense(event):
+            history.add(event)
+    with making_sense(first):
+        return history.optimizer()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.optimizer import ADDED
 from aegisbo.space import Space
 from aegisbo.space.constraints import Constraint
-from aegisbo.study.history import RESULTS, History
+from aegisbo.study.history import ENDINGS, RESULTS, History, follow, optimizer_after
+from aegisbo.study.soundness import making_sense
 from aegisbo.study.store import Event, read_events
 from aegisbo.study.study import build
 
@@ -66,32 +69,55 @@ def replay(
         InvalidInput: a constraint was a function, and is missing.
     """
     created, *events = read_events(Path(path))
+    optimizer_after([created, *events])  # which refuses events that make no sense
     space = Space.from_description(created.body["optimizer"]["space"]).given(constraints)
-    history = History(created, space=space)
+    past = _Past(History(created, space=space))
     asked = [event for event in events if event.kind == "asked"]
-    results = [event for event in events if event.kind in RESULTS]
-    added = [event for event in events if event.kind == "added"]  # known to a choice if it is the one that took it
+    results = deque(event for event in events if event.kind in RESULTS)
+    added = deque(event for event in events if event.kind == "added")  # known to a choice if it is the one that took it
     differences = []
     for done, decision in enumerate(asked, start=1):
         while results and results[0].id <= decision.body["seen"]:
-            history.add(results.pop(0))
+            past.add(results.popleft())
         if decision.body["note"].get("move") == ADDED and added:
-            history.add(added.pop(0))
-        difference = _compare(history, decision)
+            past.add(added.popleft())
+        difference = _compare(past.optimizer, decision)
         if difference is not None:
             differences.append(difference)
-        history.add(decision)  # whatever came out: the next decision was made after the recorded one
+        past.add(decision)  # whatever came out: the next decision was made after the recorded one
         tick(done, len(asked))
     then, now = created.body["build"], build()
     rebuilt = {key: (then[key], now[key]) for key in now if then.get(key) != now[key]}
     return Replay(len(asked), tuple(differences), rebuilt)
 
 
-def _compare(history: History, decision: Event) -> Difference | None:
-    optimizer = history.optimizer()
-    trial = optimizer.ask(within=decision.body["note"].get("within_seconds"))
+class _Past:
+    """The optimizer as it was then, one event further each time; it is made anew only where it cannot follow."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self.optimizer = history.optimizer()
+
+    def add(self, event: Event) -> None:
+        """Let one more event have happened."""
+        self._history.add(event)
+        if event.kind == "widened" or self._has_ended(event):
+            self.optimizer = self._history.optimizer()
+        else:
+            follow(self.optimizer, event)
+
+    def _has_ended(self, event: Event) -> bool:
+        """Whether this is a second ending of a trial, as when it is given up at the moment at which it ends."""
+        if event.kind not in ENDINGS or event.number is None:
+            return False
+        return self.optimizer.trial(event.number).state != "pending"
+
+
+def _compare(optimizer: Optimizer, decision: Event) -> Difference | None:
+    with making_sense(decision):  # of its memory, say
+        choice = optimizer.prepare(within=decision.body["note"].get("within_seconds"))
     recorded = decision.body["params"]
-    if trial.params == recorded and optimizer.memory == decision.body["memory"]:
+    if choice.params == recorded and choice.memory == decision.body["memory"]:
         return None
-    distance = np.abs(optimizer.space.to_unit(trial.params) - optimizer.space.to_unit(recorded)).max()
-    return Difference(trial.number, recorded, trial.params, float(distance))
+    distance = np.abs(optimizer.space.to_unit(choice.params) - optimizer.space.to_unit(recorded)).max()
+    return Difference(choice.number, recorded, choice.params, float(distance))

@@ -179,7 +179,7 @@ class Shared:
                     number = self._choose(within)
                     self.catch_up()
                 if number is not None:
-                    return self.optimizer.trials[number]
+                    return self.optimizer.trial(number)
                 if not self._ledger.room or self.optimizer.space.cube.exhausted(self.optimizer.evidence().taken):
                     return None
 

@@ -26,6 +26,8 @@ SINCE = (
 )
 WITH_LOG = 18  # the byte of an SQLite file that is 2 if it has a write-ahead log
 PATIENCE = 60.0  # seconds to wait for a reader that holds the file
+FAREWELL = 5.0  # seconds for readers to leave, so that no log is left behind
+TOUCH = "SELECT count(*) FROM events WHERE id < 0"  # opens the log
 
 TABLE = """
 CREATE TABLE events (
@@ -65,6 +67,7 @@ class Store:
         self._shared = shared
         self._beside = beside
         self._version: int | None = None  # SQLite's count of what others have written
+        self._log: tuple[int, int] | None = None  # the write-ahead log, if we keep one
         with _explained(path):
             if beside:
                 pass
@@ -75,12 +78,7 @@ class Store:
                     raise StudyError(f"Study file {path}: it cannot be written to: check its permissions.")
             else:
                 _create(path.resolve())
-            self._connection = sqlite3.connect(path, PATIENCE, isolation_level=None, check_same_thread=False)
-            try:
-                self._prepare(say)
-            except BaseException:
-                self._connection.close()
-                raise
+            self._connect(say)
 
     def append(self, kind: str, number: int | None, body: Mapping[str, Any]) -> int:
         """Write one event to disk, for good, and return its id."""
@@ -88,8 +86,11 @@ class Store:
         with self._lock, _explained(self.path):
             if kind in SINCE:
                 self._refuse_below(SINCE[kind])
-            cursor = self._connection.execute("INSERT INTO events (kind, number, at, body) VALUES (?, ?, ?, ?)", row)
-            return int(cursor.lastrowid or 0)
+            self._notice_removal()
+            event = self._insert(row)
+            if self._notice_removal() and self._row(event) != row:
+                event = self._insert(row)
+            return event
 
     def events(self, after: int = 0) -> list[Event]:
         """Everything that has been appended since an event."""
@@ -99,6 +100,7 @@ class Store:
     def changed(self) -> bool:
         """Whether another process or connection has written since the last call; at first, one may have."""
         with self._lock, _explained(self.path):
+            self._notice_removal()
             before = self._version
             (self._version,) = self._connection.execute("PRAGMA data_version").fetchone()
             return before != self._version
@@ -137,11 +139,46 @@ class Store:
         """Fold the write-ahead log into the file and let go of it."""
         with self._lock, _explained(self.path):
             self._connection.close()
+            deadline = monotonic() + FAREWELL
+            while self._log is not None and _beside(self.path, "-wal").exists() and monotonic() < deadline:
+                time.sleep(0.02)  # somebody reads, who cannot fold it in: whoever copies the file needs all of it
+                with closing(sqlite3.connect(self.path, PATIENCE)) as last:
+                    last.execute(TOUCH)
 
     def require_schema(self, schema: int) -> None:
         """Let versions refuse the file that do not know this schema, and would misread it."""
         with self._lock, _explained(self.path):
             self._refuse_below(schema)
+
+    def _insert(self, row: tuple[Any, ...]) -> int:
+        cursor = self._connection.execute("INSERT INTO events (kind, number, at, body) VALUES (?, ?, ?, ?)", row)
+        return int(cursor.lastrowid or 0)
+
+    def _row(self, event: int) -> tuple[Any, ...] | None:
+        found = self._connection.execute("SELECT kind, number, at, body FROM events WHERE id = ?", (event,)).fetchone()
+        return found and tuple(found)
+
+    def _notice_removal(self) -> bool:
+        """Whether another program has removed the write-ahead log under us; the file is opened again then.
+
+        It may do so after anything in this process, such as a copy made by the user's function, has opened and closed
+        the file, which drops all locks of the process. What was in the log is in the file; what we would add to it
+        would be lost.
+        """
+        if self._log is None or self._connection.in_transaction or self._log == _identity(_beside(self.path, "-wal")):
+            return False
+        self._connection.close()
+        self._connect(lambda text: None)
+        return True
+
+    def _connect(self, say: Callable[[str], None]) -> None:
+        self._connection = sqlite3.connect(self.path, PATIENCE, isolation_level=None, check_same_thread=False)
+        self._version = None
+        try:
+            self._prepare(say)
+        except BaseException:
+            self._connection.close()
+            raise
 
     def _refuse_below(self, schema: int) -> None:
         if self._connection.execute("PRAGMA user_version").fetchone()[0] < schema:
@@ -166,7 +203,10 @@ class Store:
             self._journal("DELETE")
             self._connection.execute(COPIES)
             return
-        if self._journal("WAL") != "wal":  # file systems without shared memory, such as most network ones
+        if self._journal("WAL") == "wal":
+            self._connection.execute(TOUCH)
+            self._log = _identity(_beside(self.path, "-wal"))
+        else:  # file systems without shared memory, such as most network ones
             self._journal("DELETE")
             say(f"{self.path} lies where SQLite has no write-ahead log: every event takes a little longer.")
 
@@ -218,6 +258,15 @@ def _at_rest(path: Path) -> tuple[int, int, int] | None:
         return None
     status = path.stat()
     return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file it is that lies there; None if there is none."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _has_log(path: Path) -> bool:

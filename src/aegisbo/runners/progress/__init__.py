@@ -63,7 +63,7 @@ class Teller:
     warned: bool = False
 
     def __call__(self, job: Finished) -> None:
-        trial = self.optimizer.trials[job.number]
+        trial = self.optimizer.trial(job.number)
         reason = _reason(trial, job)
         self.tally.update(reason and f"trial {job.number}: {reason}")
         if self.echo is not None:

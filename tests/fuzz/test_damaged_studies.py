@@ -1,0 +1,126 @@
+"""Study files with flipped bits, missing ends or nonsense in them: one sentence or a right result, and no change."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fuzz.examples import tries
+from hypothesis import example, given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import aegisbo
+from aegisbo.cli import app
+from aegisbo.errors import AegisError
+from aegisbo.study import load
+
+SPACE = {"u": aegisbo.Real(-5, 10), "n": aegisbo.Int(1, 9), "kind": aegisbo.Choice(["a", "b"])}
+COMMANDS = (["show"], ["show", "--trial", "1"], ["replay"], ["export", "--to", "json"], ["export"], ["forget", "2"])
+
+
+def bumpy(u: float, n: int, kind: str) -> float:
+    if n == 5:
+        raise ValueError("no fives")
+    return u**2 + n
+
+
+def minimized(path: Path, budget: int) -> aegisbo.Result:
+    options: dict[str, Any] = {"strategy": "random", "seed": 1, "executor": "serial", "raise_errors": False}
+    return aegisbo.minimize(bumpy, SPACE, budget=budget, study=path, progress=False, **options)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("whole") / "run.db"
+    minimized(path, 12)
+    return path
+
+
+def require_sane(path: Path) -> None:
+    """Readers answer or refuse, and change nothing; so does a driver that refuses."""
+    before = path.read_bytes()
+    for command in COMMANDS[:-1]:
+        found = CliRunner().invoke(app, [*command[:1], str(path), *command[1:]])
+        assert found.exception is None or isinstance(found.exception, SystemExit | AegisError), found.exc_info
+        assert path.read_bytes() == before
+    try:
+        minimized(path, 14)
+    except AegisError:
+        assert path.read_bytes() == before
+
+
+@tries(12)
+@given(st.lists(st.tuples(st.integers(0), st.integers(0, 7)), min_size=1, max_size=40))
+@example([(0, 0)])
+@example([(18, 0)])
+@example([(19, 1), (60, 3)])
+def test_flipped_bits(whole: Path, tmp_path: Path, flips: list[tuple[int, int]]) -> None:
+    content = bytearray(whole.read_bytes())
+    for place, bit in flips:
+        content[place % len(content)] ^= 1 << bit
+    path = tmp_path / "run.db"
+    path.write_bytes(content)
+    require_sane(path)
+    path.unlink()
+
+
+@tries(8)
+@given(st.floats(0, 1))
+def test_a_missing_end(whole: Path, tmp_path: Path, share: float) -> None:
+    path = tmp_path / "run.db"
+    path.write_bytes(whole.read_bytes()[: int(share * whole.stat().st_size)])
+    require_sane(path)
+    path.unlink()
+
+
+NONSENSE = st.sampled_from([None, {}, [], "", "x", -1, 10**9, 1e999, True, [1], {"type": "real"}, "\x1b[2J", "a < b"])
+
+
+@tries(40)
+@given(st.integers(0), st.integers(0), NONSENSE, st.booleans())
+@example(0, 0, {}, True)
+def test_nonsense_in_an_event(whole: Path, tmp_path: Path, which: int, key: int, nonsense: Any, drop: bool) -> None:
+    """What another program, or somebody, may have written into a file that is sound as a database."""
+    path = Path(shutil.copy(whole, tmp_path / "run.db"))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        rows = connection.execute("SELECT id, body FROM events").fetchall()
+        id, text = rows[which % len(rows)]
+        body = json.loads(text)
+        place = body
+        while isinstance(place, dict) and place:
+            name = list(place)[key % len(place)]
+            if not isinstance(place[name], dict) or not place[name] or key % 3 == 0:
+                break
+            place, key = place[name], key // 3
+        if isinstance(place, dict) and place:
+            name = list(place)[key % len(place)]
+            place.pop(name) if drop else place.update({name: nonsense})
+        connection.execute("UPDATE events SET body = ? WHERE id = ?", (json.dumps(body), id))
+    require_sane(path)
+    path.unlink()
+
+
+@tries(12)
+@given(
+    st.integers(0), st.sampled_from(["kind", "number", "at", "body"]), st.sampled_from([-1, 10**12, "x", 1.5, b"\xff"])
+)
+def test_nonsense_in_a_column(whole: Path, tmp_path: Path, which: int, column: str, nonsense: Any) -> None:
+    path = Path(shutil.copy(whole, tmp_path / "run.db"))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        ids = [row[0] for row in connection.execute("SELECT id FROM events").fetchall()]
+        connection.execute(f"UPDATE events SET {column} = ? WHERE id = ?", (nonsense, ids[which % len(ids)]))
+    require_sane(path)
+    path.unlink()
+
+
+def test_the_whole_one_is_sane(whole: Path, tmp_path: Path) -> None:
+    """Else nothing above would mean anything."""
+    path = Path(shutil.copy(whole, tmp_path / "run.db"))
+    require_sane(path)
+    assert load(path).nfev == 14
