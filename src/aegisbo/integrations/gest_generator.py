@@ -38,6 +38,12 @@ class AegisGenerator(Generator):  # type: ignore[misc]
     def suggest(self, num_points: int | None = None) -> list[dict[str, Any]]:
         """So many points, one unless said, each with the number of its trial as _id.
 
+        Args:
+            num_points: how many; None for one.
+
+        Returns:
+            Values by name, constants included, for each point.
+
         Raises:
             InvalidInput: a finite space has no more.
         """
@@ -49,6 +55,9 @@ class AegisGenerator(Generator):  # type: ignore[misc]
 
     def ingest(self, results: Iterable[Mapping[str, Any]]) -> None:
         """Take in results: by _id if they were suggested here, else as observed elsewhere. NaN is a failure.
+
+        Args:
+            results: values by name, the objective and the _id among them.
 
         Raises:
             InvalidInput: an _id was never suggested, or a point is none of the space.
