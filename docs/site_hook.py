@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from latex2mathml.converter import convert
@@ -29,4 +30,16 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     theme = [file for file in files if file.src_dir != config.docs_dir]
     paths = sorted({path for pattern in SHOWN for path in ROOT.glob(pattern)})
     ours = (path.relative_to(ROOT).as_posix() for path in paths)
-    return Files([*theme, *(File(uri, str(ROOT), config.site_dir, config.use_directory_urls) for uri in ours)])
+    pages = [File(uri, str(ROOT), config.site_dir, config.use_directory_urls) for uri in ours]
+    notebooks = [page_of(file, config) for file in ROOT.glob("examples/*.ipynb")]
+    return Files([*theme, *pages, *notebooks])
+
+
+def page_of(notebook: Path, config: MkDocsConfig) -> File:
+    """A notebook as a page: its text, its code, and where the notebook itself is."""
+    shown = []
+    for cell in json.loads(notebook.read_text("utf-8"))["cells"]:
+        text = "".join(cell["source"])
+        shown.append(f"```python\n{text}\n```" if cell["cell_type"] == "code" else text)
+    shown.insert(1, f"This page is a notebook: [{notebook.name}]({notebook.name}).")
+    return File.generated(config, f"examples/{notebook.stem}.md", content="\n\n".join(shown))

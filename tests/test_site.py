@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-NAVIGATION = re.findall(r"- (?:[^:\n]+: )?(\S+\.md)$", ROOT.joinpath("mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+LISTED = re.findall(r"- (\S+\.md)$", ROOT.joinpath("mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+NAVIGATION = [re.sub(r"^(examples/.*)\.md$", r"\1.ipynb", page) for page in LISTED]  # what the site makes of notebooks
+SOURCES = ("*.md", "docs/*.md", "paper/*.md", "paper/docs/*.md", "benchmarks/*.md", "examples/*.ipynb")
 BLOCK = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^)\s]+)\)")
 
@@ -34,10 +36,8 @@ def broken_links(page: Path) -> list[str]:
 
 
 def test_every_page_is_in_the_navigation_once() -> None:
-    pages = [page for pattern in ("*.md", "docs/*.md", "paper/*.md", "paper/docs/*.md") for page in ROOT.glob(pattern)]
-    assert sorted(NAVIGATION) == sorted(
-        [*(page.relative_to(ROOT).as_posix() for page in pages), "benchmarks/README.md"]
-    )
+    pages = [page.relative_to(ROOT).as_posix() for pattern in SOURCES for page in ROOT.glob(pattern)]
+    assert sorted(NAVIGATION) == sorted(pages)
 
 
 @pytest.mark.parametrize("page", NAVIGATION)
