@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-LISTED = re.findall(r"- (\S+\.md)$", ROOT.joinpath("mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+LISTED = re.findall(r"- (?:[^:\n]+: )?(\S+\.md)$", ROOT.joinpath("mkdocs.yml").read_text("utf-8"), re.MULTILINE)
 NAVIGATION = [re.sub(r"^(examples/.*)\.md$", r"\1.ipynb", page) for page in LISTED]  # what the site makes of notebooks
 SOURCES = ("*.md", "docs/*.md", "paper/*.md", "paper/docs/*.md", "benchmarks/*.md", "examples/*.ipynb")
 BLOCK = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
