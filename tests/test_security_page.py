@@ -10,6 +10,8 @@ import pytest
 
 import aegisbo
 
+pytestmark = pytest.mark.long
+
 WATCHED = (
     "pickle.find_class",
     "subprocess.Popen",
@@ -72,7 +74,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.long
 def test_reading_and_editing_a_study_runs_nothing(folder: Path) -> None:
     done = outcome(folder, ALL)
     assert done.returncode == 0, done.stderr

@@ -11,6 +11,7 @@ from printed_page import printed_by
 PAPER = Path(__file__).parents[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("page", "package"), [("README.md", "pandas"), ("docs/problems.md", "Box2D")])
 def test_the_blocks_run(page: str, package: str) -> None:
     pytest.importorskip(package)
