@@ -1,7 +1,7 @@
-"""The README works as printed: its blocks run in order, in a folder of their own, and its other commands exist.
+"""The README works as printed: its blocks run in order, in a folder of their own.
 
 A block is ```python or ```sh and runs as it stands, ```console and is only looked up (it installs something or takes
-long), or ```text, which something printed.
+long: test_printed_commands.py), or ```text, which something printed.
 """
 
 from __future__ import annotations
@@ -11,14 +11,10 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-import typer
-
-from aegisbo.cli import app
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT.joinpath("README.md").read_text("utf-8")
@@ -39,12 +35,6 @@ SECTIONS = {
     heading: blocks_of(text) for heading, text in re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.M)
 }
 BLOCKS = [block for blocks in SECTIONS.values() for block in blocks]
-COMMANDS = [
-    words
-    for block in BLOCKS
-    for line in block.text.splitlines()
-    if block.kind == "console" and (words := shlex.split(line, comments=True))
-]
 
 
 @pytest.fixture
@@ -88,29 +78,3 @@ def test_the_blocks_of_a_section_run_in_order(section: str, tmp_path: Path, envi
         elif block.kind == "text":  # values may differ, but not what is said of what
             for label in re.findall(r"^ *(\w+):", block.text, re.MULTILINE):
                 assert re.search(rf"^ *{label}: ", output, re.MULTILINE), label
-
-
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_the_other_commands_exist(words: list[str]) -> None:
-    program, *arguments = words
-    if program in ("aegisbo", "aegis-paper"):
-        paper = pytest.importorskip("aegis_paper.cli") if program == "aegis-paper" else None
-        group = typer.main.get_command(paper.app if paper else app)
-        assert_options_exist(group.commands[arguments[0]], arguments[1:])  # type: ignore[attr-defined]
-    elif program == "make":
-        assert set(arguments) <= set(re.findall(r"^([a-z-]+):", ROOT.joinpath("Makefile").read_text(), re.MULTILINE))
-    elif program == "pip":
-        (target,) = [word for word in arguments if word.startswith(".")][:1]
-        project = tomllib.loads(ROOT.joinpath("pyproject.toml").read_text("utf-8"))["project"]
-        assert set(re.findall(r"\w+", target)) <= set(project["optional-dependencies"])
-    else:
-        assert program == ".venv/bin/python"
-        source = ROOT.joinpath(arguments[0]).read_text("utf-8")
-        for option in (word for word in arguments[1:] if word.startswith("-")):
-            assert f'"{option}"' in source
-
-
-def assert_options_exist(command: object, arguments: list[str]) -> None:
-    known = {option for parameter in command.params for option in parameter.opts}  # type: ignore[attr-defined]
-    for option in (word for word in arguments if word.startswith("-")):
-        assert option in known

@@ -41,6 +41,12 @@ class AegisGenerator(Generator):  # type: ignore[misc]
     def suggest(self, num_points: int | None = None) -> list[dict[str, Any]]:
         """So many points, one unless said, each with the number of its trial as _id.
 
+        Args:
+            num_points: how many; None for one.
+
+        Returns:
+            Values by name, constants included, for each point.
+
         Raises:
             InvalidInput: a finite space has no more.
         """
@@ -54,6 +60,9 @@ class AegisGenerator(Generator):  # type: ignore[misc]
         """Take in results: by _id if they were suggested here, else as observed elsewhere.
 
         NaN is a failure, and so is a result without what has a constraint.
+
+        Args:
+            results: values by name, the objective and the _id among them.
 
         Raises:
             InvalidInput: an _id was never suggested, or a point is none of the space.

@@ -164,7 +164,11 @@ class Optimizer:
         return optimizer
 
     def state(self) -> dict[str, Any]:
-        """Everything that decides what comes next, in JSON's types; a foreign strategy object is left out."""
+        """Everything that decides what comes next, for `from_state`.
+
+        Returns:
+            A dict in JSON's types; a foreign strategy object is left out.
+        """
         with self._lock:
             memory, observed, trials, added = self._memory, self.observed, self.trials, self._added
         described = {
@@ -224,6 +228,12 @@ class Optimizer:
 
     def behind(self, prepared: Prepared) -> int:
         """How many results have come in since this was prepared.
+
+        Args:
+            prepared: what `prepare` returned.
+
+        Returns:
+            Their number: 0 if the point knows all that is known.
 
         Raises:
             TrialError: it cannot be used any more.
@@ -345,6 +355,11 @@ class Optimizer:
     def fail(self, trial: Trial | int, reason: str, state: Failure = "failed") -> Trial:
         """End a trial that gave no usable value; it tells the model where evaluations fail.
 
+        Args:
+            trial: it or its number.
+            reason: why, in your words.
+            state: "failed", "invalid" or "timed_out".
+
         Returns:
             The trial as it is now.
 
@@ -358,6 +373,9 @@ class Optimizer:
 
     def expire(self, trial: Trial | int) -> Trial:
         """Give up waiting for a trial: it is lost, its point is free again, but a late `tell` or `fail` still counts.
+
+        Args:
+            trial: it or its number.
 
         Returns:
             The trial as it is now.
@@ -399,6 +417,9 @@ class Optimizer:
     def retry(self, trial: Trial | int) -> Trial:
         """Let a trial that has ended be pending again, with the same number and point; how it ended is dropped.
 
+        Args:
+            trial: it or its number.
+
         Returns:
             The trial as it is now.
 
@@ -416,6 +437,9 @@ class Optimizer:
 
     def forget(self, trial: Trial | int) -> Trial:
         """Drop a trial, pending or ended, as if it had never been asked for: no result and no evaluation of it counts.
+
+        Args:
+            trial: it or its number.
 
         Returns:
             The trial as it is now.
@@ -523,6 +547,9 @@ class Optimizer:
     def model(self) -> Model:
         """The model as it is now, to be asked again and again without another fit.
 
+        Returns:
+            An object with the methods `predict` and `explain`, which knows nothing of what comes in later.
+
         Raises:
             NoModel: the strategy has no model, or there are too few values for it.
         """
@@ -611,7 +638,14 @@ class Optimizer:
         return plain("\n".join(f"{name:>8}: {value}" for name, value in lines.items()))
 
     def result(self, message: str = "") -> Result:
-        """What has been found so far, with a message that says why it ends here."""
+        """What has been found so far.
+
+        Args:
+            message: why it ends here, in your words.
+
+        Returns:
+            The best point and all trials; it does not change when more comes in.
+        """
         with self._lock:
             trials, done, evidence, memory = self.trials, self._trials.done(), self.evidence(), self._memory
             now = copy(self)

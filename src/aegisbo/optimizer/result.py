@@ -62,6 +62,12 @@ class Result:
     def predict(self, points: Any) -> Prediction:
         """What the model expects at points of your own, in your units; see `Optimizer.predict`.
 
+        Args:
+            points: one point, a trial, a list of these, or a matrix.
+
+        Returns:
+            Numbers for one point, arrays for several.
+
         Raises:
             NoModel: the strategy has no model, or there are too few values for it.
             InvalidInput: a point is none of the space.
@@ -70,6 +76,12 @@ class Result:
 
     def explain(self, point: Any) -> Explanation:
         """What is known about a point, or why a trial is where it is; see `Optimizer.explain`.
+
+        Args:
+            point: in the form that the function receives or by name; or a trial or its number.
+
+        Returns:
+            What is known, made to be printed.
 
         Raises:
             InvalidInput: it is no point of the space.

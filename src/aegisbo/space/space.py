@@ -67,6 +67,12 @@ class Space:
 
         A constraint that was a function is known by name only: see `given`.
 
+        Args:
+            description: what `describe` returned, perhaps by way of JSON.
+
+        Returns:
+            An equal space.
+
         Raises:
             InvalidInput: a table has no known type, or its entries are not those of its type.
         """
@@ -80,7 +86,11 @@ class Space:
         return cls([parameter_from_table(f"x{k}", table) for k, table in enumerate(entries)], *told)
 
     def describe(self) -> dict[str, Any] | list[Any]:
-        """The parameters in JSON's types: a dict if they are named, else a list; constraints come last."""
+        """The parameters in JSON's types, for `from_description`.
+
+        Returns:
+            A dict if they are named, else a list; constraints come last.
+        """
         tables = {name: table_of(parameter) for name, parameter in self.parameters.items()}
         told = {KEY: [label_of(rule) for rule in self.constraints]} if self.constraints else {}
         return {**tables, **told} if self.named else [*tables.values(), *([told] if told else [])]
@@ -146,6 +156,9 @@ class Space:
 
         Args:
             x: a point in the form that the function receives, or a dict by name.
+
+        Returns:
+            A dict of the parameters that are there.
 
         Raises:
             InvalidInput: a name or a value is missing, or a value is out of bounds or not among the choices, or is

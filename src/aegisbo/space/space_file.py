@@ -17,6 +17,9 @@ def read_space(path: str | PathLike[str]) -> Space:
         path: a file with one table per parameter; its `type` is "real", "int" or "choice", its other keys are the
             arguments of `Real`, `Int` or `Choice`. Before the tables there may be `constraints`, a list of texts.
 
+    Returns:
+        A space with names.
+
     Raises:
         InvalidInput: the file cannot be read, is not TOML, or a table describes no parameter.
     """

@@ -65,7 +65,17 @@ class Suggestion:
 class Strategy(Protocol):
     """Choose one point. Equal arguments give an equal answer; only `rng` brings chance."""
 
-    def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion: ...
+    def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion:
+        """Choose the next point.
+
+        Args:
+            evidence: all that is known.
+            memory: what the suggestion before this one said is to be remembered; empty at first.
+            rng: for everything random.
+
+        Returns:
+            The point, what to remember, and why it was chosen.
+        """
 
 
 @runtime_checkable

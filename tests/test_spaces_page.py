@@ -1,0 +1,13 @@
+"""docs/spaces.md works as printed: its blocks run in order, in one folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from printed_page import said_by
+
+
+def test_the_blocks_run_and_say_what_is_printed(tmp_path: Path) -> None:
+    points, vector, *_ = said_by("spaces.md", tmp_path).splitlines()
+    assert points.startswith("{'lr': ")
+    assert vector.startswith("[")
