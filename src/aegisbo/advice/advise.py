@@ -27,7 +27,7 @@ from aegisbo.strategies.surrogates import Belief
 from aegisbo.study.terms import finite
 
 WORKERS = (2, 4, 8, 16)
-RUNS = 7
+RUNS = 5
 CLOSE = 0.01  # of the way from the best value to the median one: what comes so close to the best is as good
 PATIENCE = 3  # times as many evaluations as the run made, after which a simulated run gives up
 NEVER = (math.inf, math.inf)

@@ -40,7 +40,7 @@ def advise(
             metavar="VALUE", help="To be reached; 1 % of the way from the best to the median value unless given."
         ),
     ] = None,
-    runs: Annotated[int, typer.Option(min=1, metavar="N", help="Simulated runs of each team.")] = 7,
+    runs: Annotated[int, typer.Option(min=1, metavar="N", help="Simulated runs of each team.")] = 5,
     jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Simulations at a time; changes no result.")] = 1,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="Decides all random numbers.")] = 0,
     output: Annotated[
