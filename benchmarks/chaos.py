@@ -47,6 +47,7 @@ from aegisbo.study.store import Event
 
 LEASE = 2.0  # seconds after which a copy that was killed is given up
 OFTEN = 1_000_000  # retries: no point is to blame for a kill
+WARM_UP = 20.0  # seconds for a worker to come to its first evaluation
 PATIENCE = 240.0  # seconds for a run to end in peace
 SMALL, LARGE = "96k", "64m"  # of the file system that is full
 REFUSED, FULL, BROKEN = 7, 8, 9  # exit codes of a driver
@@ -169,11 +170,17 @@ class Run:
             self.unfinished.update(numbers(self.events, "asked") - numbers(self.events, "told", "failed"))
 
     def kill_worker(self) -> None:
-        noted = {entry["pid"] for entry in lines_of(self.diary)}
-        workers = sorted(worker for driver in self.drivers for worker in descendants(driver) if worker in noted)
+        """One that has noted a call; it takes a while until there is one."""
+        deadline = time.monotonic() + WARM_UP
+        while not (workers := self.workers()) and not self.complete() and time.monotonic() < deadline:
+            time.sleep(0.02)
         if workers:
             send(self.draw.choice(workers), signal.SIGKILL)
             self.figures.workers_killed += 1
+
+    def workers(self) -> list[int]:
+        noted = {entry["pid"] for entry in lines_of(self.diary)}
+        return sorted(worker for driver in self.drivers for worker in descendants(driver) if worker in noted)
 
     def read(self) -> None:
         """As `show`, `load` and `export` do."""

@@ -19,6 +19,7 @@ import aegisbo
 from aegisbo.cli import app
 from aegisbo.errors import AegisError
 from aegisbo.study import load
+from aegisbo.study.replay import replay
 
 SPACE = {"u": aegisbo.Real(-5, 10), "n": aegisbo.Int(1, 9), "kind": aegisbo.Choice(["a", "b"])}
 COMMANDS = (["show"], ["show", "--trial", "1"], ["replay"], ["export", "--to", "json"], ["export"], ["forget", "2"])
@@ -124,3 +125,32 @@ def test_the_whole_one_is_sane(whole: Path, tmp_path: Path) -> None:
     path = Path(shutil.copy(whole, tmp_path / "run.db"))
     require_sane(path)
     assert load(path).nfev == 14
+
+
+def without_sense(path: Path, kind: str, name: str, value: Any) -> Path:
+    """Change something in the first event of a kind."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        id, text = connection.execute("SELECT id, body FROM events WHERE kind = ?", (kind,)).fetchone()
+        body = json.loads(text)
+        (body["optimizer"] if kind == "created" else body)[name] = value
+        connection.execute("UPDATE events SET body = ? WHERE id = ?", (json.dumps(body), id))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value"),
+    [
+        ("told", "worker", 10**9),
+        ("told", "worker", -5),
+        ("asked", "seen", 10**9),
+        ("asked", "seen", "2"),
+        ("created", "n_initial", 10**9),
+        ("created", "strategy", "random:n=1000000000"),
+    ],
+)
+def test_numbers_that_would_fill_all_memory_are_refused(
+    whole: Path, tmp_path: Path, kind: str, name: str, value: Any
+) -> None:
+    path = without_sense(Path(shutil.copy(whole, tmp_path / "run.db")), kind, name, value)
+    with pytest.raises(AegisError, match=r"damaged|too large"):
+        replay(path)

@@ -8,7 +8,9 @@ from scipy.spatial import KDTree
 from scipy.spatial.distance import pdist
 
 from aegisbo.arrays import Array
+from aegisbo.errors import InvalidInput
 
+MOST = 1_000_000  # points that are spread out together
 MOST_IN_PAIRS = 3000  # points whose distances are listed in full; the list grows with the square
 
 
@@ -19,7 +21,13 @@ def latin_hypercube(n: int, d: int, rng: Generator) -> Array:  # (n, d)
 
 
 def maximin_latin_hypercube(n: int, d: int, rng: Generator, candidates: int = 5) -> Array:  # (n, d)
-    """The Latin hypercube, out of some, whose two closest points are farthest apart."""
+    """The Latin hypercube, out of some, whose two closest points are farthest apart.
+
+    Raises:
+        InvalidInput: there are so many points that memory would not hold them.
+    """
+    if n > MOST:
+        raise InvalidInput(f"A Latin hypercube of {n:,} points is too large: let at most {MOST:,} be spread out.")
     designs = [latin_hypercube(n, d, rng) for _ in range(candidates)]
     return max(designs, key=_smallest_distance)
 

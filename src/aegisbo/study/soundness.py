@@ -12,6 +12,7 @@ from aegisbo.outcome import FAILURES
 from aegisbo.study.store import Event
 
 Test = Callable[[Any], bool]
+MOST_WORKERS = 100_000  # a picture has a line for each
 LATEST = 2e11  # seconds since 1970: beyond, calendars have no name for the year
 
 
@@ -25,6 +26,10 @@ def _number(value: Any) -> bool:
 
 def _time(value: Any) -> bool:
     return _number(value) and abs(value) < LATEST
+
+
+def _worker(value: Any) -> bool:
+    return _is(int)(value) and 0 <= value < MOST_WORKERS
 
 
 def _or_none(test: Test) -> Test:
@@ -56,14 +61,14 @@ NEEDED: dict[str, dict[str, Test]] = {  # in the body of an event, by its kind
     "set": {"changes": _dict_of(_or_none(_number))},
     "closed": {"message": _text, "idle": _idle},
     "left": {"copy": _whole, "message": _text, "idle": _idle},
-    "joined": {"lease": _number, "call": _dict, "lane": _whole},
+    "joined": {"lease": _number, "call": _dict, "lane": _worker},
     "taken": {"copy": _whole},
 }
 POSSIBLE: dict[str, Test] = {  # wherever they are
     "traceback": _text,
     "output": _text,
     "began": _or_none(_time),
-    "worker": _or_none(_whole),
+    "worker": _or_none(_worker),
     "sd": _or_none(_number),
     "measured": _dict_of(_number),
     "details": _or_none(_dict),
@@ -92,6 +97,8 @@ def require_sound(event: Event) -> None:
     for name, test in POSSIBLE.items():
         if name in body and not test(body[name]):
             raise damaged(event, f"{name} is {body[name]!r:.100}")
+    if event.kind == "asked" and body["seen"] >= event.id:
+        raise damaged(event, f"it knew of event {body['seen']}, which came later")
 
 
 def damaged(event: Event, why: str) -> StudyError:

@@ -168,6 +168,8 @@ class Store:
         if self._log is None or self._connection.in_transaction or self._log == _identity(_beside(self.path, "-wal")):
             return False
         self._connection.close()
+        if not self.path.exists():
+            raise StudyError(f"{self.path} was removed while the run went on: what had ended until then is lost.")
         self._connect(lambda text: None)
         return True
 
