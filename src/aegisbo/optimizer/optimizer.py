@@ -648,13 +648,13 @@ class Optimizer:
         """
         with self._lock:
             trials, done, evidence, memory = self.trials, self._trials.done(), self.evidence(), self._memory
-            now = copy(self)
+            ended, now = sum(self._trials.counts()), copy(self)
         best = best_of(done, evidence, self._policy, memory, len(trials))
         message = message or ("No trial has given a value." if best is None else "The best so far.")
         return Result(
             x=None if best is None else best.trial.x,
             fun=math.nan if best is None else self.direction.turned(best.loss),
-            nfev=sum(trial.state in ("done", *FAILURES) for trial in trials),
+            nfev=ended,
             success=best is not None and best.feasible,
             ending=message if best is None else f"{message} {best.remark}".rstrip(),
             trials=trials,
