@@ -83,7 +83,7 @@ def test_a_missing_end(whole: Path, tmp_path: Path, share: float) -> None:
 NONSENSE = st.sampled_from([None, {}, [], "", "x", -1, 10**9, 1e999, True, [1], {"type": "real"}, "\x1b[2J", "a < b"])
 
 
-@tries(40)
+@tries(15)
 @given(st.integers(0), st.integers(0), NONSENSE, st.booleans())
 @example(0, 0, {}, True)
 def test_nonsense_in_an_event(whole: Path, tmp_path: Path, which: int, key: int, nonsense: Any, drop: bool) -> None:

@@ -72,12 +72,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Reader:
     return Reader((folder / "page.html").read_text("utf-8"))
 
 
+@pytest.mark.long
 def test_every_claim_has_a_verdict(made: Reader) -> None:
     claims = made.tables[0][1:]
     assert [row[0][0] for row in claims] == [claim.text for claim in CLAIMS]
     assert all(row[1][0] for row in claims)
 
 
+@pytest.mark.long
 def test_medians_are_those_of_the_runs_and_the_best_is_marked(made: Reader) -> None:
     (found,) = [rows for rows in made.tables if rows[0][0][0] == "problem" and "KB" in [text for text, _ in rows[0]]]
     methods = [text for text, _ in found[0]]
@@ -89,6 +91,7 @@ def test_medians_are_those_of_the_runs_and_the_best_is_marked(made: Reader) -> N
     assert branin[methods.index("LP")][0] == "–"
 
 
+@pytest.mark.long
 def test_published_medians_stand_beside_ours(made: Reader) -> None:
     found = [rows for rows in made.tables if rows[0][0][0] == "method and problem"]
     row, *_ = [row for rows in found for row in rows if row[0][0] == "AEGiS, Branin"]
@@ -96,6 +99,7 @@ def test_published_medians_stand_beside_ours(made: Reader) -> None:
     assert "higher" in row[2][0]
 
 
+@pytest.mark.long
 def test_nothing_is_loaded_from_elsewhere_and_links_lead_somewhere(made: Reader) -> None:
     assert {link.removeprefix("#") for link in made.links} == set(made.sections)
     kinds = {source.partition(",")[0] for source in made.images}
