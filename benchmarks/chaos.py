@@ -146,7 +146,8 @@ class Run:
         pid = os.fork()
         if not pid:
             os._exit(driven(self.plan, self.study, self.diary, self.folder / "log"))
-        self.drivers[pid] = bool(self.drivers)
+        company = bool(self.drivers)  # any of them may be the one that is refused
+        self.drivers = {other: company for other in (*self.drivers, pid)}
         return pid
 
     def kill_driver(self) -> None:

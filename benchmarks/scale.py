@@ -3,6 +3,7 @@
     python benchmarks/scale.py                                    all of it
     python benchmarks/scale.py --sizes 10x500 10x1000 --workers 16 64
     python benchmarks/scale.py --sizes --workers --reach 10000    a run with 256 workers, which takes an hour
+    python benchmarks/scale.py --sizes --workers --reach 1000 --known 10000    the same after so many results
 
 Data: n results are observed, then twenty points are asked for and told. The first suggestion learns the
 hyper-parameters, the others mostly do not. Times are processor seconds, and in Cholesky factorizations (`dpotrf`) of
@@ -110,9 +111,13 @@ def with_workers(q: int) -> tuple[list[float], int]:
     return optimizer.seconds, len(optimizer.trials) - len({tuple(trial.x) for trial in optimizer.trials})
 
 
-def reach(results: int) -> None:
-    """Run with many workers until there are so many results, and tell in stages what suggestions took."""
+def reach(results: int, known: int) -> None:
+    """Run with many workers until there are so many more results, and tell in stages what suggestions took."""
     optimizer = Timed(PARAMETERS)
+    rng = np.random.default_rng(0)
+    for _ in range(known):  # at any distance from the minimum, as a run leaves them
+        x = np.clip(1.0 + 10.0 ** rng.uniform(-3.0, 1.0) * rng.standard_normal(PARAMETERS), -5.0, 10.0)
+        optimizer.observe(x, valley(x))
     workers = VirtualWorkers(valley, MOST_WORKERS, HalfNormal(), seed=0, free=2 * PARAMETERS)
 
     def watch(job: Finished) -> None:
@@ -137,6 +142,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=size, nargs="*", default=[size(text) for text in SIZES], metavar="DxN")
     parser.add_argument("--workers", type=int, nargs="*", default=WORKERS, metavar="Q")
     parser.add_argument("--reach", type=int, metavar="N", help="also run 256 workers until there are N results")
+    parser.add_argument("--known", type=int, default=0, metavar="N", help="of this run: results known beforehand (0)")
     options = parser.parse_args()
     print(
         "  d      n   Cholesky   first: s  factorizations   median: s  factorizations   mean: s  slowest: s   peak MB"
@@ -157,7 +163,7 @@ def main() -> None:
         seconds, repeats = with_workers(q)
         print(f"{q:7}{len(seconds):25}{1e3 * median(seconds):14.0f}{1e3 * max(seconds):15.0f}{repeats:19}", flush=True)
     if options.reach:
-        reach(options.reach)
+        reach(options.reach, options.known)
 
 
 if __name__ == "__main__":
