@@ -147,7 +147,7 @@ class Run:
         if not pid:
             os._exit(driven(self.plan, self.study, self.diary, self.folder / "log"))
         company = bool(self.drivers)  # any of them may be the one that is refused
-        self.drivers = {other: company for other in (*self.drivers, pid)}
+        self.drivers = dict.fromkeys((*self.drivers, pid), company)
         return pid
 
     def kill_driver(self) -> None:
