@@ -142,6 +142,7 @@ def test_two_workers_follow_a_schedule_made_by_hand(batches: bool, suggestion: f
 
 
 class TestAdvise:
+    @pytest.mark.long
     def test_equal_job_times_leave_no_difference_between_batches_and_not_waiting(self) -> None:
         found = advise(filled(Optimizer(SPACE, seed=0)), [4], runs=2)
         alone, together, batches = found.forecasts
@@ -166,6 +167,7 @@ class TestAdvise:
         assert found.forecasts[0].missed == 2
         assert math.isnan(found.speedup(found.forecasts[0]))
 
+    @pytest.mark.long
     def test_what_the_model_smooths_away_need_not_be_reached(self) -> None:
         """The best value is lucky: the model does not believe it, and no simulated run would meet it."""
         optimizer = filled(Optimizer(SPACE, seed=0), 20, lambda params: bowl(params) + math.sin(1e4 * params["x"]))
@@ -173,6 +175,7 @@ class TestAdvise:
         assert min(optimizer.predict(trial).mean for trial in optimizer.trials) > found.target
         assert found.forecasts[0].missed == 0
 
+    @pytest.mark.long
     def test_processes_change_no_number(self) -> None:
         optimizer = filled(Optimizer(SPACE, seed=0, strategy="random"))
         assert advise(optimizer, [2], runs=2, jobs=2) == advise(optimizer, [2], runs=2)

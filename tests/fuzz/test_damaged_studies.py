@@ -56,6 +56,7 @@ def require_sane(path: Path) -> None:
         assert path.read_bytes() == before
 
 
+@pytest.mark.long
 @tries(12)
 @given(st.lists(st.tuples(st.integers(0), st.integers(0, 7)), min_size=1, max_size=40))
 @example([(0, 0)])
@@ -83,6 +84,7 @@ def test_a_missing_end(whole: Path, tmp_path: Path, share: float) -> None:
 NONSENSE = st.sampled_from([None, {}, [], "", "x", -1, 10**9, 1e999, True, [1], {"type": "real"}, "\x1b[2J", "a < b"])
 
 
+@pytest.mark.long
 @tries(15)
 @given(st.integers(0), st.integers(0), NONSENSE, st.booleans())
 @example(0, 0, {}, True)
@@ -107,6 +109,7 @@ def test_nonsense_in_an_event(whole: Path, tmp_path: Path, which: int, key: int,
     path.unlink()
 
 
+@pytest.mark.long
 @tries(12)
 @given(
     st.integers(0), st.sampled_from(["kind", "number", "at", "body"]), st.sampled_from([-1, 10**12, "x", 1.5, b"\xff"])

@@ -46,6 +46,7 @@ def run(objective: Any, n: int = 22, **options: Any) -> optuna.Study:
     return study
 
 
+@pytest.mark.long
 def test_both_ways_say_the_same_and_lead_to_the_edge() -> None:
     """Where a + b = 1 the bowl is lowest at 0.245."""
     one, other = run(set_inside), run(kept_for_later, constraints_func=later)

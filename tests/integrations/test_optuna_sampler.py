@@ -97,6 +97,7 @@ def test_equal_seeds_give_equal_points_whoever_asks_and_whatever_optuna_reseeds(
     assert play(always(AegisSampler(seed=4)), tuned, MIXED) != points
 
 
+@pytest.mark.long
 def test_points_are_the_same_in_every_process() -> None:
     """Whatever salt Python adds to its hashes there."""
     code = "import optuna; from aegisbo.integrations import AegisSampler\n"

@@ -90,6 +90,7 @@ def test_what_is_no_spread_is_refused(sd):
     assert trial in optimizer.pending
 
 
+@pytest.mark.long
 def test_many_data_have_their_spread_too():
     optimizer = filled(520, sd=2.0)
     assert len(optimizer.model().belief.gp.extra) == 520

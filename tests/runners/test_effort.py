@@ -63,6 +63,7 @@ def test_no_evaluation_goes_through_all_trials(options: dict[str, Any], tmp_path
     assert visits[MANY - 1] - visits[FEW] < FEW  # not even one loop over those that were there
 
 
+@pytest.mark.long
 def test_replay_does_not_begin_anew_with_each_decision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def added_by_replay(budget: int) -> int:
         path = tmp_path / f"{budget}.db"
