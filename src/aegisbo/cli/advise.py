@@ -60,8 +60,7 @@ def advise(
         study, numbers_in(workers, "--workers"), target=target, runs=runs, jobs=jobs, seed=seed, watch=_with_a_bar
     )
     console = Console(highlight=False, soft_wrap=True)
-    for line in _introduction(found):
-        console.print(line)
+    console.print(_introduction(found))
     console.print(_table(found))
     for line in _remarks(found):
         console.print(line)
@@ -77,9 +76,9 @@ def _with_a_bar(reached: Iterator[tuple[float, float]], total: int) -> Iterable[
     return track(reached, "Simulating", total, console=console, transient=True, disable=not console.is_terminal)
 
 
-def _introduction(found: Advice) -> Iterator[str]:
+def _introduction(found: Advice) -> str:
     close = "" if found.chosen else ", 1 % of the way from the best value to the median one"
-    yield f"To reach {found.target:.6g}{close} (learned from {found.results} evaluations):\n"
+    return f"To reach {found.target:.6g}{close} (learned from {found.results} evaluations):\n"
 
 
 def _table(found: Advice) -> Table:

@@ -101,7 +101,7 @@ class Slide:
 
     def sprint(self, objective: Objective, starts: Array) -> Array:
         """Where all allowed starts (k, width) get in a few steps, the lowest first."""
-        beyond, _ = descended(_Priced(objective, self.cube, PRICE, np.zeros(1)), starts, steps=SPRINT)
+        beyond, _ = descended(_Priced(objective, self.cube), starts, steps=SPRINT)
         ahead = self._back(objective, starts, beyond)
         return ahead[np.argsort(values_of(objective, ahead), kind="stable")]
 
@@ -156,12 +156,10 @@ class Slide:
 
 @dataclass(frozen=True)
 class _Priced:
-    """The objective where a broken constraint costs: ½ price (worth/price − slack)², as long as that is above 0."""
+    """The objective where a broken constraint costs: ½ PRICE slack²."""
 
     objective: Objective
     cube: Cube
-    price: float
-    worth: Array  # (r,)
 
     def screen(self, Z: Array) -> Floats:
         return np.asarray(self.objective.screen(Z) + self._cost(Z))
@@ -176,8 +174,7 @@ class _Priced:
         return values + here, gradients + (beside - here[:, None]) / steps
 
     def _cost(self, Z: Array) -> Array:  # (m, width) -> (m,)
-        owed = np.maximum(self.worth / self.price - self.cube.slacks(Z), 0.0)
-        return np.asarray(0.5 * self.price * (owed**2).sum(axis=1))
+        return 0.5 * PRICE * self.cube.violation(Z)
 
 
 @dataclass(frozen=True)
