@@ -70,7 +70,7 @@ def test_what_cannot_be_used_is_refused(study_file: Path, tmp_path: Path) -> Non
     for arguments, kind, message in (
         ([str(study_file), "--workers", "two"], InvalidInput, "--workers 'two' cannot be read"),
         ([str(study_file), "-o", str(tmp_path / "no" / "x.png")], InvalidInput, "cannot be written"),
-        ([str(study_file), "--workers", "2", "--runs", "1", "-o", str(tmp_path / "x.odd")], InvalidInput, "odd"),
+        ([str(tmp_path / "none.db"), "-o", str(tmp_path / "x.odd")], InvalidInput, "x.odd cannot be drawn"),
         ([str(tmp_path / "none.db")], StudyError, "none.db"),
     ):
         with pytest.raises(kind, match=message):

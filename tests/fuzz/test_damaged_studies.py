@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import aegisbo
 from aegisbo.cli import app
-from aegisbo.errors import AegisError
+from aegisbo.errors import AegisError, StudyError
 from aegisbo.study import load
 from aegisbo.study.replay import replay
 
@@ -157,3 +157,18 @@ def test_numbers_that_would_fill_all_memory_are_refused(
     path = without_sense(Path(shutil.copy(whole, tmp_path / "run.db")), kind, name, value)
     with pytest.raises(AegisError, match=r"damaged|too large"):
         replay(path)
+
+
+@pytest.mark.parametrize("memory", [{"phi": "x"}, {"learned_at": 6}, {"phi": [1.0], "learned_at": 6, "s": 1}])
+def test_a_memory_without_sense_is_named(tmp_path: Path, memory: dict[str, Any]) -> None:
+    path, options = tmp_path / "run.db", {"seed": 1, "executor": "serial", "progress": False}
+    space = {"u": SPACE["u"], "n": SPACE["n"]}
+    aegisbo.minimize(lambda u, n: u**2 + n, space, budget=6, study=path, **options)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        select = "SELECT id, body FROM events WHERE kind = 'asked' ORDER BY id DESC"
+        id, text = connection.execute(select).fetchone()
+        body = {**json.loads(text), "memory": memory}
+        connection.execute("UPDATE events SET body = ? WHERE id = ?", (json.dumps(body), id))
+    with pytest.raises(StudyError, match=r"stored as its memory.*restore the study from a copy"):
+        aegisbo.minimize(lambda u, n: u**2 + n, space, budget=8, study=path, anyway=True, **options)
+    assert load(path).nfev == 6

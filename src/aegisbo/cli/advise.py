@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from aegisbo.advice import Advice
     from aegisbo.simulation.comparison import Quartiles
 
+PICTURES = (".png", ".svg", ".pdf")
 EXAMPLES = """Examples:
 
 - `aegisbo advise run.db --workers 2,4,8,16`
@@ -54,8 +55,7 @@ def advise(
     """
     from aegisbo.advice import advise as ask
 
-    if output is not None:
-        require_writable(output)
+    draw = None if output is None else _drawing_into(output)
     found = ask(
         study, numbers_in(workers, "--workers"), target=target, runs=runs, jobs=jobs, seed=seed, watch=_with_a_bar
     )
@@ -64,9 +64,26 @@ def advise(
     console.print(_table(found))
     for line in _remarks(found):
         console.print(line)
-    if output is not None:
-        _draw(found, output)
+    if draw is not None:
+        draw(found)
         console.print(f"{output}: the same as a picture.")
+
+
+def _drawing_into(file: Path) -> Callable[[Advice], None]:
+    """What draws into a file; refused before the work begins if it could not be done after it."""
+    from aegisbo.plot import advice
+
+    require_writable(file)
+    if file.suffix not in PICTURES:
+        raise InvalidInput(f"{file} cannot be drawn: give the name of a {', '.join(PICTURES)} file.")
+
+    def draw(found: Advice) -> None:
+        try:
+            advice(found).savefig(file, dpi=150)
+        except OSError as error:
+            raise InvalidInput(f"{file} cannot be written: {error}") from error
+
+    return draw
 
 
 def _with_a_bar(reached: Iterator[tuple[float, float]], total: int) -> Iterable[tuple[float, float]]:
@@ -111,12 +128,3 @@ def _remarks(found: Advice) -> Iterator[str]:
         "The function is taken to be what the model believes, and job times to be as they were: what nobody has seen "
         "yet is not in it."
     )
-
-
-def _draw(found: Advice, file: Path) -> None:
-    from aegisbo.plot import advice
-
-    try:
-        advice(found).savefig(file, dpi=150)
-    except (OSError, ValueError) as error:
-        raise InvalidInput(f"{file} cannot be written: {error}") from error

@@ -23,6 +23,7 @@ from aegisbo.optimizer.prediction import Prediction
 from aegisbo.optimizer.prepared import Prepared
 from aegisbo.optimizer.result import Result
 from aegisbo.optimizer.settings import Settings, as_stored
+from aegisbo.optimizer.stored_memory import StoredMemory
 from aegisbo.optimizer.trial import Trial, in_brief, plain
 from aegisbo.optimizer.trials import Trials
 from aegisbo.outcome import FAILURES, SD, Failure, Outcome, is_sd, judged, with_measured
@@ -157,7 +158,7 @@ class Optimizer:
     ) -> Optimizer:
         """The same from parts that have been through JSON already and that nobody will change."""
         optimizer = cls.from_settings(settings)
-        optimizer._memory, optimizer._added = memory, tuple(added)
+        optimizer._memory, optimizer._added = StoredMemory(memory), tuple(added)
         for entry in (*observed, *trials):
             state = entry.get("state", "pending")
             optimizer._trials.add(**{**entry, "state": OLD_NAMES.get(state, state)})
@@ -277,7 +278,7 @@ class Optimizer:
         with self._turn, self._lock:
             trial = self._trials.add(len(self._trials.asked), params, note=dict(note))
             self._let_wait_no_more(trial)
-            self._memory = memory
+            self._memory = StoredMemory(memory)
             return trial
 
     def add(self, x: Any) -> Params:

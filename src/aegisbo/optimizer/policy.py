@@ -21,6 +21,7 @@ from threadpoolctl import ThreadpoolController
 
 from aegisbo.arrays import Array, as_vector
 from aegisbo.errors import InvalidInput, NoModel, SpaceExhausted
+from aegisbo.optimizer.stored_memory import understood
 from aegisbo.search.designs import maximin_latin_hypercube, sobol
 from aegisbo.space.allowed import pulled_back
 from aegisbo.space.cube import ABSENT, Cube
@@ -67,6 +68,7 @@ class Policy:
             SpaceExhausted: every point of a finite space is evaluated or under evaluation, and none can be repeated.
             NoTime: no evaluation would probably be finished in the time that is left.
             InvalidInput: the strategy, which may be a user's own, returned no point of the cube.
+            StudyError: the strategy cannot go on from a memory that was stored.
         """
         if not self._may_repeat(evidence):
             require_free_point(evidence)
@@ -74,7 +76,7 @@ class Policy:
         if number < self.n_initial or len(evidence.y) < cube.parameters + 1:
             x = cube.unused(self.spread(number, cube), evidence.taken)
             return self._in_time(Suggestion(x, memory, {"move": "initial"}), None, number, evidence)
-        with one_blas_thread():
+        with one_blas_thread(), understood(memory):
             suggestion = self.strategy.suggest(evidence, memory, self.rng(Role.STRATEGY, number))
         _require_point(suggestion, self.strategy, cube)
         suggestion = _allowed(suggestion, evidence, self.rng(Role.MENDING, number))
@@ -120,7 +122,7 @@ class Policy:
         """The values at the finished points without their noise; None if there is no model to smooth them."""
         if not isinstance(self.strategy, Smoother) or len(evidence.y) <= evidence.cube.parameters:
             return None
-        with one_blas_thread():
+        with one_blas_thread(), understood(memory):
             return self.strategy.smoothed(evidence, memory, self.rng(Role.SMOOTHING, number))
 
     def belief(self, evidence: Evidence, memory: Memory, number: int) -> Belief:
@@ -136,7 +138,7 @@ class Policy:
         values, least = len(evidence.y), evidence.cube.parameters + 1
         if values < least:
             raise NoModel(f"There is no model yet: it takes {least} values, and there are {values}.")
-        with one_blas_thread():
+        with one_blas_thread(), understood(memory):
             return self.strategy.believe(evidence, memory, self.rng(Role.SMOOTHING, number))
 
     def rng(self, role: Role, *address: int) -> Generator:
