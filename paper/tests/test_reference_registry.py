@@ -146,6 +146,7 @@ def test_a_simulated_run_uses_the_published_problem_and_rule() -> None:
     assert run.scores[-1] == min(abs(each.value - run.minimum) for each in run.evaluations)
 
 
+@pytest.mark.long
 def test_equal_specs_give_equal_runs_and_start_from_the_points_of_the_paper() -> None:
     first, second, paper = record(strategy="thompson"), record(strategy="thompson"), record(preset="paper", budget=7)
     assert [each.x for each in first.evaluations] == [each.x for each in second.evaluations]

@@ -122,6 +122,7 @@ def test_random_is_one_latin_hypercube_of_all_that_follows_the_initial_points() 
         assert np.array_equal(np.sort(cells, axis=0), np.arange(len(unit))[:, None] * [1, 1])
 
 
+@pytest.mark.long
 def test_equal_specs_give_equal_records_in_any_number_of_processes(record: Record) -> None:
     specs = [spec(strategy=name, run=run) for name in ("ei", "aegis") for run in (1, 2)]
     alone, together = ([without_seconds(each) for each in simulate_all(specs, jobs)] for jobs in (1, 2))

@@ -23,6 +23,7 @@ from aegisbo.strategies.presets import ADAPTIVE, MODERN
 from aegisbo.strategies.registry import resolve
 
 
+@pytest.mark.long
 class TestContract(StrategyContract):
     @pytest.fixture(params=["aegis"])
     def strategy(self, request):

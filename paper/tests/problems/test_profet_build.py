@@ -44,6 +44,7 @@ def test_errors_of_any_size_are_learned_on_their_logarithm(sweep: Sweep) -> None
     assert levels.max() > 3
 
 
+@pytest.mark.long
 def test_equal_seeds_give_equal_instances(sweep: Sweep) -> None:
     chain = Chain(units=3, burn_in=50, spacing=2)
     one, same, other = (

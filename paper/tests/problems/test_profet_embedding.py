@@ -60,12 +60,14 @@ def line() -> tuple[Array, Array]:
     return along, waves + 0.01 * rng.normal(size=waves.shape)
 
 
+@pytest.mark.long
 def test_tasks_on_a_line_keep_their_distances(line: tuple[Array, Array]) -> None:
     along, waves = line
     places = embed_tasks(waves, Q, np.random.default_rng(1)).mean
     assert spearmanr(pdist(places), pdist(along[:, None])).statistic > 0.9
 
 
+@pytest.mark.long
 def test_level_and_scale_of_a_task_do_not_count(line: tuple[Array, Array]) -> None:
     _, waves = line
     rng = np.random.default_rng(1)
