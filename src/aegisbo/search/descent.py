@@ -25,7 +25,7 @@ LEVEL = 1e-5  # largest entry of the projected gradient at which a run ends
 MEMORY = 10  # steps from which the curvature is learned
 LINE_SEARCH = 20  # evaluations in one step at most
 STEPS = 15_000  # at most
-CALLS = 30_000  # of the routine at most
+EVALUATIONS = 15_000  # at most, but for those of the last step
 WANTS_FUNCTION, HAS_STEPPED = 3, 1  # what the routine may say; anything else ends the run
 ROUTINE_IS_KNOWN = (1, 15) <= tuple(int(part) for part in scipy.__version__.split(".")[:2]) <= (1, 17)
 
@@ -39,23 +39,32 @@ class Bottom:
     gradient: Array  # (n,)
 
 
-def descend(function: Function, start: Array, box: Array, *, flat: float = FLAT, steps: int = STEPS) -> Bottom:
+def descend(
+    function: Function,
+    start: Array,
+    box: Array,
+    *,
+    flat: float = FLAT,
+    steps: int = STEPS,
+    evaluations: int = EVALUATIONS,
+) -> Bottom:
     """Follow the function down from `start` (n,), inside the box (n, 2) of finite rows (low, high).
 
-    The run ends with a step that lowers the value by less than `flat`, relative to its size if that is above 1, or
-    after so many steps.
+    The run ends with a step that lowers the value by less than `flat`, relative to its size if that is above 1, after
+    so many steps, or with the step during which it has more evaluations than these.
     """
-    return (_answering if ROUTINE_IS_KNOWN else _by_scipy)(function, start, box, flat / EPSILON, steps)
+    return (_answering if ROUTINE_IS_KNOWN else _by_scipy)(function, start, box, flat / EPSILON, steps, evaluations)
 
 
-def _by_scipy(function: Function, start: Array, box: Array, tolerance: float, steps: int) -> Bottom:
+def _by_scipy(function: Function, start: Array, box: Array, tolerance: float, steps: int, evaluations: int) -> Bottom:
+    limits = {"maxls": LINE_SEARCH, "maxiter": steps, "maxfun": evaluations}
     x, value, found = fmin_l_bfgs_b(
-        function, start, bounds=box.tolist(), m=MEMORY, factr=tolerance, pgtol=LEVEL, maxls=LINE_SEARCH, maxiter=steps
+        function, start, bounds=box.tolist(), m=MEMORY, factr=tolerance, pgtol=LEVEL, **limits
     )
     return Bottom(x, float(value), found["grad"])
 
 
-def _answering(function: Function, start: Array, box: Array, tolerance: float, steps: int) -> Bottom:
+def _answering(function: Function, start: Array, box: Array, tolerance: float, steps: int, evaluations: int) -> Bottom:
     from scipy.optimize._lbfgsb import setulb
 
     n, m = len(start), MEMORY
@@ -65,12 +74,13 @@ def _answering(function: Function, start: Array, box: Array, tolerance: float, s
     work = np.zeros(2 * m * n + 5 * n + 11 * m * m + 8 * m), np.zeros(3 * n, np.int32)
     task, search = np.zeros((2, 2), np.int32)
     state = np.zeros(4, np.int32), np.zeros(44, np.int32), np.zeros(29)
-    for _ in range(CALLS):
+    while True:
         function_here = x, low, high, both_sides, value, gradient
         setulb(m, *function_here, tolerance, LEVEL, *work, task, *state, LINE_SEARCH, search)
         if task[0] == WANTS_FUNCTION:
             value, gradient = function(x.copy())
-        elif task[0] == HAS_STEPPED and steps > 1:
+            evaluations -= 1
+        elif task[0] == HAS_STEPPED and steps > 1 and evaluations >= 0:
             steps -= 1
         else:
             break

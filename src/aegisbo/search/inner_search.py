@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array, Floats, Index
 from aegisbo.search.blocks import by_blocks
-from aegisbo.search.descent import STEPS, descend
+from aegisbo.search.descent import EVALUATIONS, STEPS, descend
 from aegisbo.space.cube import ABSENT, Cube
 
 Spread = Callable[[int, int, Generator], Array]  # (n, d, rng) -> candidates (n, d)
@@ -82,13 +82,15 @@ def minimize(objective: Objective, candidates: Array, rng: Generator, *, starts:
     return polish(objective, candidates[choose(values, starts, rng)])
 
 
-def polish(objective: Objective, starts: Array, *, steps: int = STEPS) -> Array:
+def polish(objective: Objective, starts: Array, *, steps: int = STEPS, evaluations: int = EVALUATIONS) -> Array:
     """The lowest point that each descent from the starts (k, d) has seen, (k, d), the lowest of them first."""
-    best_x, best_value = descended(objective, starts, steps=steps)
+    best_x, best_value = descended(objective, starts, steps=steps, evaluations=evaluations)
     return best_x[np.argsort(best_value, kind="stable")]
 
 
-def descended(objective: Objective, starts: Array, *, steps: int = STEPS) -> tuple[Array, Array]:
+def descended(
+    objective: Objective, starts: Array, *, steps: int = STEPS, evaluations: int = EVALUATIONS
+) -> tuple[Array, Array]:
     """The lowest point (k, d) that the descent from each start (k, d) has seen, and the values there (k,).
 
     One L-BFGS-B run on the sum of their values: each point moves only by its own gradient, and a step is one batched
@@ -104,5 +106,5 @@ def descended(objective: Objective, starts: Array, *, steps: int = STEPS) -> tup
         best_x[better], best_value[better] = Z[better], values[better]
         return float(values.sum()), gradients.ravel()
 
-    descend(total, starts.ravel(), np.tile([0.0, 1.0], (k * d, 1)), steps=steps)
+    descend(total, starts.ravel(), np.tile([0.0, 1.0], (k * d, 1)), steps=steps, evaluations=evaluations)
     return best_x, best_value

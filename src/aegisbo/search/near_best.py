@@ -19,6 +19,7 @@ from aegisbo.space.cube import Cube
 
 SPRINT = 12  # steps that all starts of a race make
 FINALISTS = 2
+LAST = 80  # evaluations of finalists at most: hardly ever so many; with a thousand data each takes milliseconds
 MIXED = 0.7  # of the children have two parents, the others are copies of one, before they move
 STEPS = (1e-4, 0.3)  # standard deviations of the moves, in sides of the cube; any order of magnitude is as likely
 
@@ -55,10 +56,10 @@ class NearBestSearch:
 def race(objective: Objective, starts: Array) -> Array:
     """Where descents from all starts (k, d) got: a little way, the best of them to the end. Lowest first (k, d).
 
-    Which start wins shows early; the long way to the last digit is for the winners.
+    Which start wins shows early; the long way to the last digits is for the winners.
     """
     ahead = polish(objective, starts, steps=SPRINT)
-    return np.vstack([polish(objective, ahead[:FINALISTS]), ahead[FINALISTS:]])
+    return np.vstack([polish(objective, ahead[:FINALISTS], evaluations=LAST), ahead[FINALISTS:]])
 
 
 def children(good: Array, cube: Cube, count: int, rng: Generator) -> Array:
