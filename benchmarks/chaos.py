@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
@@ -88,7 +88,6 @@ class Run:
     draw: random.Random
     drivers: dict[int, bool] = field(default_factory=dict)  # process ids, and whether another drove when it began
     events: list[Event] = field(default_factory=list)  # at the last look
-    unfinished: Counter[int] = field(default_factory=Counter)  # how often each trial was running when a driver died
     family: set[int] = field(default_factory=set)  # processes that drivers have started
     wrong: list[str] = field(default_factory=list)
 
@@ -130,7 +129,6 @@ class Run:
         if code == FULL and self.plan.small_disk:
             self.figures.full_disks += 1
             resize(self.folder, LARGE)
-            self.count_unfinished()
         elif code != 0 and not (code == REFUSED and company):
             self.wrong.append(f"a driver ended with {code}: {self.log()[-300:]!r}")
 
@@ -162,13 +160,6 @@ class Run:
         left = still_alive(family)
         if left:
             self.wrong.append(f"orphans of a killed driver: {left}")
-        self.count_unfinished()
-
-    def count_unfinished(self) -> None:
-        """What was running when a driver died will be run again."""
-        self.look()
-        if self.plan.engine != "copies":  # which write down what is lost
-            self.unfinished.update(numbers(self.events, "asked") - numbers(self.events, "told", "failed"))
 
     def kill_worker(self) -> None:
         """One that has noted a call; it takes a while until there is one."""
@@ -238,7 +229,7 @@ class Run:
         finished = {entry["key"] for entry in entries if entry["what"] == "ends"}
         state = {event.number: event.body.get("state", "done") for event in ends}
         value = {event.number: event.body.get("value") for event in ends}
-        excused = self.unfinished + Counter(event.number for event in self.events if event.kind == "lost")
+        excused = interrupted(self.events) + Counter(event.number for event in self.events if event.kind == "lost")
         right = {n: ending_of(self.plan, key) for n, key in asked.items()}
         checks = {
             "not every trial has one end": sorted(asked) != sorted(event.number for event in ends),
@@ -261,6 +252,23 @@ class Run:
 
     def left_behind(self) -> set[str]:
         return {file.name for file in self.folder.iterdir()} - TIDY
+
+
+def interrupted(events: Sequence[Event]) -> Counter[int | None]:
+    """How often each trial was running when the next driver took over, which runs it again.
+
+    Copies do not open a study: they write down what was lost.
+    """
+    running: set[int | None] = set()
+    found: Counter[int | None] = Counter()
+    for event in events:
+        if event.kind == "opened":
+            found.update(running)
+        elif event.kind == "asked":
+            running.add(event.number)
+        elif event.kind in ("told", "failed"):
+            running.discard(event.number)
+    return found
 
 
 def _differences(found: dict[Any, Any], right: dict[Any, Any]) -> dict[Any, Any]:
