@@ -76,7 +76,8 @@ class Settings:
     def decided(self) -> Settings:
         """The same with every open choice made."""
         initial = self.initial or ()
-        default = len(initial) or default_initial(self.space.cube.parameters)
+        cube = self.space.cube
+        default = len(initial) or default_initial(cube.parameters, coarse=cube.coarse)
         return replace(
             self,
             preset=DEFAULT_PRESET if self.preset is None and self.text is not None else self.preset,
