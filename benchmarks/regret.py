@@ -196,7 +196,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--presets", nargs="+", default=list(PRESETS), help="of our strategies (all), or names of VARIANTS"
     )
-    parser.add_argument("--paired", action="store_true", help="with the starts and job times of peers.csv")
+    starts = parser.add_mutually_exclusive_group()
+    starts.add_argument("--paired", action="store_true", help="with the starts and job times of peers.csv")
+    starts.add_argument("--own-starts", action="store_true", help="let each method begin as it does by itself")
     parser.add_argument(
         "--quick", action="store_true", help="two instances of everything that has a --set, and no peers: ten minutes"
     )
@@ -220,7 +222,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--report", action="store_true", help="only evaluate what is there")
     parser.add_argument("--method", help="of the report: the one that is tested against the others")
     options = parser.parse_args()
-    options.starts = "peers" if options.paired else "own"
+    options.starts = "peers" if options.paired else "each" if options.own_starts else "own"
     defaults = DEFAULTS[options.paired] | {"instances": 5} | ({**QUICK, "peers": []} if options.quick else {})
     for name, default in defaults.items():
         if getattr(options, name) is None:

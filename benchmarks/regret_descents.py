@@ -21,7 +21,7 @@ class Descents(Foreign):
     copy of COBYQA holds a lock while it runs, so a run that is left in the middle would block the next.)
     """
 
-    def __init__(self, bounds: Bounds, seed: int, n_initial: int) -> None:
+    def __init__(self, bounds: Bounds, seed: int, n_initial: int | None) -> None:
         super().__init__(bounds, seed, n_initial)
         self._rng = default_rng(seed)
         self._best: tuple[float, Params] = (math.inf, {})

@@ -23,7 +23,7 @@ class Evolution(Foreign):
     point with twice the population. Spaces with whole numbers or choices are left to CatCMA with margin.
     """
 
-    def __init__(self, bounds: Bounds, seed: int, n_initial: int) -> None:
+    def __init__(self, bounds: Bounds, seed: int, n_initial: int | None) -> None:
         super().__init__(bounds, seed, n_initial)
         self._rng = default_rng(seed)
         self._best: tuple[float, Params] = (math.inf, {})

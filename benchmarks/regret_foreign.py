@@ -30,10 +30,10 @@ class Method(Protocol):
 class Foreign:
     """What the peers have in common: the start that all share, and numbers for their points."""
 
-    def __init__(self, bounds: Bounds, seed: int, n_initial: int) -> None:
+    def __init__(self, bounds: Bounds, seed: int, n_initial: int | None) -> None:
         self.space = Space(bounds)
         self.initial = Optimizer(bounds, seed=seed, n_initial=n_initial)
-        self.n_initial = n_initial
+        self.n_initial = n_initial or 0
         self.asked = 0
 
     def ask(self) -> Trial:

@@ -24,7 +24,7 @@ from aegisbo.strategies.base import Evidence, Memory, Suggestion
 class Uniform(Foreign):
     """Points drawn uniformly from the space, whatever was found."""
 
-    def __init__(self, bounds: Bounds, seed: int, n_initial: int) -> None:
+    def __init__(self, bounds: Bounds, seed: int, n_initial: int | None) -> None:
         super().__init__(bounds, seed, n_initial)
         self._rng = default_rng(seed)
 
@@ -35,7 +35,7 @@ class Uniform(Foreign):
 class OptunaStudy(Foreign):
     """An Optuna study behind ask and tell. A point under evaluation is a running trial, which its samplers respect."""
 
-    def __init__(self, sampler: Any, bounds: Bounds, seed: int, n_initial: int) -> None:
+    def __init__(self, sampler: Any, bounds: Bounds, seed: int, n_initial: int | None) -> None:
         import optuna
 
         super().__init__(bounds, seed, n_initial)
@@ -102,38 +102,43 @@ class LogExpectedImprovement:
         return Suggestion(x[0].numpy(), note={"move": "improve"})
 
 
-def _optuna_gp(bounds: Bounds, seed: int, n_initial: int, noisy: bool) -> Method:
+def _startup(n_initial: int | None) -> int:
+    """Random trials of an Optuna sampler before its model: none after our design, else its default."""
+    return 10 if n_initial is None else 0
+
+
+def _optuna_gp(bounds: Bounds, seed: int, n_initial: int | None, noisy: bool) -> Method:
     from optuna.samplers import GPSampler
 
-    sampler = GPSampler(seed=seed, n_startup_trials=0, deterministic_objective=not noisy)
+    sampler = GPSampler(seed=seed, n_startup_trials=_startup(n_initial), deterministic_objective=not noisy)
     return OptunaStudy(sampler, bounds, seed, n_initial)
 
 
-def _optuna_tpe(bounds: Bounds, seed: int, n_initial: int, noisy: bool) -> Method:
+def _optuna_tpe(bounds: Bounds, seed: int, n_initial: int | None, noisy: bool) -> Method:
     from optuna.samplers import TPESampler
 
     # With these two switches it models the coordinates together and keeps away from running trials.
-    sampler = TPESampler(seed=seed, n_startup_trials=0, multivariate=True, constant_liar=True)
+    sampler = TPESampler(seed=seed, n_startup_trials=_startup(n_initial), multivariate=True, constant_liar=True)
     return OptunaStudy(sampler, bounds, seed, n_initial)
 
 
-def _botorch(bounds: Bounds, seed: int, n_initial: int, noisy: bool) -> Method:
+def _botorch(bounds: Bounds, seed: int, n_initial: int | None, noisy: bool) -> Method:
     return Optimizer(bounds, strategy=LogExpectedImprovement(), seed=seed, n_initial=n_initial)
 
 
-def _uniform(bounds: Bounds, seed: int, n_initial: int, noisy: bool) -> Method:
+def _uniform(bounds: Bounds, seed: int, n_initial: int | None, noisy: bool) -> Method:
     return Uniform(bounds, seed, n_initial)
 
 
-def _cmaes(bounds: Bounds, seed: int, n_initial: int, noisy: bool) -> Method:
+def _cmaes(bounds: Bounds, seed: int, n_initial: int | None, noisy: bool) -> Method:
     return Evolution(bounds, seed, n_initial)
 
 
-def _cobyqa(bounds: Bounds, seed: int, n_initial: int, noisy: bool) -> Method:
+def _cobyqa(bounds: Bounds, seed: int, n_initial: int | None, noisy: bool) -> Method:
     return Descents(bounds, seed, n_initial)
 
 
-def _smac(bounds: Bounds, seed: int, n_initial: int, noisy: bool) -> Method:
+def _smac(bounds: Bounds, seed: int, n_initial: int | None, noisy: bool) -> Method:
     return Smac(bounds, seed, n_initial)
 
 
@@ -141,7 +146,7 @@ def _smac(bounds: Bounds, seed: int, n_initial: int, noisy: bool) -> Method:
 class Peer:
     """Another optimizer: how it is made, and what must be installed for it."""
 
-    make: Callable[[Bounds, int, int, bool], Method]  # bounds, seed, n_initial, whether the values are noisy
+    make: Callable[[Bounds, int, int | None, bool], Method]  # bounds, seed, n_initial, whether the values are noisy
     needs: tuple[str, ...]
     sequential: bool = False  # evaluates one point at a time: a reference, run with one worker
     real_only: bool = False  # has no notion of whole numbers and choices
@@ -150,7 +155,7 @@ class Peer:
     def missing(self) -> list[str]:
         return [package for package in self.needs if find_spec(package) is None]
 
-    def start(self, bounds: Bounds, seed: int, n_initial: int, noisy: bool) -> Method:
+    def start(self, bounds: Bounds, seed: int, n_initial: int | None, noisy: bool) -> Method:
         for package in self.needs:
             import_module(package)  # now, so that no suggestion pays for it
         return self.make(bounds, seed, n_initial, noisy)

@@ -1,7 +1,8 @@
 """One run of one method on the virtual clock.
 
 Runs are paired: the initial design, the job times and the noise follow from the problem and the seed alone
-(`regret_starts.py`). Every method starts from the same 2d points, and its k-th evaluation takes the same time.
+(`regret_starts.py`). Every method starts from the same 2d points, unless each is to begin as it does by itself, and its
+k-th evaluation takes the same time.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ def perform(job: Job) -> Outcome:
     record = run(method, start.workers(function, job.workers), job.budget - len(start.known))
     regrets = np.minimum.accumulate(function.values) - (start.problem.minimum or 0.0)
     marks = [float(regrets[int(share * job.budget) - 1]) for share in MARKS]
-    seconds = method.seconds[start.n_initial :]
+    seconds = method.seconds[start.n_initial or 0 :]
     times = [0.0] * len(start.known) + [job.finished for job in record.finished]
     costs = median(seconds), sum(seconds), record.makespan
     return Outcome(*astuple(job), *marks, *costs, _basin(start, function), _trace(times, regrets))

@@ -18,7 +18,7 @@ LARGEST = 1e12  # what a failure counts as; SMAC lets its model see the worst co
 class Smac(Foreign):
     """SMAC's facade for hyper-parameters. It does not know which points are under evaluation."""
 
-    def __init__(self, bounds: Bounds, seed: int, n_initial: int) -> None:
+    def __init__(self, bounds: Bounds, seed: int, n_initial: int | None) -> None:
         from ConfigSpace import Categorical, ConfigurationSpace, Float, Integer
         from smac import HyperparameterOptimizationFacade, Scenario
 

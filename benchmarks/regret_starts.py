@@ -1,9 +1,10 @@
 """How a run begins, and how long its jobs take. Both follow from the seed, so all methods meet the same conditions.
 
-There are two sets of conditions:
+There are three sets of conditions:
 
 - `own`: the methods ask for the 2d points of our design themselves; seeds and job times differ between problems. The
   jobs of a table take the recorded times.
+- `each`: the same, but every method begins as it does by itself.
 - `peers`: the conditions of `peers.csv`. All problems are moved to the unit cube, 2d points are known before the clock
   starts, and the k-th job takes the k-th time of one sequence. A run under these conditions is paired by its seed with
   the rows of that file.
@@ -40,11 +41,12 @@ class Start:
     seed: int  # of the method
     known: Array  # (k, d) points that are evaluated and told before the clock starts
     workers: Callable[[Callable[[Array], float], int], VirtualWorkers]  # from the function and their number
+    shared: bool = True  # whether all methods begin alike
 
     @property
-    def n_initial(self) -> int:
-        """How many points of our design the method asks for itself."""
-        return 2 * self.problem.d - len(self.known)
+    def n_initial(self) -> int | None:
+        """How many points of our design the method asks for itself; None for as many as it would."""
+        return 2 * self.problem.d - len(self.known) if self.shared else None
 
 
 class GivenTimes(VirtualWorkers):
@@ -87,6 +89,10 @@ def own(problem: Problem | Table, seed: int, budget: int) -> Start:
     return Start(problem, seed, np.empty((0, problem.d)), workers)
 
 
+def each(problem: Problem | Table, seed: int, budget: int) -> Start:
+    return replace(own(problem, seed, budget), shared=False)
+
+
 def peers(problem: Problem | Table, seed: int, budget: int) -> Start:
     if isinstance(problem, Table):
         raise InvalidInput(f"{problem.name} has recorded job times and no unit cube: leave out --paired.")
@@ -99,7 +105,8 @@ def peers(problem: Problem | Table, seed: int, budget: int) -> Start:
     )
 
 
-STARTS: dict[str, Callable[[Problem | Table, int, int], Start]] = {"own": own, "peers": peers}  # problem, seed, budget
+# By problem, seed and budget.
+STARTS: dict[str, Callable[[Problem | Table, int, int], Start]] = {"own": own, "each": each, "peers": peers}
 
 
 def design(d: int, seed: int) -> Array:  # (2d, d)
