@@ -102,6 +102,7 @@ def test_every_public_name_explains_itself(name: str) -> None:
 
 def test_the_rooms_that_the_readme_names_open_by_themselves() -> None:
     names = ("study.retry", "study.forget", "strategies.Aegis", "plot.slices", "executors.Slurm", "advice.advise")
+    names += ("space.read_space", "integrations.AegisSearchCV")
     code = "import aegisbo; " + "; ".join(f"aegisbo.{name}" for name in names)
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

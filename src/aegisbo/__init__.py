@@ -12,7 +12,9 @@ OPTIONAL = ["AegisSampler", "from_optuna"]  # need an extra, so a star import le
 if TYPE_CHECKING:
     from aegisbo import advice as advice
     from aegisbo import executors as executors
+    from aegisbo import integrations as integrations
     from aegisbo import plot as plot
+    from aegisbo import space as space
     from aegisbo import strategies as strategies
     from aegisbo import study as study
     from aegisbo.integrations import AegisSampler as AegisSampler
@@ -38,7 +40,7 @@ else:
 
     def __getattr__(name: str) -> object:
         """Load what is asked for, and SciPy with it, on first use: `import aegisbo` alone is quick."""
-        if name in ("advice", "executors", "plot", "strategies", "study"):
+        if name in ("advice", "executors", "integrations", "plot", "space", "strategies", "study"):
             return import_module(f"aegisbo.{name}")
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -82,7 +82,8 @@ def with_measured(outcome: Outcome, measured: Mapping[Any, Any], needed: Iterabl
     for name, given in measured.items():
         number = as_number(given)
         if number is None or not math.isfinite(number):
-            return Outcome("invalid", reason=f"The evaluation measured {name} = {brief(given)}: it must be finite.")
+            reason = f"The evaluation measured {name} = {brief(given)}: it must be a finite number."
+            return Outcome("invalid", reason=reason)
         numbers[str(name)] = number
     for name in needed:
         if name not in numbers:

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import aegisbo
 from aegisbo.cli import app
 from aegisbo.errors import AegisError, InvalidInput
+from aegisbo.integrations.optuna_export import export
 from aegisbo.study import forget, retry
 
 SPACE = {
@@ -61,6 +62,20 @@ def test_every_trial_arrives_with_its_outcome_and_its_reason(study_file: Path, s
         "units": IntDistribution(4, 20, step=4),
         "act": CategoricalDistribution(["relu", "tanh"]),
     }
+
+
+def test_limits_arrive_as_constraints(tmp_path: Path) -> None:
+    def loss(x: float) -> tuple[float, dict[str, float]]:
+        return x, {"sd": 0.1, "heat": 1.0 - x}
+
+    path, options = tmp_path / "run.db", {"executor": "serial", "strategy": "random", "seed": 1}
+    ours = aegisbo.minimize(loss, {"x": (0, 1)}, budget=8, limits=["heat <= 0.5"], study=path, **options)
+    exported = export(path, f"sqlite:///{tmp_path}/optuna.db")
+    assert exported.best_value == ours.fun == min(trial.value for trial in ours.trials if trial.value >= 0.5)
+    for theirs, trial in zip(exported.trials, ours.trials, strict=True):
+        assert theirs.constraints == {"heat <= 0.5": trial.measured["heat"] - 0.5}
+        assert theirs.user_attrs["aegisbo:measured"] == {"heat": 1.0 - trial.value}
+        assert theirs.user_attrs["aegisbo:sd"] == 0.1
 
 
 def test_what_was_exported_can_be_taken_up_again(study_file: Path) -> None:

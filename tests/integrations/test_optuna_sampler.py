@@ -387,6 +387,7 @@ def test_studies_that_it_cannot_handle_are_refused() -> None:
         ({"n_initial": 2.5}, "n_initial must be an integer"),
         ({"stale_after": 0}, "stale_after must be a number of seconds above 0"),
         ({"stale_after": math.nan}, "stale_after must be"),
+        ({"search_space": ["x"]}, "search_space must be a dict of Optuna's distributions by name, got"),
         ({"search_space": {"x": (0, 1)}}, "'x' must be one of Optuna's distributions"),
     ],
 )

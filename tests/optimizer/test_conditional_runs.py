@@ -91,6 +91,14 @@ def test_the_first_points_visit_all_branches() -> None:
     assert {params["n"] for params in first} == {1, 2, 3}
 
 
+def test_the_first_points_visit_no_point_twice() -> None:
+    space = {"model": Choice(["svm", "forest"]), "C": Real(0, 1, when={"model": "svm"})}
+    optimizer = Optimizer(space, n_initial=8, seed=0)
+    asked = [repr(optimizer.ask().params) for _ in range(8)]
+    assert len(set(asked)) == 8
+    assert "{'model': 'forest'}" in asked
+
+
 def test_a_run_goes_on_from_its_state_with_the_same_choices() -> None:
     optimizer = Optimizer(SPACE, seed=5)
     for _ in range(14):

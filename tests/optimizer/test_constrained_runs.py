@@ -12,6 +12,8 @@ from scipy.optimize import minimize as scipy_minimize
 
 from aegisbo import Choice, Int, Optimizer, Real, Space, minimize
 from aegisbo.errors import InvalidInput, SpaceExhausted, StudyError
+from aegisbo.report.convergence import convergence
+from aegisbo.report.record import Record
 from aegisbo.space import Params
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
 from aegisbo.strategies.registry import STRATEGIES
@@ -116,6 +118,16 @@ def test_a_finite_space_is_exhausted_when_all_allowed_points_are_taken(strategy:
         optimizer.ask()
     asked = [(t.params["kind"], t.params["n"], t.params.get("m")) for t in optimizer.trials]
     assert sorted(map(repr, asked)) == sorted(map(repr, expected))
+
+
+def test_an_observed_point_that_breaks_one_is_never_the_best() -> None:
+    optimizer = Optimizer({"a": (0, 1), "b": (0, 1)}, constraints=["a < b"], seed=0)
+    optimizer.observe({"a": 0.9, "b": 0.1}, 0.0)
+    assert (optimizer.best, optimizer.tally()[2]) == (None, None)
+    trial = optimizer.tell(optimizer.ask(), 1.0)
+    assert (optimizer.best, optimizer.tally()[2]) == (trial, 1.0)
+    assert [step.best for step in convergence(Record.of_optimizer(optimizer))] == [1.0]
+    assert len(optimizer.evidence().y) == 2, "the model learns from both"
 
 
 def test_initial_points_must_keep_them() -> None:

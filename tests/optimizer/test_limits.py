@@ -114,7 +114,7 @@ def test_limits_that_cannot_be_used_are_refused(limits: Any, why: str) -> None:
         ((1.0, {"latency": np.float32(3.0), "other": 1}), "done", ""),
         (1.0, "invalid", "did not measure latency, which has a limit"),
         ((1.0, {"other": 3.2}), "invalid", "did not measure latency"),
-        ((1.0, {"latency": math.nan}), "invalid", "measured latency = nan: it must be finite"),
+        ((1.0, {"latency": math.nan}), "invalid", "measured latency = nan: it must be a finite number"),
         ((1.0, {"latency": "fast"}), "invalid", "measured latency = 'fast'"),
         ((math.nan, {"latency": 3.2}), "invalid", "returned nan"),
     ],

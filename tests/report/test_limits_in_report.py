@@ -64,3 +64,9 @@ def test_a_figure_draws_what_breaks_a_limit_hollow(record: Record) -> None:
     broken = lines["breaks a limit (2)"]
     assert list(zip(broken.get_xdata(), broken.get_ydata(), strict=True)) == [(2.0, 1.0), (4.0, 0.5)]
     assert (broken.get_markerfacecolor(), lines["evaluation"].get_markerfacecolor() == "none") == ("none", False)
+
+
+def test_a_figure_without_a_best_value_has_the_others() -> None:
+    figure = plot.convergence(told((5.0, 7.0), (1.0, 9.0)))
+    lines = {line.get_label(): len(line.get_xdata()) for line in figure.axes[0].lines}
+    assert (lines["breaks a limit (2)"], lines["best so far"]) == (2, 0)

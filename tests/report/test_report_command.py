@@ -6,6 +6,7 @@ import pytest
 from report.made_studies import make_study
 from typer.testing import CliRunner
 
+from aegisbo import minimize
 from aegisbo.cli import app
 from aegisbo.errors import InvalidInput, StudyError
 
@@ -33,6 +34,15 @@ def test_a_report_that_cannot_be_written_or_made(study: Path, tmp_path: Path) ->
         run("report", study, "-o", tmp_path / "nowhere" / "r.html")
     with pytest.raises(StudyError, match="There is no study file"):
         run("report", tmp_path / "none.db")
+
+
+def test_a_constraint_that_is_a_function_is_missed_by_no_other_part(tmp_path: Path) -> None:
+    def loss(x: list[float]) -> float:
+        return x[0] ** 2
+
+    options = {"executor": "serial", "n_initial": 2, "seed": 0, "study": tmp_path / "run.db"}
+    minimize(loss, [(-1, 1)], budget=4, constraints=[lambda x: x[0] > -0.5], **options)
+    assert "open it in a browser" in run("report", tmp_path / "run.db")
 
 
 def test_only_studies_that_exist_are_served(tmp_path: Path) -> None:

@@ -192,6 +192,15 @@ def test_what_is_not_there_breaks_nothing() -> None:
     assert space.cube.size == len(expected)
 
 
+def test_what_is_not_there_has_room_to_spare() -> None:
+    parameters = {"kind": Choice(["deep", "flat"]), "a": Real(0, 1, when={"kind": "deep"}), "b": Real(0, 1)}
+    space = Space(parameters, constraints=["a + b <= 1.2"])
+    Z = np.array([[0.0, 1.0, 0.5, 0.9], [1.0, 0.0, 0.9, 0.9]])  # flat, deep
+    with np.errstate(all="raise"):
+        flat, deep = space.cube.slacks(Z)[:, 0]
+    assert flat > 0 > deep
+
+
 @given(finite_spaces(), st.data())
 @settings(max_examples=25, suppress_health_check=[HealthCheck.filter_too_much])
 def test_allowed_points_of_finite_spaces_by_brute_force(space: Space, data: st.DataObject) -> None:

@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 from aegisbo.gp.kernels import Matern52
 from aegisbo.gp.posterior import condition
+from aegisbo.space.cube import ABSENT
 from aegisbo.strategies import penalization
 from aegisbo.strategies.penalization import Penalty, hard_penalty, lipschitz, soft_penalty
 
@@ -190,6 +191,13 @@ def test_hard_penalty_has_a_slope_for_each_pending_point(lengthscale):
     boxes = [(np.clip(x - half, 0.0, 1.0), np.clip(x + half, 0.0, 1.0)) for x in PENDING]
     assert_balls(penalty, gp, np.array([steepest(gp, low, high, 151) for low, high in boxes]))
     assert penalty.hard
+
+
+def test_a_hard_penalty_looks_where_absent_parameters_stay_absent():
+    gp, x = plateau(0.4, (0.4, 0.6)), np.array([[0.4, ABSENT]])
+    penalty = hard_penalty(gp, x, gp.y.min(), np.random.default_rng(0))
+    slope = steepest(gp, [0.2, ABSENT], [0.6, ABSENT], 151)
+    np.testing.assert_allclose(penalty.radius, np.abs(gp.predict(x)[0] - gp.y.min()) / slope, rtol=1e-3)
 
 
 def test_a_point_without_uncertainty_still_has_a_blur():

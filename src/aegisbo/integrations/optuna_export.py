@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Trial
+from aegisbo.optimizer.limits import Limit
 from aegisbo.outcome import FAILURES
 from aegisbo.space import Choice, Int
 from aegisbo.space.parameters import Parameter
@@ -44,7 +45,7 @@ def export(path: str | os.PathLike[str], storage: str, name: str | None = None) 
     ended = {event.number: event for event in events if event.kind in ENDINGS}
     study.add_trials(
         [
-            _frozen(trial, distributions, asked[trial.number], ended[trial.number])
+            _frozen(trial, distributions, optimizer.settings.limits, asked[trial.number], ended[trial.number])
             for trial in optimizer.trials
             if trial.state in ("done", *FAILURES)
         ]
@@ -58,14 +59,22 @@ def _storage(text: str) -> str | optuna.storages.BaseStorage:
     return optuna.storages.JournalStorage(JournalFileBackend(text))
 
 
-def _frozen(trial: Trial, distributions: Mapping[str, BaseDistribution], asked: Event, ended: Event) -> FrozenTrial:
-    reason = {} if trial.reason is None else {"aegisbo:reason": trial.reason}
+def _frozen(
+    trial: Trial, distributions: Mapping[str, BaseDistribution], limits: Sequence[Limit], asked: Event, ended: Event
+) -> FrozenTrial:
+    told = {"reason": trial.reason, "sd": trial.sd, "measured": dict(trial.measured) or None}
+    done = trial.state == "done"
     frozen = optuna.trial.create_trial(
-        state=TrialState.COMPLETE if trial.state == "done" else TrialState.FAIL,
+        state=TrialState.COMPLETE if done else TrialState.FAIL,
         value=trial.value,
         params=dict(trial.params),
         distributions={name: distributions[name] for name in trial.params},
-        user_attrs={"aegisbo:move": trial.note.get("move"), "aegisbo:note": dict(trial.note), **reason},
+        user_attrs={
+            "aegisbo:move": trial.note.get("move"),
+            "aegisbo:note": dict(trial.note),
+            **{f"aegisbo:{name}": value for name, value in told.items() if value is not None},
+        },
+        constraints={limit.text: limit.excess(trial.measured[limit.name]) for limit in limits} if done else None,
     )
     begin = datetime.fromtimestamp(ended.at - ended.body["seconds"])
     frozen.datetime_start = max(begin, datetime.fromtimestamp(asked.at))

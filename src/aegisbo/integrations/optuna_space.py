@@ -73,6 +73,8 @@ class SearchSpace:
 
 def to_choose(distributions: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:
     """The distributions that leave something to choose, in an order that does not depend on who wrote them down."""
+    if not isinstance(distributions, Mapping):
+        raise InvalidInput(f"search_space must be a dict of Optuna's distributions by name, got {distributions!r}.")
     for name, distribution in distributions.items():
         if not isinstance(distribution, BaseDistribution):
             raise InvalidInput(f"Parameter {name!r} must be one of Optuna's distributions, got {distribution!r}.")

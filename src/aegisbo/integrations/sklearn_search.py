@@ -19,7 +19,7 @@ from sklearn.model_selection._validation import _insert_error_scores, _warn_or_r
 from sklearn.utils import check_random_state, indexable
 from sklearn.utils.validation import _check_method_params
 
-from aegisbo.errors import AegisError, InvalidInput
+from aegisbo.errors import AegisError, InvalidInput, StudyError
 from aegisbo.integrations.sklearn_folds import Folds, folds_of
 from aegisbo.integrations.sklearn_space import converted
 from aegisbo.optimizer import Result
@@ -27,6 +27,7 @@ from aegisbo.runners.minimize import minimize
 from aegisbo.space import Space
 from aegisbo.space.space import SpaceLike
 from aegisbo.strategies.base import Strategy
+from aegisbo.study.objective import AnotherObjective
 
 
 class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
@@ -180,22 +181,27 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _searched(self, folds: Folds) -> Result:
         one_here = self.executor is None and self.n_jobs in (None, 1)
         ours = isinstance(self.random_state, Integral) or self.random_state is None
-        return minimize(
-            folds,
-            folds.converted.space,
-            budget=self.n_iter,
-            workers=None if one_here or self.n_jobs is None else effective_n_jobs(self.n_jobs),
-            strategy=self.strategy,
-            preset=self.preset,
-            seed=self.random_state if ours else int(check_random_state(self.random_state).randint(2**31)),
-            study=self.study,
-            executor="serial" if one_here else self.executor,
-            timeout=self.timeout,
-            trial_timeout=self.trial_timeout,
-            raise_errors=True,  # fits that fail are no errors there, unless they are to be raised
-            progress=self.verbose > 0,
-            maximize=True,
-        )
+        try:
+            return minimize(
+                folds,
+                folds.converted.space,
+                budget=self.n_iter,
+                workers=None if one_here or self.n_jobs is None else effective_n_jobs(self.n_jobs),
+                strategy=self.strategy,
+                preset=self.preset,
+                seed=self.random_state if ours else int(check_random_state(self.random_state).randint(2**31)),
+                study=self.study,
+                executor="serial" if one_here else self.executor,
+                timeout=self.timeout,
+                trial_timeout=self.trial_timeout,
+                raise_errors=True,  # fits that fail are no errors there, unless they are to be raised
+                progress=self.verbose > 0,
+                maximize=True,
+            )
+        except AnotherObjective as error:  # its remedy, anyway=True, is none here
+            raise StudyError(
+                f"{self.study} was made for another estimator, other data, splits or scores: use another file."
+            ) from error
 
     def _conclude(self, folds: Folds, metric: Any) -> None:
         """Set what scikit-learn's searches know when all candidates are evaluated."""

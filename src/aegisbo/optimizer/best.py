@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aegisbo.arrays import Array
+from aegisbo.arrays import Array, Mask
 from aegisbo.optimizer.policy import Policy
 from aegisbo.optimizer.trial import Trial
 from aegisbo.strategies.base import Evidence, Memory
@@ -30,23 +30,29 @@ class Best:
     remark: str
 
 
-def best_of(done: Sequence[Trial], evidence: Evidence, policy: Policy, memory: Memory, number: int) -> Best | None:
-    """The best of the trials with a value, which are the rows of the evidence; None if there are none.
+def best_of(
+    done: Sequence[Trial], allowed: Mask, evidence: Evidence, policy: Policy, memory: Memory, number: int
+) -> Best | None:
+    """The best of the trials with a value, which are the rows of the evidence; None if none of them is allowed.
 
     If values are noisy it is the one with the best posterior mean. Points that keep all limits come first; if none
     does, the one that comes closest.
     """
-    if not done:
+    if not allowed.any():
         return None
     losses, remark = _losses(evidence, policy, memory, number)
-    kept = evidence.kept
+    kept = evidence.kept & allowed
     feasible = bool(kept.any())
-    first = int((np.where(kept, losses, np.inf) if feasible else shortfall(evidence)).argmin())
+    first = int(np.where(kept, losses, np.inf).argmin() if feasible else _closest(evidence, allowed))
     trial = done[first]
     often = sum(other.params == trial.params for other in done) if evidence.noisy else 0
     again = f"This x was measured {often} times." if often > 1 else ""
     remarks = " ".join(filter(None, [remark, again, "" if feasible else BROKEN]))
     return Best(trial, float(losses[first]), losses, feasible, remarks)
+
+
+def _closest(evidence: Evidence, allowed: Mask) -> np.intp:
+    return np.where(allowed, shortfall(evidence), np.inf).argmin()
 
 
 def _losses(evidence: Evidence, policy: Policy, memory: Memory, number: int) -> tuple[Array, str]:  # (n,)

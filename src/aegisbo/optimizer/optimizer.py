@@ -593,8 +593,8 @@ class Optimizer:
         """How many trials have ended with a value and without one, and the best value measured; no model is asked."""
         with self._lock:
             values, (done, failed) = self._trials.values(), self._trials.counts()
-            excess = self._trials.excess()
-        values = values if excess is None else values[(excess <= 0.0).all(axis=1)]
+            excess, counts = self._trials.excess(), self._trials.allowed()
+        values = values[counts if excess is None else counts & (excess <= 0.0).all(axis=1)]
         best = float(self.direction.turned(self.direction.turned(values).min())) if len(values) else None
         return done, failed, best
 
@@ -650,8 +650,8 @@ class Optimizer:
         """
         with self._lock:
             trials, done, evidence, memory = self.trials, self._trials.done(), self.evidence(), self._memory
-            ended, now = sum(self._trials.counts()), copy(self)
-        best = best_of(done, evidence, self._policy, memory, len(trials))
+            allowed, ended, now = self._trials.allowed(), sum(self._trials.counts()), copy(self)
+        best = best_of(done, allowed, evidence, self._policy, memory, len(trials))
         message = message or ("No trial has given a value." if best is None else "The best so far.")
         return Result(
             x=None if best is None else best.trial.x,

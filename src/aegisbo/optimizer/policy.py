@@ -32,7 +32,9 @@ from aegisbo.strategies.surrogates import Belief, Believer
 
 ROUNDING = 1e-9  # by how much a coordinate may leave the cube
 LONGEST = 2**15  # points of a sequence that are looked at for allowed ones
-DRAWS = 256  # allowed points, of which the nearest leads to one that a strategy suggested
+DRAWS = (
+    256  # allowed points: the nearest leads to one that a strategy suggested, the first free one is instead of another
+)
 
 
 class Role(IntEnum):
@@ -77,7 +79,7 @@ class Policy:
             require_free_point(evidence)
         cube = evidence.cube
         if number < self.n_initial or len(evidence.y) < cube.parameters + 1:
-            x = cube.unused(self.spread(number, cube), evidence.taken)
+            x = self._first_time(number, cube, evidence.taken)
             return self._in_time(Suggestion(x, memory, {"move": "initial"}), None, number, evidence)
         with one_blas_thread(), understood(memory):
             suggestion = self.strategy.suggest(evidence, memory, self.rng(Role.STRATEGY, number))
@@ -98,6 +100,14 @@ class Policy:
             return suggestion
         with one_blas_thread():
             return in_time(suggestion, strategy, evidence, self.rng(Role.HURRY, number))
+
+    def _first_time(self, number: int, cube: Cube, taken: Array) -> Array:  # (m, width) -> (width,)
+        """The point to spread out with this number; another one if it is taken, as on a branch with few points."""
+        x = cube.unused(self.spread(number, cube), taken)
+        if cube.branches is None or not _is_among(x, taken):
+            return x
+        draws = anywhere(cube, self.rng(Role.MENDING, number), DRAWS)
+        return next((z for z in draws if not _is_among(z, taken)), x)
 
     def spread(self, number: int, cube: Cube) -> Array:  # (width,)
         """The point of the space-filling sequence for the trial with this number, whatever is known."""
@@ -147,6 +157,10 @@ class Policy:
     def rng(self, role: Role, *address: int) -> Generator:
         """Random numbers by address, so that no draw depends on who asked or finished before."""
         return default_rng([self.seed, role, *(address or (0,))])
+
+
+def _is_among(z: Array, points: Array) -> bool:  # (width,), (m, width)
+    return bool((points == z).all(axis=1).any())
 
 
 def _allowed(suggestion: Suggestion, evidence: Evidence, rng: Generator) -> Suggestion:

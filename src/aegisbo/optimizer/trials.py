@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from aegisbo.arrays import Array
+from aegisbo.arrays import Array, Mask
 from aegisbo.errors import InvalidInput, TrialError
 from aegisbo.optimizer.columns import DONE, FAILED, PENDING, Columns
 from aegisbo.optimizer.limits import Limit
 from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import FAILURES, Outcome
 from aegisbo.space import Space
+from aegisbo.space.constraints import Constraints
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.timing import Timing
 
@@ -91,6 +92,13 @@ class Trials:
     def excess(self) -> Array | None:  # (n, l)
         """By how much they are beyond each limit, in the order of the rows of the evidence; None without limits."""
         return np.vstack([self._observed.excesses(), self._asked.excesses()]) if self.limits else None
+
+    def allowed(self) -> Mask:  # (n,)
+        """Which of them keep the constraints, as far as these are here: points that were observed may break them."""
+        rules, points = self.space.cube.rules, self._observed.points(DONE)
+        told = not (isinstance(rules, Constraints) and rules.absent)
+        inside = self.space.cube.allowed(points) if told and len(points) else np.full(len(points), True)
+        return np.append(inside, np.full(self._asked.count(DONE), True))
 
     def evidence(self, losses: Array, timing: Timing | None, *, noisy: bool = False) -> Evidence:
         """What a strategy is shown: observed points first, then trials by number, whoever ended first.

@@ -66,7 +66,7 @@ def _panel(axis: Axes, x: Sequence[float], steps: Sequence[Step], values: Values
             look: Look = {"markersize": 4, "color": FAINT, "label": f"beyond the axis ({(~inside).sum()})"}
             axis.plot(at[~inside], values.shown(y[~inside]), values.beyond_mark, **look)
         best = [(at, step.best) for at, step in zip(x, steps, strict=True) if step.best is not None]
-        axis.step(*np.array(best).T, where="post", color=LINE, linewidth=1.8, label="best so far")
+        axis.step(*np.reshape(best, (-1, 2)).T, where="post", color=LINE, linewidth=1.8, label="best so far")
         better = [(at, step.value) for at, step in zip(x, steps, strict=True) if step.improved]
         if better:
             at, y = np.array(better).T

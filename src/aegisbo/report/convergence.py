@@ -24,8 +24,8 @@ class Step:
 def convergence(record: Record) -> tuple[Step, ...]:
     """A step for each evaluation that has ended, in the order in which they did."""
     better = max if record.maximize else min
-    limits = record.optimizer.settings.limits
-    observed = [trial for trial in record.optimizer.observed if not broken_by(trial, limits)]
+    limits, broken = record.optimizer.settings.limits, record.optimizer.space.broken
+    observed = [trial for trial in record.optimizer.observed if not (broken_by(trial, limits) or broken(trial.params))]
     values = [trial.value for trial in observed if trial.value is not None]
     best: float | None = better(values) if values else None
     steps = []

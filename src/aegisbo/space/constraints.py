@@ -182,7 +182,7 @@ class Constraints:
         found = np.empty((len(Z), len(self._told)))
         if self._told:
             for k, verdict in enumerate(self.verdicts(Z, active, self._told)):
-                found[:, k] = np.nan_to_num(verdict.slack, nan=-np.inf) / self._spreads[k]
+                found[:, k] = np.where(np.isnan(verdict.slack), -np.inf, verdict.slack) / self._spreads[k]
         return np.clip(found, -MOST, MOST)
 
     @cached_property

@@ -3,7 +3,7 @@
 A deterministic function teaches nothing when it is evaluated where it was, or is being, evaluated. Where the preset has
 a guard, as `modern` has, what a strategy with a model chooses is therefore compared with all such points, in units of
 the length scales. If it is taken, the next choice of the same move is tried, then those of other moves, then random
-points. The first points of a run are kept apart by `Cube.unused`.
+points. The first points of a run are kept apart by `Policy`.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from scipy.special import erfcx, log_ndtr
 from aegisbo.arrays import Array
 from aegisbo.gp.posterior import GP
 from aegisbo.search.blocks import by_blocks
+from aegisbo.space.cube import ABSENT
 from aegisbo.strategies.expected_improvement import ExpectedImprovement, Improvement
 from aegisbo.strategies.surrogates import Belief
 
@@ -86,7 +87,9 @@ def soft_penalty(gp: GP, P: Array, best: float, rng: Generator) -> Penalty:
 def hard_penalty(gp: GP, P: Array, best: float, rng: Generator) -> Penalty:
     """PLAyBOOK: a Lipschitz constant for the box of one length scale around each pending point."""
     half = 0.5 * gp.kernel.lengthscale
-    constants = [lipschitz(gp, np.maximum(x - half, 0.0), np.minimum(x + half, 1.0), rng) for x in P]
+    absent = P == ABSENT  # what is not there stays so
+    low, high = (np.where(absent, P, np.clip(P + side, 0.0, 1.0)) for side in (-half, half))
+    constants = [lipschitz(gp, *box, rng) for box in zip(low, high, strict=True)]
     return _penalty(gp, P, best, np.array(constants), hard=True)
 
 

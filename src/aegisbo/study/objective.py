@@ -11,8 +11,14 @@ from hashlib import sha256
 from itertools import zip_longest
 from typing import Any
 
+from aegisbo.errors import StudyError
+
 LONGEST = 20_000  # characters of source that are stored; of a longer one, its hash
 HASH = "sha256:"
+
+
+class AnotherObjective(StudyError):
+    """A study has values of another function than the one that is given."""
 
 
 @dataclass(frozen=True)

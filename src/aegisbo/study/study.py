@@ -21,7 +21,7 @@ from aegisbo.study.drivers import ending, idle_shares, ledger_of
 from aegisbo.study.edit import without_value
 from aegisbo.study.history import SETTINGS, optimizer_after
 from aegisbo.study.lock import DriverLock
-from aegisbo.study.objective import Objective
+from aegisbo.study.objective import AnotherObjective, Objective
 from aegisbo.study.observations import Observation, described, news_among
 from aegisbo.study.store import Event, Store, read_events
 
@@ -299,7 +299,7 @@ def _news(
         return given if old.source is None and given.source is not None else None
     if _has_value(optimizer):
         if not anyway:
-            raise StudyError(
+            raise AnotherObjective(
                 f"{path} was made for {change}. Do values still mean the same? Then pass anyway=True (on the command "
                 "line: --anyway). If not, use another file."
             )
