@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 from aegisbo.gp.kernels import Matern52
 from aegisbo.gp.posterior import condition
+from aegisbo.space.cube import ABSENT
 from aegisbo.strategies import penalization
 from aegisbo.strategies.penalization import Penalty, hard_penalty, lipschitz, soft_penalty
 
@@ -190,6 +191,15 @@ def test_hard_penalty_has_a_slope_for_each_pending_point(lengthscale):
     boxes = [(np.clip(x - half, 0.0, 1.0), np.clip(x + half, 0.0, 1.0)) for x in PENDING]
     assert_balls(penalty, gp, np.array([steepest(gp, low, high, 151) for low, high in boxes]))
     assert penalty.hard
+
+
+def test_hard_penalty_of_a_point_that_lacks_a_coordinate_looks_at_others_that_lack_it():
+    gp = plateau(0.4, (0.4, 0.6))
+    pending = np.array([[0.4, ABSENT], [0.4, 0.5]])
+    penalty = hard_penalty(gp, pending, gp.y.min(), np.random.default_rng(0))
+    line = np.column_stack([np.linspace(0.2, 0.6, 401), np.full(401, ABSENT)])
+    L = np.linalg.norm(gp.mean_and_gradient(line)[1], axis=1).max()
+    np.testing.assert_allclose(penalty.radius[0], np.abs(gp.mean(pending)[0] - gp.y.min()) / L, rtol=1e-3)
 
 
 def test_a_point_without_uncertainty_still_has_a_blur():

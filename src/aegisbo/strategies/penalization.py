@@ -86,8 +86,10 @@ def soft_penalty(gp: GP, P: Array, best: float, rng: Generator) -> Penalty:
 def hard_penalty(gp: GP, P: Array, best: float, rng: Generator) -> Penalty:
     """PLAyBOOK: a Lipschitz constant for the box of one length scale around each pending point."""
     half = 0.5 * gp.kernel.lengthscale
-    constants = [lipschitz(gp, np.maximum(x - half, 0.0), np.minimum(x + half, 1.0), rng) for x in P]
-    return _penalty(gp, P, best, np.array(constants), hard=True)
+    low, high = np.maximum(P - half, 0.0), np.minimum(P + half, 1.0)
+    away = high < 0.0  # a coordinate that is not there: its place is outside, and no box around it reaches the cube
+    boxes = zip(np.where(away, P, low), np.where(away, P, high), strict=True)
+    return _penalty(gp, P, best, np.array([lipschitz(gp, *box, rng) for box in boxes]), hard=True)
 
 
 def _penalty(gp: GP, P: Array, best: float, L: Array, *, hard: bool) -> Penalty:
