@@ -159,7 +159,10 @@ class Constraints:
         """What each, or each of some, says of points (m, width), given which axes are there (m, parameters)."""
         there = {name: active[:, k] for name, (k, _) in self._columns.items()}
         values = {name: decoded(self.parameters[name], Z[:, block]) for name, (_, block) in self._columns.items()}
-        numbers = {name: v.astype(np.float64) if v.dtype.kind == "i" else v for name, v in values.items()}
+        numbers = {
+            name: v.astype(np.float64, copy=False) if _kind(self.parameters[name]) == "number" else v
+            for name, v in values.items()
+        }
         rules = self.rules if rules is None else rules
         return [self._of(rule, values if isinstance(rule, Function) else numbers, there) for rule in rules]
 
@@ -240,8 +243,7 @@ def decoded(parameter: Parameter, block: Array) -> Column:  # (m, its width) -> 
         case Int():
             return np.asarray(parameter.low + parameter.axis.levels(block).astype(np.int64) * parameter.step)
         case Choice():
-            kind = np.float64 if _kind(parameter) == "number" else object
-            return np.array(parameter.values, dtype=kind)[parameter.axis.levels(block)]
+            return np.array(parameter.values, dtype=object)[parameter.axis.levels(block)]
         case Real():
             low, high = parameter._scale
             share = np.clip(block[:, 0], 0.0, 1.0)
