@@ -299,3 +299,18 @@ def test_the_closest_is_that_with_the_least_broken_in_all() -> None:
     best = optimizer.result().best
     assert best is not None
     assert best.number == -1 - int((beyond / beyond.std(axis=0)).sum(axis=1).argmin())
+
+
+@pytest.mark.parametrize("huge", [1e200, 1e308])
+def test_a_huge_measurement_does_not_hide_which_is_the_closest(huge: float) -> None:
+    optimizer = Optimizer(SQUARE, limits=["latency <= 5"], seed=1)
+    for k, latency in enumerate([9.0, huge, huge, 5.5, 7.0]):
+        optimizer.observe([k, 2.5], float(k), {"latency": latency})
+    best = optimizer.result().best
+    assert best is not None
+    assert best.number == -4
+
+
+def test_beyond_a_limit_by_more_than_there_are_numbers() -> None:
+    for limit, value in (("a < -1e308", 1e308), ("a > 1e308", -1e308)):
+        assert 1e308 < limits_of([limit], ())[0].excess(value) < math.inf
