@@ -314,3 +314,16 @@ def test_a_huge_measurement_does_not_hide_which_is_the_closest(huge: float) -> N
 def test_beyond_a_limit_by_more_than_there_are_numbers() -> None:
     for limit, value in (("a < -1e308", 1e308), ("a > 1e308", -1e308)):
         assert 1e308 < limits_of([limit], ())[0].excess(value) < math.inf
+
+
+def test_the_spread_of_the_value_says_nothing_of_what_is_limited() -> None:
+    predictions = []
+    for sd in (None, 100.0):
+        optimizer = Optimizer(SQUARE, limits=LIMITS, seed=1, n_initial=0)
+        for x in default_rng(2).random((12, 2)):
+            at = optimizer.space.from_unit(x)
+            value, measured = simulated(at)
+            optimizer.observe(at, value, measured, sd=sd)
+        predictions.append(optimizer.predict([[-5, 2], [10, 3]]))
+    assert predictions[1].feasible == pytest.approx(predictions[0].feasible, abs=0.01)
+    assert predictions[0].std.tolist() != predictions[1].std.tolist()

@@ -84,7 +84,7 @@ def believe_in_limits(belief: Belief, evidence: Evidence, memory: Memory, rng: G
         return belief, memory
     known, models = dict(memory.get(MEMORY, {})), []
     for k in range(excess.shape[1]):
-        one = replace(evidence, y=excess[:, k], excess=None)
+        one = replace(evidence, y=excess[:, k], excess=None, sd=None)  # which is that of the value
         quantity, known[str(k)] = SURROGATE.fit(one, known.get(str(k), {}), rng)
         models.append((quantity.gp, float(quantity.scale.standardized(np.zeros(1))[0])))
     keeping = Keeping(tuple(models))
