@@ -270,3 +270,17 @@ def test_two_lambdas_are_two_constraints() -> None:
     space = Space({"x": Int(1, 9), "y": Int(1, 9)}, constraints=[lambda x: x > 3, lambda y: y > 4])
     expected = [(x, y) for x, y in itertools.product(range(1, 10), repeat=2) if x > 3 and y > 4]
     assert space.cube.size == len(expected)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "text"),
+    [
+        ({"kind": Choice(["a", "b"]), "x": Real(0, 1, when={"kind": "b"}), "y": Real(0, 1)}, "x < y"),
+        ({"x": Real(1e-300, 1e300, log=True), "y": Real(1e-300, 1e300, log=True)}, "x * y < 1e-5"),
+    ],
+)
+def test_a_slack_is_a_number_without_a_word_whatever_the_sizes(parameters: dict[str, Any], text: str) -> None:
+    cube = Space(parameters, constraints=[text]).cube
+    Z = cube.fill_all(np.random.default_rng(0).random((50, cube.parameters)))
+    assert ((cube.slacks(Z)[:, 0] > 0) == cube.allowed(Z)).all()
+    assert np.isfinite(cube.slacks(Z)).all()

@@ -185,7 +185,9 @@ class Constraints:
         found = np.empty((len(Z), len(self._told)))
         if self._told:
             for k, verdict in enumerate(self.verdicts(Z, active, self._told)):
-                found[:, k] = np.nan_to_num(verdict.slack, nan=-np.inf) / self._spreads[k]
+                found[:, k] = np.where(np.isnan(verdict.slack), -np.inf, verdict.slack)
+        with np.errstate(over="ignore"):  # of slacks in tiny spreads
+            found /= self._spreads
         return np.clip(found, -MOST, MOST)
 
     @cached_property
@@ -223,7 +225,10 @@ class Constraints:
         Z = np.random.default_rng(0).random((256, self._width))
         everywhere = np.full((256, len(self.parameters)), True)
         slacks = [verdict.slack for verdict in self.verdicts(Z, everywhere, self._told)]
-        spreads = [float(np.std(slack[np.isfinite(slack)])) if np.isfinite(slack).any() else 0.0 for slack in slacks]
+        with np.errstate(over="ignore", invalid="ignore"):
+            spreads = [
+                float(np.std(slack[np.isfinite(slack)])) if np.isfinite(slack).any() else 0.0 for slack in slacks
+            ]
         return [spread if 0.0 < spread < math.inf else 1.0 for spread in spreads]
 
     def broken(self, Z: Array, active: Mask) -> list[str]:

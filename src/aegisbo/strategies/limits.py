@@ -116,7 +116,7 @@ def spreads(excess: Array) -> Array:
     """The standard deviation (l,) of each column (n, l); where its square is beyond all numbers, the largest size."""
     with np.errstate(over="ignore", invalid="ignore"):
         found = excess.std(axis=0)
-    return np.where(np.isfinite(found), found, np.abs(excess).max(axis=0))
+    return np.asarray(np.where(np.isfinite(found), found, np.abs(excess).max(axis=0)))
 
 
 @dataclass(frozen=True)
