@@ -113,6 +113,14 @@ def test_an_export_that_cannot_be_made_says_why(study_file: Path) -> None:
         call("--storage", url)
 
 
+def test_steps_on_a_logarithmic_scale_are_left_out(tmp_path: Path) -> None:
+    space = {"units": aegisbo.Int(8, 64, log=True, step=8)}
+    aegisbo.minimize(lambda units: 1.0 / units, space, budget=4, executor="serial", study=tmp_path / "run.db")
+    trials = export(tmp_path / "run.db", f"sqlite:///{tmp_path}/optuna.db").trials
+    assert trials[0].distributions == {"units": IntDistribution(8, 64, log=True)}
+    assert len(trials) == 4
+
+
 def test_optunas_distributions_are_a_space() -> None:
     optimizer = aegisbo.Optimizer(
         {

@@ -18,6 +18,7 @@ KINDS: list[BaseDistribution] = [
     FloatDistribution(1e-7, 3, log=True),
     FloatDistribution(-10.2, 10.2, step=0.1),
     FloatDistribution(2, 3, step=0.25),
+    FloatDistribution(-3, 2**40 - 3, step=0.25),  # of more steps than an integer may have
     IntDistribution(-5, 10),
     IntDistribution(3, 30, step=9),
     IntDistribution(1, 1000, log=True),

@@ -50,6 +50,16 @@ def test_values_find_back_to_objects_and_constants() -> None:
     assert found.values({"C": 0.5}) == {"rate": 0.1, "C": 0.5}
 
 
+def test_objects_have_the_same_labels_in_every_process() -> None:
+    def one() -> int:
+        return 1
+
+    choices = [one, lambda: 2, lambda: 3, "one"]
+    labels = converted({"p": choices}).space.parameters["p"].values
+    assert not any("0x" in label for label in labels)
+    assert [converted({"p": choices}).values({"p": label})["p"] for label in labels] == choices
+
+
 @pytest.mark.parametrize(
     ("space", "message"),
     [

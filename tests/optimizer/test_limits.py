@@ -299,3 +299,31 @@ def test_the_closest_is_that_with_the_least_broken_in_all() -> None:
     best = optimizer.result().best
     assert best is not None
     assert best.number == -1 - int((beyond / beyond.std(axis=0)).sum(axis=1).argmin())
+
+
+@pytest.mark.parametrize("huge", [1e200, 1e308])
+def test_a_huge_measurement_does_not_hide_which_is_the_closest(huge: float) -> None:
+    optimizer = Optimizer(SQUARE, limits=["latency <= 5"], seed=1)
+    for k, latency in enumerate([9.0, huge, huge, 5.5, 7.0]):
+        optimizer.observe([k, 2.5], float(k), {"latency": latency})
+    best = optimizer.result().best
+    assert best is not None
+    assert best.number == -4
+
+
+def test_beyond_a_limit_by_more_than_there_are_numbers() -> None:
+    for limit, value in (("a < -1e308", 1e308), ("a > 1e308", -1e308)):
+        assert 1e308 < limits_of([limit], ())[0].excess(value) < math.inf
+
+
+def test_the_spread_of_the_value_says_nothing_of_what_is_limited() -> None:
+    predictions = []
+    for sd in (None, 100.0):
+        optimizer = Optimizer(SQUARE, limits=LIMITS, seed=1, n_initial=0)
+        for x in default_rng(2).random((12, 2)):
+            at = optimizer.space.from_unit(x)
+            value, measured = simulated(at)
+            optimizer.observe(at, value, measured, sd=sd)
+        predictions.append(optimizer.predict([[-5, 2], [10, 3]]))
+    assert predictions[1].feasible == pytest.approx(predictions[0].feasible, abs=0.01)
+    assert predictions[0].std.tolist() != predictions[1].std.tolist()

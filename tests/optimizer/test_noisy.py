@@ -10,6 +10,7 @@ import pytest
 from aegisbo.optimizer.best import SMOOTHED, UNSMOOTHED
 from aegisbo.optimizer.optimizer import Optimizer
 from aegisbo.optimizer.policy import Role, one_blas_thread
+from aegisbo.space import Choice
 
 BOX = [(-5, 10), (2, 3)]
 
@@ -99,3 +100,12 @@ def test_a_state_from_before_there_was_noise_means_none():
     state = measured(noisy=False).state()
     assert state.pop("noisy") is False
     assert not Optimizer.from_state(state).settings.noisy
+
+
+def test_initial_points_of_a_finite_space_may_be_repeated():
+    initial = [["a"], ["b"], ["a"], ["b"]]
+    optimizer = Optimizer([Choice(["a", "b"])], noisy=True, initial=initial, seed=1)
+    for x in initial:
+        trial = optimizer.ask()
+        assert trial.x == x
+        optimizer.tell(trial, 1.0)

@@ -118,3 +118,13 @@ def test_a_table_has_a_column_for_it_if_there_is_one():
 
 def test_a_trial_without_a_value_has_none():
     assert Trial(0, None, {}).after(Outcome("invalid", sd=0.5)).sd is None
+
+
+@pytest.mark.parametrize("values", [(1.0, 2.0, 5.0), (0.0, 1e-320, 3e-320)])
+@pytest.mark.parametrize("sds", [(1e200, 1e300, 1e308), (None, 1e300, 1e-5)])
+def test_a_spread_beyond_all_sense_does_not_end_the_run(values, sds):
+    optimizer = Optimizer(BOX, seed=4, n_initial=0)
+    for u, value, sd in zip(np.random.default_rng(1).random((6, 2)), values * 2, sds * 2, strict=True):
+        optimizer.observe(optimizer.space.from_unit(u), value, sd=sd)
+    assert np.isfinite(optimizer.ask().x).all()
+    assert np.isfinite(optimizer.predict((0.0, 2.5)).mean)

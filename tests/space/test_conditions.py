@@ -91,6 +91,24 @@ def test_what_may_be_said_of_a_number(text, holds) -> None:
 
 
 @pytest.mark.parametrize("sign", [">=", ">", "<=", "<"])
+@pytest.mark.parametrize("low", [-10, -(2**40)])
+def test_the_limit_itself_on_a_grid_that_begins_below_zero(low: int, sign: str) -> None:
+    compare = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}[sign]
+    space = Space({"n": Int(low, 12, step=2), "a": Int(0, 1, when={"n": f"{sign} 2"})})
+    for n in (0, 2, 4):
+        assert ("a" in space.changed({"n": low}, {"n": n})) == compare(n, 2)
+
+
+@pytest.mark.parametrize("bounds", [(-10, 10, False), (2, 100, True)])
+def test_without_its_end_a_real_axis_has_no_child_there(bounds: tuple[float, float, bool]) -> None:
+    parent = Real(*bounds)
+    for end, sign in ((parent.low, ">"), (parent.high, "<")):
+        space = Space({"x": parent, "a": Int(0, 1, when={"x": f"{sign} {end}"})})
+        assert space.check({"x": end}) == {"x": end}
+        assert "a" in space.changed({"x": end}, {"x": 5.0})
+
+
+@pytest.mark.parametrize("sign", [">=", ">", "<=", "<"])
 def test_the_limit_itself_on_a_real_axis(sign: str) -> None:
     compare = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}[sign]
     space = Space({"x": Real(0.1, 7), "a": Int(0, 1, when={"x": f"{sign} 0.3"})})

@@ -11,7 +11,7 @@ from numpy.random import default_rng
 from aegisbo.space import Space
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.chance import NearFailures
-from aegisbo.strategies.limits import Both, Keeping, believe_in_limits, best_first
+from aegisbo.strategies.limits import SHARPEST, Both, Keeping, believe_in_limits, best_first
 from aegisbo.strategies.presets import MODERN
 
 
@@ -59,6 +59,18 @@ def test_the_gradient_is_that_of_differences(keeping: Keeping, failures: bool) -
         step = h * np.eye(2)[k]
         slope = (chance.log_value(Z + step) - chance.log_value(Z - step)) / (2 * h)
         np.testing.assert_allclose(gradient[:, k], slope, rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize("far", [1e4, 1e9, 1e15])
+def test_the_gradient_far_below_a_limit_leads_back(keeping: Keeping, far: float) -> None:
+    gp, _ = keeping.models[0]
+    Z = default_rng(6).random((20, 2))
+    mu, var, of_mu, of_var = gp.predict_and_gradient(Z)
+    var = var + gp.noise
+    assert (var > SHARPEST**2).all()
+    # log Φ(z) is about −½ z², where z = −(far + μ)/σ
+    expected = -((far + mu) / var)[:, None] * of_mu + (0.5 * ((far + mu) / var) ** 2)[:, None] * of_var
+    np.testing.assert_allclose(Keeping(((gp, -far),)).log_value_and_gradient(Z)[1], expected, rtol=1e-3)
 
 
 def test_the_best_is_that_which_keeps_all(keeping: Keeping) -> None:

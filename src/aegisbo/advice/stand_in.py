@@ -104,7 +104,7 @@ def _limited(optimizer: Optimizer, evidence: Evidence, rng: Generator) -> Iterat
         return
     first = {limit.name: (k, limit) for k, limit in reversed([*enumerate(optimizer.settings.limits)])}
     for k, limit in first.values():
-        yield limit, SURROGATE.fit(replace(evidence, y=excess[:, k], excess=None), {}, rng)[0]
+        yield limit, SURROGATE.fit(replace(evidence, y=excess[:, k], excess=None, sd=None), {}, rng)[0]
 
 
 def _chance(evidence: Evidence, rng: Generator) -> Chance | float:

@@ -86,6 +86,7 @@ def _distribution(parameter: Parameter) -> BaseDistribution:
     if isinstance(parameter, Choice):
         return CategoricalDistribution(list(parameter.values))
     kind: Any = IntDistribution if isinstance(parameter, Int) else FloatDistribution
-    step = {"step": parameter.step} if isinstance(parameter, Int) else {}
+    # Optuna knows no steps on a logarithmic scale.
+    step = {"step": parameter.step} if isinstance(parameter, Int) and not parameter.log else {}
     distribution: BaseDistribution = kind(parameter.low, parameter.high, log=parameter.log, **step)
     return distribution

@@ -91,7 +91,8 @@ def inner_parameter(kind: BaseDistribution) -> Parameter:
         case FloatDistribution(step=None):
             return Real(kind.low, kind.high, kind.log)
         case FloatDistribution(step=float(step)):
-            return Int(0, round((kind.high - kind.low) / step))
+            steps = round((kind.high - kind.low) / step)
+            return Int(0, steps) if steps <= LARGEST_INT else Real(0, steps)
         case IntDistribution() if max(-kind.low, kind.high) > LARGEST_INT:
             return Real(kind.low, kind.high, kind.log)
         case IntDistribution():
@@ -122,7 +123,7 @@ def _outer(value: Any, kind: BaseDistribution) -> Any:
         case CategoricalDistribution():
             return kind.choices[value]
         case FloatDistribution(step=float(step)):  # in decimals, as it was written: 0.3, not 0.30000000000000004
-            return float(Decimal(str(kind.low)) + value * Decimal(str(step)))
+            return float(Decimal(str(kind.low)) + round(value) * Decimal(str(step)))
         case IntDistribution():  # a whole number already, unless the range goes beyond LARGEST_INT
             return min(kind.low + round((value - kind.low) / kind.step) * kind.step, kind.high)
     return value

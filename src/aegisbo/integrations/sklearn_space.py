@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from aegisbo.errors import InvalidInput
+from aegisbo.optimizer.settings import ADDRESS
 from aegisbo.space import Choice, Int, Real, Space
 from aegisbo.space.parameters import Parameter, Params, Scalar, naming
 
@@ -63,7 +64,12 @@ def _choice(values: list[Any]) -> tuple[Choice, dict[str, Any]]:
     """A choice among any values; those that a study cannot hold go by labels."""
     if all(isinstance(value, Scalar | np.generic) for value in values):
         return Choice(values), {}
-    labels = [value if isinstance(value, str) else repr(value) for value in values]
+    texts = [value if isinstance(value, str) else repr(value) for value in values]
+    plain = [ADDRESS.sub("", text) for text in texts]  # the same in every process, so that a study can be continued
+    labels = [
+        name if plain.count(name) == texts.count(text) else f"{name} #{k}"
+        for k, (name, text) in enumerate(zip(plain, texts, strict=True))
+    ]
     return Choice(labels), dict(zip(labels, values, strict=True))
 
 

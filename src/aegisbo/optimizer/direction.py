@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from aegisbo.arrays import Array
+from aegisbo.number import as_number
 
 Values = TypeVar("Values", float, Array)
 
@@ -22,8 +23,9 @@ class Direction:
         return -value if self.maximize else value
 
     def turned_note(self, note: Mapping[str, Any]) -> dict[str, Any]:
-        """A strategy's note with the mean it predicts as the user would measure it."""
-        return {**note, "mean": self.turned(note["mean"])} if "mean" in note else dict(note)
+        """A strategy's note with the mean it predicts, if it has one, as the user would measure it."""
+        mean = as_number(note.get("mean"))  # a foreign strategy may call something else so
+        return dict(note) if mean is None else {**note, "mean": self.turned(mean)}
 
     def reaches(self, value: float, target: float) -> bool:
         """Whether a value is as good as the target; NaN never is."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from aegisbo.number import as_number
 from aegisbo.optimizer.prediction import Prediction
 from aegisbo.optimizer.trial import Trial, in_brief, plain
 from aegisbo.space import Params
@@ -71,8 +72,9 @@ class Explanation:
         said = [f"by the move {note.get('move', 'unknown')}"]
         if "guard" in note:
             said.append(f"replaced by the guard ({note['guard']})")
-        if "mean" in note:
-            said.append(f"when {note['mean']:.6g} ± {note['std']:.3g} was predicted there")
+        mean, std = (as_number(note.get(name)) for name in ("mean", "std"))
+        if mean is not None and std is not None:
+            said.append(f"when {mean:.6g} ± {std:.3g} was predicted there")
         if "expected_seconds" in note:
             said.append(f"expected to take {note['expected_seconds']:.3g} s")
         if "within_seconds" in note:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ from aegisbo.errors import InvalidInput
 from aegisbo.number import as_number
 from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import SD
+from aegisbo.strategies.limits import spreads
 
 LIMIT = re.compile(r"\s*([A-Za-z_]\w*)\s*(<=|>=|<|>)\s*(\S+)\s*")
 NEAR = 0.05  # standard deviations of what was measured: a limit that is nearer to the best point binds
@@ -32,6 +34,7 @@ class Limit:
     def excess(self, value: float) -> float:
         """By how much a value is beyond the limit: above 0 if it breaks it."""
         beyond = value - self.bound if self.symbol[0] == "<" else self.bound - value
+        beyond = min(max(beyond, -sys.float_info.max), sys.float_info.max)
         return math.ulp(self.bound) if beyond == 0.0 and len(self.symbol) == 1 else beyond  # the bound itself is beyond
 
     def at(self, beyond: float) -> float:
@@ -117,12 +120,13 @@ def standings(
     if best is None or not limits:
         return ()
     excess = excesses(limits, trials)
+    spread = spreads(excess)
     mine = next(k for k, trial in enumerate(trials) if trial.number == best.number)
     found = []
     for k, limit in enumerate(limits):
         alone = (excess[:, k] > 0.0) & (np.delete(excess, k, axis=1) <= 0.0).all(axis=1)
         slack = -float(excess[mine, k])
-        binds = slack <= NEAR * float(excess[:, k].std()) or bool((losses[alone] < losses[mine]).any())
+        binds = slack <= NEAR * float(spread[k]) or bool((losses[alone] < losses[mine]).any())
         found.append(Standing(limit.text, best.measured[limit.name], slack, binds))
     return tuple(found)
 

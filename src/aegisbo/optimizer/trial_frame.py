@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from aegisbo.errors import MissingExtra
+from aegisbo.number import as_number
 from aegisbo.optimizer.trial import Trial
 from aegisbo.space import Choice, Int, Space
 from aegisbo.space.parameters import Parameter
@@ -37,8 +38,8 @@ def frame_of(trials: Sequence[Trial], space: Space) -> DataFrame:
             for name in dict.fromkeys(name for trial in trials for name in trial.measured)
         },
         "move": pd.Categorical([trial.note.get("move") for trial in trials]),
-        "mean": _floats([trial.note.get("mean") for trial in trials]),
-        "std": _floats([trial.note.get("std") for trial in trials]),
+        "mean": _floats([as_number(trial.note.get("mean")) for trial in trials]),
+        "std": _floats([as_number(trial.note.get("std")) for trial in trials]),
         "started_at": pd.to_datetime(_floats([trial.started for trial in trials]), unit="s", utc=True),
         "ended_at": pd.to_datetime(_floats([trial.ended for trial in trials]), unit="s", utc=True),
         "seconds": _floats([trial.seconds for trial in trials]),

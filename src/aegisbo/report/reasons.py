@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from aegisbo.number import as_number
 from aegisbo.outcome import FAILURES
 from aegisbo.report.convergence import convergence
 from aegisbo.report.record import Record
@@ -75,8 +76,8 @@ def reasons(record: Record) -> tuple[Reason, ...]:
                 trial.number,
                 str(note.get("move", "unknown")),
                 note.get("guard"),
-                note.get("mean"),
-                note.get("std"),
+                as_number(note.get("mean")),
+                as_number(note.get("std")),
                 *(None, None, None, None)
                 if decision is None
                 else (decision.known, decision.behind, len(decision.pending), decision.seconds),
@@ -120,11 +121,12 @@ def yields(record: Record) -> tuple[Yield, ...]:
 
 def predictions(record: Record) -> tuple[Prediction, ...]:
     """What was predicted when each point was chosen, for all points that have a value since."""
-    return tuple(
-        Prediction(trial.number, trial.note["mean"], trial.note["std"], trial.value)
-        for trial in record.ended
-        if trial.value is not None and trial.note.get("std", 0.0) > 0.0 and "mean" in trial.note
-    )
+    found = []
+    for trial in record.ended:
+        mean, std = (as_number(trial.note.get(name)) for name in ("mean", "std"))
+        if trial.value is not None and mean is not None and std is not None and std > 0.0:
+            found.append(Prediction(trial.number, mean, std, trial.value))
+    return tuple(found)
 
 
 def calibration(found: Sequence[Prediction]) -> Calibration | None:

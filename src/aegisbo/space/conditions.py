@@ -89,9 +89,10 @@ def _level(parent: Int | Choice, value: Any) -> int:
 def _range(parent: Real | Int, text: str) -> tuple[float, float]:
     low, high = _limits(text)
     if isinstance(parent, Int):
-        first = max(math.ceil((low - parent.low) / parent.step), 0) if low > -math.inf else 0
+        # In whole numbers: a difference of floats would round away by how much "> 2" is above 2.
+        first = max(-((parent.low - math.ceil(low)) // parent.step), 0) if low > -math.inf else 0
         last = parent.axis.size - 1
-        last = min(math.floor((high - parent.low) / parent.step), last) if high < math.inf else last
+        last = min((math.floor(high) - parent.low) // parent.step, last) if high < math.inf else last
         span: tuple[float, float] = (first, last)
     else:
         span = tuple(_coordinate(parent, value) for value in (low, high))  # type: ignore[assignment]
@@ -118,7 +119,10 @@ def _limits(text: str) -> tuple[float, float]:
 
 
 def _coordinate(parent: Real, value: float) -> float:
-    return float(parent.encode(min(max(value, parent.low), parent.high))[0])
+    """Where the value lies; at 0 and 1 lie only the bounds themselves, however near to one it is."""
+    if not parent.low < value < parent.high:
+        return 0.0 if value <= parent.low else 1.0
+    return min(max(parent.encode(value)[0], math.nextafter(0.0, 1.0)), math.nextafter(1.0, 0.0))
 
 
 def _circle(branches: Branches) -> list[int]:

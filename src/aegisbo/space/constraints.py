@@ -159,7 +159,10 @@ class Constraints:
         """What each, or each of some, says of points (m, width), given which axes are there (m, parameters)."""
         there = {name: active[:, k] for name, (k, _) in self._columns.items()}
         values = {name: decoded(self.parameters[name], Z[:, block]) for name, (_, block) in self._columns.items()}
-        numbers = {name: v.astype(np.float64) if v.dtype.kind == "i" else v for name, v in values.items()}
+        numbers = {
+            name: v.astype(np.float64, copy=False) if _kind(self.parameters[name]) == "number" else v
+            for name, v in values.items()
+        }
         rules = self.rules if rules is None else rules
         return [self._of(rule, values if isinstance(rule, Function) else numbers, there) for rule in rules]
 
@@ -182,7 +185,9 @@ class Constraints:
         found = np.empty((len(Z), len(self._told)))
         if self._told:
             for k, verdict in enumerate(self.verdicts(Z, active, self._told)):
-                found[:, k] = np.where(np.isnan(verdict.slack), -np.inf, verdict.slack) / self._spreads[k]
+                found[:, k] = np.where(np.isnan(verdict.slack), -np.inf, verdict.slack)
+        with np.errstate(over="ignore"):  # of slacks in tiny spreads
+            found /= self._spreads
         return np.clip(found, -MOST, MOST)
 
     @cached_property
@@ -220,7 +225,10 @@ class Constraints:
         Z = np.random.default_rng(0).random((256, self._width))
         everywhere = np.full((256, len(self.parameters)), True)
         slacks = [verdict.slack for verdict in self.verdicts(Z, everywhere, self._told)]
-        spreads = [float(np.std(slack[np.isfinite(slack)])) if np.isfinite(slack).any() else 0.0 for slack in slacks]
+        with np.errstate(over="ignore", invalid="ignore"):
+            spreads = [
+                float(np.std(slack[np.isfinite(slack)])) if np.isfinite(slack).any() else 0.0 for slack in slacks
+            ]
         return [spread if 0.0 < spread < math.inf else 1.0 for spread in spreads]
 
     def broken(self, Z: Array, active: Mask) -> list[str]:
@@ -240,8 +248,7 @@ def decoded(parameter: Parameter, block: Array) -> Column:  # (m, its width) -> 
         case Int():
             return np.asarray(parameter.low + parameter.axis.levels(block).astype(np.int64) * parameter.step)
         case Choice():
-            kind = np.float64 if _kind(parameter) == "number" else object
-            return np.array(parameter.values, dtype=kind)[parameter.axis.levels(block)]
+            return np.array(parameter.values, dtype=object)[parameter.axis.levels(block)]
         case Real():
             low, high = parameter._scale
             share = np.clip(block[:, 0], 0.0, 1.0)

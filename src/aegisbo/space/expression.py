@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from aegisbo.arrays import Array, Mask
 from aegisbo.errors import InvalidInput
+from aegisbo.number import as_number
 
 Column = NDArray[Any]  # (m,) numbers, or choices as objects
 Kind = str  # "number", "truth" or "choice"
@@ -193,7 +194,8 @@ def _value(node: ast.expr, columns: Mapping[str, Column]) -> Any:
     """The value of an expression at all points: an array (m,) or one value for all."""
     match node:
         case ast.Constant(value):
-            return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+            number = as_number(value)
+            return value if number is None else number
         case ast.Name(name):
             return columns[name]
         case ast.UnaryOp(symbol, inner):
@@ -226,8 +228,8 @@ def _truth(node: ast.expr, columns: Mapping[str, Column]) -> Verdict:
 def _linear(node: ast.expr) -> Linear | None:
     """What an expression is as a linear function of the parameters; None if it is none."""
     match node:
-        case ast.Constant(int() | float() as value):
-            return Linear(float(value), {})
+        case ast.Constant(int() | float()):
+            return Linear(_value(node, {}), {})
         case ast.Name(name):
             return Linear(0.0, {name: 1.0})
         case ast.UnaryOp(symbol, inner):

@@ -24,6 +24,7 @@ from aegisbo.strategies.surrogates import AdditiveSurrogate, Belief
 MEMORY = "limits"  # where in a strategy's memory it is kept
 SHARPEST = 1e-3  # standard deviation, in those of what is measured, so that the chance has a slope
 SOFTNESS = 0.1  # of the edge of a limit on a sample path, in the same units
+FAR = -1e6  # standard deviations below a limit
 LOG_SQRT_2PI = 0.5 * float(np.log(2.0 * np.pi))
 SURROGATE = AdditiveSurrogate(modern_model)
 
@@ -50,7 +51,8 @@ class Keeping:
             spread = np.sqrt(np.maximum(var + gp.noise, SHARPEST**2))
             z = (bound - mu) / spread
             value = log_ndtr(z)
-            slope = np.exp(-0.5 * z * z - LOG_SQRT_2PI - value) / spread  # φ/Φ
+            # φ/Φ; far below, where the difference of two large numbers says nothing, it is −z
+            slope = np.where(z < FAR, -z, np.exp(np.where(z < FAR, 0.0, -0.5 * z * z - LOG_SQRT_2PI - value))) / spread
             changing = var + gp.noise > SHARPEST**2
             of_spread = np.where(changing, 0.5 * z / spread, 0.0)
             total += value
@@ -82,7 +84,7 @@ def believe_in_limits(belief: Belief, evidence: Evidence, memory: Memory, rng: G
         return belief, memory
     known, models = dict(memory.get(MEMORY, {})), []
     for k in range(excess.shape[1]):
-        one = replace(evidence, y=excess[:, k], excess=None)
+        one = replace(evidence, y=excess[:, k], excess=None, sd=None)  # which is that of the value
         quantity, known[str(k)] = SURROGATE.fit(one, known.get(str(k), {}), rng)
         models.append((quantity.gp, float(quantity.scale.standardized(np.zeros(1))[0])))
     keeping = Keeping(tuple(models))
@@ -106,8 +108,15 @@ def shortfall(evidence: Evidence) -> Array:  # (n,)
     """By how much limits are broken in all, each in units of its spread."""
     if evidence.excess is None:
         return np.zeros(len(evidence.y))
-    spread = evidence.excess.std(axis=0)
+    spread = spreads(evidence.excess)
     return np.asarray((np.maximum(evidence.excess, 0.0) / np.where(spread > 0.0, spread, 1.0)).sum(axis=1))
+
+
+def spreads(excess: Array) -> Array:
+    """The standard deviation (l,) of each column (n, l); where its square is beyond all numbers, the largest size."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = excess.std(axis=0)
+    return np.asarray(np.where(np.isfinite(found), found, np.abs(excess).max(axis=0)))
 
 
 @dataclass(frozen=True)

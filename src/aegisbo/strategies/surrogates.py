@@ -33,6 +33,7 @@ EXPLORING = "wide"  # the name of the model that a ChosenSurrogate explores with
 LEARNED_FROM = 500  # data at most, evenly spread over their order; the posterior has more
 CONDITIONED_ON = 1200  # data at most, of the additive model's posterior: a suggestion stays below a second,
 LEARNED_FROM_MANY = 250  # and, with more data than that, also one that learns
+STEEPEST, LOUDEST = 700.0, 1e100  # log of a slope, and a standard deviation, beyond which nothing is computed
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,7 @@ class AdditiveSurrogate:
         scale = soft_scale_of(measured, self.share, early=2 * X.shape[1] if self.wide else 0)
         y = scale.standardized(measured)
         model = self.model(evidence.cube.width)
-        extra = None if evidence.sd is None else (evidence.sd * np.exp(scale.log_slope(measured))) ** 2
+        extra = None if evidence.sd is None else _variances(evidence.sd, scale.log_slope(measured))
         found = None
         if is_due(memory, n):
             size = min(n, LEARNED_FROM) if n <= CONDITIONED_ON else LEARNED_FROM_MANY
@@ -195,6 +196,12 @@ class AdditiveSurrogate:
             share = 0.0 if extra is None else extra / memory["s"]
             gp = AdditiveLikelihood(X, y, model, share).hyperparameters(np.array(memory["phi"])).given(X, y, extra)
         return Belief(gp, scale, float(y.min()), memory["fit"], rows=rows), memory
+
+
+def _variances(sd: Array, log_slope: Array) -> Array:
+    """What standard deviations (n,) of values mean on a scale with these slopes (n,), none beyond all numbers."""
+    with np.errstate(over="ignore"):
+        return np.minimum(sd * np.exp(np.minimum(log_slope, STEEPEST)), LOUDEST) ** 2
 
 
 def is_due(memory: Memory, n: int) -> bool:
