@@ -9,10 +9,7 @@ import typer
 StrategyName = Annotated[str, typer.Option(metavar="NAME", help="See `aegisbo strategies`.")]
 PresetName = Annotated[str | None, typer.Option(metavar="NAME", help="Which surrogate, such as `paper`.")]
 InitialPoints = Annotated[
-    int | None,
-    typer.Option(
-        min=0, metavar="N", help="Points spread out at the start; 2d, or d + 1 if all parameters have few values."
-    ),
+    int | None, typer.Option(min=0, metavar="N", help="Points spread out at the start; 2d unless given.")
 ]
 Seed = Annotated[int | None, typer.Option(min=0, metavar="N", help="Decides all random numbers.")]
 ThreadsPerWorker = Annotated[

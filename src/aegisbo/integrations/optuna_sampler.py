@@ -64,7 +64,7 @@ class AegisSampler(BaseSampler):
         stale_after: seconds after which a running trial is taken for dead and no longer avoided; None for the larger
             of an hour and five times the longest finished trial.
         n_initial: how many trials to spread out before the strategy takes over; None for twice the number of
-            parameters, or one more than their number where all have few values.
+            parameters.
         cost: "time" if AEGiS is to prefer trials that take less time, where that pays per second.
         constraints_func: is given each trial that has ended with a value, and returns numbers, each above 0 if the
             trial breaks a constraint, as for Optuna's own samplers. What an objective itself sets with
@@ -190,8 +190,8 @@ class AegisSampler(BaseSampler):
     def _policy(self, study: Study, cube: Cube) -> Policy:
         """How points are chosen. The first ones by number, so that processes which know nothing of each other agree."""
         seed = shared_seed(study) if self._seed is None else self._seed
-        default = default_initial(cube.parameters, coarse=cube.coarse)
-        return Policy(self._strategy, seed, default if self._n_initial is None else self._n_initial)
+        n_initial = default_initial(cube.parameters) if self._n_initial is None else self._n_initial
+        return Policy(self._strategy, seed, n_initial)
 
 
 def _numbers(given: Any) -> list[float]:

@@ -49,8 +49,7 @@ class Optimizer:
         preset: which variant of a named strategy; None for the default one.
         seed: decides all random numbers; None draws one, to be read from `seed`.
         n_initial: how many points to spread out before the strategy takes over: by default the number of `initial`
-            points if there are any, else twice the number of parameters (one more than their number where all have
-            few values); 0 to rely on observed data.
+            points if there are any, else twice the number of parameters; 0 to rely on observed data.
         initial: points to start with; a Latin hypercube completes them to `n_initial`.
         maximize: look for where the function is largest instead.
         noisy: the function gives another value each time, so that the best one measured is merely lucky: the best

@@ -47,12 +47,9 @@ class Role(IntEnum):
     INDEPENDENT = 3  # of the Optuna sampler, which smooths nothing and adds the parameter's name to the address
 
 
-def default_initial(parameters: int, *, coarse: bool = False) -> int:
-    """How many points are spread out before the strategy takes over: two for each parameter, as in the paper.
-
-    Where every parameter has few values a model is soon better than more of these: then as few as it takes.
-    """
-    return parameters + 1 if coarse else 2 * parameters
+def default_initial(parameters: int) -> int:
+    """How many points are spread out before the strategy takes over: two for each parameter, as in the paper."""
+    return 2 * parameters
 
 
 @dataclass(frozen=True)

@@ -76,8 +76,7 @@ class Settings:
     def decided(self) -> Settings:
         """The same with every open choice made."""
         initial = self.initial or ()
-        cube = self.space.cube
-        default = len(initial) or default_initial(cube.parameters, coarse=cube.coarse)
+        default = len(initial) or default_initial(self.space.cube.parameters)
         return replace(
             self,
             preset=DEFAULT_PRESET if self.preset is None and self.text is not None else self.preset,

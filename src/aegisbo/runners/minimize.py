@@ -76,8 +76,7 @@ def minimize(
         workers: how many evaluations run at a time; the number of cores unless the executor says otherwise.
         strategy: a name that `aegisbo strategies` lists, or an object such as `aegisbo.strategies.Aegis(gamma=0.2)`.
         preset: which variant of a named strategy; None for the default.
-        n_initial: points spread out at the start; unless given, twice the number of parameters, or one more than their
-            number where all have few values.
+        n_initial: points spread out at the start; twice the number of parameters unless given.
         seed: decides all random numbers; None draws one.
         study: a file that records the run. The same call with the same file continues it, one process at a time. The
             space may be wider than it was.

@@ -113,7 +113,6 @@ class OneHot:
 Axis = Continuous | Grid | OneHot
 
 ABSENT = -0.4  # the coordinates of what is not there: one place for all, outside, away from every value
-FEW = 32  # values of a parameter, at most, in a coarse cube
 COUNTED = 100_000  # points of a finite cube of which those that keep the constraints are counted
 
 
@@ -148,11 +147,6 @@ class Cube:
     def width(self) -> int:
         """The number of coordinates."""
         return sum(axis.width for axis in self.axes)
-
-    @cached_property
-    def coarse(self) -> bool:
-        """Whether every parameter has few values, as in a table of choices and levels."""
-        return all(axis.size <= FEW for axis in self.axes)
 
     @cached_property
     def size(self) -> float:

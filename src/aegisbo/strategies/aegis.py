@@ -11,7 +11,6 @@ from numpy.random import Generator
 from scipy.special import expit
 
 from aegisbo.arrays import Array
-from aegisbo.space.cube import Cube
 from aegisbo.strategies import schedules
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.believer import believed_improvement, best_with
@@ -91,7 +90,7 @@ class Aegis(ModelBased):
     def _decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
         first, opening, memory = self._stage(evidence, memory)
         r = rng.random()  # line 4
-        move = self._move(r, evidence.cube, first=first, opening=opening)
+        move = self._move(r, evidence.cube.parameters, first=first, opening=opening)
         if move == "exploit" and not first and self._knows_a_neighborhood(evidence):
             near, memory = self._near(evidence, memory)
             if rng.random() < preference(near.skill(evidence.y), belief.skill(evidence.y)):
@@ -100,12 +99,13 @@ class Aegis(ModelBased):
                 if near.gain(objective, choices[0]) > EXHAUSTED * early_unit(evidence):
                     return Decision(choices, {"move": "local", "coin": r}, memory, objective.neighborhood.widths)
                 move = self.explore  # this valley is exhausted
-        if move == "exploit" and self._coarse_epsilon(evidence.cube) is not None:
-            move = "improve"
         choices = self._choices(move, belief, evidence, rng)
         if move == "exploit" and self._is_spent(choices[0], belief, evidence.pending):
             move = "improve"
-            choices = self._choices(move, belief, evidence, rng)
+            promise = believed_improvement(belief, evidence.pending)
+            if evidence.price is not None:
+                promise = replace(promise, penalty=Quickness(evidence.price))
+            choices = improve(promise, belief, evidence.cube, self.parts.search, rng)
         return Decision(choices, {"move": move, "coin": r}, memory)
 
     def _stage(self, evidence: Evidence, memory: Memory) -> tuple[bool, bool, Memory]:
@@ -114,10 +114,10 @@ class Aegis(ModelBased):
         opened_at = memory.get("opened_at", results)
         return "opened_at" not in memory, opened_at == results, {**memory, "opened_at": opened_at}
 
-    def _move(self, r: float, cube: Cube, *, first: bool, opening: bool) -> str:
+    def _move(self, r: float, d: int, *, first: bool, opening: bool) -> str:
         if first and self.exploits:
             return "exploit"
-        epsilon = 1.0 if opening or not self.exploits else self._epsilon(cube)
+        epsilon = 1.0 if opening or not self.exploits else self.exploration(d)
         epsilon_p = (1.0 - self.gamma) * epsilon
         if r < 1.0 - epsilon:  # line 5
             return "exploit"
@@ -143,32 +143,19 @@ class Aegis(ModelBased):
         best = best_with(belief, pending) if self.parts.adaptive else belief.best
         return best - float(belief.gp.mean(x[None, :])[0]) < least
 
-    def _coarse_epsilon(self, cube: Cube) -> float | None:
-        """ε of the preset where every parameter has few values, if it treats such spaces in another way."""
-        return self.parts.coarse_epsilon if cube.coarse else None
-
-    def _epsilon(self, cube: Cube) -> float:
-        coarse = self._coarse_epsilon(cube)
-        return self.exploration(cube.parameters) if coarse is None or self.epsilon is not None else coarse
-
     def exploration(self, d: int) -> float:
-        """ε for d parameters, some of which have many values."""
+        """ε for d parameters."""
         return schedules.exploration(self.parts.epsilon if self.epsilon is None else self.epsilon, d)
 
     def _choices(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Array:
         cube, parts = evidence.cube, self.parts
         if move == "uniform":
             return anywhere(cube, rng)
-        belief = belief if move in ("exploit", "improve") else belief.exploring
+        belief = belief if move == "exploit" else belief.exploring
         weights = Weights.of(belief, evidence.price)
         match move:
             case "exploit":
                 return exploit(belief.gp, cube, parts.search, rng, weights)
-            case "improve":
-                promise = believed_improvement(belief, evidence.pending)
-                if evidence.price is not None:
-                    promise = replace(promise, penalty=Quickness(evidence.price))
-                return improve(promise, belief, cube, parts.search, rng)
             case "thompson":
                 return thompson(belief.gp, cube, parts.search, parts.features, rng, weights)
             case _:

@@ -13,7 +13,7 @@ from aegisbo.search.everywhere import EverywhereSearch
 from aegisbo.search.inner_search import InnerSearch
 from aegisbo.search.mixed import MixedSearch
 from aegisbo.strategies import schedules
-from aegisbo.strategies.checks import BadParameter, check, optional, share
+from aegisbo.strategies.checks import BadParameter, check
 from aegisbo.strategies.moves import Front
 from aegisbo.strategies.surrogates import AdditiveSurrogate, ChosenSurrogate, IsotropicSurrogate, Surrogate
 
@@ -32,9 +32,6 @@ class Preset:
     # that it maximizes expected improvement instead. None: it always exploits, as in the paper.
     least_promise: float | None
     guard: bool  # whether a point that is finished or pending is replaced, unless the strategy is told otherwise
-    # How much AEGiS explores where every parameter has few values, unless it is told otherwise; there it also maximizes
-    # expected improvement instead of exploiting. None: as elsewhere.
-    coarse_epsilon: float | None = None
     # Whether the chance to succeed is learned from failures; if not, a failure must be a bad value to the surrogate.
     learns_success: bool = False
     # Whether AEGiS exploits a model of the lowest points alone where that one predicts them better, and whether the
@@ -45,7 +42,7 @@ class Preset:
     learns_noise: bool = False
 
     def __post_init__(self) -> None:
-        check(self, epsilon=schedules.epsilon, coarse_epsilon=optional(share))
+        check(self, epsilon=schedules.epsilon)
 
 
 def paper_model(d: int) -> IsotropicModel:
@@ -89,7 +86,6 @@ MODERN = Preset(
     epsilon="half",
     least_promise=1e-3,
     guard=True,
-    coarse_epsilon=0.1,
     learns_success=True,
     learns_noise=True,
 )
