@@ -37,7 +37,7 @@ FLOORS: tuple[dict[str, set[str]], ...] = (
     {"space": {"numpy"}},
     {"outcome": set(), "plugins": set(), "executors": set()},
     {"arrays": {"numpy"}},
-    {"errors": set(), "number": set()},
+    {"errors": set(), "number": set(), "printable": set()},
 )
 
 # Methods of a low part that only lead to a higher one, on first use: `result.plot()`, `result.explain(7)`.

@@ -29,10 +29,10 @@ def set_(
     With fewer workers, evaluations that are running may finish. The same call again goes on with what was set; a call
     that asks for something else than the one before it decides anew.
     """
-    from aegisbo.space.text import plain
+    from aegisbo.space.text import meaning_of
     from aegisbo.study import change
 
-    wanted = {name: plain(text) for name, text in assigned(changes, "The setting").items()}
+    wanted = {name: meaning_of(text) for name, text in assigned(changes, "The setting").items()}
     made = change(study, **wanted)
     told = ", ".join(f"{name}={value}" for name, value in made.items())
     typer.echo(f"Set {told}. {_when(study)}{_spent(study) if 'budget' in made else ''}")

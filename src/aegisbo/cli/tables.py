@@ -19,9 +19,9 @@ class Terminal(Console):
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print, with a mark for each character that the terminal would obey."""
-        from aegisbo.optimizer.trial import plain
+        from aegisbo.printable import printable
 
-        super().print(*(plain(each) if isinstance(each, str) else each for each in objects), **options)
+        super().print(*(printable(each) if isinstance(each, str) else each for each in objects), **options)
 
 
 def plain_table(words: Sequence[str], numbers: Sequence[str] = ()) -> Table:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from aegisbo.cli.tables import plain_table
-from aegisbo.optimizer.trial import plain
+from aegisbo.printable import printable
 from aegisbo.study.export import all_names
 
 PREFIXES = ("param_", "measured_")
@@ -37,7 +37,7 @@ def trial_table(rows: Sequence[Row], width: int, reasons: bool = False) -> Table
         ("trial", [str(row["number"]) for row in rows]),
         ("state", [str(row["state"]) for row in rows]),
         ("seconds", ["" if row["seconds"] is None else f"{row['seconds']:.3g}" for row in rows]),
-        ("move", [plain(str(row["move"])) for row in rows]),
+        ("move", [printable(str(row["move"])) for row in rows]),
         ("reason" if reasons else "value", [_value(row, least) for row in rows]),
     ]
     parameters = _parameters(rows, width - _width(fixed) - GAP)
@@ -55,14 +55,14 @@ def trial_table(rows: Sequence[Row], width: int, reasons: bool = False) -> Table
 
 def cut(text: str, cells: int) -> str:
     """The text on one line and in so many cells, with a sign that there was more."""
-    line = plain(" ".join(text.split()))
+    line = printable(" ".join(text.split()))
     return line if cell_len(line) <= cells else set_cell_size(line, max(cells - 1, 0)).rstrip() + "…"
 
 
 def _parameters(rows: Sequence[Row], room: int) -> list[Column]:
     """The columns of the parameters: with whole names, with short ones, or all in one that is cut."""
     keys = [key for key in all_names(rows) if key.startswith(PREFIXES)]
-    names = [plain(" ".join(key.partition("_")[2].split())) for key in keys]
+    names = [printable(" ".join(key.partition("_")[2].split())) for key in keys]
     cells = [[_cell(row[key]) if key in row else ABSENT for row in rows] for key in keys]
     short = [_cut_within(name) for name in names]
     short = short if len(set(short)) == len(names) else names

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from aegisbo.number import as_number
 from aegisbo.optimizer.prediction import Prediction
-from aegisbo.optimizer.trial import Trial, in_brief, plain
+from aegisbo.optimizer.trial import Trial, in_brief
+from aegisbo.printable import printable
 from aegisbo.space import Params
 
 
@@ -43,7 +44,7 @@ class Explanation:
     behind: int | None = None  # results that had come in, but were not known when the trial was chosen
 
     def __repr__(self) -> str:
-        return plain("\n".join(f"{name:>10}{':' if name else ' '} {text}" for name, text in self._lines()))
+        return printable("\n".join(f"{name:>10}{':' if name else ' '} {text}" for name, text in self._lines()))
 
     def _lines(self) -> Iterator[tuple[str, str]]:
         if self.trial is not None:

@@ -24,9 +24,10 @@ from aegisbo.optimizer.prepared import Prepared
 from aegisbo.optimizer.result import Result
 from aegisbo.optimizer.settings import Settings, as_stored
 from aegisbo.optimizer.stored_memory import StoredMemory
-from aegisbo.optimizer.trial import Trial, in_brief, plain
+from aegisbo.optimizer.trial import Trial, in_brief
 from aegisbo.optimizer.trials import Trials
 from aegisbo.outcome import FAILURES, SD, Failure, Outcome, is_sd, judged, with_measured
+from aegisbo.printable import printable
 from aegisbo.space import Params, Space
 from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import SpaceLike
@@ -637,7 +638,7 @@ class Optimizer:
             "trials": counts + elsewhere,
             "best": self.best,
         }
-        return plain("\n".join(f"{name:>8}: {value}" for name, value in lines.items()))
+        return printable("\n".join(f"{name:>8}: {value}" for name, value in lines.items()))
 
     def result(self, message: str = "") -> Result:
         """What has been found so far.

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aegisbo.optimizer.failures import counted, in_words
-from aegisbo.optimizer.trial import Trial, plain
+from aegisbo.optimizer.trial import Trial
+from aegisbo.printable import printable
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -157,4 +158,4 @@ class Result:
         return lines
 
     def __repr__(self) -> str:
-        return plain("\n".join(f"{name:>8}: {value}" for name, value in self._lines().items()))
+        return printable("\n".join(f"{name:>8}: {value}" for name, value in self._lines().items()))

@@ -8,6 +8,7 @@ from textwrap import shorten
 from typing import Any
 
 from aegisbo.outcome import Outcome, State
+from aegisbo.printable import printable
 from aegisbo.space import Params
 from aegisbo.strategies.base import Note
 
@@ -63,22 +64,15 @@ class Trial:
     def __repr__(self) -> str:
         told = shorten(self.reason or "", 60) if self.value is None else f"{self.value:.6g}"
         parts = [told, f"move {self.note['move']}" if "move" in self.note else "", in_brief(self.params)]
-        return plain(f"<Trial {self.number} {self.state}: {', '.join(filter(None, parts))}>")
+        return printable(f"<Trial {self.number} {self.state}: {', '.join(filter(None, parts))}>")
 
 
 def in_short(values: Mapping[str, Any]) -> str:
     """Values by name, six digits of each."""
-    return plain(", ".join(f"{k} = {v:.6g}" if isinstance(v, float) else f"{k} = {v}" for k, v in values.items()))
+    return printable(", ".join(f"{k} = {v:.6g}" if isinstance(v, float) else f"{k} = {v}" for k, v in values.items()))
 
 
 def in_brief(values: Mapping[str, Any]) -> str:
     """Values by name, six digits of each, and the first few if there are many."""
     shown = [f"{k}={v:.6g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in list(values.items())[:SHOWN]]
-    return plain(", ".join([*shown, *(["..."] if len(values) > SHOWN else [])]))
-
-
-def plain(text: str) -> str:
-    """The text in its lines, with a mark for each character that a terminal would obey: it may be a stranger's."""
-    return "".join(
-        letter if letter.isprintable() or letter in "\n\t" else "\N{REPLACEMENT CHARACTER}" for letter in text
-    )
+    return printable(", ".join([*shown, *(["..."] if len(values) > SHOWN else [])]))

@@ -94,7 +94,7 @@ def say(axis: Axes, text: str) -> None:
     axis.grid(visible=False)
 
 
-def plain(text: object, letters: int = LETTERS) -> str:
+def as_label(text: object, letters: int = LETTERS) -> str:
     """A user's text, cut if it is long, which matplotlib must not read as a formula."""
     line = " ".join(str(text).split())
     return (line if len(line) <= letters else f"{line[: letters - 1]}…").replace("$", r"\$")

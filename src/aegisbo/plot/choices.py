@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from aegisbo.arrays import Array
 from aegisbo.outcome import FAILURES
-from aegisbo.plot.canvas import FAINT, INK, Look, Picture, canvas, crowded, explain_marks, heading, label, plain, say
+from aegisbo.plot.canvas import FAINT, INK, Look, Picture, as_label, canvas, crowded, explain_marks, heading, label, say
 from aegisbo.plot.marks import Mark, marks_of
 from aegisbo.plot.titles import summary
 from aegisbo.plot.value_axis import Values, mark_failures, values_of
@@ -60,7 +60,7 @@ def _along(axis: Axes, record: Record, marks: dict[str, Mark]) -> None:
         mine = [(trial.number, trial.value) for trial in done if trial.note.get("move", "unknown") == move]
         if mine:
             x, y = np.array(mine, dtype=np.float64).T
-            _dots(axis, x, values.shown(y), mark, size, plain(move))
+            _dots(axis, x, values.shown(y), mark, size, as_label(move))
     failed = [float(trial.number) for trial in record.trials if trial.state in FAILURES]
     mark_failures(axis, failed, maximize=record.maximize)
 
@@ -94,7 +94,7 @@ def _brought(axis: Axes, found: Sequence[Yield], marks: dict[str, Mark]) -> None
         axis.annotate(
             _in_words(each), (left, row), (4, 0), textcoords="offset points", va="center", fontsize=7.5, color=INK
         )
-    axis.set_yticks(list(rows.values()), [plain(move) for move in rows])
+    axis.set_yticks(list(rows.values()), [as_label(move) for move in rows])
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.margins(x=0.45)
     axis.set_xlim(left=0)

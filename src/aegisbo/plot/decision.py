@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from aegisbo.errors import InvalidInput, NoModel
 from aegisbo.optimizer import Trial
-from aegisbo.plot.canvas import BEST, FAINT, LINE, PENDING, Look, Picture, canvas, heading, label, legend, plain
+from aegisbo.plot.canvas import BEST, FAINT, LINE, PENDING, Look, Picture, as_label, canvas, heading, label, legend
 from aegisbo.plot.one_parameter import draw_slice, star, values_along
 from aegisbo.plot.titles import summary
 from aegisbo.report.front import Front, Place
@@ -52,8 +52,8 @@ def front(run: Run, trial: Trial | int) -> Picture:
         draw_slice(panel, cut, parameter, values)
         panel.axhline(facts.best, color=FAINT, linewidth=1.0, linestyle=(0, (5, 3)))
         star(panel, cut, parameter, chosen.params, None, values)
-        heading(panel, f"Model then along {plain(cut.parameter)}")
-        label(panel, plain(cut.parameter), "value")
+        heading(panel, f"Model then along {as_label(cut.parameter)}")
+        label(panel, as_label(cut.parameter), "value")
     return figure
 
 

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from aegisbo.errors import InvalidInput, UnknownName
 from aegisbo.optimizer import Optimizer, Trial
 from aegisbo.optimizer.trial import in_brief
-from aegisbo.plot.canvas import BEST, LINE, Picture, canvas, explain_marks, label, plain
+from aegisbo.plot.canvas import BEST, LINE, Picture, as_label, canvas, explain_marks, label
 from aegisbo.plot.parameter_axis import declare, places
 from aegisbo.plot.shares import needed_model
 from aegisbo.plot.titles import summary
@@ -106,7 +106,7 @@ def draw_slice(axis: Axes, cut: Slice, parameter: Parameter, values: Values) -> 
     else:
         axis.fill_between(x, predicted.low, predicted.high, color=LINE, alpha=0.18, linewidth=0, label="95 %")
         axis.plot(x, predicted.mean, color=LINE, linewidth=1.8, label="model")
-    label(axis, plain(cut.parameter), "value" if axis.get_subplotspec().is_first_col() else "")  # type: ignore[union-attr]
+    label(axis, as_label(cut.parameter), "value" if axis.get_subplotspec().is_first_col() else "")  # type: ignore[union-attr]
 
 
 def star(axis: Axes, cut: Slice, parameter: Parameter, center: Params, trial: Trial | None, values: Values) -> None:

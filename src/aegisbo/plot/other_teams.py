@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from aegisbo.advice import Advice
 from aegisbo.arrays import Array
-from aegisbo.plot.canvas import BEST, FAINT, LINE, Look, Picture, canvas, explain_marks, heading, label, plain
+from aegisbo.plot.canvas import BEST, FAINT, LINE, Look, Picture, as_label, canvas, explain_marks, heading, label
 from aegisbo.plot.time_axis import unit_of
 
 APART = 0.06  # of a step between two sizes: how far the two kinds of a size are from each other
@@ -24,7 +24,7 @@ def advice(found: Advice) -> Picture:
     Returns:
         A matplotlib figure: medians of the simulated runs, with the range of their middle half.
     """
-    title = f"{plain(found.name)}: how long it would take to reach {found.target:.6g}"
+    title = f"{as_label(found.name)}: how long it would take to reach {found.target:.6g}"
     figure, (time, effort) = canvas(2, (4.6, 3.6), title)
     sizes = sorted({forecast.workers for forecast in found.forecasts})
     longest = max((f.time.high for f in found.forecasts if math.isfinite(f.time.high)), default=1.0)

@@ -10,7 +10,7 @@ from matplotlib.axis import Axis, XAxis
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from aegisbo.arrays import Array
-from aegisbo.plot.canvas import plain
+from aegisbo.plot.canvas import as_label
 from aegisbo.space.parameters import Choice, Parameter
 
 SHORT = 14  # letters of the name of a choice
@@ -28,7 +28,7 @@ def places(parameter: Parameter, values: Sequence[Any]) -> Array:
 def declare(axis: Axis, parameter: Parameter, margin: float = 0.03) -> None:
     """Give an axis, `axes.xaxis` or `axes.yaxis`, the scale and the limits that the parameter was declared with."""
     if isinstance(parameter, Choice):
-        names = [plain(value, SHORT) for value in parameter.values]
+        names = [as_label(value, SHORT) for value in parameter.values]
         axis.set_ticks(range(len(names)), names)
         if isinstance(axis, XAxis) and len(names) * max(map(len, names)) > ROOM:
             axis.set_tick_params(rotation=30)

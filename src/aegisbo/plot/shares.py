@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aegisbo.errors import NoModel
-from aegisbo.plot.canvas import INK, LINE, Picture, canvas, label, legend, plain
+from aegisbo.plot.canvas import INK, LINE, Picture, as_label, canvas, label, legend
 from aegisbo.plot.titles import summary
 from aegisbo.report.model import Model, model_of
 from aegisbo.report.record import Record
@@ -43,7 +43,7 @@ def importance(run: Run) -> Picture:
             fontsize=8,
             color=INK,
         )
-    axis.set_yticks(rows, [plain(each.parameter) for each in found])
+    axis.set_yticks(rows, [as_label(each.parameter) for each in found])
     axis.invert_yaxis()
     axis.set_xlim(0.0, 1.12 * max([*total, *main, 0.01]))
     axis.grid(visible=False, axis="y")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aegisbo.outcome import FAILURES
-from aegisbo.plot.canvas import plain
+from aegisbo.plot.canvas import as_label
 from aegisbo.report.record import Record
 
 
@@ -14,6 +14,6 @@ def summary(record: Record) -> str:
     said = [f"{result.nfev} evaluations", *([f"{failed} without a value"] if failed else [])]
     said += [f"{len(record.optimizer.pending)} pending"] if record.optimizer.pending else []
     if result.best is None:
-        return f"{plain(record.name)}: {', '.join(said)}"
+        return f"{as_label(record.name)}: {', '.join(said)}"
     where = f"trial {result.best.number}" if result.best.number >= 0 else "observed elsewhere"
-    return f"{plain(record.name)}: best {result.fun:.6g} ({where}), {', '.join(said)}"
+    return f"{as_label(record.name)}: best {result.fun:.6g} ({where}), {', '.join(said)}"

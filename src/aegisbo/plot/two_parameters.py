@@ -19,12 +19,12 @@ from aegisbo.plot.canvas import (
     PENDING,
     Look,
     Picture,
+    as_label,
     canvas,
     crowded,
     explain_marks,
     heading,
     label,
-    plain,
 )
 from aegisbo.plot.one_parameter import center_of, known, where
 from aegisbo.plot.parameter_axis import declare, places
@@ -71,7 +71,7 @@ def contour(run: Run, x: str | None = None, y: str | None = None, *, point: Any 
     declare(axis.yaxis, up, margin=0.0)
     _draw_mean(figure, axis, facts, across, up)
     axis.grid(visible=False)
-    label(axis, plain(x), plain(y))
+    label(axis, as_label(x), as_label(y))
     _draw_trials(axis, optimizer, x, y)
     best: Look = {"marker": "*", "markersize": 14, "color": BEST, "markeredgecolor": "white", "linestyle": ""}
     axis.plot(places(across, [center[x]]), places(up, [center[y]]), label=where(trial), clip_on=False, **best)

@@ -47,7 +47,7 @@ def facts_of(record: Record, model: Model | None) -> dict[str, Any]:
     """What is known of a run, but for what the model says: quick enough to be made again with each result."""
     best, spent = record.result.best, timeline(record)
     steps = convergence(record)
-    return plain(
+    return in_json(
         {
             "name": record.name,
             "objective": record.objective,
@@ -91,7 +91,7 @@ def model_facts_of(record: Record, model: Model | None) -> dict[str, Any] | None
     z = np.array([[each.mean, each.std, each.value] for each in left_out]).reshape(-1, 3)
     predicted = model.in_units(z[:, 0], z[:, 1])
     found = calibration(left_out)
-    return plain(
+    return in_json(
         {
             "own": model.own,
             "fitted": model.fitted,
@@ -117,7 +117,7 @@ def front_facts_of(record: Record, number: int, names: Sequence[str] | None = No
     found: Front | None = None if isinstance(rules, Constraints) and rules.absent else front(record, number)
     if found is None:
         return None
-    return plain(
+    return in_json(
         {
             "number": number,
             "move": found.move,
@@ -255,19 +255,19 @@ def _commands(record: Record) -> list[str]:
     return [f"aegisbo.minimize({name}, {space}, {options})", f"aegisbo show {record.path.name}"]
 
 
-def plain(facts: Mapping[str, Any]) -> dict[str, Any]:
+def in_json(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Facts in JSON's types."""
-    return {name: _plain(inner) for name, inner in facts.items()}
+    return {name: _in_json(inner) for name, inner in facts.items()}
 
 
-def _plain(value: Any) -> Any:
+def _in_json(value: Any) -> Any:
     """A value in JSON's types, numbers with the digits that can be seen; None for what is no finite number."""
     if isinstance(value, float):  # first, because most are
         return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return plain(value)
+        return in_json(value)
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return _in_json(value.tolist())
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
+        return [_in_json(inner) for inner in value]
     return value

@@ -20,7 +20,7 @@ def value_from(parameter: Parameter, text: str) -> Any:
     """
     if isinstance(parameter, Choice):
         return _chosen(parameter, text)
-    value = plain(text)
+    value = meaning_of(text)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInput(f"{text!r} is no number: {parameter} needs one.")
     return value
@@ -39,7 +39,7 @@ def values_from(space: Space, texts: Mapping[str, str]) -> dict[str, Any]:
     return values
 
 
-def plain(text: str) -> Scalar:
+def meaning_of(text: str) -> Scalar:
     """What a text means by itself: a number, true, false or none if it reads like one."""
     for kind in (int, float):
         try:
@@ -53,7 +53,7 @@ def _chosen(choice: Choice, text: str) -> Scalar:
     """The choice that is written like this; else the one that means the same, such as 0.10 for 0.1."""
     if text in choice.values:
         return text
-    meant = plain(text)
+    meant = meaning_of(text)
     for value in choice.values:
         if value == meant and isinstance(value, bool) == isinstance(meant, bool):
             return value

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from aegisbo.optimizer.trial import plain
+from aegisbo.printable import printable
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.lock import is_driven
 from aegisbo.study.store import Event
@@ -23,7 +23,7 @@ AGAIN = {"closed": "make the same call again", "left": "start `aegisbo work` aga
 
 def ending(path: Path, events: Sequence[Event]) -> str:
     """How the last driver ended, or that it is at work."""
-    return plain(_ending(path, events))
+    return printable(_ending(path, events))
 
 
 def _ending(path: Path, events: Sequence[Event]) -> str:

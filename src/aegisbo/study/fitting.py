@@ -13,7 +13,7 @@ from aegisbo.number import as_number
 from aegisbo.outcome import Outcome
 from aegisbo.space import Choice, Params, Space
 from aegisbo.space.parameters import Parameter
-from aegisbo.space.text import plain, value_from
+from aegisbo.space.text import meaning_of, value_from
 from aegisbo.study.earlier import Row, Table
 from aegisbo.study.observations import Observation
 
@@ -106,7 +106,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _meant(value: Any) -> Any:
-    return plain(value) if isinstance(value, str) else value
+    return meaning_of(value) if isinstance(value, str) else value
 
 
 def _point(params: Mapping[str, Any], table: Table, space: Space, given: Mapping[str, Any]) -> Params:
