@@ -12,7 +12,7 @@ from pymdownx.slugs import slugify
 
 ROOT = Path(__file__).parents[1]
 SHOWN = (
-    "*.md", "LICENSE", "CITATION.cff", "docs/*.md", "docs/images/*", "docs/theme/*", "paper/README.md",
+    "*.md", "LICENSE", "CITATION.cff", "docs/**/*.md", "docs/images/*", "docs/theme/*", "paper/README.md",
     "paper/docs/*.md", "paper/docs/images/*", "benchmarks/README.md", "examples/*.py", "examples/*.ipynb",
 )  # fmt: skip
 

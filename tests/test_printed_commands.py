@@ -12,7 +12,7 @@ import typer
 from aegisbo.cli import app
 
 ROOT = Path(__file__).parents[1]
-PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("paper/**/*.md"), ROOT / "benchmarks" / "README.md"]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("paper/**/*.md"), ROOT / "benchmarks" / "README.md"]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 OURS = ("aegisbo ", "aegis-paper ", "make ", "pip install ", ".venv/bin/python ", ".venv-bench/bin/python ")
 

@@ -1,4 +1,4 @@
-"""docs/engines.md works as printed: the blocks of each section run in order, in a folder of their own."""
+"""The pages of docs/engines work as printed: the blocks of each section run in order, in a folder of their own."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ import pytest
 
 pytestmark = pytest.mark.long
 
-PAGE = Path(__file__).parents[2].joinpath("docs", "engines.md").read_text("utf-8")
-SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE))
+PAGES = sorted(Path(__file__).parents[2].joinpath("docs", "engines").glob("*.md"))
+SECTION = re.compile(r"^##? (.*?)\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+SECTIONS = {(page.stem, name): text for page in PAGES for name, text in SECTION.findall(page.read_text("utf-8"))}
 BLOCK = re.compile(r"(?:`(\w+\.py)`:\s+)?^```(python|sh)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PACKAGES = ("loky", "distributed", "ray", "mpi4py", "parsl", "executorlib")
 PATIENCE = 240.0
 
 
-@pytest.mark.parametrize("section", [name for name, text in SECTIONS.items() if BLOCK.search(text)])
-def test_the_blocks_of_a_section_run(section: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("section", [name for name, text in SECTIONS.items() if BLOCK.search(text)], ids=" ".join)
+def test_the_blocks_of_a_section_run(section: tuple[str, str], tmp_path: Path) -> None:
     for name, kind, block in BLOCK.findall(SECTIONS[section]):
         for package in PACKAGES:
             if re.search(rf"^(?:import|from) {package}\b", block, re.MULTILINE) and find_spec(package) is None:
@@ -42,6 +43,10 @@ def test_the_blocks_of_a_section_run(section: str, tmp_path: Path) -> None:
             )  # fmt: skip
             assert done.returncode == 0, done.stderr[-3000:]
             assert 0.0 <= float(done.stdout.split()[-1]) < 200.0
+
+
+def test_every_page_has_a_block_that_runs() -> None:
+    assert {page for (page, _), text in SECTIONS.items() if BLOCK.search(text)} == {page.stem for page in PAGES}
 
 
 def test_tune_is_here_where_ray_must_be() -> None:
