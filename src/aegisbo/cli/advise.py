@@ -118,7 +118,7 @@ def _texts(quartiles: Quartiles, text: Callable[[float], str]) -> tuple[str, str
 
 def _remarks(found: Advice) -> Iterator[str]:
     runs = len(found.forecasts[0].seconds)
-    yield f"\nMedians of {runs} simulated runs of each team."
+    yield f"\n{f'Medians of {runs} simulated runs' if runs > 1 else 'One simulated run'} of each team."
     if found.took is not None:
         yield f"The study itself took {duration(found.took[0])} and {found.took[1]} evaluations."
     for forecast in found.forecasts:

@@ -20,8 +20,8 @@ def retry(
 ) -> None:
     """Let trials be run again, all without a value or those named.
 
-    The next `minimize` with this study runs them first, with the same numbers and points. If a named trial has a value,
-    it is dropped. The file keeps a record of everything that happened.
+    Whoever drives this study next (`minimize`, or copies of `work`) runs them first, with the same numbers and points.
+    If a named trial has a value, it is dropped. The file keeps a record of everything that happened.
     """
     from aegisbo.study import retry as run
 
@@ -29,7 +29,7 @@ def retry(
     if not changed:
         typer.echo("Nothing to retry: no trial has ended without a value.")
         return
-    typer.echo(f"{_trials(changed)} pending again: `aegisbo minimize` with this study runs what is pending first.")
+    typer.echo(f"{_trials(changed)} pending again: whoever drives this study next runs what is pending first.")
 
 
 def forget(
