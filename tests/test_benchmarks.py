@@ -102,6 +102,7 @@ def test_the_readme_tells_what_the_files_hold() -> None:
     assert claim in " ".join(README.read_text("utf-8").split())
 
 
+@pytest.mark.long
 def test_the_report_counts_the_same(tmp_path: Path) -> None:
     shutil.copy(FOLDER / "ours.csv", tmp_path)
     report = subprocess.run(

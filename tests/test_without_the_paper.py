@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 BLOCKED = """
 import sys
 
@@ -60,9 +62,11 @@ def without_the_paper(code: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.long
 def test_every_module_imports() -> None:
     without_the_paper(EVERYTHING)
 
 
+@pytest.mark.long
 def test_a_run_and_the_commands_work() -> None:
     without_the_paper(A_RUN)

@@ -73,6 +73,7 @@ def test_without_deviations_it_is_the_paper_bit_by_bit(method: str) -> None:
         memory, theirs = chosen.memory, expected.memory
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("method", "deviations"),
     [

@@ -48,6 +48,7 @@ def test_boltzmann_starts_are_distinct_and_hold_the_lowest(count, dtype):
         assert set(chosen.tolist()) <= set(range(60))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("values", [[-30.0, 20.5, 22.0, -29.0, 19.0, 20.0], [7.0] * 6])
 def test_boltzmann_starts_follow_their_weights(values):
     values = np.array(values)

@@ -86,6 +86,7 @@ def test_extension_is_the_posterior_of_all_data():
     assert (believed.predict(Z)[1] <= gp.predict(Z)[1] + 1e-12).all()
 
 
+@pytest.mark.long
 def test_paths_have_the_moments_of_the_posterior():
     gp = some_gp()
     Z = np.vstack([gp.X[0], np.random.default_rng(8).random((4, 3))])

@@ -81,6 +81,7 @@ SLOW = [(n, s, ISOTROPIC) for n in (5, 50, 200) for s in (0.01, 1.0, 10.0) if (n
 CASES = [*QUICK, *(pytest.param(*case, marks=pytest.mark.long) for case in SLOW)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("n", "s", "lengthscale"), CASES)
 def test_moments_are_those_of_the_posterior(n, s, lengthscale):
     gp = posterior(n, s, lengthscale)
@@ -110,6 +111,7 @@ def test_paths_of_one_draw_are_independent():
     assert (error <= allowed(len(Z) * (len(Z) + 1) / 2) * (by_samples + by_features)).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("s", [0.01, 1.0, 10.0])
 def test_far_from_data_the_variance_is_the_output_scale(s):
     rng = np.random.default_rng(3)

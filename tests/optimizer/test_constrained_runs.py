@@ -156,6 +156,7 @@ def options(study: Path | None, **others: Any) -> dict[str, Any]:
     return {"constraints": TEXTS, "seed": 3, "study": study, "executor": "serial", "progress": False, **others}
 
 
+@pytest.mark.long
 def test_a_study_is_resumed_and_replayed(tmp_path: Path) -> None:
     whole = minimize(objective, MIXED, budget=10, **options(None))
     file = tmp_path / "run.db"

@@ -255,6 +255,7 @@ def test_versions_that_would_ignore_limits_refuse_the_study(tmp_path: Path) -> N
         assert connection.execute("PRAGMA user_version").fetchone()[0] == 4
 
 
+@pytest.mark.long
 def test_a_study_is_resumed_and_replayed(tmp_path: Path) -> None:
     pairs = [([0.0, 2.5], *simulated([0.0, 2.5]))]
     whole = minimize(simulated, SQUARE, budget=12, observed=pairs, **options(None))

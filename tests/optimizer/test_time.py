@@ -162,6 +162,7 @@ def test_seconds_that_are_none_are_refused(seconds: object) -> None:
     assert optimizer.pending == (trial,)
 
 
+@pytest.mark.long
 def test_a_hurried_and_priced_study_is_resumed_and_replayed(tmp_path: Path) -> None:
     path, settings = tmp_path / "run.db", Settings.checked(SPACE, seed=3, cost="time")
     for limits in ([None] * 12, [10.0] * 6):

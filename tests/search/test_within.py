@@ -33,6 +33,7 @@ class Bowl:
         return (away**2).sum(axis=1), 2 * away / self.widths
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize(
     ("texts", "margins"),

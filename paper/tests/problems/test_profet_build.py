@@ -26,6 +26,7 @@ def sweep() -> Sweep:
     return Sweep(X, np.array(tasks))
 
 
+@pytest.mark.long
 def test_instances_resemble_the_tasks(sweep: Sweep) -> None:
     networks = list(build_instances(sweep, "sigmoid", SHORT, np.random.default_rng(0)))
     assert len(networks) == 51
@@ -35,6 +36,7 @@ def test_instances_resemble_the_tasks(sweep: Sweep) -> None:
     assert set(nearest) == {0, 1, 2, 3}
 
 
+@pytest.mark.long
 def test_errors_of_any_size_are_learned_on_their_logarithm(sweep: Sweep) -> None:
     scales = 10.0 ** np.array([[-3], [0], [2], [5]])
     large = Sweep(sweep.X, sweep.Y * scales)
