@@ -88,6 +88,7 @@ NONSENSE = st.sampled_from([None, {}, [], "", "x", -1, 10**9, 1e999, True, [1], 
 @tries(15)
 @given(st.integers(0), st.integers(0), NONSENSE, st.booleans())
 @example(0, 0, {}, True)
+@example(0, 1, None, True)  # who made it is missing
 def test_nonsense_in_an_event(whole: Path, tmp_path: Path, which: int, key: int, nonsense: Any, drop: bool) -> None:
     """What another program, or somebody, may have written into a file that is sound as a database."""
     path = Path(shutil.copy(whole, tmp_path / "run.db"))

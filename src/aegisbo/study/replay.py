@@ -87,7 +87,7 @@ def replay(
         past.add(decision)  # whatever came out: the next decision was made after the recorded one
         tick(done, len(asked))
     then, now = created.body["build"], build()
-    rebuilt = {key: (then[key], now[key]) for key in now if then.get(key) != now[key]}
+    rebuilt = {key: (then.get(key, "unknown"), now[key]) for key in now if then.get(key) != now[key]}
     return Replay(len(asked), tuple(differences), rebuilt)
 
 
