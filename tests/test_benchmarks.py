@@ -225,3 +225,21 @@ def test_search_methods_beat_uniform_draws(benchmark: ModuleType, method: str) -
     pytest.importorskip(method)
     found, drawn = (benchmark.perform(benchmark.Job(m, "bowl-i1-d4", 0, 1, 150, "own")) for m in (method, "uniform"))
     assert found.regret < 0.1 * drawn.regret
+
+
+def test_ours_begin_by_themselves_as_with_shared_starts(benchmark: ModuleType) -> None:
+    """Whose design has 2d points either way; another library has its own."""
+    own, each = (
+        benchmark.perform(benchmark.Job("aegis/modern", "Branin", 1, 4, 8, starts)) for starts in ("own", "each")
+    )
+    assert own.trace == each.trace
+
+
+def test_optuna_begins_with_its_own_random_trials(benchmark: ModuleType) -> None:
+    optuna = pytest.importorskip("optuna")
+    peer = benchmark.PEERS["optuna-tpe"].start(((0.0, 1.0), (2.0, 3.0)), 5, None, False)
+    asked = [peer.ask().params for _ in range(10)]
+    sampler = optuna.samplers.RandomSampler(seed=5)
+    study = optuna.create_study(sampler=sampler)
+    assert len(asked) == len({tuple(point.values()) for point in asked})
+    assert asked[0] == study.ask(peer._kinds).params

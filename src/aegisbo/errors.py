@@ -70,6 +70,10 @@ class EvaluationFailed(AegisError):
         )
 
 
+# What Python raises where data make no sense, such as those of a file that somebody has changed.
+OF_NONSENSE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+
+
 class StudyError(AegisError):
     """A study file that cannot be read, written or continued."""
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aegisbo.search.near_best import NearBestSearch, children, race
+from aegisbo.search.descent import LINE_SEARCH
+from aegisbo.search.inner_search import polish
+from aegisbo.search.near_best import FINALISTS, LAST, NearBestSearch, children, race
 from aegisbo.space.cube import Continuous, Cube, Grid, OneHot
 
 SEARCH = NearBestSearch()
@@ -115,3 +117,26 @@ def test_only_the_finalists_of_a_race_go_all_the_way():
     assert set(branin.sizes[:sprint]) == {8}
     assert set(branin.sizes[sprint:]) == {2}
     assert sprint <= 2 * 12  # steps, some of which look twice
+
+
+class LongValley:
+    """Rosenbrock's function of many coordinates: from most starts it takes two hundred evaluations to its end."""
+
+    def __init__(self):
+        self.calls = []
+
+    def value_and_gradient(self, Z):
+        self.calls.append(len(Z))
+        a, b = (6.0 * Z - 3.0)[:, :-1], (6.0 * Z - 3.0)[:, 1:]
+        gradient = np.zeros_like(Z)
+        gradient[:, :-1] = -400.0 * a * (b - a**2) - 2.0 * (1.0 - a)
+        gradient[:, 1:] += 200.0 * (b - a**2)
+        return (100.0 * (b - a**2) ** 2 + (1.0 - a) ** 2).sum(axis=1), 6.0 * gradient
+
+
+def test_finalists_do_not_go_on_for_ever():
+    valley, starts = LongValley(), np.random.default_rng(2).random((10, 20))
+    ahead = race(valley, starts)[:FINALISTS]
+    assert LAST < valley.calls.count(FINALISTS) <= LAST + LINE_SEARCH
+    longer = polish(LongValley(), ahead)  # there is more to gain
+    assert LongValley().value_and_gradient(longer)[0].min() < LongValley().value_and_gradient(ahead)[0].min()

@@ -74,7 +74,7 @@ def _drawing_into(file: Path) -> Callable[[Advice], None]:
     from aegisbo.plot import advice
 
     require_writable(file)
-    if file.suffix not in PICTURES:
+    if file.suffix.lower() not in PICTURES:
         raise InvalidInput(f"{file} cannot be drawn: give the name of a {', '.join(PICTURES)} file.")
 
     def draw(found: Advice) -> None:

@@ -65,10 +65,10 @@ def _choice(values: list[Any]) -> tuple[Choice, dict[str, Any]]:
     if all(isinstance(value, Scalar | np.generic) for value in values):
         return Choice(values), {}
     texts = [value if isinstance(value, str) else repr(value) for value in values]
-    plain = [ADDRESS.sub("", text) for text in texts]  # the same in every process, so that a study can be continued
+    names = [ADDRESS.sub("", text) for text in texts]  # the same in every process, so that a study can be continued
     labels = [
-        name if plain.count(name) == texts.count(text) else f"{name} #{k}"
-        for k, (name, text) in enumerate(zip(plain, texts, strict=True))
+        name if names.count(name) == texts.count(text) else f"{name} #{k}"
+        for k, (name, text) in enumerate(zip(names, texts, strict=True))
     ]
     return Choice(labels), dict(zip(labels, values, strict=True))
 

@@ -32,7 +32,7 @@ from aegisbo.strategies.surrogates import Belief, Believer
 
 ROUNDING = 1e-9  # by how much a coordinate may leave the cube
 LONGEST = 2**15  # points of a sequence that are looked at for allowed ones
-DRAWS = 256  # allowed points, of which the nearest leads to one that a strategy suggested, or the first is free
+DRAWS = 256  # allowed points: the nearest leads to one that a strategy suggested, the first free one replaces a taken
 
 
 class Role(IntEnum):

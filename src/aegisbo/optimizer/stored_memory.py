@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from aegisbo.errors import AegisError, StudyError
+from aegisbo.errors import OF_NONSENSE, AegisError, StudyError
 from aegisbo.strategies.base import Memory
 
 
@@ -21,7 +21,7 @@ def understood(memory: Memory) -> Iterator[None]:
         yield
     except AegisError:
         raise
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+    except OF_NONSENSE as error:
         if not isinstance(memory, StoredMemory):
             raise
         raise StudyError(

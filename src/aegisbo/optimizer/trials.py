@@ -15,7 +15,6 @@ from aegisbo.optimizer.limits import Limit
 from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import FAILURES, Outcome
 from aegisbo.space import Space
-from aegisbo.space.constraints import Constraints
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.timing import Timing
 
@@ -95,9 +94,9 @@ class Trials:
 
     def allowed(self) -> Mask:  # (n,)
         """Which of them keep the constraints, as far as these are here: points that were observed may break them."""
-        rules, points = self.space.cube.rules, self._observed.points(DONE)
-        told = not (isinstance(rules, Constraints) and rules.absent)
-        inside = self.space.cube.allowed(points) if told and len(points) else np.full(len(points), True)
+        points = self._observed.points(DONE)
+        told = len(points) and not self.space.lacks_a_function
+        inside = self.space.cube.allowed(points) if told else np.full(len(points), True)
         return np.append(inside, np.full(self._asked.count(DONE), True))
 
     def evidence(self, losses: Array, timing: Timing | None, *, noisy: bool = False) -> Evidence:

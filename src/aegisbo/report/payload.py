@@ -21,7 +21,6 @@ from aegisbo.report.model import MOST, Model, Slice
 from aegisbo.report.reasons import calibration, predictions, reasons, yields
 from aegisbo.report.record import Record
 from aegisbo.report.timeline import timeline
-from aegisbo.space.constraints import Constraints
 from aegisbo.space.description import table_of
 from aegisbo.space.expression import Expression
 
@@ -113,8 +112,7 @@ def model_facts_of(record: Record, model: Model | None) -> dict[str, Any] | None
 
 def front_facts_of(record: Record, number: int, names: Sequence[str] | None = None) -> dict[str, Any] | None:
     """One decision in full; None if no model took part in it, or if a constraint is a function that is not here."""
-    rules = record.optimizer.space.cube.rules
-    found: Front | None = None if isinstance(rules, Constraints) and rules.absent else front(record, number)
+    found: Front | None = None if record.optimizer.space.lacks_a_function else front(record, number)
     if found is None:
         return None
     return in_json(

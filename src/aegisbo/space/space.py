@@ -113,6 +113,11 @@ class Space:
         spec = self.parameters if self.named else list(self.parameters.values())
         return Space(spec, [functions.get(rule, rule) for rule in self.constraints])
 
+    @property
+    def lacks_a_function(self) -> bool:
+        """Whether one of the constraints is a function that is known by name only, so that nobody can tell."""
+        return isinstance(self.cube.rules, Constraints) and bool(self.cube.rules.absent)
+
     def broken(self, params: Params) -> list[str]:
         """The constraints that values break which have been checked."""
         rules, z = self.cube.rules, self.encoded(params)[None]
@@ -124,7 +129,7 @@ class Space:
         Raises:
             InvalidInput: they do, or one is a function that is not here.
         """
-        if isinstance(self.cube.rules, Constraints) and self.cube.rules.absent:
+        if self.lacks_a_function:
             raise InvalidInput("One of the constraints is a function that is not here: use `initial` where it is.")
         for constraint in self.broken(params):
             raise InvalidInput(f"{params} breaks the constraint {constraint}: it cannot be evaluated.")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from aegisbo.errors import AegisError, StudyError
+from aegisbo.errors import OF_NONSENSE, AegisError, StudyError
 from aegisbo.outcome import FAILURES
 from aegisbo.study.store import Event
 
@@ -113,5 +113,5 @@ def making_sense(event: Event) -> Iterator[None]:
         yield
     except AegisError:
         raise
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+    except OF_NONSENSE as error:
         raise damaged(event, f"{type(error).__name__}: {error}") from error
