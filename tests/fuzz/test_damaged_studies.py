@@ -160,9 +160,20 @@ def test_numbers_that_would_fill_all_memory_are_refused(
         replay(path)
 
 
-@pytest.mark.parametrize("memory", [{"phi": "x"}, {"learned_at": 6}, {"phi": [1.0], "learned_at": 6, "s": 1}])
-def test_a_memory_without_sense_is_named(tmp_path: Path, memory: dict[str, Any]) -> None:
-    path, options = tmp_path / "run.db", {"seed": 1, "executor": "serial", "progress": False}
+@pytest.mark.parametrize(
+    ("preset", "memory"),
+    [
+        ("modern", {"phi": "x"}),
+        ("modern", {"learned_at": 6}),
+        ("modern", {"phi": [1.0], "learned_at": 6, "s": 1}),
+        ("adaptive", {"learned_at": 6}),
+        ("adaptive", {"learned_at": 6, "used": "half", "models": {"half": {"phi": "x"}}}),
+        ("adaptive", {"learned_at": 6, "used": "a third", "models": {"half": {}}}),
+        ("adaptive", {"used": "a third"}),
+    ],
+)
+def test_a_memory_without_sense_is_named(tmp_path: Path, preset: str, memory: dict[str, Any]) -> None:
+    path, options = tmp_path / "run.db", {"seed": 1, "executor": "serial", "progress": False, "preset": preset}
     space = {"u": SPACE["u"], "n": SPACE["n"]}
     aegisbo.minimize(lambda u, n: u**2 + n, space, budget=6, study=path, **options)
     with closing(sqlite3.connect(path)) as connection, connection:

@@ -197,6 +197,23 @@ def test_a_warm_start_is_never_worse_than_where_it_began():
     assert after >= before
 
 
+@pytest.mark.parametrize("good", ["warm", "rival"])
+def test_with_a_rival_a_fit_climbs_once_from_the_better_start(good):
+    """The other start, and whatever chance would have drawn, do not matter."""
+    X, y = data(40, 3)
+    model = modern_model(3)
+    likelihood = AdditiveLikelihood(X, y, model)
+    near = np.array(additive_fit.fit(X[:-1], y[:-1], model, np.random.default_rng(0)).hyperparameters.phi)
+    poor = np.append(np.full(6, np.log(0.1)), [0.0, np.log(0.5)])
+    assert likelihood.value(near) > likelihood.value(poor) + 1.0
+    warm, rival = (near, poor) if good == "warm" else (poor, near)
+    first, second = (
+        additive_fit.fit(X, y, model, np.random.default_rng(seed), warm, rival=rival).hyperparameters for seed in (1, 2)
+    )
+    assert first == second == additive_fit.fit(X, y, model, np.random.default_rng(3), near, rival=near).hyperparameters
+    assert likelihood.value(np.array(first.phi)) >= likelihood.value(near)
+
+
 @pytest.mark.parametrize(
     ("X", "y"),
     [

@@ -10,6 +10,7 @@ from contracts.strategy_contract import StrategyContract
 from scipy.stats import norm
 
 from aegisbo import Int, Optimizer
+from aegisbo.gp import additive_fit
 from aegisbo.gp.additive_model import AdditiveHyperparameters
 from aegisbo.gp.output_transform import soft_scale_of
 from aegisbo.runners.loop import run
@@ -108,7 +109,35 @@ def test_moves_that_explore_use_the_model_on_that_scale(monkeypatch, gamma, move
     assert told.note["move"] == move
     (lengthscale,) = asked
     np.testing.assert_allclose(lengthscale, np.exp(told.memory["models"]["wide"]["phi"][:2]))
-    assert not np.allclose(lengthscale, told.note["lengthscale"])
+    assert (told.note["model"], told.note["lengthscale"]) == ("wide", lengthscale.tolist())
+
+
+def test_the_model_that_was_used_is_the_one_that_learns_from_new_starts(monkeypatch):
+    """The others begin where it ended, unless their own last state is better."""
+    _, memory = learn(wavy(40))
+    memory = {**memory, "used": "quarter"}
+    given, real = [], additive_fit.fit
+
+    def spy(X, y, model, rng, warm, rival=None):
+        found = real(X, y, model, rng, warm, rival=rival)
+        given.append((None if rival is None else tuple(rival), found.hyperparameters.phi))
+        return found
+
+    monkeypatch.setattr(additive_fit, "fit", spy)
+    learn(wavy(60), memory)
+    (first, learned), *others = given
+    assert first is None
+    assert [rival for rival, _ in others] == [learned, learned]
+
+
+def test_with_many_data_the_choice_is_settled():
+    _, memory = learn(wavy(480))
+    settled = {**memory, "used": "quarter"}
+    belief, after = learn(wavy(510), settled)
+    assert (belief.model, after["used"], list(after["models"])) == ("quarter", "quarter", ["quarter"])
+    assert after["models"]["quarter"]["learned_at"] == 510
+    assert belief.exploring is belief
+    assert learn(wavy(510))[0].model == "half"  # nothing was chosen before
 
 
 @pytest.mark.parametrize(("n", "near"), [(5, False), (6, True)])

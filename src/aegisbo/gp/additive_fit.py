@@ -43,6 +43,7 @@ def fit(
     warm: Array | None = None,
     extra: Array | None = None,
     s: float = 1.0,
+    rival: Array | None = None,
 ) -> AdditiveFit:
     """Fit the model.
 
@@ -55,22 +56,31 @@ def fit(
         extra: variances (n,) of noise that is known besides. They are shares of s to the likelihood, which finds s
             afterwards, so that the climb is repeated with the s that it found.
         s: the output scale to begin with.
+        rival: a phi that is good for the same points on another scale of y. Beside a warm start it takes the place of
+            new ones: there is one climb, from the better of the two.
     """
     if extra is not None:
         for _ in range(PASSES - 1):
-            found = _fit(AdditiveLikelihood(X, y, model, extra / s), extra, rng, warm)
+            found = _fit(AdditiveLikelihood(X, y, model, extra / s), extra, rng, warm, rival)
             warm, s = np.array(found.hyperparameters.phi), found.hyperparameters.s
             for _ in range(SETTLING):
                 s = AdditiveLikelihood(X, y, model, extra / s).hyperparameters(warm).s
-    return _fit(AdditiveLikelihood(X, y, model, 0.0 if extra is None else extra / s), extra, rng, warm)
+    return _fit(AdditiveLikelihood(X, y, model, 0.0 if extra is None else extra / s), extra, rng, warm, rival)
 
 
-def _fit(likelihood: AdditiveLikelihood, extra: Array | None, rng: Generator, warm: Array | None) -> AdditiveFit:
+def _fit(
+    likelihood: AdditiveLikelihood, extra: Array | None, rng: Generator, warm: Array | None, rival: Array | None
+) -> AdditiveFit:
     X, y, model = likelihood.X, likelihood.y, likelihood.model
     bounds = model.bounds(X.shape[1])
-    starts = _starts(likelihood, bounds, rng)[: CLIMBED if warm is None else 1]
-    if warm is not None:
-        starts.insert(0, np.clip(warm, bounds[:, 0], bounds[:, 1]))
+    known = [np.clip(phi, bounds[:, 0], bounds[:, 1]) for phi in (warm, rival) if phi is not None]
+    match len(known):
+        case 0:
+            starts = _starts(likelihood, bounds, rng)[:CLIMBED]
+        case 1:
+            starts = [*known, *_starts(likelihood, bounds, rng)[:1]]
+        case _:
+            starts = [max(known, key=likelihood.value)]
     tops = [_climb(likelihood, start, bounds, SPRINT) for start in starts]
     value, phi = max(tops, key=lambda top: top[0], default=(-np.inf, bounds.mean(axis=1)))
     goes_on_next_time = warm is not None and phi is tops[0][1]

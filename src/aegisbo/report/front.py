@@ -15,7 +15,7 @@ from aegisbo.optimizer.policy import Role, one_blas_thread
 from aegisbo.report.model import Model, Slice
 from aegisbo.report.record import Record
 from aegisbo.strategies.model_based import ModelBased
-from aegisbo.strategies.moves import pareto_set
+from aegisbo.strategies.moves import EXPLORATORY, pareto_set
 from aegisbo.study.history import RESULTS, History
 from aegisbo.study.store import Event
 
@@ -60,7 +60,7 @@ def front(record: Record, number: int) -> Front | None:
         return None
     move = str(trial.note["move"])
     strategy, space = optimizer.strategy, optimizer.space
-    model = _model(optimizer, strategy, exploring=move in ("thompson", "pareto"))
+    model = _model(optimizer, strategy, exploring=move in EXPLORATORY)
     rng = default_rng([optimizer.seed, Role.STRATEGY, number])
     with one_blas_thread():
         archive = pareto_set(model.belief.gp, space.cube, strategy.parts.front, rng, model.belief.chance)

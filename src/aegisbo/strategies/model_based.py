@@ -14,7 +14,7 @@ from aegisbo.strategies.base import Evidence, Memory, Note, Suggestion
 from aegisbo.strategies.checks import KnownParameters, check, optional, switch
 from aegisbo.strategies.duplicates import Fallback, avoid_duplicates
 from aegisbo.strategies.limits import approach, believe_in_limits
-from aegisbo.strategies.moves import Weights, anywhere, pareto, thompson
+from aegisbo.strategies.moves import EXPLORATORY, Weights, anywhere, pareto, thompson
 from aegisbo.strategies.noisy_best import best_by_mean
 from aegisbo.strategies.presets import DEFAULT_PRESET, Preset, name_or_preset, preset_named
 from aegisbo.strategies.success import believe_in_success
@@ -76,7 +76,8 @@ class ModelBased(KnownParameters, ABC):
             widths = belief.gp.kernel.lengthscale if decision.widths is None else decision.widths
             x, instead = avoid_duplicates(decision.choices, fallbacks, evidence, widths, replacing)
             note |= {} if instead is None else {"guard": instead}
-        return Suggestion(x, decision.memory, {**note, **belief.note(x)})
+        told = belief.exploring if note["move"] in EXPLORATORY else belief
+        return Suggestion(x, decision.memory, {**note, **told.note(x)})
 
     def believe(self, evidence: Evidence, memory: Memory, rng: Generator) -> Belief:
         """What the surrogate believes after all finished evaluations, whatever is pending."""
@@ -104,7 +105,7 @@ class ModelBased(KnownParameters, ABC):
         """What to try after all choices of `move`: the Pareto set, then a sample path."""
         parts, cube, belief = self.parts, evidence.cube, belief.exploring
         weights = Weights.of(belief, evidence.price)
-        if move not in ("pareto", "thompson"):
+        if move not in EXPLORATORY:
             yield "pareto", lambda: pareto(belief.gp, cube, parts.front, rng, weights)
         if move != "thompson":
             yield (

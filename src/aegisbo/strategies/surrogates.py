@@ -162,8 +162,13 @@ class AdditiveSurrogate:
     share: float = 0.5
     wide: bool = False
 
-    def fit(self, evidence: Evidence, memory: Memory, rng: Generator) -> tuple[Belief, Memory]:
-        """The belief at hyper-parameters that were learned from these data, or from nearly as many."""
+    def fit(
+        self, evidence: Evidence, memory: Memory, rng: Generator, rival: Array | None = None
+    ) -> tuple[Belief, Memory]:
+        """The belief at hyper-parameters that were learned from these data, or from nearly as many.
+
+        `rival` is what another surrogate has just learned, on another scale: learning begins there if that is better.
+        """
         X, measured = evidence.X, evidence.y
         n = len(X)
         scale = soft_scale_of(measured, self.share, early=2 * X.shape[1] if self.wide else 0)
@@ -176,7 +181,7 @@ class AdditiveSurrogate:
             some = np.linspace(0, n - 1, size).round().astype(np.intp)
             warm = np.array(memory["phi"]) if "phi" in memory else None
             known = {} if extra is None else {"extra": extra[some], "s": memory.get("s", 1.0)}
-            found = additive_fit.fit(X[some], y[some], model, rng, warm, **known)
+            found = additive_fit.fit(X[some], y[some], model, rng, warm, rival=rival, **known)
             best = found.hyperparameters
             learned = {"phi": list(best.phi), "s": best.s, "constant": best.constant}
             memory = {**memory, **learned, "learned_at": n, "fit": list(found.notes)}
@@ -214,7 +219,8 @@ class ChosenSurrogate:
     """The adaptive preset's: several surrogates, of which the data choose.
 
     Whenever they have learned, the one of `exploiting` that predicts the lowest values best is used until they learn
-    again. Moves that explore use `exploring`. Each has a name, and a memory of its own.
+    again. Moves that explore use `exploring`. Each has a name, and a memory of its own. With more data than are
+    learned from, the choice is settled: the one that is used learns alone, and serves all moves.
     """
 
     exploiting: tuple[tuple[str, AdditiveSurrogate], ...]
@@ -224,22 +230,29 @@ class ChosenSurrogate:
         """The belief of the one that is used now."""
         n = len(evidence.y)
         if is_due(memory, n):
-            memory = {**memory, **self._learned(evidence, memory.get("models", {}), rng), "learned_at": n}
+            used = memory.get("used", self.exploiting[0][0])
+            memory = {**memory, **self._learned(evidence, memory.get("models", {}), used, rng), "learned_at": n}
         used, models = memory["used"], memory["models"]
-        belief, _ = dict(self.exploiting)[used].fit(evidence, models[used], rng)
+        belief, _ = self._surrogates[used].fit(evidence, models[used], rng)
 
         def wide() -> Belief:
             return replace(self.exploring.fit(evidence, models[EXPLORING], rng)[0], model=EXPLORING)
 
-        return replace(belief, model=used, wide=wide), memory
+        return replace(belief, model=used, wide=wide if EXPLORING in models else None), memory
 
-    def _learned(self, evidence: Evidence, models: Memory, rng: Generator) -> Memory:
-        """What all have learned, and the name of the one to use."""
-        learned, skills = {}, {}
-        for name, surrogate in (*self.exploiting, (EXPLORING, self.exploring)):
-            belief, learned[name] = surrogate.fit(evidence, models.get(name, {}), rng)
+    @property
+    def _surrogates(self) -> dict[str, AdditiveSurrogate]:
+        return {**dict(self.exploiting), EXPLORING: self.exploring}
+
+    def _learned(self, evidence: Evidence, models: Memory, used: str, rng: Generator) -> Memory:
+        """What they have learned, first the one that was used, and the name of the one to use now."""
+        others = [name for name in self._surrogates if name != used and len(evidence.y) <= LEARNED_FROM]
+        learned, skills, rival = {}, {}, None
+        for name in (used, *others):
+            belief, learned[name] = self._surrogates[name].fit(evidence, models.get(name, {}), rng, rival)
             skills[name] = belief.skill(evidence.y)
-        used = max((name for name, _ in self.exploiting), key=lambda name: skills[name])
+            rival = np.array(learned[used]["phi"])
+        used = max((name for name in skills if name != EXPLORING), key=skills.__getitem__)
         return {"models": learned, "used": used}
 
 
