@@ -14,7 +14,6 @@ import argparse
 import os
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
@@ -25,7 +24,6 @@ from numpy.random import default_rng
 from aegisbo import Choice, Optimizer, SpaceExhausted
 from aegisbo.arrays import Array
 from aegisbo.strategies import Aegis
-from aegisbo.strategies.presets import MODERN
 
 SHAPE = (4, 3, 2)
 SPACE = {f"choice{axis}": Choice(list(range(size))) for axis, size in enumerate(SHAPE)}
@@ -44,9 +42,14 @@ def catalog(seed: int) -> Array:
     return (values - values.min()) / np.ptp(values)
 
 
+class Once(Aegis):
+    """Measures no point again."""
+
+    repeats = False
+
+
 def ours(measure: Measure, seed: int, budget: int, *, repeats: bool) -> dict[str, int]:
-    preset = MODERN if repeats else replace(MODERN, name="once", repeats=False)
-    optimizer = Optimizer(SPACE, strategy=Aegis(preset=preset), seed=seed, noisy=True)
+    optimizer = Optimizer(SPACE, strategy=Aegis() if repeats else Once(), seed=seed, noisy=True)
     running = deque(optimizer.ask() for _ in range(WORKERS))
     for count in range(budget):
         trial = running.popleft()

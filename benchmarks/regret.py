@@ -34,6 +34,7 @@ from regret_curves import draw_curves, print_basins, print_curves
 from regret_peers import PEERS
 from regret_plot import draw
 from regret_problems import INSTANCES, QUICK, group_of, groups, problem_named
+from regret_progress import print_progress
 from regret_published import PUBLISHED, medians
 from regret_report import print_report, standings
 from regret_run import Job, Outcome, our_methods, perform
@@ -150,6 +151,7 @@ def _report(options: argparse.Namespace) -> None:
     order = [name for group in groups(options.set, 5, options.dimensions).values() for name in group]
     table = standings(runs, order, published)
     print_report(table, methods, method, measured)
+    print_progress(measured, methods, method)
     print_basins(measured, methods)
     print_curves(measured, methods, options.budget)
     draw(table, [*methods, PUBLISHED] if published else methods, method, options.output.with_suffix(".png"))

@@ -220,6 +220,16 @@ def test_curves_count_only_runs_that_all_methods_have(benchmark: ModuleType) -> 
     assert found["uniform"].tolist() == curves.needed(runs[1].trace, curves.TARGETS).tolist()
 
 
+def test_who_is_ahead_after_evaluations_may_be_behind_after_time(benchmark: ModuleType) -> None:
+    """Mine is at 1 after 40 evaluations where theirs is at 2, but takes four times as long for them."""
+    progress = import_module("regret_progress")
+    marks = (0.0,) * 6
+    mine = benchmark.Outcome("a", "table-x", 0, 4, 100, "each", *marks, 400.0, "", "1:4:5 40:160:1")
+    theirs = benchmark.Outcome("b", "table-x", 0, 4, 100, "each", *marks, 100.0, "", "1:1:5 40:40:2 100:100:0.5")
+    assert [progress.by_evaluations(mine, theirs, mark) for mark in (0.25, 0.5, 1.0)] == [0.0, -1.0, 0.5]
+    assert [progress.by_time(mine, theirs, mark) for mark in (0.25, 0.5, 1.0)] == [0.0, 3.0, 4.5]
+
+
 @pytest.mark.parametrize("method", ["cmaes", "cobyqa"])
 def test_search_methods_beat_uniform_draws(benchmark: ModuleType, method: str) -> None:
     pytest.importorskip(method)
