@@ -15,7 +15,7 @@ def test_an_optimizer_and_its_trials_say_what_matters_in_few_words():
     )
     assert repr(optimizer).splitlines() == [
         "   space: k=Int(1, 9), act=Choice(['u', 'v'])",
-        "strategy: random, modern",
+        "strategy: random, adaptive",
         "    seed: 7",
         "  trials: none yet",
         "    best: None",

@@ -52,7 +52,7 @@ def test_decided_settings_survive_storage(space: Any, given: dict[str, Any]) -> 
 def test_open_choices_are_made_as_the_paper_makes_them() -> None:
     settings = Settings.checked(MIXED).decided()
     assert settings.n_initial == default_initial(3) == 6
-    assert settings.preset == "modern"
+    assert settings.preset == "adaptive"
     assert settings.seed != Settings.checked(MIXED).decided().seed
 
 

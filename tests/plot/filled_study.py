@@ -37,7 +37,7 @@ def write_study(path: Path) -> None:
     clock = SimpleNamespace(now=BEGAN)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("aegisbo.study.store.time", SimpleNamespace(time=lambda: clock.now, sleep=lambda seconds: None))
-        with Study.open(path, Settings.checked(SPACE, seed=4)) as study:
+        with Study.open(path, Settings.checked(SPACE, seed=4, preset="modern")) as study:
             fill_in(study, clock)
 
 

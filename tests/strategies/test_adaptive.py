@@ -17,7 +17,7 @@ from aegisbo.runners.loop import run
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import law_from_text
 from aegisbo.space.cube import Continuous, Cube
-from aegisbo.strategies import aegis
+from aegisbo.strategies import aegis, surrogates
 from aegisbo.strategies.aegis import early_unit, preference
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.presets import ADAPTIVE, MODERN
@@ -130,14 +130,15 @@ def test_the_model_that_was_used_is_the_one_that_learns_from_new_starts(monkeypa
     assert [rival for rival, _ in others] == [learned, learned]
 
 
-def test_with_many_data_the_choice_is_settled():
-    _, memory = learn(wavy(480))
+def test_with_many_data_the_choice_is_settled(monkeypatch):
+    monkeypatch.setattr(surrogates, "LEARNED_FROM", 50)
+    _, memory = learn(wavy(50))
     settled = {**memory, "used": "quarter"}
-    belief, after = learn(wavy(510), settled)
+    belief, after = learn(wavy(53), settled)
     assert (belief.model, after["used"], list(after["models"])) == ("quarter", "quarter", ["quarter"])
-    assert after["models"]["quarter"]["learned_at"] == 510
+    assert after["models"]["quarter"]["learned_at"] == 53
     assert belief.exploring is belief
-    assert learn(wavy(510))[0].model == "half"  # nothing was chosen before
+    assert learn(wavy(53))[0].model == "half"  # nothing was chosen before
 
 
 @pytest.mark.parametrize(("n", "near"), [(5, False), (6, True)])

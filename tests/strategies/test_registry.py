@@ -232,13 +232,13 @@ def test_a_recipe_makes_the_same_strategy_again(strategy):
 @pytest.mark.parametrize(
     ("strategy", "recipe"),
     [
-        (Aegis(), ("aegis", "modern")),
+        (Aegis(), ("aegis", "adaptive")),
         (Aegis(preset=PAPER, gamma=0.2, epsilon="faster"), ("aegis:epsilon=faster,gamma=0.2", "paper")),
-        (Aegis(explore="uniform"), ("aegis-rs", "modern")),
-        (Aegis(gamma=0), ("aegis-no-ts", "modern")),
-        (Aegis(gamma=1, guard=False), ("aegis-no-pf:guard=off", "modern")),
-        (Aegis(exploits=False), ("aegis-no-exploit", "modern")),
-        (Aegis(exploits=False, epsilon=0.1), ("aegis:epsilon=0.1,exploits=off", "modern")),
+        (Aegis(explore="uniform"), ("aegis-rs", "adaptive")),
+        (Aegis(preset=MODERN, gamma=0), ("aegis-no-ts", "modern")),
+        (Aegis(gamma=1, guard=False), ("aegis-no-pf:guard=off", "adaptive")),
+        (Aegis(exploits=False), ("aegis-no-exploit", "adaptive")),
+        (Aegis(exploits=False, epsilon=0.1), ("aegis:epsilon=0.1,exploits=off", "adaptive")),
         (ExpectedImprovement(preset="paper", guard=True), ("ei:guard=on", "paper")),
         (Random(n=7), ("random:n=7", None)),
         (Random(), ("random", None)),
@@ -292,4 +292,4 @@ def test_a_recipe_is_given_only_if_it_can_be_read_again(odd, word):
     ],
 )
 def test_texts_of_older_studies_are_read(text, strategy):
-    assert resolve(text, "modern") == strategy
+    assert resolve(text) == strategy

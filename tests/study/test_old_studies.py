@@ -55,7 +55,7 @@ def test_its_decisions_are_made_again(study: Path) -> None:
         assert [each.number for each in found.differences if each.number <= failed] == []
 
 
-@pytest.mark.parametrize("strategy", ["aegis:gamma=0.2", Aegis(gamma=0.2)])
+@pytest.mark.parametrize("strategy", ["aegis:gamma=0.2", Aegis(preset="modern", gamma=0.2)])
 def test_it_goes_on(study: Path, strategy: str | Aegis) -> None:
     result = aegisbo.minimize(loss, SPACE, budget=14, study=study, strategy=strategy, **SETTINGS)
     assert result.nfev == 14

@@ -103,7 +103,7 @@ ADAPTIVE = replace(
 )
 
 PRESETS = {preset.name: preset for preset in (PAPER, MODERN, ADAPTIVE)}
-DEFAULT_PRESET = MODERN.name
+DEFAULT_PRESET = ADAPTIVE.name
 
 
 def preset_named(name: str) -> Preset:
