@@ -1,11 +1,11 @@
-"""One run of the paper: a simulated run whose preset may also name deviations of the published code."""
+"""One run of the paper: a simulated run whose preset may also name deviations of the published code, or factors."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 
-from aegis_paper import reference
+from aegis_paper import factors, reference
 from aegisbo.simulation import runs
 from aegisbo.simulation.problem import Problem
 from aegisbo.simulation.problems import dimension
@@ -15,7 +15,7 @@ from aegisbo.strategies.base import Strategy
 
 @dataclass(frozen=True, kw_only=True)
 class Spec(runs.Spec):
-    """Everything that decides a run; presets are those of aegisbo, and `reference` with or without its deviations."""
+    """Everything that decides a run; presets are those of aegisbo, `reference` with its deviations, and `factors`."""
 
     preset: str = "paper"
 
@@ -25,14 +25,17 @@ class Spec(runs.Spec):
         return reference.as_published(problem) if "problems" in self._deviations else problem
 
     def make_strategy(self) -> Strategy:
-        """The strategy, with the deviations of the preset."""
+        """The strategy, with the deviations or at the levels that the preset names."""
+        levels = factors.levels_of(self.preset)
+        if levels is not None:
+            return factors.resolve(self.strategy_text, levels)
         if self._deviations:
             return reference.resolve(self.strategy_text, self.workers, self._deviations)
         return super().make_strategy()
 
     @property
     def _deviations(self) -> reference.Deviations:
-        return reference.deviations_of(self.preset)
+        return frozenset() if factors.levels_of(self.preset) else reference.deviations_of(self.preset)
 
 
 @dataclass(frozen=True)

@@ -224,6 +224,17 @@ def counts(
     print_counts(results_in(records), workers, preset, Console(highlight=False))
 
 
+def factors(
+    workers: Annotated[int, typer.Option(min=1, metavar="Q", help="So many simulated workers.")] = 4,
+    records: RecordsFile = None,
+) -> None:
+    """Show which part of AEGiS decides: its sample paths, what it thinks of pending points, or how much it explores."""
+    from aegis_paper.cli.factors import print_factors
+    from aegis_paper.cli.selection import results_in
+
+    print_factors(results_in(records), workers, Console(highlight=False))
+
+
 def report(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", dir_okay=False, help="The page to write.")

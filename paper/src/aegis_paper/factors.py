@@ -1,0 +1,126 @@
+"""What decides: AEGiS as in the paper, with other sample paths and another view of the points under evaluation.
+
+A preset names the levels of the two factors in text, and a factor that it does not name is as in the paper:
+
+    factors:paths=collapsed                     sample paths as the published code drew them
+    factors:paths=tempered,pending=believed     paths at a quarter of their spread; pending points as predicted
+    factors:pending=pessimistic                 pending points as bad as the worst value measured
+
+The third factor is the share of exploration, which the strategy names: `aegis:epsilon=0.1`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.random import Generator
+
+from aegis_paper.reference import paths
+from aegis_paper.reference.moves import AegisWithMoves, PathMove
+from aegisbo.arrays import Array, Floats
+from aegisbo.errors import InvalidInput, UnknownName
+from aegisbo.gp.posterior import GP
+from aegisbo.search.inner_search import Objective
+from aegisbo.strategies import registry
+from aegisbo.strategies.aegis import Aegis
+from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.moves import posterior_path
+from aegisbo.strategies.presets import PAPER
+from aegisbo.strategies.surrogates import Belief
+
+FACTORS = "factors"
+LEVELS = {"paths": ("correct", "collapsed", "tempered"), "pending": ("ignored", "believed", "pessimistic")}
+TEMPER = 0.25  # what is left of the deviations of a tempered path from the mean
+
+
+@dataclass(frozen=True)
+class Levels:
+    """How AEGiS draws its sample paths, and what it thinks of pending points."""
+
+    paths: str = "correct"
+    pending: str = "ignored"
+
+    @property
+    def preset(self) -> str:
+        """The text that names them; the paper's own levels are the preset `paper`."""
+        named = [f"{field.name}={getattr(self, field.name)}" for field in fields(self)]
+        return PAPER.name if self == Levels() else f"{FACTORS}:{','.join(named)}"
+
+
+def levels_of(preset: str) -> Levels | None:
+    """The levels that a preset names; None if it is of another kind.
+
+    Raises:
+        InvalidInput: there is no such factor or level, or one is named twice.
+    """
+    name, colon, text = preset.partition(":")
+    if name != FACTORS:
+        return None
+    pairs = [pair.partition("=")[::2] for pair in text.split(",")] if colon else []
+    for factor, level in pairs:
+        if factor not in LEVELS:
+            raise UnknownName("factor", factor, LEVELS)
+        if level not in LEVELS[factor]:
+            raise UnknownName(f"level of {factor}", level, LEVELS[factor])
+    if not pairs or len(dict(pairs)) < len(pairs):
+        raise InvalidInput(f"{preset!r} must name each factor once, as in {FACTORS}:paths=tempered,pending=believed.")
+    return Levels(**dict(pairs))
+
+
+def resolve(text: str, levels: Levels) -> Aegis:
+    """AEGiS, with the parameters in `text`, at these levels.
+
+    Raises:
+        InvalidInput: the text describes another strategy.
+    """
+    strategy = registry.resolve(text, PAPER)
+    if not isinstance(strategy, Aegis):
+        raise InvalidInput(f"The factors are AEGiS's: {text!r} has none of them, use the preset paper.")
+    given = {field.name: getattr(strategy, field.name) for field in fields(strategy)}
+    draw = {"correct": posterior_path, "collapsed": paths.draw, "tempered": tempered_path}[levels.paths]
+    move = PathMove(draw, PAPER.features, PAPER.search)
+    return AegisBelieving(**given, moves={"thompson": move}, pending=levels.pending)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AegisBelieving(AegisWithMoves):
+    """AEGiS whose moves look at a posterior that knows what is thought of pending points."""
+
+    pending: str
+
+    def _choices(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Array:
+        gp = supposing(belief.gp, evidence.pending, self.pending)
+        return super()._choices(move, replace(belief, gp=gp), evidence, rng)
+
+
+def supposing(gp: GP, pending: Array, level: str) -> GP:
+    """The posterior if pending points (p, width) turned out as is thought of them."""
+    if level == "ignored" or len(pending) == 0:
+        return gp
+    worst = float(gp.y.max()) + gp.constant
+    return gp.believing(pending) if level == "believed" else gp.extended(pending, np.full(len(pending), worst))
+
+
+@dataclass(frozen=True)
+class Tempered:
+    """A path whose deviations from the posterior mean are smaller."""
+
+    path: Objective
+    gp: GP
+
+    def screen(self, Z: Array) -> Floats:
+        """Values (m,) at Z (m, d), in single precision."""
+        mean = self.gp.mean(Z.astype(np.float32))
+        return np.asarray(mean + TEMPER * (self.path.screen(Z) - mean))
+
+    def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+        """Values (m,) and gradients (m, d) at Z (m, d)."""
+        of_mean, of_path = self.gp.mean_and_gradient(Z), self.path.value_and_gradient(Z)
+        values, gradients = ((1.0 - TEMPER) * mean + TEMPER * path for mean, path in zip(of_mean, of_path, strict=True))
+        return values, gradients
+
+
+def tempered_path(gp: GP, features: int, rng: Generator) -> Tempered:
+    """A function drawn from the posterior, with its deviations from the mean made smaller."""
+    return Tempered(posterior_path(gp, features, rng), gp)
