@@ -1,4 +1,4 @@
-"""What a suggestion of the modern preset costs as data, parameters and workers grow.
+"""What a suggestion costs as data, parameters and workers grow.
 
     python benchmarks/scale.py                                    all of it
     python benchmarks/scale.py --sizes 10x500 10x1000 --workers 16 64
@@ -58,7 +58,7 @@ class Timed(Optimizer):
     """Takes down the processor seconds of each suggestion that a model made."""
 
     def __init__(self, d: int, n_initial: int | None = None) -> None:
-        super().__init__([(-5.0, 10.0)] * d, preset="modern", seed=0, n_initial=n_initial)
+        super().__init__([(-5.0, 10.0)] * d, seed=0, n_initial=n_initial)
         self.seconds: list[float] = []
 
     def ask(self) -> Trial:
