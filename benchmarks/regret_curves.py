@@ -125,14 +125,14 @@ def draw_curves(outcomes: list[Outcome], methods: list[str], budget: int, file: 
     columns = min(3, len(found))
     rows = -(-len(found) // columns)
     figure = Figure(figsize=(4 * columns, 3.2 * rows), layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False, sharey=True).ravel()
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
     evaluations = np.geomspace(1, budget, 200)
     for axis, (group, by_method) in zip(axes, found.items(), strict=False):
         for k, method in enumerate([*methods, BEST_2009]):
             if method in by_method:
                 style = {"color": "black", "linestyle": ":"} if method == BEST_2009 else {"color": f"C{k}"}
                 axis.plot(evaluations, [share(by_method[method], n) for n in evaluations], label=method, **style)
-        axis.set(title=group, xscale="log", xlabel="evaluations", ylim=(0, 1))
+        axis.set(title=group, xscale="log", xlabel="evaluations", ylim=(0, None))
         axis.grid(color="0.9")
     axes[0].set_ylabel("share of targets reached")
     for axis in axes[len(found) :]:
