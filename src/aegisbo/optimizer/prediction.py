@@ -21,7 +21,7 @@ SHOWN = 10  # points of which a text tells
 class Prediction:
     """What the function without its noise is expected to be at m points, as numbers if only one was asked for.
 
-    The model is normal on a scale of its own, which is bent above the median of the values (the `modern` preset), so
+    The model is normal on a scale of its own, which is bent above low values (presets `modern` and `adaptive`), so
     that in the user's units the law is lopsided. It is described by its quantiles, which follow any bending.
     """
 
