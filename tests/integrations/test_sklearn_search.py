@@ -199,6 +199,13 @@ def test_a_wrong_parameter_name_is_an_error_as_in_scikit_learn() -> None:
         AegisSearchCV(Fragile(), {"b": (0.0, 1.0)}, n_iter=2).fit(X)
 
 
+def test_at_least_one_candidate_is_wanted() -> None:
+    with pytest.raises(
+        ValueError, match=r"'n_iter' parameter of AegisSearchCV must be an int in the range \[1, inf\). Got 0"
+    ):
+        search(n_iter=0).fit(X)
+
+
 def test_refit_chooses_the_candidate_that_its_function_names() -> None:
     found = search(refit=lambda results: 1).fit(X)
     assert found.best_index_ == 1

@@ -94,6 +94,16 @@ def test_a_trial_of_an_earlier_run_that_would_not_be_finished_stays_pending() ->
     assert [trial.number for trial in optimizer.pending] == [slow.number]
 
 
+def test_an_expectation_that_is_no_number_is_none() -> None:
+    """A strategy of another package writes notes as it likes."""
+    optimizer = Optimizer(BOX, strategy="random", seed=0)
+    trial = optimizer.ask()
+    optimizer._trials.put(replace(trial, note={**trial.note, "expected_seconds": "soon", "within_seconds": "a minute"}))
+    assert "expected to take" not in str(optimizer.explain(trial.number))
+    workers, _ = limited(optimizer)
+    assert trial.number in workers.started
+
+
 def test_a_priced_run_is_resumed_and_replayed(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
 

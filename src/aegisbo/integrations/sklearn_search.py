@@ -17,6 +17,7 @@ from sklearn.model_selection import check_cv
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.model_selection._validation import _insert_error_scores, _warn_or_raise_about_fit_failures
 from sklearn.utils import check_random_state, indexable
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_method_params
 
 from aegisbo.errors import AegisError, InvalidInput, StudyError
@@ -65,7 +66,7 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: rule for name, rule in BaseSearchCV._parameter_constraints.items() if name != "pre_dispatch"},
-        "n_iter": [Integral],
+        "n_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
 

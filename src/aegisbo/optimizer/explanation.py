@@ -76,10 +76,11 @@ class Explanation:
         mean, std = (as_number(note.get(name)) for name in ("mean", "std"))
         if mean is not None and std is not None:
             said.append(f"when {mean:.6g} ± {std:.3g} was predicted there")
-        if "expected_seconds" in note:
-            said.append(f"expected to take {note['expected_seconds']:.3g} s")
-        if "within_seconds" in note:
-            said.append(f"because {note['within_seconds']:.3g} s were left")
+        expected, within = (as_number(note.get(name)) for name in ("expected_seconds", "within_seconds"))
+        if expected is not None:
+            said.append(f"expected to take {expected:.3g} s")
+        if within is not None:
+            said.append(f"because {within:.3g} s were left")
         if self.behind is not None:
             said.append("1 result behind" if self.behind == 1 else f"{self.behind} results behind")
         return ", ".join(said)

@@ -11,6 +11,7 @@ from time import perf_counter, sleep
 from typing import Any, cast
 
 from aegisbo.errors import InvalidInput, NoTime, SpaceExhausted
+from aegisbo.number import as_number
 from aegisbo.outcome import Outcome
 from aegisbo.runners.idle import CAUSES, Idle, JobTimes, idle_of
 from aegisbo.runners.protocol import Asked, Asks, Finished, Journal, Prepares, StopRun, Unrecorded, Workers
@@ -426,8 +427,9 @@ class _Loop:
 
     def _expected_seconds(self, note: Mapping[str, Any]) -> float:
         """What a job will probably take that was asked for earlier: as was expected then, or as long as most did."""
-        if "expected_seconds" in note:
-            return float(note["expected_seconds"])
+        expected = as_number(note.get("expected_seconds"))
+        if expected is not None:
+            return expected
         return median(job.seconds for job in self.finished) if self.finished else 0.0
 
 
