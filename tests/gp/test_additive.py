@@ -177,6 +177,7 @@ def test_a_sum_of_functions_is_recognized_and_learned_with_few_data():
     )  # a joint kernel alone leaves more than half: sixty points in six dimensions
 
 
+@pytest.mark.long
 def test_noise_is_told_from_a_rough_function():
     """A climb from a start without noise ends at a function that goes through every value, in one of these six."""
     for seed in range(6):
