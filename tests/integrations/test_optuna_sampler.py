@@ -124,7 +124,7 @@ def test_threads_do_not_shift_any_draw() -> None:
         study = optuna.create_study(sampler=AegisSampler(seed=1, search_space=PLANE))
         with ThreadPoolExecutor(n_jobs) as pool:
             trials = [pool.submit(study.ask, PLANE).result() for _ in range(2)]
-            for _ in range(10):
+            for _ in range(6):
                 trial = trials.pop(0)
                 pool.submit(study.tell, trial, bowl(trial.params)).result()
                 study.sampler.reseed_rng()

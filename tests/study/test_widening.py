@@ -51,8 +51,9 @@ def test_a_widened_study_keeps_its_points_and_is_replayed(
     assert load(path).trials == result.trials
     search(WIDE, path, 22, strategy=strategy)
     assert [event.kind for event in read_events(path)].count("widened") == 1
-    assert replay(path).decisions == 22
-    assert replay(path).faithful
+    found = replay(path)
+    assert found.decisions == 22
+    assert found.faithful
 
 
 def test_a_model_finds_what_lies_beyond_the_old_bounds(tmp_path: Path) -> None:
