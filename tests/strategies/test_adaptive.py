@@ -112,6 +112,24 @@ def test_moves_that_explore_use_the_model_on_that_scale(monkeypatch, gamma, move
     assert (told.note["model"], told.note["lengthscale"]) == ("wide", lengthscale.tolist())
 
 
+@pytest.mark.parametrize("gamma", [0, 1])
+def test_the_note_of_a_move_that_explores_tells_the_chances_to_succeed_and_to_keep_limits(gamma):
+    """They are the same for both models, and two numbers."""
+    evidence = gathered(40)
+    evidence = replace(
+        evidence, failed=np.array([[0.9, 0.9], [0.95, 0.8], [0.8, 0.95]]), excess=evidence.X[:, :1] - 0.7
+    )
+    strategy = resolve(f"aegis:epsilon=1,gamma={gamma}", "adaptive")
+    told = strategy.suggest(evidence, {"opened_at": 4}, np.random.default_rng(0))
+    belief = strategy.believe(evidence, told.memory, np.random.default_rng(0))
+    assert told.note["model"] == "wide"
+    for name, chance in {"success": belief.success, "feasible": belief.keeping}.items():
+        assert told.note.get(name) == (
+            None if chance is None else pytest.approx(np.exp(chance.log_value(told.x[None])[0]))
+        )
+    assert "feasible" in told.note
+
+
 def test_the_model_that_was_used_is_the_one_that_learns_from_new_starts(monkeypatch):
     """The others begin where it ended, unless their own last state is better."""
     _, memory = learn(wavy(40))

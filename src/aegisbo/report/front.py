@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import default_rng
@@ -97,7 +97,7 @@ def _model(optimizer: Optimizer, strategy: ModelBased, *, exploring: bool) -> Mo
     evidence = optimizer.evidence()
     with one_blas_thread():
         belief, _ = strategy.fitted(evidence, optimizer.memory, fitting, learning)
-        belief = replace(belief.exploring, chance=belief.chance) if exploring else belief
+        belief = belief.exploring if exploring else belief
     return Model(belief, optimizer.space, optimizer.direction, True, len(evidence.y) + len(evidence.failed), ())
 
 

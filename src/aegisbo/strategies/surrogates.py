@@ -58,10 +58,10 @@ class Belief:
 
     @cached_property
     def exploring(self) -> Belief:
-        """What to explore with; what counts as best is the same, on its own scale."""
+        """What to explore with; what may fail and what counts as best is the same, the latter on its own scale."""
         if self.wide is None:
             return self
-        other = replace(self.wide(), chance=self.chance, good=self.good)
+        other = replace(self.wide(), chance=self.chance, success=self.success, keeping=self.keeping, good=self.good)
         if self.good is None:
             return other
         measured = self.scale.measured(np.array([self.best]))
