@@ -122,6 +122,7 @@ def test_a_run_takes_less_than_250_bytes(records: Records) -> None:
     assert records.file.stat().st_size - empty <= 250 * 11 * len(cells)
 
 
+@pytest.mark.long
 def test_a_run_is_added_without_rewriting_the_file(records: Records) -> None:
     """Of its pages of 4 kB only a few change."""
     for run in range(300):

@@ -160,6 +160,7 @@ def test_log_normal_prior_of_numbers_that_stay_together():
     np.testing.assert_allclose(gradient, moved, atol=1e-8)
 
 
+@pytest.mark.long
 def test_a_sum_of_functions_is_recognized_and_learned_with_few_data():
     rng = np.random.default_rng(4)
     X, Z = rng.random((60, 6)), rng.random((200, 6))

@@ -129,6 +129,7 @@ def test_the_budget_is_met_exactly_and_the_lag_is_what_the_times_say(
 
 
 @given(q=st.integers(1, 4), seed=st.integers(0, 99), thinking=st.sampled_from([0.01, 0.2, 2.0]))
+@pytest.mark.long
 def test_no_worker_waits_longer_than_without_if_nothing_is_dropped(q: int, seed: int, thinking: float) -> None:
     without, with_it = (driven(VirtualWorkers(bowl, q, HalfNormal(), seed), 10, ahead, thinking)[1] for ahead in (0, q))
     assert with_it.makespan <= without.makespan + 1e-9

@@ -35,7 +35,7 @@ def search(space: Any, path: Path, budget: int, **rest: Any) -> Result:
     return minimize(bumpy, space, budget=budget, study=path, **given)
 
 
-@pytest.mark.parametrize("strategy", ["aegis", "random"])
+@pytest.mark.parametrize("strategy", [pytest.param("aegis", marks=pytest.mark.long), "random"])
 def test_a_widened_study_keeps_its_points_and_is_replayed(
     tmp_path: Path, logged: list[tuple[str, str]], strategy: str
 ) -> None:
