@@ -90,22 +90,20 @@ def _of_level(results: Results, workers: int, factor: str, level: str) -> Ratios
 
 def _of_strategy(results: Results, workers: int, strategy: str) -> Ratios:
     return _compared(
-        lambda problem: results.finals(Cell(problem, strategy, "paper", workers)),
-        lambda problem: results.finals(PAPERS.cell(problem, workers)),
+        results,
+        lambda problem: Cell(problem, strategy, "paper", workers),
+        lambda problem: PAPERS.cell(problem, workers),
     )
 
 
 def _ratios(results: Results, workers: int, one: Setting, other: Setting) -> Ratios:
-    return _compared(
-        lambda problem: results.finals(one.cell(problem, workers)),
-        lambda problem: results.finals(other.cell(problem, workers)),
-    )
+    return _compared(results, lambda problem: one.cell(problem, workers), lambda problem: other.cell(problem, workers))
 
 
-def _compared(one: Callable[[str], dict[int, float]], other: Callable[[str], dict[int, float]]) -> Ratios:
+def _compared(results: Results, one: Callable[[str], Cell], other: Callable[[str], Cell]) -> Ratios:
     ratios = {}
     for problem in problems():
-        mine, theirs = one(problem), other(problem)
+        mine, theirs = results.finals(one(problem)), results.finals(other(problem))
         for run in mine.keys() & theirs.keys():
             ratios[problem, run] = float(np.log10(max(mine[run], FLOOR) / max(theirs[run], FLOOR)))
     return ratios

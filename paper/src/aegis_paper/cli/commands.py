@@ -22,7 +22,7 @@ PlanName = Annotated[str, typer.Argument(metavar="PLAN", help="A name from `aegi
 Workers = Annotated[
     list[int] | None, typer.Option(min=1, metavar="Q", help="Only this many simulated workers; may be repeated.")
 ]
-Preset = Annotated[str, typer.Option(metavar="NAME", help="Whose runs: paper, reference or modern.")]
+Preset = Annotated[str, typer.Option(metavar="NAME", help="Whose runs: paper, reference, modern or adaptive.")]
 RecordsFile = Annotated[
     Path | None,
     typer.Option(
@@ -68,7 +68,7 @@ def run(
     methods: Annotated[list[str] | None, typer.Option(metavar="NAMES", help=ONLY_THESE)] = None,
     workers: Workers = None,
     preset: Annotated[
-        str | None, typer.Option(metavar="NAME", help="paper, reference or modern, instead of the plan's.")
+        str | None, typer.Option(metavar="NAME", help="paper, reference, modern or adaptive, instead of the plan's.")
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Runs at a time; changes no result.")] = 1,
     dask: Annotated[
