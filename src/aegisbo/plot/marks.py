@@ -24,11 +24,12 @@ MOVES = {  # shapes and colors are those of the report's page
     "local": Mark("#5b0a3c", "v"),
     "thompson": Mark("#a8380b", "^"),
     "pareto": Mark("#179e50", "D"),
+    "elsewhere": Mark("#179e50", "<"),
     "repeat": Mark("#a8380b", "p"),
     "uniform": Mark("#854d0e", "h"),
     "random": Mark("#854d0e", "h"),
 }
-OTHERS = (Mark("#0b3c8c", "H"), Mark("#a8380b", "<"), Mark("#179e50", ">"), Mark("#c45be0", "d"), Mark("#854d0e", "8"))
+OTHERS = (Mark("#0b3c8c", "H"), Mark("#179e50", ">"), Mark("#c45be0", "d"), Mark("#854d0e", "8"))
 STATES = {
     "done": Mark("#0b3c8c", "o"),
     "failed": Mark("#b3261e", "X"),

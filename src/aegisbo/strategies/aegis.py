@@ -15,6 +15,7 @@ from aegisbo.strategies import schedules
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.believer import believed_improvement, best_with
 from aegisbo.strategies.checks import check, one_of, optional, share, switch
+from aegisbo.strategies.elsewhere import descend, in_valley
 from aegisbo.strategies.expected_improvement import improve
 from aegisbo.strategies.local_quadratic import LocalModel, local_model, search_near
 from aegisbo.strategies.model_based import REPEAT, Decision, ModelBased
@@ -26,7 +27,8 @@ from aegisbo.strategies.surrogates import Belief
 GREEDY = ("exploit", "improve", "local")  # moves that a repetition may replace
 TEMPERATURE = 5.0  # by which differences of log p are divided
 CHANCES = (0.1, 0.6)  # of the local model at least and at most: there may be other valleys
-EXHAUSTED = 3e-10  # a valley is exhausted if less than this can be gained there, in units of the first values
+KNOWN = 1e-7  # the bottom of a valley is known if less than this can be gained there, in units of the first values,
+EXHAUSTED = 3e-10  # and the valley is exhausted if less than this can be gained
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +98,9 @@ class Aegis(ModelBased):
             if rng.random() < preference(near.skill(evidence.y), belief.skill(evidence.y)):
                 objective = near.improvement(evidence, belief.chance)
                 choices = search_near(objective, evidence.cube, rng)
-                if near.gain(objective, choices[0]) > EXHAUSTED * early_unit(evidence):
+                gain = near.gain(objective, choices[0])
+                memory = {**memory, "bottom": float(evidence.y.min()) - gain}
+                if gain > EXHAUSTED * early_unit(evidence):
                     return Decision(choices, {"move": "local", "coin": r}, memory, objective.neighborhood.widths)
                 move = self.explore  # this valley is exhausted
         choices = self._choices(move, belief, evidence, rng)
@@ -106,6 +110,8 @@ class Aegis(ModelBased):
             if evidence.price is not None:
                 promise = replace(promise, penalty=Quickness(evidence.price))
             choices = improve(promise, belief, evidence.cube, self.parts.search, rng)
+        if move != "exploit" and knows_its_valley(evidence, memory) and in_valley(choices[:1], evidence)[0]:
+            move, choices = "elsewhere", descend(belief.exploring, evidence, rng)
         return Decision(choices, {"move": move, "coin": r}, memory)
 
     def _stage(self, evidence: Evidence, memory: Memory) -> tuple[bool, bool, Memory]:
@@ -160,6 +166,12 @@ class Aegis(ModelBased):
                 return thompson(belief.gp, cube, parts.search, parts.features, rng, weights)
             case _:
                 return pareto(belief.gp, cube, parts.front, rng, weights)
+
+
+def knows_its_valley(evidence: Evidence, memory: Memory) -> bool:
+    """Whether the best value is where the local model has seen the bottom of a valley, and no failures cut it off."""
+    left = abs(float(evidence.y.min()) - float(memory.get("bottom", inf)))
+    return left < KNOWN * early_unit(evidence) and not in_valley(evidence.failed, evidence).any()
 
 
 def early_unit(evidence: Evidence) -> float:

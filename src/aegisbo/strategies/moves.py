@@ -25,7 +25,7 @@ from aegisbo.strategies.per_second import GainPerSecond, quick_first
 from aegisbo.strategies.surrogates import Belief
 
 GOOD = 10  # points that a search is told of
-EXPLORATORY = ("thompson", "pareto")  # moves that look at what there is to explore with
+EXPLORATORY = ("thompson", "pareto", "elsewhere")  # moves that look at what there is to explore with
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,120 @@
+"""Descents into other valleys, when the bottom of the best one is known.
+
+A descent starts, or goes on, at each point that has no lower one near it (multi-level single linkage, Rinnooy Kan and
+Timmer, 1987), so that no valley is descended twice. If none promises anything, a point far from all others is a new
+start.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, lgamma, log, pi
+
+import numpy as np
+from numpy.random import Generator
+from scipy.spatial.distance import cdist
+
+from aegisbo.arrays import Array, Index, Mask
+from aegisbo.search.blocks import by_blocks
+from aegisbo.search.inner_search import Objective
+from aegisbo.search.near_best import race
+from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.chance import Discounted
+from aegisbo.strategies.expected_improvement import Improvement
+from aegisbo.strategies.surrogates import Belief
+
+SIGMA = 4.0  # of the critical distance: above 4 the number of descents stays finite (Rinnooy Kan and Timmer)
+VALLEYS = 10  # that are looked at for one choice at most
+LEAST_PROMISE = 1e-2  # expected improvement below which a descent ends, in standard deviations of the (soft) outputs
+STOPS = 10  # on the way between two points, where the model is asked for a hill
+CANDIDATES = 100  # for each parameter, in the box around a point
+STARTS = 4
+ANYWHERE = 10  # random points, of which one far from all others is taken
+
+
+def critical_distance(n: int, d: int) -> float:
+    """How far apart the starts of descents are, with n points in the unit cube of d dimensions."""
+    log_volume = lgamma(1.0 + d / 2) + log(SIGMA * log(n) / n)
+    return float(exp(log_volume / d) / pi**0.5)
+
+
+def lowest_around(X: Array, y: Array, distance: float) -> Index:
+    """The rows of X (n, d) with no lower one within this distance, by their values y (n,); the lowest first."""
+    order = np.argsort(y, kind="stable")
+    to_lower = np.tril(cdist(X[order], X[order]), -1) + np.triu(np.full((len(y), len(y)), np.inf))
+    return np.asarray(order[to_lower.min(axis=1) >= distance])
+
+
+def in_valley(X: Array, evidence: Evidence) -> Mask:
+    """Which of X (m, d) are so near to the best point that a descent from there would end in the same valley (m,)."""
+    best = evidence.X[evidence.y.argmin()]
+    return np.asarray(np.linalg.norm(X - best, axis=1) < critical_distance(*evidence.X.shape) / 2)
+
+
+def descend(belief: Belief, evidence: Evidence, rng: Generator) -> Array:
+    """Where a descent goes on, in the deepest other valley that promises anything: choices (k, d), the best first."""
+    known = np.arange(len(evidence.y))
+    if belief.rows is not None:
+        known = np.intersect1d(known, belief.rows)
+    X, y = evidence.X[known], belief.scale.standardized(evidence.y[known])
+    distance = critical_distance(*X.shape)
+    best, *others = lowest_around(X, y, distance)
+    valleys = [row for row in others if is_apart(X[row], X[best], float(y[row]), belief)]
+    for row in valleys[:VALLEYS]:
+        around = Box(np.maximum(X[row] - distance / 2, 0.0), np.minimum(X[row] + distance / 2, 1.0))
+        choices, promise = around.most_improved(float(y[row]), belief, evidence.pending, rng)
+        if promise > LEAST_PROMISE:
+            return choices
+    anywhere = rng.random((ANYWHERE, X.shape[1]))
+    return np.asarray(anywhere[np.argsort(-cdist(anywhere, evidence.taken).min(axis=1))])
+
+
+def is_apart(x: Array, best: Array, value: float, belief: Belief) -> bool:
+    """Whether the way from x (d,) with this value to the best point (d,) leads over a hill (Ursem, 1999)."""
+    way = x + np.linspace(0.0, 1.0, 2 + STOPS)[1:-1, None] * (best - x)
+    return bool(belief.gp.mean(way).max() > value)
+
+
+@dataclass(frozen=True)
+class Box:
+    """A part of the cube."""
+
+    low: Array  # (d,)
+    high: Array  # (d,)
+
+    def at(self, V: Array) -> Array:
+        """The points of the cube (m, d) that V (m, d) means, where the box is the unit cube."""
+        return np.asarray(self.low + V * (self.high - self.low))
+
+    def holds(self, X: Array) -> Mask:
+        """Which of X (m, d) lie in it (m,)."""
+        return np.asarray(np.all((self.low <= X) & (self.high >= X), axis=1))
+
+    def most_improved(self, best: float, belief: Belief, pending: Array, rng: Generator) -> tuple[Array, float]:
+        """Where it improves most on its best value (k, d), and by how much, if pending points turn out as predicted."""
+        here = pending[self.holds(pending)]
+        if len(here):
+            best = min(best, float(belief.gp.mean(here).min()))
+        improvement = Improvement(belief.gp.believing(pending), best)
+        objective = InBox(self, improvement if belief.chance is None else Discounted(improvement, belief.chance))
+        candidates = rng.random((CANDIDATES * len(self.low), len(self.low)))
+        values = by_blocks(objective.screen, candidates)
+        found = race(objective, candidates[np.argsort(values, kind="stable")[:STARTS]])
+        return self.at(found), exp(-float(objective.screen(found[:1])[0]))
+
+
+@dataclass(frozen=True)
+class InBox:
+    """An objective as a function of where in a box a point lies."""
+
+    box: Box
+    objective: Objective
+
+    def screen(self, V: Array) -> Array:
+        """Values (m,) at V (m, d)."""
+        return np.asarray(self.objective.screen(self.box.at(V)))
+
+    def value_and_gradient(self, V: Array) -> tuple[Array, Array]:
+        """Values (m,) and gradients (m, d) at V (m, d)."""
+        values, gradients = self.objective.value_and_gradient(self.box.at(V))
+        return values, gradients * (self.box.high - self.box.low)

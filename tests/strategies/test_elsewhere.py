@@ -1,0 +1,200 @@
+"""Descents into other valleys, when the bottom of the best one is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from aegisbo.space.cube import Continuous, Cube
+from aegisbo.strategies.aegis import knows_its_valley
+from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.elsewhere import Box, InBox, critical_distance, descend, in_valley, is_apart, lowest_around
+from aegisbo.strategies.expected_improvement import Improvement
+from aegisbo.strategies.presets import ADAPTIVE
+from aegisbo.strategies.registry import resolve
+
+DEEP, OTHER = np.array([0.2, 0.2]), np.array([0.75, 0.8])
+
+
+def two_valleys(X):  # (n, 2) -> (n,)
+    """The minimum is 0; the bottom of the other valley is at 0.05."""
+    return np.minimum(((X - DEEP) ** 2).sum(axis=1), 0.05 + 2 * ((X - OTHER) ** 2).sum(axis=1))
+
+
+def seen(X, pending=()) -> Evidence:
+    pending = np.array(pending).reshape(-1, 2)
+    return Evidence(X, two_valleys(X), np.empty((0, 2)), pending, Cube((Continuous(), Continuous())))
+
+
+def found(count: int = 40) -> Evidence:
+    """Points anywhere, and the bottom of the deep valley."""
+    rng = np.random.default_rng(5)
+    return seen(np.vstack([rng.random((count, 2)), DEEP + 1e-3 * rng.standard_normal((10, 2)), DEEP]))
+
+
+def believed(evidence: Evidence):
+    return ADAPTIVE.surrogate.fit(evidence, {}, np.random.default_rng(0))[0].exploring
+
+
+def test_the_critical_distance_is_that_of_a_ball_of_known_volume():
+    """Of the share σ log n / n of the cube."""
+    for n in (10, 500):
+        share = 4.0 * np.log(n) / n
+        assert critical_distance(n, 1) == pytest.approx(share / 2)  # an interval has the length 2 r
+        assert critical_distance(n, 2) == pytest.approx(np.sqrt(share / np.pi))  # a disc has the area π r²
+        assert critical_distance(n, 3) == pytest.approx((share / (4 / 3 * np.pi)) ** (1 / 3))
+    assert np.isfinite(critical_distance(50, 1000))
+
+
+def test_descents_start_where_no_lower_point_is_near():
+    rng = np.random.default_rng(2)
+    X, y = rng.random((60, 3)), rng.integers(20, size=60).astype(float)  # with ties
+    for distance in (0.1, 0.3, 0.6):
+        rows = lowest_around(X, y, distance)
+        assert (np.diff(y[rows]) >= 0).all()
+        for i in range(60):
+            others = np.linalg.norm(X - X[i], axis=1) < distance
+            if y[i] < y[others & (np.arange(60) != i)].min(initial=np.inf):
+                assert i in rows
+            if (y[others] < y[i]).any():
+                assert i not in rows
+
+
+def test_valleys_are_apart_if_there_is_a_hill_between_them():
+    evidence = found()
+    belief = believed(evidence)
+
+    def apart(x):
+        value = belief.scale.standardized(two_valleys(np.array([x])))[0]
+        return is_apart(np.array(x), DEEP, float(value), belief)
+
+    assert apart([0.7, 0.8])
+    assert apart([0.85, 0.75])
+    assert not apart([0.05, 0.45])  # far from the best point, but on its slope
+    assert not apart([0.45, 0.1])
+
+
+def test_the_slope_of_the_best_valley_is_no_other_valley():
+    """A point on it may have no lower one near; what is chosen then is not a step down to the known bottom."""
+    slope = np.array([[0.62, 0.2], [0.2, 0.62], [0.5, 0.5]])
+    near = DEEP + 0.02 * np.random.default_rng(1).standard_normal((12, 2))
+    X = np.vstack([slope, near, DEEP])
+    evidence = Evidence(
+        X, ((X - DEEP) ** 2).sum(axis=1), np.empty((0, 2)), np.empty((0, 2)), Cube((Continuous(), Continuous()))
+    )
+    rows = lowest_around(X, evidence.y, 0.25)
+    assert len(rows) > 1
+    x = descend(believed(evidence), evidence, np.random.default_rng(0))[0]
+    assert np.linalg.norm(x - DEEP) > 0.4
+    assert np.linalg.norm(evidence.X - x, axis=1).min() > 0.2
+
+
+def test_a_descent_goes_on_in_the_other_valley():
+    evidence = found()
+    x = descend(believed(evidence), evidence, np.random.default_rng(1))[0]
+    known = evidence.y[np.linalg.norm(evidence.X - OTHER, axis=1) < 0.3]
+    assert np.linalg.norm(x - OTHER) < 0.05
+    assert two_valleys(x[None])[0] < known.min()
+
+
+def test_pending_points_are_not_asked_for_again():
+    evidence = found()
+    first = descend(believed(evidence), evidence, np.random.default_rng(1))[0]
+    asked = seen(evidence.X, [first])
+    second = descend(believed(asked), asked, np.random.default_rng(1))[0]
+    assert np.linalg.norm(second - first) > 1e-3
+
+
+def test_where_no_valley_promises_anything_a_descent_starts_far_from_all_points():
+    rng = np.random.default_rng(3)
+    near_both = np.vstack([center + 1e-4 * rng.standard_normal((15, 2)) for center in (DEEP, OTHER)])
+    evidence = seen(np.vstack([rng.random((60, 2)), near_both, DEEP, OTHER]))
+    x = descend(believed(evidence), evidence, np.random.default_rng(0))[0]
+    distances = np.linalg.norm(np.random.default_rng(7).random((1000, 1, 2)) - evidence.X, axis=2).min(axis=1)
+    assert np.linalg.norm(evidence.X - x, axis=1).min() > np.median(distances)
+
+
+def test_a_box_ends_at_the_edge_of_the_cube_and_holds_its_points():
+    box = Box(np.array([0.0, 0.5]), np.array([0.2, 0.9]))
+    assert box.holds(np.array([[0.1, 0.6], [0.2, 0.9], [0.1, 0.4], [0.3, 0.6]])).tolist() == [True, True, False, False]
+    np.testing.assert_allclose(
+        box.at(np.array([[0.0, 0.0], [1.0, 1.0], [0.5, 0.25]])), [[0, 0.5], [0.2, 0.9], [0.1, 0.6]]
+    )
+
+
+def test_the_gradient_in_a_box_is_that_of_differences():
+    evidence = found()
+    belief, box, h = believed(evidence), Box(np.array([0.5, 0.6]), np.array([0.9, 1.0])), 1e-6
+    objective = InBox(box, Improvement(belief.gp, 0.0))
+    V = np.random.default_rng(0).random((4, 2))
+    values, gradients = objective.value_and_gradient(V)
+    np.testing.assert_allclose(values, objective.screen(V), rtol=1e-6)
+    for k, step in enumerate(h * np.eye(2)):
+        slopes = (objective.value_and_gradient(V + step)[0] - objective.value_and_gradient(V - step)[0]) / (2 * h)
+        np.testing.assert_allclose(gradients[:, k], slopes, rtol=1e-4, atol=1e-5)
+
+
+class TestAegis:
+    """An exploring move near the best point goes elsewhere, once the bottom of its valley is known."""
+
+    def told(self, evidence: Evidence, **memory):
+        return resolve("aegis:epsilon=1,gamma=1", "adaptive").suggest(
+            evidence, {"opened_at": 4, **memory}, np.random.default_rng(4)
+        )
+
+    def test_only_when_the_bottom_is_known(self, monkeypatch):
+        evidence = found()
+        near = DEEP + np.array([1e-3, 0.0])
+        monkeypatch.setattr("aegisbo.strategies.aegis.thompson", lambda *_: near[None])
+        assert self.told(evidence).note["move"] == "thompson"
+        assert self.told(evidence, bottom=-0.1).note["move"] == "thompson"
+        there = self.told(evidence, bottom=0.0)
+        assert there.note["move"] == "elsewhere"
+        assert not in_valley(there.x[None], evidence).any()
+        assert there.note["model"] == "wide"
+
+    def test_also_instead_of_improving(self, monkeypatch):
+        evidence = found()
+        near = DEEP + np.array([1e-3, 0.0])
+        strategy = resolve("aegis:epsilon=0", "adaptive")
+        monkeypatch.setattr("aegisbo.strategies.aegis.CHANCES", (0.0, 0.0))  # no local moves
+        monkeypatch.setattr("aegisbo.strategies.aegis.exploit", lambda *_: DEEP[None])  # promises nothing new
+        monkeypatch.setattr("aegisbo.strategies.aegis.improve", lambda *_: near[None])
+        for bottom, move in ((-0.1, "improve"), (0.0, "elsewhere")):
+            told = strategy.suggest(evidence, {"opened_at": 4, "bottom": bottom}, np.random.default_rng(4))
+            assert told.note["move"] == move
+
+    def test_only_when_it_would_stay_in_the_valley(self, monkeypatch):
+        evidence = found()
+        monkeypatch.setattr("aegisbo.strategies.aegis.thompson", lambda *_: np.array([[0.4, 0.9]]))
+        assert self.told(evidence, bottom=0.0).note["move"] == "thompson"
+
+    def test_the_bottom_is_that_of_the_best_valley(self):
+        evidence = found()
+        unit = np.median(evidence.y[:4]) - evidence.y[:4].min()
+        assert knows_its_valley(evidence, {"bottom": -0.9e-7 * unit})
+        assert not knows_its_valley(evidence, {"bottom": -1.1e-7 * unit})
+        assert not knows_its_valley(evidence, {"bottom": 0.05})  # what is best now was found later, and lies lower
+        assert not knows_its_valley(evidence, {})
+
+    def test_failures_in_the_valley_hide_its_bottom(self):
+        evidence = found()
+        distance = critical_distance(len(evidence.y), 2) / 2
+        for away, known in ((0.99, False), (1.01, True)):
+            failed = DEEP + away * distance * np.array([[0.6, 0.8]])
+            assert knows_its_valley(replace(evidence, failed=failed), {"bottom": 0.0}) == known
+
+    def test_a_local_move_tells_the_bottom(self):
+        """By a quadratic model, in a quadratic valley: the minimum."""
+        rng = np.random.default_rng(8)
+        evidence = seen(np.vstack([rng.random((8, 2)), DEEP + 0.05 * rng.standard_normal((30, 2))]))
+        for seed in range(20):
+            told = resolve("aegis:epsilon=0", "adaptive").suggest(
+                evidence, {"opened_at": 4}, np.random.default_rng(seed)
+            )
+            if told.note["move"] == "local":
+                assert told.memory["bottom"] == pytest.approx(0.0, abs=1e-5)
+                return
+        pytest.fail("There was no local move.")
