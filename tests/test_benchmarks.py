@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from statistics import fmean, median
 from types import ModuleType
@@ -140,6 +141,24 @@ def test_bbob_values_are_those_of_the_definition(benchmark: ModuleType) -> None:
     center = np.array([(origin + 1 - problem(unit)) / 2 for unit in np.eye(5)])
     assert problem(center) == pytest.approx(problem.minimum)
     assert problem(center + np.array([0.1, 0, 0, 0, 0.2])) - problem.minimum == pytest.approx(0.05)
+
+
+def test_whole_numbers_have_as_many_levels_as_coco_says_and_no_point_is_below_its_minimum(
+    benchmark: ModuleType,
+) -> None:
+    pytest.importorskip("cocoex")
+    problem = benchmark.problem_named("mixint-f1-i2-d5")
+    assert [side.high - side.low + 1 for side in problem.bounds[:4]] == [2, 4, 8, 16]
+    assert (problem.bounds[4].low, problem.bounds[4].high) == (-5.0, 5.0)
+    on_a_grid = {
+        (*whole, real): problem([*whole, real])
+        for whole in product(range(2), range(4), range(8), range(16))
+        for real in (-5.0, 0.0, 5.0)
+    }
+    best = min(on_a_grid, key=on_a_grid.__getitem__)[:4]  # the sphere is separable: its last coordinate by a parabola
+    low, middle, high = (on_a_grid[*best, real] for real in (-5.0, 0.0, 5.0))
+    lowest = middle - (high - low) ** 2 / (8 * (low - 2 * middle + high))
+    assert problem.minimum == pytest.approx(lowest)
 
 
 def test_jobs_of_a_table_take_the_recorded_times(benchmark: ModuleType) -> None:
