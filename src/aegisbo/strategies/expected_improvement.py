@@ -34,23 +34,35 @@ def log_expected_improvement(mu: Array, var: Array, best: float) -> tuple[Array,
     """
     sigma = np.sqrt(np.maximum(var, SMALLEST_VARIANCE))
     z = (best - mu) / sigma
-    log_h, cdf_by_h, density_by_h = np.where(z > -1.0, _near(np.maximum(z, -1.0)), _tail(np.maximum(-z, 1.0)))
+    log_h, cdf_by_h, density_by_h = _by_h(z)
     by_var = np.where(var > SMALLEST_VARIANCE, 0.5 * density_by_h / sigma**2, 0.0)
     return np.log(sigma) + log_h, -cdf_by_h / sigma, by_var
+
+
+def _by_h(z: Array) -> tuple[Array, Array, Array]:
+    """log h, Φ/h and φ/h (m,) at z (m,)."""
+    near = z > -1.0
+    if near.all():  # as in many a descent
+        return _near(z)
+    if not near.any():
+        return _tail(-z)
+    either = zip(_near(np.maximum(z, -1.0)), _tail(np.maximum(-z, 1.0)), strict=True)
+    log_h, cdf_by_h, density_by_h = (np.where(near, one, other) for one, other in either)
+    return log_h, cdf_by_h, density_by_h
 
 
 def _density(z: Array) -> Array:
     return np.asarray(np.exp(-0.5 * z * z - LOG_SQRT_2PI))
 
 
-def _near(z: Array) -> Array:
-    """log h, Φ/h and φ/h (3, m) where φ(z) and z Φ(z) do not cancel."""
+def _near(z: Array) -> tuple[Array, Array, Array]:
+    """The same where φ(z) and z Φ(z) do not cancel."""
     density, cdf = _density(z), ndtr(z)
     h = density + z * cdf
-    return np.stack([np.log(h), cdf / h, density / h])
+    return np.log(h), cdf / h, density / h
 
 
-def _tail(t: Array) -> Array:
+def _tail(t: Array) -> tuple[Array, Array, Array]:
     """The same at z = −t: with Mills' ratio m = √(π/2) erfcx(t/√2) and r = 1 − t m, h = φ r and Φ = φ (1 − r)/t."""
     u = 1.0 / t**2
     r = np.where(
@@ -58,7 +70,7 @@ def _tail(t: Array) -> Array:
         1.0 - t * np.sqrt(np.pi / 2.0) * erfcx(t / np.sqrt(2.0)),
         u * (1.0 - u * (3.0 - u * (15.0 - 105.0 * u))),  # = t⁻² − 3 t⁻⁴ + 15 t⁻⁶ − 105 t⁻⁸ …
     )
-    return np.stack([np.log(r) - 0.5 * t * t - LOG_SQRT_2PI, (1.0 / r - 1.0) / t, 1.0 / r])
+    return np.log(r) - 0.5 * t * t - LOG_SQRT_2PI, (1.0 / r - 1.0) / t, 1.0 / r
 
 
 class LogFactor(Protocol):
