@@ -95,14 +95,15 @@ class Matern52:
 
 
 def matern52(squares: Floats) -> Floats:
-    """Correlation from squared scaled distances: (1 + c + c²/3) exp(−c), c = √5 r."""
-    c = np.sqrt(5.0 * squares)
-    value = (5.0 / 3.0) * squares
-    value += c
-    value += 1.0
+    """Correlation from squared scaled distances, in place of these: (1 + c + c²/3) exp(−c), c = √5 r."""
+    c = 5.0 * squares
+    np.sqrt(c, out=c)
+    squares *= 5.0 / 3.0
+    squares += c
+    squares += 1.0
     np.negative(c, out=c)
-    value *= np.exp(c, out=c)
-    return value
+    squares *= np.exp(c, out=c)
+    return squares
 
 
 def matern52_and_slope(squares: Floats) -> tuple[Floats, Floats]:
