@@ -8,6 +8,7 @@ start.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from math import exp, lgamma, log, pi
 
 import numpy as np
@@ -19,7 +20,7 @@ from aegisbo.search.blocks import by_blocks
 from aegisbo.search.inner_search import Objective
 from aegisbo.search.near_best import race
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.chance import Discounted
+from aegisbo.strategies.chance import Chance, Discounted
 from aegisbo.strategies.expected_improvement import Improvement
 from aegisbo.strategies.surrogates import Belief
 
@@ -27,6 +28,7 @@ SIGMA = 4.0  # of the critical distance: above 4 the number of descents stays fi
 VALLEYS = 10  # that are looked at for one choice at most
 LEAST_PROMISE = 1e-2  # expected improvement below which a descent ends, in standard deviations of the (soft) outputs
 STOPS = 10  # on the way between two points, where the model is asked for a hill
+LITTLE = 0.01  # of that among the candidates, and no descent from them will find enough
 CANDIDATES = 100  # for each parameter, in the box around a point
 STARTS = 4
 ANYWHERE = 10  # random points, of which one far from all others is taken
@@ -59,10 +61,12 @@ def descend(belief: Belief, evidence: Evidence, rng: Generator) -> Array:
     X, y = evidence.X[known], belief.scale.standardized(evidence.y[known])
     distance = critical_distance(*X.shape)
     best, *others = lowest_around(X, y, distance)
-    valleys = [row for row in others if is_apart(X[row], X[best], float(y[row]), belief)]
-    for row in valleys[:VALLEYS]:
+    valleys = (row for row in others if is_apart(X[row], X[best], float(y[row]), belief))
+    predicted, believed = belief.gp.mean(evidence.pending), belief.gp.believing(evidence.pending)
+    for row in islice(valleys, VALLEYS):
         around = Box(np.maximum(X[row] - distance / 2, 0.0), np.minimum(X[row] + distance / 2, 1.0))
-        choices, promise = around.most_improved(float(y[row]), belief, evidence.pending, rng)
+        lowest = predicted[around.holds(evidence.pending)].min(initial=y[row])
+        choices, promise = around.most_improved(Improvement(believed, float(lowest)), belief.chance, rng)
         if promise > LEAST_PROMISE:
             return choices
     anywhere = rng.random((ANYWHERE, X.shape[1]))
@@ -90,16 +94,14 @@ class Box:
         """Which of X (m, d) lie in it (m,)."""
         return np.asarray(np.all((self.low <= X) & (self.high >= X), axis=1))
 
-    def most_improved(self, best: float, belief: Belief, pending: Array, rng: Generator) -> tuple[Array, float]:
-        """Where it improves most on its best value (k, d), and by how much, if pending points turn out as predicted."""
-        here = pending[self.holds(pending)]
-        if len(here):
-            best = min(best, float(belief.gp.mean(here).min()))
-        improvement = Improvement(belief.gp.believing(pending), best)
-        objective = InBox(self, improvement if belief.chance is None else Discounted(improvement, belief.chance))
+    def most_improved(self, over: Improvement, chance: Chance | None, rng: Generator) -> tuple[Array, float]:
+        """Where it improves most (k, d), and by how much, times the chance to succeed."""
+        objective = InBox(self, over if chance is None else Discounted(over, chance))
         candidates = rng.random((CANDIDATES * len(self.low), len(self.low)))
         values = by_blocks(objective.screen, candidates)
-        found = race(objective, candidates[np.argsort(values, kind="stable")[:STARTS]])
+        found = candidates[np.argsort(values, kind="stable")[:STARTS]]
+        if exp(-float(values.min())) > LITTLE * LEAST_PROMISE:
+            found = race(objective, found)
         return self.at(found), exp(-float(objective.screen(found[:1])[0]))
 
 
