@@ -70,13 +70,13 @@ class ModelBased(KnownParameters, ABC):
             choices = approach(belief, evidence, self.parts.search, self.parts.features, deciding)
             decision = Decision(choices, {"move": "feasible"}, memory)
         x, note = decision.choices[0], dict(decision.note)
+        told = belief.exploring if note["move"] in EXPLORATORY else belief
         guarded = self.parts.guard if self.guard is None else self.guard
         if guarded and note["move"] != REPEAT:
             fallbacks = self._fallbacks(str(note["move"]), belief, evidence, replacing)
-            widths = belief.gp.kernel.lengthscale if decision.widths is None else decision.widths
+            widths = told.gp.kernel.lengthscale if decision.widths is None else decision.widths
             x, instead = avoid_duplicates(decision.choices, fallbacks, evidence, widths, replacing)
             note |= {} if instead is None else {"guard": instead}
-        told = belief.exploring if note["move"] in EXPLORATORY else belief
         return Suggestion(x, decision.memory, {**note, **told.note(x)})
 
     def believe(self, evidence: Evidence, memory: Memory, rng: Generator) -> Belief:
