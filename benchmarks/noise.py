@@ -38,7 +38,7 @@ from aegisbo.runners.loop import run
 from aegisbo.simulation import problems
 from aegisbo.simulation.problems import Problem
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
-from aegisbo.strategies.presets import PRESETS
+from aegisbo.strategies.presets import DEFAULT_PRESET, PRESETS
 
 FUNCTIONS = ("Branin", "Hartmann3", "Ackley5", "Hartmann6")
 SHARES = (0.01, 0.05, 0.1)  # of the range
@@ -255,7 +255,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=Path, default=Path("noise.csv"))
     parser.add_argument("--report", action="store_true")
-    parser.add_argument("--methods", nargs="+", default=["modern", *OTHERS])
+    parser.add_argument("--methods", nargs="+", default=[DEFAULT_PRESET, *OTHERS])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--budget", type=int, default=80)
