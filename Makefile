@@ -21,6 +21,8 @@ endef
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
+# Compiled files are kept, whatever the shell says: tests start hundreds of processes that import the package.
+unexport PYTHONDONTWRITEBYTECODE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -40,8 +42,9 @@ $(VENV)/.stamp: $(VENV)/.core paper/pyproject.toml
 	$(VENV)/bin/pip install --quiet --editable '.[$(EXTRAS)]' --editable './paper[push]'
 	@touch $@
 
+# Three on two cores, because some tests wait for processes and clocks.
 test: setup ## run the tests (minutes)
-	$(VENV)/bin/pytest -m "not long" -n 2
+	$(VENV)/bin/pytest -m "not long" -n 3
 
 test-long: setup $(VENV)/.engines ## run the long tests: real processes, engines, databases, statistics
 	$(VENV)/bin/pytest -m long || { code=$$?; [ $$code -eq 5 ] && echo 'No long tests yet.' || exit $$code; }
