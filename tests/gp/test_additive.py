@@ -10,7 +10,9 @@ from aegisbo.gp import additive_fit, paths
 from aegisbo.gp.additive_model import AdditiveLikelihood, HierarchicalPrior
 from aegisbo.gp.kernels import Matern52
 from aegisbo.gp.main_effects import MainEffects, spectrum
+from aegisbo.gp.output_transform import soft_scale_of
 from aegisbo.gp.posterior import condition
+from aegisbo.simulation import problems
 from aegisbo.strategies.presets import modern_model
 
 H = 1e-5
@@ -214,6 +216,30 @@ def test_with_a_rival_a_fit_climbs_once_from_the_better_start(good):
     )
     assert first == second == additive_fit.fit(X, y, model, np.random.default_rng(3), near, rival=near).hyperparameters
     assert likelihood.value(np.array(first.phi)) >= likelihood.value(near)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_has_no_noise_is_not_taken_for_noise_when_many_data_are_known_at_once(seed):
+    """Ripples, and half of the data around the lowest point: given all of them, some climbs end where all is noise."""
+    rng = np.random.default_rng(200)
+    low = problems.get("Michalewicz5").minimizers[0] / np.pi
+    X = rng.random((200, 5))
+    near = low + rng.normal(size=(100, 5)) * 0.3 * 10 ** (-3 * rng.random((100, 1)))
+    X[100:] = np.clip(near, 0.0, 1.0)
+    measured = np.array([problems.get("Michalewicz5")(x) for x in np.pi * X])
+    y = soft_scale_of(measured, 0.5).standardized(measured)
+    found = additive_fit.fit(X, y, modern_model(5), np.random.default_rng(seed))
+    assert found.gp.noise < 1e-5
+
+
+def test_where_many_data_are_known_at_once_a_rival_saves_the_starts():
+    X, y = data(additive_fit.FIRST_LOOK + 1, 2)
+    model = modern_model(2)
+    rival = some_phi(2)
+    first, second = (additive_fit.fit(X, y, model, np.random.default_rng(seed), rival=rival) for seed in (1, 2))
+    assert first.hyperparameters == second.hyperparameters  # no chance in it
+    likelihood = AdditiveLikelihood(X, y, model)
+    assert likelihood.value(np.array(first.hyperparameters.phi)) > likelihood.value(rival)
 
 
 @pytest.mark.parametrize(

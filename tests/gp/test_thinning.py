@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from aegisbo.gp.thinning import GOOD, thinned
+from aegisbo.gp.thinning import GOOD, evenly_spread, thinned
 
 N, SIZE, D = 2000, 200, 3
 
@@ -20,6 +20,16 @@ def data():
 
 def rows_of(X, y, size=SIZE, measured=N, lengthscale=(1.0, 1.0, 1.0)):
     return thinned(X, y, np.array(lengthscale), size, measured)
+
+
+@pytest.mark.parametrize(("n", "most"), [(0, 5), (1, 5), (5, 5), (6, 5), (1000, 7), (10, 1)])
+def test_rows_that_are_evenly_spread(n, most):
+    rows = evenly_spread(n, most)
+    assert len(rows) == min(n, most)
+    if most > 1 < n:
+        assert (rows[0], rows[-1]) == (0, n - 1)
+        assert np.ptp(np.diff(rows)) <= 1
+        assert np.diff(rows).min() >= 1
 
 
 def test_few_data_are_kept_in_full(data):

@@ -10,6 +10,7 @@ from numpy.random import Generator
 from aegisbo.arrays import Array
 from aegisbo.gp.additive_model import AdditiveHyperparameters, AdditiveLikelihood, AdditiveModel
 from aegisbo.gp.posterior import GP
+from aegisbo.gp.thinning import evenly_spread
 from aegisbo.search.descent import descend
 from aegisbo.search.designs import latin_hypercube
 
@@ -18,6 +19,9 @@ CLIMBED = 3  # of these are climbed from; if there is a warm start, it and the b
 # The most noise that a start has. Ripples too fine for the data look like noise to a smooth model, and no climb from
 # nearly none gets there.
 LOUDEST = 0.1
+# With more data than these and nothing known before, all starts are climbed from given so many of them, and the best
+# top is where the one climb given all of them begins. Climbs are cheap there; and some end where all is noise.
+FIRST_LOOK = 150
 SPRINT = 12  # steps of a climb after which the starts are compared
 STEPS = 40  # of the best one after that: priors make one broad hill, whose top need not be found to the last digit
 PASSES = 3  # of a fit with noise that is known,
@@ -59,6 +63,13 @@ def fit(
         rival: a phi that is good for the same points on another scale of y. Beside a warm start it takes the place of
             new ones: there is one climb, from the better of the two.
     """
+    if warm is None and len(X) > FIRST_LOOK:
+        if rival is None:
+            some = evenly_spread(len(X), FIRST_LOOK)
+            known = None if extra is None else extra[some]
+            likelihood = AdditiveLikelihood(X[some], y[some], model, 0.0 if known is None else known / s)
+            rival = np.array(_fit(likelihood, known, rng, climbed=STARTS).hyperparameters.phi)
+        warm = rival
     if extra is not None:
         for _ in range(PASSES - 1):
             found = _fit(AdditiveLikelihood(X, y, model, extra / s), extra, rng, warm, rival)
@@ -69,14 +80,19 @@ def fit(
 
 
 def _fit(
-    likelihood: AdditiveLikelihood, extra: Array | None, rng: Generator, warm: Array | None, rival: Array | None
+    likelihood: AdditiveLikelihood,
+    extra: Array | None,
+    rng: Generator,
+    warm: Array | None = None,
+    rival: Array | None = None,
+    climbed: int = CLIMBED,
 ) -> AdditiveFit:
     X, y, model = likelihood.X, likelihood.y, likelihood.model
     bounds = model.bounds(X.shape[1])
     known = [np.clip(phi, bounds[:, 0], bounds[:, 1]) for phi in (warm, rival) if phi is not None]
     match len(known):
         case 0:
-            starts = _starts(likelihood, bounds, rng)[:CLIMBED]
+            starts = _starts(likelihood, bounds, rng)[:climbed]
         case 1:
             starts = [*known, *_starts(likelihood, bounds, rng)[:1]]
         case _:

@@ -18,6 +18,11 @@ GOOD = 10  # best points whose neighbors are kept
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ divided by the golden ratio: spreads numbers that are alike
 
 
+def evenly_spread(n: int, most: int) -> Index:
+    """At most so many of n rows, evenly spread over their order."""
+    return np.linspace(0, n - 1, min(n, most)).round().astype(np.intp)
+
+
 def thinned(X: Array, y: Array, lengthscale: Array, size: int, measured: int) -> Index:
     """The rows (size,) of X (n, d) and y (n,) to keep, in their order; all if there are no more.
 

@@ -10,6 +10,7 @@ from numpy.random import default_rng
 
 from aegisbo.arrays import Array
 from aegisbo.errors import TrialError
+from aegisbo.gp.thinning import evenly_spread
 from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.policy import Role, one_blas_thread
 from aegisbo.report.model import Model, Slice
@@ -65,7 +66,7 @@ def front(record: Record, number: int) -> Front | None:
     with one_blas_thread():
         archive = pareto_set(model.belief.gp, space.cube, strategy.parts.front, rng, model.belief.chance)
     members = archive.front[np.argsort(archive.F[archive.front, 0], kind="stable")]
-    members = members[np.unique(np.linspace(0, len(members) - 1, min(MEMBERS, len(members))).round().astype(np.intp))]
+    members = members[evenly_spread(len(members), MEMBERS)]
     pending = optimizer.pending
     points = np.array([space.to_unit(each.params) for each in (trial, *pending)])
     taken, *others = _places(model, points)

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from aegisbo.arrays import Array
+from aegisbo.gp.thinning import evenly_spread
 
 SHORTEST = 1e-3  # seconds; what takes less differs by chance only
 EVEN = 0.05  # a standard deviation of log seconds below which all evaluations take equally long
@@ -55,7 +56,7 @@ def learned(X: Array, seconds: Array) -> Durations:
     """What the times (n,) of evaluations at X (n, width) teach; there must be one at least."""
     n, width = X.shape
     if n > LEARNED_FROM:
-        some = np.linspace(0, n - 1, LEARNED_FROM).round().astype(np.intp)
+        some = evenly_spread(n, LEARNED_FROM)
         return learned(X[some], seconds[some])
     y = np.log(np.maximum(seconds, SHORTEST))
     center = float(y.mean())

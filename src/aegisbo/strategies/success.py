@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from aegisbo.arrays import Array, Index
+from aegisbo.arrays import Array
 from aegisbo.gp.additive_model import AdditiveHyperparameters, AdditiveModel, HierarchicalPrior
 from aegisbo.gp.success import Curve, LearnedSuccess, SuccessModel, learn
+from aegisbo.gp.thinning import evenly_spread
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.chance import Chance, NearFailures
 from aegisbo.strategies.surrogates import is_due
@@ -43,14 +44,10 @@ def believe_in_success(evidence: Evidence, memory: Memory, rng: Generator) -> tu
 def _labeled(evidence: Evidence) -> tuple[Array, Array]:
     """Where evaluations ended (n, width), with 1 for each that succeeded and −1 for each that failed (n,)."""
     failures = min(len(evidence.failed), max(MOST // 2, MOST - len(evidence.y)))
-    good, bad = _some(len(evidence.y), MOST - failures), _some(len(evidence.failed), failures)
+    good = evenly_spread(len(evidence.y), MOST - failures)
+    bad = evenly_spread(len(evidence.failed), failures)
     X = np.vstack([evidence.X[good], evidence.failed[bad]])
     return X, np.append(np.ones(len(good)), -np.ones(len(bad)))
-
-
-def _some(n: int, most: int) -> Index:
-    """At most so many of n rows, evenly spread over their order."""
-    return np.linspace(0, n - 1, min(n, most)).round().astype(np.intp)
 
 
 def _stored(learned: LearnedSuccess) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from aegisbo.gp.isotropic_model import IsotropicModel
 from aegisbo.gp.low_values import lowest, skill
 from aegisbo.gp.output_transform import Scale, SoftScale, scale_of, soft_scale_of
 from aegisbo.gp.posterior import GP
-from aegisbo.gp.thinning import thinned
+from aegisbo.gp.thinning import evenly_spread, thinned
 from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.base import Evidence, Memory, Note
 from aegisbo.strategies.chance import Chance
@@ -177,8 +177,7 @@ class AdditiveSurrogate:
         extra = None if evidence.sd is None else _variances(evidence.sd, scale.log_slope(measured))
         found = None
         if is_due(memory, n):
-            size = min(n, LEARNED_FROM) if n <= CONDITIONED_ON else LEARNED_FROM_MANY
-            some = np.linspace(0, n - 1, size).round().astype(np.intp)
+            some = evenly_spread(n, LEARNED_FROM if n <= CONDITIONED_ON else LEARNED_FROM_MANY)
             warm = np.array(memory["phi"]) if "phi" in memory else None
             known = {} if extra is None else {"extra": extra[some], "s": memory.get("s", 1.0)}
             found = additive_fit.fit(X[some], y[some], model, rng, warm, rival=rival, **known)
