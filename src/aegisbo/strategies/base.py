@@ -8,13 +8,13 @@ continued as if it had never stopped.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.random import Generator
 
-from aegisbo.arrays import Array, Mask
+from aegisbo.arrays import Array, Index, Mask
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.durations import Durations
 from aegisbo.strategies.timing import Timing
@@ -41,6 +41,11 @@ class Evidence:
     def kept(self) -> Mask:  # (n,)
         """Which finished points keep all limits."""
         return np.full(len(self.y), True) if self.excess is None else np.all(self.excess <= 0.0, axis=1)
+
+    def only(self, rows: Index) -> Evidence:
+        """The same with these finished points and no others."""
+        sd, excess = (None if each is None else each[rows] for each in (self.sd, self.excess))
+        return replace(self, X=self.X[rows], y=self.y[rows], sd=sd, excess=excess)
 
     @property
     def price(self) -> Durations | None:

@@ -20,7 +20,7 @@ from aegisbo.gp.isotropic_model import IsotropicModel
 from aegisbo.gp.low_values import lowest, skill
 from aegisbo.gp.output_transform import Scale, SoftScale, scale_of, soft_scale_of
 from aegisbo.gp.posterior import GP
-from aegisbo.gp.thinning import evenly_spread, thinned
+from aegisbo.gp.thinning import evenly_spread, lowest_around, thinned
 from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.base import Evidence, Memory, Note
 from aegisbo.strategies.chance import Chance
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 GROWTH = 1.05  # the additive model learns anew when there are this many times as many data
 EXPLORING = "wide"  # the name of the model that a ChosenSurrogate explores with
+COARSE = "coarse"  # the name of the one that explores instead where that one sees no further than one ripple
+RIPPLE = 0.02  # how far around the coarse model has no other value, in each coordinate
+NARROW = 3.0 * RIPPLE  # length scale of the exploring model below which a coarse one is learned,
+WIDER = 4.0  # and how many times longer that of the coarse one must be for it to be used
 LEARNED_FROM = 500  # data at most, evenly spread over their order; the posterior has more
 CONDITIONED_ON = 1200  # data at most, of the additive model's posterior: a suggestion stays below a second,
 LEARNED_FROM_MANY = 250  # and, with more data than that, also one that learns
@@ -220,6 +224,10 @@ class ChosenSurrogate:
     Whenever they have learned, the one of `exploiting` that predicts the lowest values best is used until they learn
     again. Moves that explore use `exploring`. Each has a name, and a memory of its own. With more data than are
     learned from, the choice is settled: the one that is used learns alone, and serves all moves.
+
+    Where a run has gathered its points in one ripple of many, `exploring` may learn length scales as short as that. All
+    else is unknown to it then, and nothing leads to where ripples are lower. A model that is given only the lowest
+    value of each ripple sees how these change, and explores in its place.
     """
 
     exploiting: tuple[tuple[str, AdditiveSurrogate], ...]
@@ -235,6 +243,10 @@ class ChosenSurrogate:
         belief, _ = self._surrogates[used].fit(evidence, models[used], rng)
 
         def wide() -> Belief:
+            if COARSE in models:
+                few = _of_ripples(evidence)
+                learned = {**models[COARSE], "learned_at": len(few.y)}  # not due before the others
+                return replace(self.exploring.fit(few, learned, rng)[0], model=COARSE)
             return replace(self.exploring.fit(evidence, models[EXPLORING], rng)[0], model=EXPLORING)
 
         return replace(belief, model=used, wide=wide if EXPLORING in models else None), memory
@@ -252,7 +264,23 @@ class ChosenSurrogate:
             skills[name] = belief.skill(evidence.y)
             rival = np.array(learned[used]["phi"])
         used = max((name for name in skills if name != EXPLORING), key=skills.__getitem__)
+        if EXPLORING in learned and _reach(learned[EXPLORING]) < NARROW:
+            before = {key: known for key, known in models.get(COARSE, {}).items() if key != "learned_at"}  # it is due
+            _, coarse = self.exploring.fit(_of_ripples(evidence), before, rng)
+            if _reach(coarse) > WIDER * _reach(learned[EXPLORING]):
+                learned[COARSE] = coarse
         return {"models": learned, "used": used}
+
+
+def _of_ripples(evidence: Evidence) -> Evidence:
+    """The lowest value of each ripple."""
+    return evidence.only(lowest_around(evidence.X, evidence.y, RIPPLE))
+
+
+def _reach(learned: Memory) -> float:
+    """The geometric mean of the length scales of the joint kernel."""
+    best = AdditiveHyperparameters(tuple(learned["phi"]), learned["s"], learned["constant"])
+    return float(np.exp(np.log(best.lengthscale).mean()))
 
 
 def _grown(learned: AdditiveHyperparameters, X: Array, y: Array, learned_at: int, extra: Array | None) -> GP:
