@@ -25,15 +25,16 @@ def function(U):
 
 
 def gathered(n: int, ripples: bool = True) -> Evidence:
-    """Of five points one is anywhere and four are in the ripple, ever closer to its bottom."""
+    """The first n of 160: of five points one is anywhere in the middle, and four gather at the bottom of the ripple."""
     rng = np.random.default_rng(0)
-    U = rng.random((n, 5))
+    U = rng.uniform(0.25, 0.75, (160, 5))
     low, high = np.array(ACKLEY.bounds).T
-    inside = np.arange(n) % 5 > 0
-    spread = np.logspace(-1.8, -3, n)[:, None] * rng.standard_normal((n, 5))
+    inside = np.arange(160) % 5 > 0
+    spread = np.logspace(-2, -3, 160)[:, None] * rng.standard_normal((160, 5))
     U[inside] = ((HERE - low) / (high - low) + spread)[inside]
-    y = function(U) if ripples else ((U - 0.3) ** 2).sum(axis=1)
-    return Evidence(U, y, np.empty((0, 5)), np.empty((0, 5)), Cube((Continuous(),) * 5))
+    X = U[:n]
+    y = function(X) if ripples else ((X - 0.3) ** 2).sum(axis=1)
+    return Evidence(X, y, np.empty((0, 5)), np.empty((0, 5)), Cube((Continuous(),) * 5))
 
 
 def learn(evidence, memory=None):
@@ -64,16 +65,17 @@ def test_moves_that_explore_say_so():
     assert (told.note["move"], told.note["model"]) == ("thompson", "coarse")
 
 
-@pytest.mark.parametrize("n", [60, 120])
-def test_it_learns_when_the_others_do(n):
+@pytest.mark.parametrize(("n", "soon", "later"), [(90, 92, 95), (110, 112, 116)])
+def test_it_learns_when_the_others_do(n, soon, later):
+    """Its own data grow by 5 % at 92, and do not at 116."""
     _, memory = learn(gathered(n))
-    belief, after = learn(gathered(n + 2), memory)
+    belief, after = learn(gathered(soon), memory)
     assert after == memory
     explores = belief.exploring
     np.testing.assert_allclose(explores.gp.kernel.lengthscale, np.exp(memory["models"]["coarse"]["phi"][:5]))
     assert len(explores.gp.X) > len(learn(gathered(n), memory)[0].exploring.gp.X)
-    _, later = learn(gathered(n + n // 20), memory)
-    assert later["models"]["coarse"]["phi"] != memory["models"]["coarse"]["phi"]
+    _, anew = learn(gathered(later), memory)
+    assert anew["models"]["coarse"]["phi"] != memory["models"]["coarse"]["phi"]
 
 
 def test_where_nothing_is_that_narrow_there_is_none():
@@ -82,8 +84,9 @@ def test_where_nothing_is_that_narrow_there_is_none():
     assert belief.exploring.model == "wide"
 
 
-def test_where_a_coarse_look_sees_no_further_it_is_not_used(monkeypatch):
-    monkeypatch.setattr(surrogates, "WIDER", 1000.0)
+@pytest.mark.parametrize(("limit", "value"), [("WIDER", 1000.0), ("FLAT", 0.05)])
+def test_where_a_coarse_look_sees_no_further_or_nothing_at_all_it_is_not_used(monkeypatch, limit, value):
+    monkeypatch.setattr(surrogates, limit, value)
     assert "coarse" not in learn(gathered(120))[1]["models"]
 
 

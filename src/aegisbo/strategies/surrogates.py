@@ -33,7 +33,8 @@ EXPLORING = "wide"  # the name of the model that a ChosenSurrogate explores with
 COARSE = "coarse"  # the name of the one that explores instead where that one sees no further than one ripple
 RIPPLE = 0.02  # how far around the coarse model has no other value, in each coordinate
 NARROW = 3.0 * RIPPLE  # length scale of the exploring model below which a coarse one is learned,
-WIDER = 4.0  # and how many times longer that of the coarse one must be for it to be used
+WIDER = 4.0  # how many times longer that of the coarse one must be for it to be used,
+FLAT = 0.5  # and from where on it would lead nowhere
 LEARNED_FROM = 500  # data at most, evenly spread over their order; the posterior has more
 CONDITIONED_ON = 1200  # data at most, of the additive model's posterior: a suggestion stays below a second,
 LEARNED_FROM_MANY = 250  # and, with more data than that, also one that learns
@@ -267,7 +268,7 @@ class ChosenSurrogate:
         if EXPLORING in learned and _reach(learned[EXPLORING]) < NARROW:
             before = {key: known for key, known in models.get(COARSE, {}).items() if key != "learned_at"}  # it is due
             _, coarse = self.exploring.fit(_of_ripples(evidence), before, rng)
-            if _reach(coarse) > WIDER * _reach(learned[EXPLORING]):
+            if WIDER * _reach(learned[EXPLORING]) < _reach(coarse) < FLAT:
                 learned[COARSE] = coarse
         return {"models": learned, "used": used}
 
