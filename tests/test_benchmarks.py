@@ -103,6 +103,25 @@ def test_the_readme_tells_what_the_files_hold() -> None:
     assert claim in " ".join(README.read_text("utf-8").split())
 
 
+@pytest.mark.parametrize(
+    ("d", "method", "sentence"),
+    [
+        ("d5", "cmaes", "Run by run it is better in {} and worse in {} against CMA-ES"),
+        ("d5", "optuna-tpe", "and {} and {} against TPE"),
+        ("d2", "cmaes", "(d = 2: {} and {},"),
+        ("d2", "optuna-gp", "it is better in {} and worse in {} of 120 runs at d = 2"),
+    ],
+)
+def test_the_page_of_results_tells_what_the_file_of_bbob_holds(d: str, method: str, sentence: str) -> None:
+    regrets = {(row["problem"], row["method"]): max(float(row["regret"]), 1e-9) for row in rows("bbob.csv")}
+    ours = {name: regret for (name, by), regret in regrets.items() if by == "aegis/adaptive" and name.endswith(d)}
+    assert len(ours) == 120
+    better = sum(regret < regrets[name, method] for name, regret in ours.items())
+    worse = sum(regret > regrets[name, method] for name, regret in ours.items())
+    page = (ROOT / "docs" / "results.md").read_text("utf-8")
+    assert sentence.format(better, worse) in " ".join(page.split())
+
+
 @pytest.mark.long
 def test_the_report_counts_the_same(tmp_path: Path) -> None:
     shutil.copy(FOLDER / "ours.csv", tmp_path)
