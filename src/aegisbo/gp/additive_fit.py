@@ -19,8 +19,8 @@ CLIMBED = 3  # of these are climbed from; if there is a warm start, it and the b
 # The most noise that a start has. Ripples too fine for the data look like noise to a smooth model, and no climb from
 # nearly none gets there.
 LOUDEST = 0.1
-# With more data than these and nothing known before, all starts are climbed from given so many of them, and the best
-# top is where the one climb given all of them begins. Climbs are cheap there; and some end where all is noise.
+# With more data than these, and nothing known before, so many of them are looked at first: all starts are climbed from,
+# since some climbs end where everything is noise, and the one climb that is given all data begins at the best top.
 FIRST_LOOK = 150
 SPRINT = 12  # steps of a climb after which the starts are compared
 STEPS = 40  # of the best one after that: priors make one broad hill, whose top need not be found to the last digit
@@ -61,7 +61,7 @@ def fit(
             afterwards, so that the climb is repeated with the s that it found.
         s: the output scale to begin with.
         rival: a phi that is good for the same points on another scale of y. Beside a warm start it takes the place of
-            new ones: there is one climb, from the better of the two.
+            new ones: there is one climb, from the better of the two. With many data and no warm start it is the start.
     """
     if warm is None and len(X) > FIRST_LOOK:
         if rival is None:
