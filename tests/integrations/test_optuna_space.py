@@ -90,6 +90,15 @@ def test_what_is_missing_or_out_of_range_is_no_point(params: dict[str, Any]) -> 
     assert space.point({"x": 10.0, "c": "b", "other": 1}) is not None
 
 
+@pytest.mark.parametrize(
+    "kind", [FloatDistribution(-0.3, 0.6, step=0.1), FloatDistribution(2, 3, step=0.25), IntDistribution(3, 30, step=9)]
+)
+def test_what_lies_between_the_steps_is_no_point(kind: FloatDistribution | IntDistribution) -> None:
+    whole = isinstance(kind, IntDistribution)
+    for value in range(3, 31) if whole else np.linspace(kind.low, kind.high, 91).tolist():
+        assert (one(kind).point({"p": value}) is not None) == kind._contains(value), value
+
+
 def test_only_what_leaves_a_choice_is_chosen_in_the_order_of_names() -> None:
     kinds = {"b": IntDistribution(0, 1), "single": FloatDistribution(2, 2), "a": FloatDistribution(2, 3)}
     assert list(to_choose(kinds)) == ["a", "b"]

@@ -163,7 +163,7 @@ A, B = Choice(["x", "y"]), Int(1, 4)
         ({"a": A, "c": Int(0, 1, when={"a": "z"})}, "'z' is not among the choices: use one of ['x', 'y']"),
         ({"a": A, "c": Int(0, 1, when={"a": ">= 2"})}, "'>= 2' is not among the choices"),
         ({"b": B, "c": Int(0, 1, when={"b": 5})}, "5.0 is not within [1, 4]"),
-        ({"b": B, "c": Int(0, 1, when={"b": 2.5})}, "never is 2.5: use 3."),
+        ({"b": B, "c": Int(0, 1, when={"b": 2.5})}, "when b is 2.5: 2.5 is not in Int(1, 4): use 3"),
         ({"b": B, "c": Int(0, 1, when={"b": "> 4"})}, "when b is '> 4': Int(1, 4) never gets there"),
         ({"b": B, "c": Int(0, 1, when={"b": "4 to 2"})}, "never gets there"),
         ({"b": B, "c": Int(0, 1, when={"b": "many"})}, "write a comparison such as '>= 2', or a range"),

@@ -79,11 +79,15 @@ def test_integers_get_equal_shares():
     assert {value: values.count(value) for value in values} == {-2: 100, 1: 100, 4: 100, 7: 100}
 
 
-def test_values_are_snapped_to_the_grid():
+def test_what_lies_between_integers_is_refused_with_the_nearest_one():
     space = Space({"k": Int(-2, 7, step=3)})
-    assert space.check({"k": 0}) == {"k": 1}
-    assert space.check({"k": 5.4}) == {"k": 4}
-    np.testing.assert_array_equal(space.to_unit({"k": 0}), space.to_unit({"k": 1}))
+    assert space.check({"k": 4.0}) == {"k": 4}
+    for value, nearest in ((0, 1), (5.4, 4), (3.9999999, 4), (np.float64(6.5), 7)):
+        with pytest.raises(InvalidInput) as error:
+            space.check({"k": value})
+        assert str(error.value) == (
+            f"Parameter 'k': {value:.8g} is not in Int(-2, 7, step=3): use {nearest}, or leave it out."
+        )
 
 
 def test_values_come_out_as_given_and_in_builtin_types():

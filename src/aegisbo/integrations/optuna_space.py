@@ -23,6 +23,8 @@ from aegisbo.space import Choice, Int, Real, Space
 from aegisbo.space.cube import ABSENT, Cube
 from aegisbo.space.parameters import LARGEST_INT, Parameter, When
 
+OFF_STEP = 1e-8  # by how much of a step Optuna lets a value miss one, because 0.1 is no sum of powers of two
+
 
 @dataclass(frozen=True)
 class SearchSpace:
@@ -108,14 +110,16 @@ def inner_value(value: Any, kind: BaseDistribution) -> Any:
         number = kind.to_internal_repr(value)
     except ValueError:
         return None
-    match kind:
-        case CategoricalDistribution():
-            return int(number)
-        case FloatDistribution(step=float(step)) if kind.low <= number <= kind.high:
-            return round((number - kind.low) / step)
-        case FloatDistribution() | IntDistribution() if kind.low <= number <= kind.high:
-            return number
-    return None
+    if isinstance(kind, CategoricalDistribution):
+        return int(number)
+    if not isinstance(kind, FloatDistribution | IntDistribution) or not kind.low <= number <= kind.high:
+        return None
+    if kind.step is None:
+        return number
+    steps = (number - kind.low) / kind.step
+    if abs(steps - round(steps)) > OFF_STEP:  # of a study whose steps were others
+        return None
+    return round(steps) if isinstance(kind, FloatDistribution) else number
 
 
 def _outer(value: Any, kind: BaseDistribution) -> Any:

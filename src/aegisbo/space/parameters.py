@@ -124,8 +124,12 @@ class Int:
         return Grid(self.low, self.high, self.step, self.log)
 
     def check(self, value: object) -> int:
-        """The integer on the grid that is nearest to a value within the bounds."""
-        return self._at(self._level(_within(_number(value, "the value"), self)))
+        """The value as an int, if it is one of the integers."""
+        number = _within(_number(value, "the value"), self)
+        nearest = self._at(self._level(number))
+        if nearest != number:
+            raise InvalidInput(f"{number:.8g} is not in {self}: use {nearest}, or leave it out.")
+        return nearest
 
     def encode(self, value: int) -> list[float]:
         return [float(self.axis.points(np.array([self._level(value)]))[0, 0])]

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from aegisbo.errors import InvalidInput
-from aegisbo.number import as_number
 from aegisbo.outcome import Outcome
 from aegisbo.space import Choice, Params, Space
 from aegisbo.space.parameters import Parameter
@@ -136,10 +135,6 @@ def _value(name: str, parameter: Parameter, value: Any) -> Any:
     """The value, if the parameter can have it as it is."""
     try:
         meant = value_from(parameter, value) if isinstance(value, str) else value
-        checked = parameter.check(meant)
+        return parameter.check(meant)
     except InvalidInput:
         raise _Unfit(f"{name} is not in {parameter}") from None
-    number = as_number(meant)
-    if number is not None and not isinstance(parameter, Choice) and number != checked:  # moved to a grid
-        raise _Unfit(f"{name} is not in {parameter}")
-    return checked
