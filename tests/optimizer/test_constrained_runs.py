@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,69 @@ def test_an_observed_point_that_breaks_one_is_never_the_best() -> None:
     assert (optimizer.best, optimizer.tally()[2]) == (trial, 1.0)
     assert [step.best for step in convergence(Record.of_optimizer(optimizer))] == [1.0]
     assert len(optimizer.evidence().y) == 2, "the model learns from both"
+
+
+def slope(a: float, b: float) -> float:
+    return 10.0 * (b - a)  # lowest where a < b is broken most
+
+
+def with_better_data_beyond(function: Callable[..., float] = slope, **options: Any) -> Optimizer:
+    """A run that knows far better values than it can reach: those of points that break its constraint."""
+    optimizer = Optimizer({"a": (0, 1), "b": (0, 1)}, constraints=["a < b"], seed=0, n_initial=0, **options)
+    for a, b in [(0.9, 0.1), (0.8, 0.3), (0.7, 0.5), (0.5, 0.9), (0.1, 0.4), (0.4, 0.6)]:
+        optimizer.observe({"a": a, "b": b}, function(a, b))
+    return optimizer
+
+
+@pytest.mark.parametrize("noisy", [False, True])
+def test_the_best_to_beat_is_one_that_keeps_them(noisy: bool) -> None:
+    optimizer = with_better_data_beyond(noisy=noisy)
+    best, model = optimizer.best, optimizer.model()
+    assert best is not None
+    assert best.params == {"a": 0.4, "b": 0.6}
+    assert model.best == optimizer.explain({"a": 0.5, "b": 0.6}).best == best
+    level = model.belief.scale.measured(np.array([model.belief.best]))[0]
+    assert level == pytest.approx(2.0, abs=0.2)
+    assert model.predict({"a": 0.45, "b": 0.55}).chance > 0.95
+    assert model.predict({"a": 0.3, "b": 0.7}).chance < 0.05
+
+
+@pytest.mark.parametrize("strategy", ["ei", "kriging-believer", "local-penalization", "local-quadratic"])
+def test_improvement_is_over_what_is_allowed(strategy: str) -> None:
+    def valley(a: float, b: float) -> float:  # 0 at its bottom, and far less beyond the edge a = b
+        return (a - 0.2) ** 2 + (b - 0.8) ** 2 - 8 * max(a - b, 0) ** 2
+
+    optimizer = with_better_data_beyond(valley, strategy=strategy)
+    for _ in range(8):
+        trial = optimizer.ask()
+        optimizer.tell(trial, valley(**trial.params))
+    assert optimizer.result().fun < 0.01, "over the values beyond the edge, 0.04 to 0.18 is all there is"
+
+
+def test_without_an_allowed_point_anything_is_better_than_nothing() -> None:
+    optimizer = Optimizer({"a": (0, 1), "b": (0, 1)}, constraints=["a < b"], seed=0, n_initial=0)
+    for a, b in [(0.9, 0.1), (0.8, 0.3), (0.7, 0.5)]:
+        optimizer.observe({"a": a, "b": b}, slope(a, b))
+    assert optimizer.best is None
+    assert optimizer.predict({"a": 0.1, "b": 0.9}).chance == 1.0
+    assert "100.0% to be better than the best so far, nothing" in repr(optimizer.explain({"a": 0.1, "b": 0.9}))
+    trial = optimizer.ask()
+    assert trial.params["a"] < trial.params["b"]
+
+
+def test_a_function_is_asked_once_about_each_observed_point() -> None:
+    asked: list[float] = []
+
+    def low(a: float) -> bool:
+        asked.append(a)
+        return a < 0.5
+
+    optimizer = Optimizer({"a": (0, 1)}, constraints=[low], seed=0, n_initial=0, strategy="random")
+    for k in range(4):
+        optimizer.observe({"a": 0.25 * k}, float(k))
+        assert optimizer.evidence().kept.tolist() == [True, True, False, False][: k + 1]
+    optimizer.result(), optimizer.evidence()
+    assert [a for a in asked if a in (0.0, 0.25, 0.5, 0.75)] == [0.0, 0.25, 0.5, 0.75]
 
 
 def test_initial_points_must_keep_them() -> None:

@@ -54,6 +54,17 @@ def test_a_limit_binds_if_a_better_value_was_measured_where_it_alone_was_broken(
     assert [each.slack for each in optimizer.result().limits] == [3.0, 5.0]
 
 
+def test_while_none_keeps_them_the_closest_is_the_best_of_result_and_explanation() -> None:
+    optimizer = Optimizer(SQUARE, limits=["latency <= 5"])
+    for k, latency in enumerate([9.0, 7.0, 5.5, 8.0]):
+        optimizer.observe([k, 2.5], float(k), {"latency": latency})
+    best = optimizer.best
+    assert best is not None
+    assert best.number == -3
+    assert optimizer.model().best == optimizer.explain([5, 2.5]).best == best
+    assert optimizer.predict([2, 2.5]).chance < 0.9 < optimizer.predict([0, 2.5]).chance
+
+
 def test_if_none_keeps_them_the_closest_is_shown() -> None:
     optimizer = Optimizer(SQUARE, limits=["latency <= 5"])
     for k, latency in enumerate([9.0, 5.5, 7.0]):

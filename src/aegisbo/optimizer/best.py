@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aegisbo.arrays import Array, Mask
+from aegisbo.arrays import Array
 from aegisbo.optimizer.policy import Policy
 from aegisbo.optimizer.trial import Trial
 from aegisbo.strategies.base import Evidence, Memory
@@ -30,29 +30,35 @@ class Best:
     remark: str
 
 
-def best_of(
-    done: Sequence[Trial], allowed: Mask, evidence: Evidence, policy: Policy, memory: Memory, number: int
-) -> Best | None:
+def best_of(done: Sequence[Trial], evidence: Evidence, policy: Policy, memory: Memory, number: int) -> Best | None:
     """The best of the trials with a value, which are the rows of the evidence; None if none of them is allowed.
 
-    If values are noisy it is the one with the best posterior mean. Points that keep all limits come first; if none
-    does, the one that comes closest.
+    If values are noisy it is the one with the best posterior mean.
     """
-    if not allowed.any():
+    if not done:
         return None
     losses, remark = _losses(evidence, policy, memory, number)
-    kept = evidence.kept & allowed
-    feasible = bool(kept.any())
-    first = int(np.where(kept, losses, np.inf).argmin() if feasible else _closest(evidence, allowed))
-    trial = done[first]
+    first = row_of_best(evidence, losses)
+    if first is None:
+        return None
+    trial, feasible = done[first], bool(evidence.kept[first])
     often = sum(other.params == trial.params for other in done) if evidence.noisy else 0
     again = f"This x was measured {often} times." if often > 1 else ""
     remarks = " ".join(filter(None, [remark, again, "" if feasible else BROKEN]))
     return Best(trial, float(losses[first]), losses, feasible, remarks)
 
 
-def _closest(evidence: Evidence, allowed: Mask) -> np.intp:
-    return np.where(allowed, shortfall(evidence), np.inf).argmin()
+def row_of_best(evidence: Evidence, losses: Array) -> int | None:
+    """The first of the lowest losses (n,) that keep all limits; if none does, the one that comes closest.
+
+    What breaks a constraint is never the best: None if that is all there is.
+    """
+    kept, allowed = evidence.kept, np.full(len(losses), True) if evidence.allowed is None else evidence.allowed
+    if not allowed.any():
+        return None
+    return int(
+        (np.where(kept, losses, np.inf) if kept.any() else np.where(allowed, shortfall(evidence), np.inf)).argmin()
+    )
 
 
 def _losses(evidence: Evidence, policy: Policy, memory: Memory, number: int) -> tuple[Array, str]:  # (n,)

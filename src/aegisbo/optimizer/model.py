@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from aegisbo.arrays import Array
+from aegisbo.optimizer.best import row_of_best
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.explanation import Explanation, Influence
 from aegisbo.optimizer.prediction import Prediction, predicted
@@ -48,19 +51,21 @@ class Model:
         return Explanation(params, trial, prediction, self.best, nearest, distance, influence)
 
     @property
-    def best(self) -> Trial:
-        """The best so far: by the posterior mean if values are noisy, else by the value measured."""
-        return self.done[int(self._levels().argmin())]
+    def best(self) -> Trial | None:
+        """The best so far, as the result has it; None if there is none yet."""
+        row = self._best[0]
+        return None if row is None else self.done[row]
 
-    def _levels(self) -> Array:  # (n,)
-        """What the points with a value are compared by, on the scale of the model."""
-        belief, kept = self.belief, self.evidence.kept
-        mean, measured = belief.gp.mean, belief.scale.standardized
-        levels = by_blocks(mean, self.evidence.X) if self.noisy else measured(self.evidence.y)
-        return np.where(kept, levels, np.inf) if kept.any() else levels
+    @cached_property
+    def _best(self) -> tuple[int | None, float]:
+        """Its row, and what it is compared by, on the scale of the model: anything is better than nothing."""
+        scale, losses = self.belief.scale, self.evidence.y
+        levels = by_blocks(self.belief.gp.mean, self.evidence.X) if self.noisy else scale.standardized(losses)
+        row = row_of_best(self.evidence, scale.measured(levels) if self.noisy else losses)
+        return row, math.inf if row is None else float(levels[row])
 
     def _predicted(self, Z: Array) -> Prediction:  # (m, width)
-        return predicted(self.belief, Z, float(self._levels().min()), self.direction)
+        return predicted(self.belief, Z, self._best[1], self.direction)
 
     def _influence(self, params: Params) -> dict[str, Influence]:
         """What each parameter would change if it alone went through its range, the most influential one first."""

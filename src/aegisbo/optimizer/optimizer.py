@@ -651,8 +651,8 @@ class Optimizer:
         """
         with self._lock:
             trials, done, evidence, memory = self.trials, self._trials.done(), self.evidence(), self._memory
-            allowed, ended, now = self._trials.allowed(), sum(self._trials.counts()), copy(self)
-        best = best_of(done, allowed, evidence, self._policy, memory, len(trials))
+            ended, now = sum(self._trials.counts()), copy(self)
+        best = best_of(done, evidence, self._policy, memory, len(trials))
         message = message or ("No trial has given a value." if best is None else "The best so far.")
         return Result(
             x=None if best is None else best.trial.x,

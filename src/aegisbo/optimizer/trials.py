@@ -29,6 +29,7 @@ class Trials:
         self.observed: list[Trial] = []
         self.results = 0  # how many have come in
         self._observed, self._asked = (Columns(space.cube.width, limits) for _ in range(2))
+        self._inside = np.empty(0, dtype=np.bool_)  # which of the first observed points with a value are allowed
 
     def copied(self) -> Trials:
         """The same, to go on independently."""
@@ -94,10 +95,11 @@ class Trials:
 
     def allowed(self) -> Mask:  # (n,)
         """Which of them keep the constraints, as far as these are here: points that were observed may break them."""
-        points = self._observed.points(DONE)
-        told = len(points) and not self.space.lacks_a_function
-        inside = self.space.cube.allowed(points) if told else np.full(len(points), True)
-        return np.append(inside, np.full(self._asked.count(DONE), True))
+        new = self._observed.points(DONE)[len(self._inside) :]
+        if len(new):  # each is asked for once: a constraint may be a function of the user's
+            inside = np.full(len(new), True) if self.space.lacks_a_function else self.space.cube.allowed(new)
+            self._inside = np.append(self._inside, inside)
+        return np.append(self._inside, np.full(self._asked.count(DONE), True))
 
     def evidence(self, losses: Array, timing: Timing | None, *, noisy: bool = False) -> Evidence:
         """What a strategy is shown: observed points first, then trials by number, whoever ended first.
@@ -107,7 +109,7 @@ class Trials:
             timing: how long evaluations took, where that matters.
             noisy: whether values are said to be noisy.
         """
-        sd = np.append(self._observed.sds(), self._asked.sds())
+        sd, allowed = np.append(self._observed.sds(), self._asked.sds()), self.allowed()
         return Evidence(
             X=np.vstack([self._observed.points(DONE), self._asked.points(DONE)]),
             y=losses,
@@ -118,6 +120,7 @@ class Trials:
             excess=self.excess(),
             sd=sd if sd.any() else None,
             noisy=noisy,
+            allowed=None if allowed.all() else allowed,
         )
 
     def timing(self, costly: bool, within: float | None) -> Timing:

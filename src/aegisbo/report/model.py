@@ -220,4 +220,4 @@ def _some_of(evidence: Evidence) -> list[int]:
 
 def _only(evidence: Evidence, rows: Sequence[int]) -> Evidence:
     failed = evidence.failed[: MOST - len(rows)]
-    return replace(evidence, X=evidence.X[list(rows)], y=evidence.y[list(rows)], failed=failed)
+    return replace(evidence.only(np.array(rows, dtype=np.intp)), failed=failed)

@@ -36,16 +36,21 @@ class Evidence:
     excess: Array | None = None  # (n, l) by how much they are beyond each limit, above 0 if they break it
     sd: Array | None = None  # (n,) standard deviations of the values, 0 where unknown; None if none is known
     noisy: bool = False  # whether the values are said to be noisy: the lowest one may be merely lucky
+    allowed: Mask | None = (
+        None  # (n,) whether they keep the constraints, which data from elsewhere may break; None: all
+    )
 
     @property
     def kept(self) -> Mask:  # (n,)
-        """Which finished points keep all limits."""
-        return np.full(len(self.y), True) if self.excess is None else np.all(self.excess <= 0.0, axis=1)
+        """Which finished points keep all limits and constraints, so that they may be the best."""
+        kept = np.full(len(self.y), True) if self.excess is None else np.all(self.excess <= 0.0, axis=1)
+        return kept if self.allowed is None else kept & self.allowed
 
     def only(self, rows: Index) -> Evidence:
         """The same with these finished points and no others."""
         sd, excess = (None if each is None else each[rows] for each in (self.sd, self.excess))
-        return replace(self, X=self.X[rows], y=self.y[rows], sd=sd, excess=excess)
+        allowed = None if self.allowed is None else self.allowed[rows]
+        return replace(self, X=self.X[rows], y=self.y[rows], sd=sd, excess=excess, allowed=allowed)
 
     @property
     def price(self) -> Durations | None:

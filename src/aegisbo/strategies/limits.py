@@ -81,7 +81,7 @@ def believe_in_limits(belief: Belief, evidence: Evidence, memory: Memory, rng: G
     """The belief that knows the limits, and a memory to learn on from; as it was if there are none."""
     excess = evidence.excess
     if excess is None:
-        return belief, memory
+        return (belief if evidence.kept.all() else _of_those_that_count(belief, evidence)), memory
     known, models = dict(memory.get(MEMORY, {})), []
     for k in range(excess.shape[1]):
         one = replace(evidence, y=excess[:, k], excess=None, sd=None)  # which is that of the value
@@ -89,15 +89,20 @@ def believe_in_limits(belief: Belief, evidence: Evidence, memory: Memory, rng: G
         models.append((quantity.gp, float(quantity.scale.standardized(np.zeros(1))[0])))
     keeping = Keeping(tuple(models))
     chance = keeping if belief.chance is None else Both(belief.chance, keeping)
-    good, best = best_first(evidence), belief.best
-    if evidence.kept.any():
-        best = float(belief.scale.standardized(evidence.y[evidence.kept]).min())
-    belief = replace(belief, chance=chance, success=belief.chance, keeping=keeping, best=best, good=good)
-    return belief, {**memory, MEMORY: known}
+    belief = replace(belief, chance=chance, success=belief.chance, keeping=keeping)
+    return _of_those_that_count(belief, evidence), {**memory, MEMORY: known}
+
+
+def _of_those_that_count(belief: Belief, evidence: Evidence) -> Belief:
+    """The belief whose best points keep all limits and constraints, as far as any does."""
+    kept, best = evidence.kept, belief.best
+    if kept.any():
+        best = float(belief.scale.standardized(evidence.y[kept]).min())
+    return replace(belief, best=best, good=best_first(evidence))
 
 
 def best_first(evidence: Evidence) -> Array:
-    """The points that keep all limits, the lowest value first; those that come closest if none does (k, width)."""
+    """The points that may be the best, the lowest value first; those that come closest if there is none (k, width)."""
     kept = evidence.kept
     if not kept.any():
         return evidence.X[np.argsort(shortfall(evidence), kind="stable")[:GOOD]]

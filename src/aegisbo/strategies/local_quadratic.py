@@ -52,7 +52,7 @@ class LocalQuadratic(ModelBased):
         kept = evidence.kept
         if not kept.all() and kept.sum() > evidence.cube.parameters:  # its center must keep all limits
             failed = np.vstack([evidence.failed, evidence.X[~kept]])
-            evidence = replace(evidence, X=evidence.X[kept], y=evidence.y[kept], failed=failed, excess=None)
+            evidence = replace(evidence.only(np.flatnonzero(kept)), failed=failed, excess=None)
         objective = local_model(evidence).improvement(evidence, belief.chance)
         choices = search_near(objective, evidence.cube, rng)
         return Decision(choices, {"move": "local"}, memory, objective.neighborhood.widths)

@@ -64,7 +64,7 @@ class ModelBased(KnownParameters, ABC):
         # Each step has its own stream, so that leaving out a fit changes no other draw.
         fitting, deciding, replacing, learning = rng.spawn(4)
         belief, memory = self.fitted(evidence, memory, fitting, learning)
-        if evidence.kept.any():
+        if belief.keeping is None or evidence.kept.any():
             decision = self.decide(belief, evidence, memory, deciding)
         else:
             choices = approach(belief, evidence, self.parts.search, self.parts.features, deciding)
