@@ -11,10 +11,12 @@ def as_number(value: object) -> float | None:
     """The value as a float, infinite if it is too large for one; None if it is not one real number."""
     array = getattr(sys.modules.get("numpy"), "ndarray", ())  # worker processes load NumPy only if they need it
     if isinstance(value, array) and value.size == 1:
-        value = value.item()
+        value = None if getattr(value, "mask", False) else value.item()  # what is masked is no number
     if isinstance(value, bool) or not isinstance(value, Real):
         return None
     try:
         return float(value)
     except OverflowError:
         return math.inf
+    except TypeError:  # NumPy calls a span of time an integer
+        return None

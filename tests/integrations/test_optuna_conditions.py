@@ -58,6 +58,20 @@ def test_conditions_are_told_from_trials() -> None:
     assert 0.4 < float(limit) <= 0.5
 
 
+def test_a_trial_between_the_steps_says_nothing_of_branches() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        return trial.suggest_int("n", 0, 10, step=2) if trial.suggest_categorical("kind", ["a", "b"]) == "a" else 1.0
+
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    study.enqueue_trial({"kind": "a", "n": 5})
+    with pytest.warns(UserWarning, match="out of range"):
+        study.optimize(objective, n_trials=1)
+    study.optimize(objective, n_trials=20)
+    assert study.trials[0].params == {"kind": "a", "n": 5}
+    space = joint_space(study.trials)
+    assert (set(space), conditions_of(study.trials, space)) == ({"kind", "n"}, {"n": {"kind": [0]}})
+
+
 def test_without_branches_there_are_no_conditions() -> None:
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
     study.optimize(lambda trial: trial.suggest_float("x", 0, 1) + trial.suggest_int("n", 1, 3), n_trials=5)

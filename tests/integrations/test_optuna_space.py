@@ -5,6 +5,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import optuna
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,6 +98,21 @@ def test_what_lies_between_the_steps_is_no_point(kind: FloatDistribution | IntDi
     whole = isinstance(kind, IntDistribution)
     for value in range(3, 31) if whole else np.linspace(kind.low, kind.high, 91).tolist():
         assert (one(kind).point({"p": value}) is not None) == kind._contains(value), value
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "step"), [(1e4, 1e4 + 1, 1e-5), (1550, 1551, 1e-6), (0, 1000, 1e-6), (1e9, 1e9 + 10, 0.1)]
+)
+def test_tiny_steps_far_from_zero_are_found_again(low: float, high: float, step: float) -> None:
+    kind = FloatDistribution(low, high, step=step)
+    drawn = optuna.samplers.RandomSampler(seed=0)
+    study = optuna.create_study(sampler=drawn)
+    for _ in range(200):
+        params = study.ask({"p": kind}).params  # as Optuna computes it
+        x = one(kind).point(params)
+        assert x is not None
+        assert one(kind).params(x)["p"] == pytest.approx(params["p"], abs=step / 4)
+        assert one(kind).point(one(kind).params(x)) == pytest.approx(x)
 
 
 def test_only_what_leaves_a_choice_is_chosen_in_the_order_of_names() -> None:

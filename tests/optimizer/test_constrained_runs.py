@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +180,19 @@ def test_without_an_allowed_point_anything_is_better_than_nothing() -> None:
     assert trial.params["a"] < trial.params["b"]
 
 
+def test_without_the_function_what_is_written_down_still_counts(tmp_path: Path) -> None:
+    pairs = [({"a": 0.9, "b": 0.1}, -5.0), ({"a": 0.6, "b": 0.9}, -4.0), ({"a": 0.1, "b": 0.2}, 3.0)]
+    for constraints, value in ((["a < b"], -4.0), (["a < b", first_half], 3.0)):
+        file = tmp_path / f"{len(constraints)}.db"
+        options: Any = {"constraints": constraints, "n_initial": 1, "budget": 1, "executor": "serial", "seed": 0}
+        result = minimize(lambda a, b: 9.0, {"a": (0, 1), "b": (0, 1)}, observed=pairs, study=file, **options)
+        assert result.fun == value
+    loaded = load(file)
+    assert loaded.fun == -4.0, "-5 breaks what is written down; of -4 only the function could tell"
+    assert loaded.message.endswith("one of the constraints is a function that is not here: x may break it.")
+    assert "not here" not in load(tmp_path / "1.db").message
+
+
 def test_a_function_is_asked_once_about_each_observed_point() -> None:
     asked: list[float] = []
 
@@ -190,7 +204,7 @@ def test_a_function_is_asked_once_about_each_observed_point() -> None:
     for k in range(4):
         optimizer.observe({"a": 0.25 * k}, float(k))
         assert optimizer.evidence().kept.tolist() == [True, True, False, False][: k + 1]
-    optimizer.result(), optimizer.evidence()
+    optimizer.result(), optimizer.evidence(), copy(optimizer).evidence()
     assert [a for a in asked if a in (0.0, 0.25, 0.5, 0.75)] == [0.0, 0.25, 0.5, 0.75]
 
 

@@ -136,6 +136,28 @@ def die_with_a_child_at_the_pipe(gate: str) -> float:
     os._exit(3)
 
 
+def fork_and(ending: str) -> float:
+    """Leave it to a copy of this process to come back from here, too, and see how that ends."""
+    child = os.fork()
+    if child == 0:
+        endings: dict[str, Callable[[], Any]] = {
+            "return": lambda: 1.0,
+            "exit": lambda: sys.exit(0),
+            "exit with 4": lambda: sys.exit(4),
+            "exit with words": lambda: sys.exit("words of the copy"),
+            "raise": lambda: _throw(ValueError("error of the copy")),
+        }
+        return endings[ending]()
+    return float(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])) + 0.5
+
+
+def read_all_input(kind: str) -> float:
+    """What this process, or a program that it starts, finds on standard input."""
+    if kind == "python":
+        return float(len(sys.stdin.read()))
+    return float(subprocess.run(["wc", "-c"], capture_output=True, check=True, timeout=60).stdout)
+
+
 def _exhaust_memory() -> float:
     import resource
 

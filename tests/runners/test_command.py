@@ -111,6 +111,28 @@ def test_a_name_that_is_no_parameter_is_refused_before_anything_runs(command: Co
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("folder", "./run", "cannot be called 'folder', which is the folder of each evaluation: rename it"),
+        ("PARAMETERS", "./run", "cannot be called 'PARAMETERS', which is the file in AEGISBO_PARAMETERS"),
+        ("SLOT", "./run", "cannot be called 'SLOT', which is the number of the worker in AEGISBO_SLOT"),
+        ("a=b", "./run", "cannot have a parameter called 'a=b': use letters, digits and _ in its name"),
+        ("learning-rate", "./run {learning-rate}", "cannot have a parameter called 'learning-rate'"),
+    ],
+)
+def test_a_parameter_that_a_command_cannot_pass_on_is_refused(name: str, text: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        minimize(Command(text), {name: (0.0, 1.0)}, budget=1)
+
+
+def test_a_name_with_a_dash_is_found_in_the_file() -> None:
+    code = 'import json, os; print(json.load(open(os.environ["AEGISBO_PARAMETERS"]))["learning-rate"])'
+    command = program(code)
+    command.require_known(["learning-rate"])
+    assert command(**{"learning-rate": 0.25}) == 0.25
+
+
 def test_a_program_is_minimized_like_a_function() -> None:
     result = minimize(
         program("import sys; print((float(sys.argv[1]) - 0.25) ** 2)", "{lr}"),

@@ -40,6 +40,30 @@ def test_anything_else_is_invalid(behavior: str) -> None:
     assert "it must return" in outcome.reason
 
 
+@pytest.mark.parametrize(
+    "answer", [np.ma.masked, np.ma.array([7.0], mask=[True]), np.ma.mean(np.ma.array([1.0], mask=[True]))]
+)
+def test_what_is_masked_is_no_value(answer: object) -> None:
+    outcome = evaluate(lambda x: answer, 0.0)
+    assert outcome.state == "invalid"
+    assert evaluate(lambda x: np.ma.array([7.0]), 0.0).value == 7.0
+
+
+def test_a_span_of_time_is_no_value() -> None:
+    assert evaluate(lambda x: np.timedelta64(5, "s"), 0.0).state == "invalid"
+
+
+def test_words_that_end_the_process_do_not_end_the_evaluation() -> None:
+    class Last(Exception):
+        def __str__(self) -> str:
+            raise SystemExit
+
+    def fail(x: float) -> float:
+        raise Last
+
+    assert evaluate(fail, 0.0).reason == "Last"
+
+
 def test_a_large_answer_is_shortened() -> None:
     assert len(evaluate(lambda x: "x" * 10_000, 0.0).reason) < 200
 

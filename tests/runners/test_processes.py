@@ -22,7 +22,9 @@ from pool_jobs import (
     Traveler,
     behave,
     die_with_a_child_at_the_pipe,
+    fork_and,
     loaded,
+    read_all_input,
     square,
     wait_for,
     wait_with_child,
@@ -88,6 +90,37 @@ def test_a_job_that_exhausts_memory_fails_alone() -> None:
         assert next_end(pool).outcome.reason.startswith("MemoryError")
         pool.submit(1, "value")
         assert next_end(pool).outcome.state == "done"
+
+
+@pytest.mark.parametrize("executor", ["processes", "threads", "serial"])
+@pytest.mark.parametrize(
+    ("ending", "code", "words"),
+    [
+        ("return", 0, ""),
+        ("exit", 0, ""),
+        ("exit with 4", 4, ""),
+        ("exit with words", 1, "words of the copy"),
+        ("raise", 1, "ValueError: error of the copy"),
+    ],
+)
+def test_a_copy_that_the_function_forks_ends_like_a_script_and_answers_nothing(
+    executor: str, ending: str, code: int, words: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with closing(make_pool(executor, fork_and, 1)) as pool:
+        for number in range(2):  # a second answer would be the next job's
+            pool.submit(number, ending)
+            job = next_end(pool)
+            assert (job.number, job.outcome.state, job.outcome.value) == (number, "done", code + 0.5)
+            said = job.outcome.output if executor == "processes" else capfd.readouterr().err
+            assert words in said
+
+
+@pytest.mark.parametrize("reader", ["python", "program"])
+def test_standard_input_is_empty_in_a_worker(reader: str) -> None:
+    with pool_of(read_all_input) as pool:
+        for number in range(2):
+            pool.submit(number, reader)
+            assert next_end(pool).outcome.value == 0.0
 
 
 def test_a_stopped_job_is_gone_with_all_that_it_started(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import aegisbo
 from aegisbo import Real, minimize
-from aegisbo.errors import InvalidInput, UnknownName
+from aegisbo.errors import InvalidInput, StudyError, UnknownName
 from aegisbo.optimizer import Optimizer, Settings
 from aegisbo.runners.work import work
 from aegisbo.study import Earlier
@@ -71,6 +71,20 @@ def test_the_new_study_needs_the_old_one_no_more(old: Path, tmp_path: Path) -> N
     assert result.nfev == 5
     found = replay(path)
     assert (found.decisions, found.differences) == (5, ())
+
+
+def test_pairs_may_follow_earlier_results_and_come_again(old: Path, tmp_path: Path) -> None:
+    path = tmp_path / "new.db"
+    pairs = [({"lr": 0.5, "wd": 1.0}, 3.0), ({"lr": 0.25, "wd": 1.5}, 2.0), ({"lr": 0.125, "wd": 0.5}, 1.0)]
+    calls: list[Any] = [old, [pairs[0], old], [old, *pairs[:2]], pairs, [pairs[0]]]
+    for budget, observed in enumerate(calls, start=1):
+        minimize(loss, NEW, budget=budget, n_initial=0, observed=observed, study=path, **SERIAL)
+    values = [value for *_, value, _ in observed_in(path)]
+    earlier = [trial.value for trial in aegisbo.load(old).trials if trial.params["lr"] >= 1e-3]
+    assert values == [*earlier, 3.0, 2.0, 1.0]
+    assert replay(path).faithful
+    with pytest.raises(StudyError, match=r"observed point 0 is .* in the study and .* in this call"):
+        minimize(loss, NEW, budget=9, observed=[pairs[1]], study=path, **SERIAL)
 
 
 def test_a_run_without_a_file_uses_them_too(old: Path) -> None:

@@ -82,11 +82,11 @@ def test_integers_get_equal_shares():
 def test_what_lies_between_integers_is_refused_with_the_nearest_one():
     space = Space({"k": Int(-2, 7, step=3)})
     assert space.check({"k": 4.0}) == {"k": 4}
-    for value, nearest in ((0, 1), (5.4, 4), (3.9999999, 4), (np.float64(6.5), 7)):
+    for value, nearest in ((0, 1), (5.4, 4), (4.0000000001, 4), (np.float64(6.5), 7)):
         with pytest.raises(InvalidInput) as error:
             space.check({"k": value})
         assert str(error.value) == (
-            f"Parameter 'k': {value:.8g} is not in Int(-2, 7, step=3): use {nearest}, or leave it out."
+            f"Parameter 'k': {float(value)!r} is not in Int(-2, 7, step=3): use {nearest}, or leave it out."
         )
 
 

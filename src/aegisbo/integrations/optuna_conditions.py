@@ -41,7 +41,7 @@ def conditions_of(trials: Sequence[FrozenTrial], space: Mapping[str, BaseDistrib
     sometimes = [name for name in space if any(name not in trial.params for trial in completed)]
     if not sometimes:
         return {}
-    rows = [_row(trial, space) for trial in completed]
+    rows = [row for trial in completed if (row := _row(trial, space)) is not None]
     parameters = {name: inner_parameter(kind) for name, kind in space.items()}
     return {name: _conditions(name, rows, parameters) for name in sometimes}
 
@@ -50,9 +50,10 @@ def _completed(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
     return [trial for trial in trials if trial.state == TrialState.COMPLETE]
 
 
-def _row(trial: FrozenTrial, space: Mapping[str, BaseDistribution]) -> Row:
+def _row(trial: FrozenTrial, space: Mapping[str, BaseDistribution]) -> Row | None:
+    """The values of a trial; None if one of them is none of its distribution, as a value that was enqueued may be."""
     values = {name: inner_value(trial.params[name], kind) for name, kind in space.items() if name in trial.params}
-    return {name: value for name, value in values.items() if value is not None}
+    return None if None in values.values() else values
 
 
 def _conditions(name: str, rows: Sequence[Row], parameters: Mapping[str, Parameter]) -> When | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -23,7 +24,7 @@ from aegisbo.space import Choice, Int, Real, Space
 from aegisbo.space.cube import ABSENT, Cube
 from aegisbo.space.parameters import LARGEST_INT, Parameter, When
 
-OFF_STEP = 1e-8  # by how much of a step Optuna lets a value miss one, because 0.1 is no sum of powers of two
+OFF_STEP = 1e-8  # by how much of a step a value may miss one, as Optuna has it: 0.1 is no sum of powers of two
 
 
 @dataclass(frozen=True)
@@ -116,10 +117,11 @@ def inner_value(value: Any, kind: BaseDistribution) -> Any:
         return None
     if kind.step is None:
         return number
-    steps = (number - kind.low) / kind.step
-    if abs(steps - round(steps)) > OFF_STEP:  # of a study whose steps were others
+    steps = round((number - kind.low) / kind.step)
+    rounding = 4 * math.ulp(max(abs(kind.low), abs(kind.high)))  # which may be more than that of a tiny step
+    if abs(kind.low + steps * kind.step - number) > max(OFF_STEP * kind.step, rounding):  # of other steps
         return None
-    return round(steps) if isinstance(kind, FloatDistribution) else number
+    return steps if isinstance(kind, FloatDistribution) else number
 
 
 def _outer(value: Any, kind: BaseDistribution) -> Any:

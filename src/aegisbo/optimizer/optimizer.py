@@ -13,7 +13,7 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput, NoModel, TrialError, UnknownName
 from aegisbo.number import as_number
-from aegisbo.optimizer.best import best_of
+from aegisbo.optimizer.best import UNSURE, best_of
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.explanation import Explanation
 from aegisbo.optimizer.limits import checked_measured, names_of, standings
@@ -34,6 +34,7 @@ from aegisbo.space.space import SpaceLike
 from aegisbo.strategies.base import Evidence, Memory, Strategy
 
 ADDED = "added"  # the move of a point that the user wants to be tried
+OBSERVED = {"move": "observed"}  # the note of a point that was observed elsewhere
 OLD_NAMES = {"expired": "lost"}  # states as version 0.1 called them
 
 
@@ -476,7 +477,7 @@ class Optimizer:
         """
         return self.learn(x, _outcome_of(y, sd, measured))
 
-    def learn(self, x: Any, outcome: Outcome) -> Trial:
+    def learn(self, x: Any, outcome: Outcome, note: Mapping[str, Any] = OBSERVED) -> Trial:
         """Take in how an evaluation elsewhere ended that has been judged already; `observe` comes here.
 
         Returns:
@@ -488,7 +489,7 @@ class Optimizer:
         outcome = self._complete(outcome)
         with self._lock:
             number = -1 - len(self._trials.observed)
-            trial = self._trials.add(number, x, note={"move": "observed"}, outcome=outcome)
+            trial = self._trials.add(number, x, note=dict(note), outcome=outcome)
             self._trials.results += 1
             return trial
 
@@ -654,12 +655,14 @@ class Optimizer:
             ended, now = sum(self._trials.counts()), copy(self)
         best = best_of(done, evidence, self._policy, memory, len(trials))
         message = message or ("No trial has given a value." if best is None else "The best so far.")
+        unsure = best is not None and best.trial.number < 0 and self.space.lacks_a_function
+        remarks = [message, "" if best is None else best.remark, UNSURE if unsure else ""]
         return Result(
             x=None if best is None else best.trial.x,
             fun=math.nan if best is None else self.direction.turned(best.loss),
             nfev=ended,
             success=best is not None and best.feasible,
-            ending=message if best is None else f"{message} {best.remark}".rstrip(),
+            ending=" ".join(filter(None, remarks)),
             trials=trials,
             best=None if best is None else best.trial,
             optimizer=now,

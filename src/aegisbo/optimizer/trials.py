@@ -35,7 +35,7 @@ class Trials:
         """The same, to go on independently."""
         copy = Trials(self.space, self.limits)
         copy.asked, copy.observed, copy.results = list(self.asked), list(self.observed), self.results
-        copy._asked, copy._observed = self._asked.copied(), self._observed.copied()
+        copy._asked, copy._observed, copy._inside = self._asked.copied(), self._observed.copied(), self._inside
         return copy
 
     def add(self, number: int, params: Any, outcome: Outcome | None = None, **rest: Any) -> Trial:
@@ -97,8 +97,7 @@ class Trials:
         """Which of them keep the constraints, as far as these are here: points that were observed may break them."""
         new = self._observed.points(DONE)[len(self._inside) :]
         if len(new):  # each is asked for once: a constraint may be a function of the user's
-            inside = np.full(len(new), True) if self.space.lacks_a_function else self.space.cube.allowed(new)
-            self._inside = np.append(self._inside, inside)
+            self._inside = np.append(self._inside, self.space.keeps_constraints(new))
         return np.append(self._inside, np.full(self._asked.count(DONE), True))
 
     def evidence(self, losses: Array, timing: Timing | None, *, noisy: bool = False) -> Evidence:

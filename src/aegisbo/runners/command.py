@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from aegisbo.study.objective import Objective
 
 FOLDER = "folder"  # {folder} is an empty folder for each evaluation, deleted afterwards
+TAKEN = {
+    FOLDER: "the folder of each evaluation",
+    "PARAMETERS": "the file in AEGISBO_PARAMETERS",
+    "SLOT": f"the number of the worker in {VARIABLE}",
+}
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 OPTION = re.compile(r"--?[A-Za-z][\w-]*")  # a word that belongs to the value after it
 NOT_STARTED = "The program could not be started"
@@ -88,10 +93,19 @@ class Command:
         """Check that every {name} is the name of a parameter; `minimize` calls this before anything runs.
 
         Raises:
-            InvalidInput: one is not.
+            InvalidInput: one is not, or a parameter has a name that a command cannot have.
         """
-        known = [*names, FOLDER]
-        for name in PLACEHOLDER.findall(" ".join((*self.arguments, self.value_file or ""))):
+        known, text = [*names, FOLDER], " ".join((*self.arguments, self.value_file or ""))
+        for name in known[:-1]:
+            if name in TAKEN:
+                raise InvalidInput(
+                    f"A parameter of a command cannot be called {name!r}, which is {TAKEN[name]}: rename it."
+                )
+            if "=" in name or "\0" in name or (f"{{{name}}}" in text and not PLACEHOLDER.fullmatch(f"{{{name}}}")):
+                raise InvalidInput(
+                    f"A command cannot have a parameter called {name!r}: use letters, digits and _ in its name."
+                )
+        for name in PLACEHOLDER.findall(text):
             if name not in known:
                 raise InvalidInput(f"{{{name}}} in the command is no parameter: use one of {', '.join(known)}.")
 

@@ -5,11 +5,14 @@ An evaluation always has an outcome, whatever the function does.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import perf_counter, time
-from traceback import format_exc
-from typing import Any
+from traceback import format_exc, print_exception
+from typing import Any, NoReturn
 
 from aegisbo.outcome import Outcome, judged
 from aegisbo.runners.protocol import StopRun
@@ -45,7 +48,8 @@ def evaluate(function: Callable[[Any], Any], x: Any, judge: Judge = judged, *, r
     Raises:
         StopRun: the run was ended while the function was running in this thread.
     """
-    began, begin = time(), perf_counter()
+    began, begin, process = time(), perf_counter(), os.getpid()
+    failure: BaseException | None = None
     try:
         outcome = judge(function(x))
     except StopRun:  # not an error of the function: the run ends around it
@@ -53,10 +57,33 @@ def evaluate(function: Callable[[Any], Any], x: Any, judge: Judge = judged, *, r
     except KeyboardInterrupt:  # Ctrl-C also reaches processes that others started: the point is not to blame
         outcome = Outcome("lost", reason="Interrupted by Ctrl-C.")
     except BaseException as error:  # sys.exit() in the function ends the evaluation, not the worker
-        if raising:
+        if raising and os.getpid() == process:
             raise
-        outcome = _failure(error)
+        outcome, failure = _failure(error), error
+    if os.getpid() != process:
+        _end_of_a_fork(failure)
     return replace(outcome, seconds=perf_counter() - begin, began=began)
+
+
+def _end_of_a_fork(error: BaseException | None) -> NoReturn:
+    """End a process that the function has forked and that came back from it, as if it were a script.
+
+    The evaluation is its parent's, and so are the pipe to the driver and the study: a second answer would be taken for
+    that of the next point.
+    """
+    code: object = 0
+    if isinstance(error, SystemExit):
+        code = error.code or 0
+    elif error is not None:
+        print_exception(error)
+        code = 1
+    if not isinstance(code, int):  # as sys.exit("words") has it
+        sys.stderr.write(f"{code}\n")
+        code = 1
+    with suppress(Exception):  # the function may have closed it
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code & 0xFF)
 
 
 def _failure(error: BaseException) -> Outcome:
@@ -69,5 +96,5 @@ def in_words(error: BaseException) -> str:
     """The kind of an exception and what it says, if it can."""
     try:
         return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    except Exception:
+    except BaseException:  # whatever it is: an evaluation must have an outcome
         return type(error).__name__

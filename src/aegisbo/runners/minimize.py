@@ -31,7 +31,7 @@ from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import Space, SpaceLike
 from aegisbo.strategies.base import Strategy
 from aegisbo.study import Study
-from aegisbo.study.observations import Observation, news_among
+from aegisbo.study.observations import EARLIER, Observation, news_among
 
 
 def minimize(
@@ -245,8 +245,8 @@ class _Unsaved(Unrecorded):
 
     def learn(self, lists: Iterable[Sequence[Observation]]) -> None:
         """Add results of earlier runs."""
-        for params, outcome in news_among(lists, ()):
-            self.optimizer.learn(params, outcome)
+        for params, outcome in list(news_among(lists, self.optimizer.observed)):
+            self.optimizer.learn(params, outcome, EARLIER)
 
     def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
         """Do nothing."""

@@ -236,10 +236,16 @@ class Constraints:
         verdicts = zip(self.rules, self.verdicts(Z, active), strict=True)
         return [rule.text for rule, verdict in verdicts if not verdict.holds.any()]
 
+    @cached_property
+    def here(self) -> Constraints:
+        """Those of them that are no function which is known by name only."""
+        there = [rule for rule in self.rules if isinstance(rule, Expression) or rule.call is not None]
+        return replace(self, rules=tuple(there))
+
     @property
     def absent(self) -> bool:
         """Whether one is a function that is not here."""
-        return any(isinstance(rule, Function) and rule.call is None for rule in self.rules)
+        return self.here.rules != self.rules
 
 
 def decoded(parameter: Parameter, block: Array) -> Column:  # (m, its width) -> (m,)

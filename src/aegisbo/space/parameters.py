@@ -128,7 +128,7 @@ class Int:
         number = _within(_number(value, "the value"), self)
         nearest = self._at(self._level(number))
         if nearest != number:
-            raise InvalidInput(f"{number:.8g} is not in {self}: use {nearest}, or leave it out.")
+            raise InvalidInput(f"{number!r} is not in {self}: use {nearest}, or leave it out.")
         return nearest
 
     def encode(self, value: int) -> list[float]:

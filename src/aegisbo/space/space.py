@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from aegisbo.arrays import Array, as_vector, frozen
+from aegisbo.arrays import Array, Mask, as_vector, frozen
 from aegisbo.errors import InvalidInput
 from aegisbo.space.branches import Branches
 from aegisbo.space.conditions import branches_of, in_words
@@ -119,9 +119,16 @@ class Space:
         return isinstance(self.cube.rules, Constraints) and bool(self.cube.rules.absent)
 
     def broken(self, params: Params) -> list[str]:
-        """The constraints that values break which have been checked."""
+        """The constraints that values break which have been checked, as far as these are here."""
         rules, z = self.cube.rules, self.encoded(params)[None]
-        return [] if not isinstance(rules, Constraints) or rules.absent else rules.broken(z, self.cube.active(z))
+        return rules.here.broken(z, self.cube.active(z)) if isinstance(rules, Constraints) else []
+
+    def keeps_constraints(self, Z: Array) -> Mask:  # (m, width) -> (m,)
+        """Which points keep the constraints, as far as these are here."""
+        rules = self.cube.rules
+        if not isinstance(rules, Constraints) or not rules.here.rules:
+            return np.full(len(Z), True)
+        return rules.here.allow(Z, self.cube.active(Z))
 
     def require_allowed(self, params: Params) -> None:
         """Refuse values, which have been checked, that break a constraint.
@@ -157,7 +164,7 @@ class Space:
         return Cube(axes, self.branches, Constraints(self.constraints, self.parameters) if self.constraints else None)
 
     def check(self, x: object) -> Params:
-        """The values of `x` by name, moved to the nearest point of the grid where there is one.
+        """The values of `x` by name.
 
         Args:
             x: a point in the form that the function receives, or a dict by name.
@@ -166,8 +173,8 @@ class Space:
             A dict of the parameters that are there.
 
         Raises:
-            InvalidInput: a name or a value is missing, or a value is out of bounds or not among the choices, or is
-                given for a parameter that is not there.
+            InvalidInput: a name or a value is missing, or a value is out of bounds, between two integers or not among
+                the choices, or is given for a parameter that is not there.
         """
         values = self._by_name(x)
         checked = {}

@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from aegisbo.errors import AegisError, StudyError
 from aegisbo.optimizer import Optimizer, Settings
-from aegisbo.optimizer.optimizer import ADDED
+from aegisbo.optimizer.optimizer import ADDED, OBSERVED
 from aegisbo.outcome import Outcome
 from aegisbo.space import Space
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
@@ -81,7 +81,7 @@ class History:
         elif event.kind == "added":
             self.state["added"].append(body["params"])
         elif event.kind == "observed":
-            self.state["observed"].append({"number": event.number, "note": {"move": "observed"}, **body})
+            self.state["observed"].append({"number": event.number, "note": OBSERVED, **body})
         elif event.kind in ("retried", "forgotten"):
             self._think_again(event.kind, body["numbers"])
         elif event.kind == "widened":  # what was learned of the old cube does not hold in the new one
@@ -118,7 +118,7 @@ def follow(optimizer: Optimizer, event: Event) -> None:
     elif event.kind in ENDINGS and event.number is not None:
         optimizer.end(event.number, outcome_of(event))
     elif event.kind == "observed":
-        optimizer.learn(body["params"], outcome_of(event))
+        optimizer.learn(body["params"], outcome_of(event), body.get("note", OBSERVED))
     elif event.kind == "added":
         optimizer.enqueue(body["params"])
     elif event.kind == "retried":

@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from aegisbo.optimizer import Trial
+from aegisbo.optimizer.optimizer import OBSERVED
 from aegisbo.outcome import Outcome
 from aegisbo.space import Params
 
+EARLIER = {**OBSERVED, "earlier": True}  # the note of a result that came with an earlier run, not as a pair
 Observation = tuple[Params, Outcome]  # a point of the space, and how its evaluation ended elsewhere
 
 
@@ -30,6 +32,7 @@ def described(trial: Trial) -> dict[str, object]:
     """What a study writes down of a point that was observed elsewhere."""
     known: dict[str, object] = {"measured": dict(trial.measured)} if trial.measured else {}
     known |= {} if trial.sd is None else {"sd": trial.sd}
+    known |= {"note": EARLIER} if trial.note == EARLIER else {}
     return {"params": trial.params, "state": trial.state, "value": trial.value, "reason": trial.reason, **known}
 
 

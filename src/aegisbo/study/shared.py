@@ -29,7 +29,7 @@ from aegisbo.study.history import follow, optimizer_after
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.objective import Objective
-from aegisbo.study.observations import Observation, described, news_among
+from aegisbo.study.observations import EARLIER, Observation, described, news_among
 from aegisbo.study.store import Event, Store
 from aegisbo.study.study import agreed, as_event, begin, settings_of
 from aegisbo.study.terms import FOR_COPIES
@@ -203,7 +203,7 @@ class Shared:
         with self._writing():
             known = optimizer_after(self._store.events()).observed
             for k, (params, outcome) in enumerate(list(news_among(lists, known)), start=1 + len(known)):
-                trial = Trial(-k, None, params).after(outcome)
+                trial = Trial(-k, None, params, note=EARLIER).after(outcome)
                 self._append("observed", trial.number, described(trial))
         self.catch_up()
 

@@ -22,7 +22,7 @@ from aegisbo.study.edit import without_value
 from aegisbo.study.history import SETTINGS, optimizer_after
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.objective import AnotherObjective, Objective
-from aegisbo.study.observations import Observation, described, news_among
+from aegisbo.study.observations import EARLIER, Observation, described, news_among
 from aegisbo.study.store import Event, Store, read_events
 
 WITH_LIMITS = 4  # the schema of a study that has limits, which older versions would ignore
@@ -145,24 +145,24 @@ class Study:
         """
         if not pairs:
             return
-        known = self.optimizer.observed
+        known = [trial for trial in self.optimizer.observed if trial.note != EARLIER]
         fresh = Optimizer.from_settings(self.optimizer.settings)
         given = [fresh.observe(*pair) for pair in pairs]
         for k, (old, new) in enumerate(zip(known, given, strict=False)):
-            if old != new:
+            if described(old) != described(new):
                 raise StudyError(
                     f"{self.path} holds another run: observed point {k} is {_told(old)} in the study and {_told(new)} "
                     "in this call. Use another file, or give the same points first and new ones after them."
                 )
-        for trial, pair in zip(given[len(known) :], pairs[len(known) :], strict=True):
+        for pair in pairs[len(known) :]:
+            trial = self.optimizer.observe(*pair)
             self.seen = self._store.append("observed", trial.number, described(trial))
-            self.optimizer.observe(*pair)
 
     def learn(self, lists: Iterable[Sequence[Observation]]) -> None:
         """Add results of earlier runs, all or none of them; those that are there already are not added again."""
         with self._store.transaction():
             for params, outcome in list(news_among(lists, self.optimizer.observed)):
-                trial = self.optimizer.learn(params, outcome)
+                trial = self.optimizer.learn(params, outcome, EARLIER)
                 self.seen = self._store.append("observed", trial.number, described(trial))
 
     def requests(self) -> list[Event]:

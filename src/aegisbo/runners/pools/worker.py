@@ -70,10 +70,10 @@ def _kill_group() -> None:
 
 def _serve() -> None:
     """Evaluate one point after another until the driver closes the pipe."""
-    points, outcomes = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    points, outcomes = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # neither the function nor a program that it starts must read points
     _keep_nothing_back()
-    sys.stdin = open(os.devnull)  # noqa: SIM115 - for good: the function must not read points
     received: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_receive, args=(points, received), daemon=True).start()
     send = partial(_send, outcomes)
