@@ -8,6 +8,7 @@ import io
 import json
 import logging
 import re
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -291,6 +292,40 @@ def test_a_file_that_is_not_there_is_said_so(folder: Path, command: str) -> None
     with pytest.raises(AegisError, match=r"no study file nothing\.db"):
         call(command, "nothing.db", *["3"] * (command == "forget"))
     assert not Path("nothing.db").exists()
+
+
+@pytest.mark.parametrize("command", [("export", "run.db"), ("report", "run.db")])
+@pytest.mark.parametrize("file", ["run.db", "other.db", "link.csv"])
+def test_no_command_writes_over_a_study(folder: Path, command: tuple[str, ...], file: str) -> None:
+    minimized("mine:f", "--budget", "4", "--study", "run.db")
+    shutil.copy("run.db", "other.db")
+    Path("link.csv").symlink_to("other.db")
+    before = Path("other.db").read_bytes()
+    with pytest.raises(InvalidInput, match=rf"^{file} is a study, which would be lost: name another file\.$"):
+        call(*command, "-o", file)
+    assert len(read_events(Path("run.db"))) > 5
+    assert Path("other.db").read_bytes() == before
+
+
+def test_a_study_that_is_called_like_its_page_is_not_written_over(folder: Path) -> None:
+    minimized("mine:f", "--budget", "4", "--study", "run.html")
+    with pytest.raises(InvalidInput, match=r"^run\.html is a study"):
+        call("report", "run.html")
+    assert read_events(Path("run.html"))
+
+
+def test_an_export_of_nothing_leaves_what_was_there(folder: Path) -> None:
+    Path("keep.csv").write_text("mine")
+    with pytest.raises(StudyError, match=r"There is no study file nosuch\.db"):
+        call("export", "nosuch.db", "-o", "keep.csv")
+    assert Path("keep.csv").read_text() == "mine"
+
+
+@pytest.mark.parametrize("command", ["report", "serve", "show", "export"])
+@pytest.mark.parametrize("name", [".", "/", ""])
+def test_a_folder_is_no_study(folder: Path, command: str, name: str) -> None:
+    with pytest.raises(StudyError, match=r"is a directory: name a file|There is no study file"):
+        call(command, name)
 
 
 def test_time_may_be_the_cost(folder: Path) -> None:

@@ -113,6 +113,23 @@ def test_an_export_that_cannot_be_made_says_why(study_file: Path) -> None:
         call("--storage", url)
 
 
+@pytest.mark.parametrize(
+    "storage", ["foo://x", "plainname", "", "sqlite:////nonexistent/o.db", "/nonexistent/x.log", "mysql://u@h/db"]
+)
+def test_a_storage_that_cannot_be_used_gets_one_sentence(study_file: Path, storage: str) -> None:
+    with pytest.raises(
+        InvalidInput, match=r"cannot be used \(.*\): give a URL such as sqlite:///optuna.db, or a journal"
+    ):
+        export(study_file, storage)
+
+
+def test_no_study_of_ours_becomes_a_database_of_optuna(study_file: Path) -> None:
+    before = study_file.read_bytes()
+    with pytest.raises(InvalidInput, match=r"run\.db is a study of its own: name another file for Optuna's"):
+        export(study_file, f"sqlite:///{study_file}")
+    assert study_file.read_bytes() == before
+
+
 def test_steps_on_a_logarithmic_scale_are_left_out(tmp_path: Path) -> None:
     space = {"units": aegisbo.Int(8, 64, log=True, step=8)}
     aegisbo.minimize(lambda units: 1.0 / units, space, budget=4, executor="serial", study=tmp_path / "run.db")

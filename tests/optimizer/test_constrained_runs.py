@@ -208,6 +208,26 @@ def test_a_function_is_asked_once_about_each_observed_point() -> None:
     assert [a for a in asked if a in (0.0, 0.25, 0.5, 0.75)] == [0.0, 0.25, 0.5, 0.75]
 
 
+@pytest.mark.parametrize("equation", ["a + b == 1", "a == 2 * b", "a <= 0"])
+@pytest.mark.parametrize("more", [{}, {"c": Real(0, 1), "n": Int(0, 3)}])
+def test_what_holds_at_corners_only_leaves_no_room(equation: str, more: dict[str, Any]) -> None:
+    with pytest.raises(
+        InvalidInput, match=f"No point of the space was found that fulfills the constraint {equation[:3]}"
+    ):
+        Optimizer({"a": (0, 1), "b": (0, 1), **more}, constraints=[equation])
+
+
+@pytest.mark.parametrize(
+    "constraints", [["a - b <= 1e-6", "b - a <= 1e-6"], ["a + b <= 1e-8"], ["n == 2 * m + 1"], ["n + m == 3000"]]
+)
+def test_what_is_thin_or_of_whole_numbers_has_room(constraints: list[str]) -> None:
+    space = {"a": Real(0, 1), "b": Real(0, 1), "n": Int(0, 3000), "m": Int(0, 3000)}
+    optimizer = Optimizer(space, constraints=constraints, seed=0)
+    asked = [optimizer.ask().params for _ in range(8)]
+    assert all(not optimizer.space.broken(params) for params in asked)
+    assert len({tuple(params.values()) for params in asked}) == 8
+
+
 def test_initial_points_must_keep_them() -> None:
     with pytest.raises(InvalidInput, match=r"initial holds .*'a': 0.9.*, which breaks the constraint a < b"):
         Optimizer({"a": (0, 1), "b": (0, 1)}, constraints=["a < b"], initial=[{"a": 0.9, "b": 0.1}])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from io import StringIO
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from aegisbo.cli.study_file import StudyFile
+from aegisbo.cli.writing import require_writable, write_whole
 from aegisbo.errors import InvalidInput, MissingExtra, UnknownName
 
 
@@ -36,11 +38,10 @@ def export(
     if output is None:
         write(study, to, sys.stdout)
         return
-    try:
-        with output.open("w", encoding="utf-8", newline="") as file:
-            write(study, to, file)
-    except OSError as error:
-        raise InvalidInput(f"{output} cannot be written: {error.strerror}.") from error
+    require_writable(output)
+    table = StringIO()
+    write(study, to, table)
+    write_whole(output, table.getvalue())
 
 
 def _to_optuna(study: Path, storage: str, name: str | None) -> None:

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from aegisbo.cli.study_file import StudyFile
-from aegisbo.cli.writing import require_writable
-from aegisbo.errors import InvalidInput
+from aegisbo.cli.writing import require_writable, write_whole
 
 
 def report(
@@ -25,11 +24,9 @@ def report(
     from aegisbo.report.html import report as page_of
     from aegisbo.report.record import Record
 
+    record = Record.of_study(study)
     file = study.with_suffix(".html") if output is None else output
     require_writable(file)
-    page = page_of(Record.of_study(study))
-    try:
-        file.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise InvalidInput(f"{file} cannot be written: {error.strerror}.") from error
+    page = page_of(record)
+    write_whole(file, page)
     typer.echo(f"{file} ({len(page.encode()) / 1e3:.0f} kB): open it in a browser.")

@@ -27,7 +27,7 @@ def serve(
     from aegisbo.report.server import server_of
 
     for study in studies:
-        if not study.exists():
+        if not study.is_file():
             raise StudyError(f"There is no study file {study}: check the name.")
     server = server_of(studies, port)
     typer.echo(f"{server.address} shows {', '.join(map(str, studies))}. Ctrl-C ends it.")

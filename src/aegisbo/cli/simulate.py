@@ -10,7 +10,7 @@ from rich.console import Console
 
 from aegisbo.cli.instances import Instance, Instances, with_instances
 from aegisbo.cli.run_options import Ahead
-from aegisbo.cli.writing import require_writable
+from aegisbo.cli.writing import require_writable, write_whole
 
 PROBLEMS = ["Hartmann6"]
 STRATEGIES = ["aegis"]
@@ -98,4 +98,4 @@ def simulate(
     if json == STANDARD_OUTPUT:
         typer.echo(simulations.as_json(records))
     elif json is not None:
-        json.write_text(simulations.as_json(records) + "\n", encoding="utf-8")
+        write_whole(json, simulations.as_json(records) + "\n")

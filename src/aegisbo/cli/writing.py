@@ -1,4 +1,4 @@
-"""Whether a file that a command is to write can be written, asked before the work begins."""
+"""The file that a command is to write: asked for before the work begins, and written when all of it is known."""
 
 from __future__ import annotations
 
@@ -9,6 +9,18 @@ from aegisbo.errors import InvalidInput
 
 
 def require_writable(file: Path) -> None:
-    """Refuse a file in a folder that does not exist or is not ours."""
+    """Refuse a file in a folder that does not exist or is not ours, and a study, which nothing could bring back."""
+    from aegisbo.study.store import is_study
+
     if not os.access(file.parent, os.W_OK):
         raise InvalidInput(f"{file} cannot be written: give a file in a folder that exists and is yours.")
+    if is_study(file):
+        raise InvalidInput(f"{file} is a study, which would be lost: name another file.")
+
+
+def write_whole(file: Path, text: str) -> None:
+    """Write a text with its ends of lines as they are."""
+    try:
+        file.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be written: {error.strerror}.") from error

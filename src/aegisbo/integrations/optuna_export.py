@@ -21,7 +21,7 @@ from aegisbo.outcome import FAILURES
 from aegisbo.space import Choice, Int
 from aegisbo.space.parameters import Parameter
 from aegisbo.study.history import ENDINGS, optimizer_after
-from aegisbo.study.store import Event, read_events
+from aegisbo.study.store import Event, is_study, read_events
 
 
 def export(path: str | os.PathLike[str], storage: str, name: str | None = None) -> optuna.Study:
@@ -40,6 +40,14 @@ def export(path: str | os.PathLike[str], storage: str, name: str | None = None) 
         study = optuna.create_study(storage=_storage(storage), study_name=name, direction=direction)
     except optuna.exceptions.DuplicatedStudyError:
         raise InvalidInput(f"{storage} already has a study {name!r}: choose another --name.") from None
+    except InvalidInput:
+        raise
+    except Exception as error:  # of SQLAlchemy, of the driver of a database, of the system
+        said = str(error).partition("\n")[0]
+        raise InvalidInput(
+            f"{storage!r} cannot be used ({type(error).__name__}: {said}): give a URL such as sqlite:///optuna.db, or "
+            "a journal file such as optuna.log, in a folder that exists."
+        ) from error
     distributions = {name: _distribution(kind) for name, kind in optimizer.space.parameters.items()}
     asked = {event.number: event for event in events if event.kind == "asked"}
     ended = {event.number: event for event in events if event.kind in ENDINGS}
@@ -55,6 +63,9 @@ def export(path: str | os.PathLike[str], storage: str, name: str | None = None) 
 
 def _storage(text: str) -> str | optuna.storages.BaseStorage:
     if not text.endswith((".log", ".journal")):
+        file = text.removeprefix("sqlite:///")
+        if is_study(Path(file)):
+            raise InvalidInput(f"{file} is a study of its own: name another file for Optuna's.")
         return text
     return optuna.storages.JournalStorage(JournalFileBackend(text))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,8 @@ TIMES = 16  # this often, before they are led towards the constraints
 ROUNDS = 60  # of that
 KEPT = 64
 HALVINGS = 30
-TRIES = 8  # rounds of rejection in a draw
+TRIES = 8  # rounds of rejection in a draw, and looks at each distance around a point
+ROOM = 10.0 ** -np.arange(2, 11)  # distances at which there must be allowed points around one
 
 
 def first_allowed(cube: Cube) -> Array:
@@ -34,12 +36,26 @@ def first_allowed(cube: Cube) -> Array:
             0.3 * 0.85**k * rng.standard_normal((LOOKED_AT, cube.width)) * (rng.random((LOOKED_AT, cube.width)) < 0.5)
         )
         Z = cube.round_all(np.clip(best[rng.integers(len(best), size=LOOKED_AT)] + steps, 0.0, 1.0))
-        inside = Z[cube.allowed(Z)]
+        inside = _with_room(cube, Z[cube.allowed(Z)][:KEPT], rng)
         if len(inside):
-            return inside[:KEPT]
+            return inside
         Z = np.vstack([best, Z])
         best = Z[np.argsort(cube.violation(Z), kind="stable")[:KEPT]]
     return Z[:0]
+
+
+def _with_room(cube: Cube, Z: Array, rng: Generator) -> Array:
+    """Those of some allowed points (m, width) near which others are allowed that differ in all real coordinates.
+
+    An equation between real numbers leaves no room, but corners of the cube may solve it.
+    """
+    room = np.full(len(Z), False)
+    real = np.repeat([axis.size == math.inf for axis in cube.axes], [axis.width for axis in cube.axes])
+    for size in np.repeat(ROOM, TRIES):
+        steps = size * rng.uniform(-1.0, 1.0, Z.shape) * real
+        beyond = (Z + steps < 0.0) | (Z + steps > 1.0)
+        room |= cube.allowed(Z + np.where(beyond, -steps, steps))
+    return np.asarray(Z[room])
 
 
 def draw(cube: Cube, rng: Generator, count: int) -> Array:

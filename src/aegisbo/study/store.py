@@ -72,6 +72,7 @@ class Store:
             if beside:
                 pass
             elif path.exists():
+                _require_no_folder(path)
                 with closing(_reader(path, alone=_unused(path, shared=shared))) as look:
                     _require_study(look, path)
                 if not os.access(path, os.W_OK):  # SQLite would notice it too late to leave no log behind
@@ -226,10 +227,21 @@ def _create(path: Path) -> None:
         draft.unlink(missing_ok=True)
 
 
+def is_study(path: Path) -> bool:
+    """Whether a file calls itself a study, however damaged the rest of it is."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(72)
+    except OSError:
+        return False
+    return head.startswith(b"SQLite format 3\0") and head[68:] == APPLICATION.to_bytes(4, "big")
+
+
 def read_events(path: Path) -> list[Event]:
     """All events of a study, also while another process writes to it; no file is made beside it."""
     if not path.exists():
         raise StudyError(f"There is no study file {path}: check the name.")
+    _require_no_folder(path)
     with _explained(path):
         events = _undisturbed(path)
     if not events:
@@ -289,15 +301,19 @@ def _unused(path: Path, *, shared: bool) -> bool:
     return header[WITH_LOG:] == b"\x02"  # copies keep no write-ahead log
 
 
+def _require_no_folder(path: Path) -> None:
+    if path.is_dir():
+        raise StudyError(f"{path} is a directory: name a file.")
+
+
 def _reader(path: Path, *, alone: bool) -> sqlite3.Connection:
     """A connection that changes nothing; `alone` says that there is no log and nobody writes.
 
     Else SQLite would make a log and an index beside the file, which a reader cannot remove. Who died while it wrote
     without a write-ahead log has left a journal: only who may write can read past it, and so SQLite tidies up.
     """
-    if path.is_dir() or path.stat().st_size == 0:
-        what = "is a directory: name a file" if path.is_dir() else "is empty: name another file, or delete it"
-        raise StudyError(f"{path} {what}.")
+    if path.stat().st_size == 0:
+        raise StudyError(f"{path} is empty: name another file, or delete it.")
     mode = "rw" if _beside(path, "-journal").exists() else "ro"
     address = f"{path.absolute().as_uri()}?mode={mode}{'&immutable=1' * alone}"
     return sqlite3.connect(address, PATIENCE, uri=True)
