@@ -8,7 +8,7 @@ import statistics
 import numpy as np
 import pytest
 
-from aegisbo.gp.output_transform import scale_of, soft_scale_of
+from aegisbo.gp.output_transform import scale_of, soft_scale_of, without_penalties
 
 SHAPES = {
     "two": np.array([3.0, -1.0]),
@@ -107,6 +107,29 @@ def test_the_soft_scale_keeps_the_order_and_tames_an_outlier():
     assert (np.diff(z) > 0.0).all()
     assert np.ptp(z[:20]) > 50 * np.ptp(standardized(y)[:20])
     assert np.isfinite(soft_scale_of(y).measured(np.array([-1e4, 1e4]))).all()
+
+
+@pytest.mark.parametrize(
+    ("y", "expected"),
+    [
+        ([3.0, 1e30, 1.0, 1e30, 2.0], [3.0, 1.0, 2.0]),
+        ([1.7e308, -1.7e308, 3.0], [1.7e308, -1.7e308, 3.0]),
+        ([1.0, 1e12, 1e30, 2.0], [1.0, 2.0]),
+        ([5.0, 1e30], [5.0, 1e30]),  # of two kinds nobody knows which is strange
+        ([1e-9, 100.0, 90.0, 1e-12], [1e-9, 100.0, 90.0, 1e-12]),  # low values that have been found
+        ([1e6, 0.0, 2.0], [1e6, 0.0, 2.0]),
+        ([4.0], [4.0]),
+    ],
+)
+def test_penalties_are_told_from_values(y, expected):
+    assert without_penalties(np.array(y)).tolist() == expected
+
+
+def test_penalties_among_the_first_values_do_not_widen_the_unit():
+    y = np.append([1e30, 3.0, 1e30, 1.0, 1e30, 2.0], np.linspace(0.0, 0.1, 20))
+    wide = soft_scale_of(y, early=6)
+    assert wide.unit * wide.size == pytest.approx(0.3 * statistics.median([3.0, 1.0, 2.0, *y[6:9]]))
+    assert np.unique(wide.standardized(y[6:]).round(6)).size == 20, "low values are told apart"
 
 
 @pytest.mark.parametrize("penalty", [1e6, 1e30, 1e300, 1.7e308])

@@ -530,7 +530,7 @@ class TestMarks:
 
     def test_the_page_of_the_report_has_the_same_moves_shapes_and_colors(self) -> None:
         shapes = {"o": "circle", "s": "square", "^": "up", "D": "diamond", "v": "down", "P": "plus", "h": "hexagon"}
-        shapes |= {"*": "star", "p": "pentagon", "<": "left"}
+        shapes |= {"*": "star", "p": "pentagon", "<": "left", ">": "right"}
         light, *_ = page_colors()
         found = {move: (light[move], shape) for move, (_, shape) in page_moves().items()}
         assert found == {

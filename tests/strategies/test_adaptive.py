@@ -10,18 +10,20 @@ from contracts.strategy_contract import StrategyContract
 from scipy.stats import norm
 
 from aegisbo import Int, Optimizer
-from aegisbo.gp import additive_fit
+from aegisbo.gp import additive_fit, quadratic_model
 from aegisbo.gp.additive_model import AdditiveHyperparameters
 from aegisbo.gp.output_transform import soft_scale_of
 from aegisbo.runners.loop import run
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import law_from_text
 from aegisbo.space.cube import Continuous, Cube
-from aegisbo.strategies import aegis, surrogates
+from aegisbo.strategies import aegis, moves, surrogates, thompson
 from aegisbo.strategies.aegis import early_unit, preference
 from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.local_quadratic import local_model
 from aegisbo.strategies.presets import ADAPTIVE, MODERN
 from aegisbo.strategies.registry import resolve
+from aegisbo.strategies.surrogates import Belief
 
 
 @pytest.mark.long
@@ -50,6 +52,69 @@ def evidence_of(X, y) -> Evidence:
 
 def learn(evidence, memory=None):
     return ADAPTIVE.surrogate.fit(evidence, memory or {}, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("penalty", [1e30, 1.7e308])
+def test_penalties_among_the_first_values_do_not_make_it_content(penalty):
+    optimizer = Optimizer([(0, 1), (0, 1)], seed=2)
+    for _ in range(45):
+        trial = optimizer.ask()
+        a, b = trial.x
+        optimizer.tell(trial, penalty if a + b > 0.8 else (a - 0.3) ** 2 + 2 * (b - 0.25) ** 2)
+    assert sum(trial.value == penalty for trial in optimizer.trials[:4]) >= 2
+    assert optimizer.best.value < 1e-12, "0.004 when penalties counted among the first values"
+
+
+def test_uncertain_values_are_not_looked_at_as_measured():
+    """One value that is much lower, and that hardly anybody believes: no move stays there."""
+    optimizer = Optimizer([(0, 1), (0, 1)], seed=0, noisy=True, n_initial=0)
+    rng = np.random.default_rng(0)
+    for a, b in 0.2 + 0.5 * rng.random((15, 2)):
+        optimizer.observe([a, b], (a - 0.4) ** 2 + (b - 0.4) ** 2, sd=1e-3)
+    optimizer.observe([0.95, 0.95], -3.0, sd=3.0)
+    for _ in range(12):
+        trial = optimizer.ask()
+        optimizer.tell(trial, (trial.x[0] - 0.4) ** 2 + (trial.x[1] - 0.4) ** 2, sd=1e-3)
+        assert trial.note["move"] != "local"
+    near = [np.abs(trial.x - 0.95).max() < 0.2 for trial in optimizer.trials]
+    assert sum(near) <= 3
+
+
+def test_where_time_is_the_price_nobody_goes_elsewhere_without_a_look_at_it():
+    def moves_with(cost):
+        optimizer = Optimizer([(0, 1), (0, 1)], seed=1, cost=cost)
+        for _ in range(30):
+            trial = optimizer.ask()
+            value = ((trial.x - 0.4) ** 2).sum()
+            optimizer.tell(trial, value, seconds=float(np.exp(6 * trial.x[0])))
+        return {trial.note["move"] for trial in optimizer.trials}
+
+    assert "elsewhere" in moves_with(None)
+    assert "elsewhere" not in moves_with("time")
+
+
+def test_thompson_draws_from_the_model_that_it_tells_of(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(thompson, "thompson", lambda gp, *rest: drawn.append(gp) or moves.thompson(gp, *rest))
+    evidence, strategy = gathered(40), resolve("thompson", "adaptive")
+    belief, memory = learn(evidence)
+    suggestion = strategy.suggest(evidence, memory, np.random.default_rng(0))
+    assert suggestion.note["model"] == belief.exploring.model != belief.model
+    np.testing.assert_array_equal(drawn[0].kernel.lengthscale, belief.exploring.gp.kernel.lengthscale)
+
+
+def test_which_model_exploits_does_not_depend_on_units_in_many_dimensions():
+    rng = np.random.default_rng(0)
+    X = rng.random((200, 18))
+    y = ((X - 0.5) ** 2).sum(axis=1) + 0.1 * np.sin(9 * X).sum(axis=1)
+    differences = []
+    for unit in (1.0, 2.0**-20, 2.0**30):
+        evidence = replace(evidence_of(X, unit * y), cube=Cube((Continuous(),) * 18))
+        scale = soft_scale_of(evidence.y)
+        plain = quadratic_model.fit(X - 0.5, scale.standardized(evidence.y), None)
+        other = Belief(plain, scale, 0.0, ())
+        differences.append(local_model(evidence).skill(evidence.y) - other.skill(evidence.y))
+    np.testing.assert_allclose(differences, differences[0], rtol=1e-6)
 
 
 @pytest.mark.parametrize("make", [wavy, gathered])

@@ -97,3 +97,31 @@ def test_with_a_continuous_parameter_no_point_comes_twice(preset):
         if number % 4:
             optimizer.tell(trial, trial.x[0] + abs(trial.x[1] - 2.0))
     assert len({tuple(trial.x) for trial in optimizer.trials}) == 30
+
+
+def test_where_points_may_be_repeated_quick_ones_are_in_time():
+    optimizer = Optimizer({"kind": Choice(["quick", "slow", "mid"])}, seed=0, noisy=True, n_initial=3)
+    seconds = {"quick": 0.1, "slow": 10.0, "mid": 1.0}
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        trial = optimizer.ask()
+        optimizer.tell(trial, rng.standard_normal(), seconds=seconds[trial.x["kind"]])
+    assert {trial.x["kind"] for trial in optimizer.trials} == set(seconds)
+    for _ in range(5):
+        trial = optimizer.ask(within=3.0)
+        assert seconds[trial.x["kind"]] < 3.0
+        optimizer.tell(trial, rng.standard_normal(), seconds=seconds[trial.x["kind"]])
+
+
+def test_what_comes_closest_to_the_limits_is_measured_again_and_not_anything():
+    optimizer = Optimizer({"kind": Choice(["a", "b", "c"])}, seed=0, noisy=True, limits=["m <= 0"])
+    excess = {"a": 9.0, "b": 0.1, "c": 8.0}
+    rng = np.random.default_rng(0)
+    for _ in range(16):
+        trial = optimizer.ask()
+        told = excess[trial.x["kind"]] + 0.01 * rng.random()
+        optimizer.tell(trial, rng.standard_normal(), measured={"m": told})
+    again = optimizer.trials[6:]
+    assert {trial.note["move"] for trial in again} == {"feasible"}
+    assert not any("guard" in trial.note for trial in again)
+    assert sum(trial.x["kind"] == "b" for trial in again) >= 6

@@ -12,6 +12,7 @@ from aegisbo.gp.linalg import Factor
 from aegisbo.gp.output_transform import Scale, SoftScale
 
 SHARE = 0.75  # how many data count as the lowest, for each coefficient of a quadratic
+MOST = 120  # and how many at most, as many as a model of the lowest points has
 
 
 class Conditioned(Protocol):
@@ -26,7 +27,7 @@ class Conditioned(Protocol):
 
 def lowest(measured: Array, d: int) -> Index:
     """The rows of the lowest values, the lowest first, for d coordinates."""
-    return np.argsort(measured, kind="stable")[: max(d + 2, ceil(SHARE * (d + 1) * (d + 2) / 2))]
+    return np.argsort(measured, kind="stable")[: min(max(d + 2, ceil(SHARE * (d + 1) * (d + 2) / 2)), MOST)]
 
 
 def skill(gp: Conditioned, scale: Scale | SoftScale, measured: Array, rows: Index) -> float:

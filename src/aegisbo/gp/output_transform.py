@@ -11,6 +11,7 @@ from aegisbo.arrays import Array
 FLOOR = 0.3
 FAR = 8.0  # on the logarithmic tail: 3,000 units above the threshold
 LARGEST = 1e300  # units above the threshold that still make a difference
+PENALTY = 1e6  # times as far above all other values as these differ: somebody's way to say "bad"
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,8 @@ class Scale:
         return self.spread * self.size
 
     def standardized(self, y: Array) -> Array:
-        return np.asarray((y / self.size - self.center) / self.spread)
+        with np.errstate(over="ignore"):  # of penalties, on a scale of good values
+            return np.asarray((y / self.size - self.center) / self.spread)
 
     def measured(self, z: Array) -> Array:
         return _sized(z * self.spread + self.center, self.size)
@@ -97,10 +99,22 @@ def soft_scale_of(y: Array, share: float = 0.5, early: int = 0) -> Scale | SoftS
     threshold = _quantile(scaled, share)
     unit = threshold - float(scaled.min())
     if early:
-        unit = max(unit, FLOOR * (_quantile(scaled[:early], share) - float(scaled[:early].min())))
+        first = without_penalties(scaled)[:early]
+        unit = max(unit, FLOOR * (_quantile(first, share) - float(first.min())))
     if unit <= 0.0:
         return scale_of(y)
     return SoftScale(size, threshold, unit, scale_of(_softened(scaled, threshold, unit)))
+
+
+def without_penalties(y: Array) -> Array:
+    """The values (m,) of y (n,) that are not such as 1e30, which stand for no value; in their order."""
+    levels = np.unique(y)
+    while len(levels) > 2:
+        with np.errstate(over="ignore"):
+            if levels[-1] - levels[-2] <= PENALTY * (levels[-2] - levels[0]):
+                break
+        levels = levels[:-1]
+    return np.asarray(y[y <= levels[-1]])
 
 
 def _quantile(y: Array, share: float) -> float:

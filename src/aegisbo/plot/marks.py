@@ -25,11 +25,12 @@ MOVES = {  # shapes and colors are those of the report's page
     "thompson": Mark("#a8380b", "^"),
     "pareto": Mark("#179e50", "D"),
     "elsewhere": Mark("#179e50", "<"),
+    "feasible": Mark("#5b0a3c", ">"),
     "repeat": Mark("#a8380b", "p"),
     "uniform": Mark("#854d0e", "h"),
     "random": Mark("#854d0e", "h"),
 }
-OTHERS = (Mark("#0b3c8c", "H"), Mark("#179e50", ">"), Mark("#c45be0", "d"), Mark("#854d0e", "8"))
+OTHERS = (Mark("#0b3c8c", "H"), Mark("#179e50", "X"), Mark("#c45be0", "d"), Mark("#854d0e", "8"))
 STATES = {
     "done": Mark("#0b3c8c", "o"),
     "failed": Mark("#b3261e", "X"),

@@ -11,6 +11,7 @@ from numpy.random import Generator
 from scipy.special import expit
 
 from aegisbo.arrays import Array
+from aegisbo.gp.output_transform import without_penalties
 from aegisbo.strategies import schedules
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.believer import believed_improvement, best_with
@@ -110,7 +111,8 @@ class Aegis(ModelBased):
             if evidence.price is not None:
                 promise = replace(promise, penalty=Quickness(evidence.price))
             choices = improve(promise, belief, evidence.cube, self.parts.search, rng)
-        if move != "exploit" and knows_its_valley(evidence, memory) and in_valley(choices[:1], evidence)[0]:
+        explores = move != "exploit" and evidence.price is None  # a descent does not look at the clock
+        if explores and knows_its_valley(evidence, memory) and in_valley(choices[:1], evidence)[0]:
             move, choices = "elsewhere", descend(belief.exploring, evidence, rng)
         return Decision(choices, {"move": move, "coin": r}, memory)
 
@@ -133,6 +135,7 @@ class Aegis(ModelBased):
         """Whether there may be a model of the lowest points alone: one value for each coefficient of a quadratic."""
         n, d = evidence.X.shape
         free = evidence.cube.continuous and evidence.cube.rules is None and evidence.excess is None
+        free = free and evidence.sd is None  # of which it knows nothing
         return self.parts.adaptive and free and n >= (d + 1) * (d + 2) / 2
 
     def _near(self, evidence: Evidence, memory: Memory) -> tuple[LocalModel, Memory]:
@@ -175,9 +178,10 @@ def knows_its_valley(evidence: Evidence, memory: Memory) -> bool:
 
 
 def early_unit(evidence: Evidence) -> float:
-    """By how much the first values differ, below their median."""
-    early = evidence.y[: 2 * evidence.cube.parameters]
-    return float(np.median(early) - early.min())
+    """By how much the first values that are no penalties differ, below their median."""
+    early = without_penalties(evidence.y)[: 2 * evidence.cube.parameters]
+    with np.errstate(over="ignore"):
+        return float(np.median(early) - early.min())
 
 
 def preference(one: float, other: float) -> float:

@@ -58,6 +58,11 @@ class Evidence:
         return None if self.timing is None else self.timing.price
 
     @property
+    def must_repeat(self) -> bool:
+        """Whether every point of a finite cube is taken, and values are noisy: then one is measured again."""
+        return self.noisy and self.cube.exhausted(self.taken)
+
+    @property
     def taken(self) -> Array:  # (n + f + p, width)
         """All points that were or are being evaluated."""
         return np.vstack([self.X, self.failed, self.pending])

@@ -58,7 +58,7 @@ def in_time(suggestion: Suggestion, strategy: Strategy | None, evidence: Evidenc
         chance = InTime(timing.durations, timing.limit)
         move, choices = _choices(strategy, suggestion.memory, evidence, chance, rng)
         for x in choices[timing.fits(choices)]:
-            if not is_taken(x, evidence.taken, np.ones(len(x))):
+            if evidence.must_repeat or not is_taken(x, evidence.taken, np.ones(len(x))):
                 return Suggestion(x, suggestion.memory, {"move": move, "within_seconds": timing.limit})
     raise NoTime(f"No evaluation would probably be finished within {timing.limit:.3g} s.")
 

@@ -17,7 +17,7 @@ from scipy.linalg import solve_triangular
 
 from aegisbo.arrays import Array, Index
 from aegisbo.gp import quadratic_model
-from aegisbo.gp.low_values import lowest, skill
+from aegisbo.gp.low_values import MOST, lowest, skill
 from aegisbo.gp.output_transform import Scale, scale_of
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.near_best import race
@@ -29,7 +29,6 @@ from aegisbo.strategies.model_based import Decision, ModelBased
 from aegisbo.strategies.surrogates import Belief
 
 ENOUGH = 1.5  # lowest points for each coefficient of a quadratic
-MOST = 120  # lowest points
 HIGHER = 150  # points above these at most, the nearest
 ROUND = 0.1  # how much of a ball the covariance of the lowest points is mixed with, for each dimension a point
 REACH = 0.8  # how far a choice may lie from the best point, where the lowest points lie about 1 away

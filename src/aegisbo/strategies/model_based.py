@@ -72,7 +72,7 @@ class ModelBased(KnownParameters, ABC):
         x, note = decision.choices[0], dict(decision.note)
         told = belief.exploring if note["move"] in EXPLORATORY else belief
         guarded = self.parts.guard if self.guard is None else self.guard
-        if guarded and note["move"] != REPEAT:
+        if guarded and note["move"] != REPEAT and not evidence.must_repeat:
             fallbacks = self._fallbacks(str(note["move"]), belief, evidence, replacing)
             widths = told.gp.kernel.lengthscale if decision.widths is None else decision.widths
             x, instead = avoid_duplicates(decision.choices, fallbacks, evidence, widths, replacing)

@@ -18,6 +18,6 @@ class Thompson(ModelBased):
 
     def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
         """Minimize one sample path."""
-        parts = self.parts
+        parts, belief = self.parts, belief.exploring
         choices = thompson(belief.gp, evidence.cube, parts.search, parts.features, rng, Weights.of(belief))
         return Decision(choices, {"move": "thompson"}, memory)
