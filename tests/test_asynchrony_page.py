@@ -12,9 +12,19 @@ from printed_page import DOCS, said_by
 
 
 def test_only_the_blind_strategy_repeats_itself(tmp_path: Path) -> None:
-    said = dict(re.findall(r"^(\w+) +(\[.*\])$", said_by("asynchrony.md", tmp_path), re.MULTILINE))
-    different = {name: len(set(literal_eval(points))) for name, points in said.items()}
-    assert different == {"blind": 1, "guarded": 4, "believing": 4, "aegis": 4}
+    said, printed = (
+        {name: literal_eval(points) for name, points in re.findall(r"^(\w+) +(\[.*\])$", text, re.MULTILINE)}
+        for text in (said_by("asynchrony.md", tmp_path), DOCS.joinpath("asynchrony.md").read_text("utf-8"))
+    )
+    assert {name: len(set(points)) for name, points in said.items()} == {
+        "blind": 1,
+        "guarded": 4,
+        "believing": 4,
+        "aegis": 4,
+    }
+    assert said.keys() == printed.keys()
+    for name, points in said.items():
+        assert points == pytest.approx(printed[name], abs=0.02), name
 
 
 def test_the_shares_of_busy_workers_are_those_of_half_normal_times() -> None:

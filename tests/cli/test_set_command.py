@@ -53,6 +53,11 @@ def test_settings_are_changed_shown_and_hold() -> None:
     assert "All 6 decisions follow" in call("replay", "run.db")
 
 
+@pytest.mark.parametrize("never", ["0", "none"])
+def test_giving_up_never_is_said_as_for_minimize(never: str) -> None:
+    assert call("set", "run.db", f"give_up_after={never}") == f"Set give_up_after=None. {REST}\n"
+
+
 def test_a_run_at_work_and_a_budget_that_is_spent() -> None:
     with DriverLock(Path("run.db")):
         assert call("set", "run.db", "workers=2") == "Set workers=2. The run follows within a second or so.\n"

@@ -151,7 +151,7 @@ def test_what_can_be_called_is(fun: Any, space: Any) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        *(({name: value}, f"{name} is {value!r}: give seconds, more than 0, or None for no limit.")
+        *(({name: value}, f"{name} is {value!r}: give seconds, more than 0; without it, or with None, there is no")
           for name in ("timeout", "trial_timeout") for value in (0, -1.5, math.nan, math.inf, True, "60")),
         *(({"retries": value}, f"retries is {value!r}: give a whole number, 0 for none.")
           for value in (-1, 1.5, True, None, "2")),

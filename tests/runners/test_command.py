@@ -119,6 +119,8 @@ def test_a_name_that_is_no_parameter_is_refused_before_anything_runs(command: Co
         ("SLOT", "./run", "cannot be called 'SLOT', which is the number of the worker in AEGISBO_SLOT"),
         ("a=b", "./run", "cannot have a parameter called 'a=b': use letters, digits and _ in its name"),
         ("learning-rate", "./run {learning-rate}", "cannot have a parameter called 'learning-rate'"),
+        ("lr", "./run {lr:.3f}", r"\{lr:.3f\} in the command is not filled in: write \{lr\}"),
+        ("lr", "./run --lr={lr --fast", r"\{lr in the command is not filled in: write \{lr\}"),
     ],
 )
 def test_a_parameter_that_a_command_cannot_pass_on_is_refused(name: str, text: str, message: str) -> None:

@@ -144,6 +144,7 @@ def test_a_thread_of_the_functions_own_is_no_worker(monkeypatch: pytest.MonkeyPa
         (lambda slot: {"GPU": slot}, {}, r"worker_env sets GPU to 0: a value is text, as in str\(...\)"),
         ({"A=B": "1"}, {}, "worker_env names a variable 'A=B': a name is text without ="),
         ({"": "1"}, {}, "worker_env names a variable ''"),
+        ({"A": "gpu{slt}"}, {}, r"worker_env sets A to 'gpu\{slt\}': write \{slot\} for the number of the worker"),
         ({"A": "1"}, {"executor": "threads"}, r'worker_env is for executor="processes" and "slurm": .*aegisbo.worker'),
     ],
 )

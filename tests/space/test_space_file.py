@@ -34,6 +34,11 @@ def test_a_space_file_holds_one_table_per_parameter(tmp_path, kind):
     [
         (b"[lr\n", "is not TOML: "),
         (b"[lr]\ntype = 'r\xffal'\n", "is not TOML: "),
+        (
+            b'constraints = "a < 1"\n',
+            """'a < 1'; constraints are a list of texts, before all tables: constraints = ["a < b"]""",
+        ),
+        (b'constraint = ["a < 1"]\n', "['a < 1']; constraints are a list of texts, before all tables"),
         (b"[lr]\nlow = 1\n", "Parameter 'lr' must have a type (real, int, choice), got"),
         (b"[lr]\ntype = ['real']\n", "Parameter 'lr': Unknown parameter type"),
     ],

@@ -61,7 +61,7 @@ def test_the_last_word(happened: list[tuple[str, dict[str, Any]]], budget: int |
         ({"budget": 0}, "budget is 0: give a whole number of evaluations, at least 1"),
         ({"budget": None}, "budget is None: give"),
         ({"workers": 2.5}, "workers is 2.5: give a whole number from 1 upwards"),
-        ({"timeout": -1}, "timeout is -1: give seconds, more than 0, or None for no limit"),
+        ({"timeout": -1}, "timeout is -1: give seconds, more than 0; without it, or with None, there is no limit"),
         ({"target": "low"}, "target is 'low': give a finite number, or None"),
         ({"budgt": 3}, "Unknown setting 'budgt': did you mean 'budget'"),
         ({"strategy": "random"}, "strategy cannot be changed while a run goes on: earlier choices were made with it"),

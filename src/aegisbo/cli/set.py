@@ -33,6 +33,8 @@ def set_(
     from aegisbo.study import change
 
     wanted = {name: meaning_of(text) for name, text in assigned(changes, "The setting").items()}
+    if wanted.get("give_up_after") == 0:  # as --give-up-after 0 has it
+        wanted["give_up_after"] = None
     made = change(study, **wanted)
     told = ", ".join(f"{name}={value}" for name, value in made.items())
     typer.echo(f"Set {told}. {_when(study)}{_spent(study) if 'budget' in made else ''}")

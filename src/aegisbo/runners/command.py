@@ -105,6 +105,8 @@ class Command:
                 raise InvalidInput(
                     f"A command cannot have a parameter called {name!r}: use letters, digits and _ in its name."
                 )
+            if unfilled := re.search(rf"\{{{re.escape(name)}(?![\w}}])[^\s}}]*}}?", text):
+                raise InvalidInput(f"{unfilled[0]} in the command is not filled in: write {{{name}}}.")
         for name in PLACEHOLDER.findall(text):
             if name not in known:
                 raise InvalidInput(f"{{{name}}} in the command is no parameter: use one of {', '.join(known)}.")

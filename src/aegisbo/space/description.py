@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, fields
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from aegisbo.errors import InvalidInput, UnknownName
 from aegisbo.number import as_number
+from aegisbo.space.constraints import KEY
 from aegisbo.space.near_misses import is_list, is_pair, remedy_for, remedy_for_space
 from aegisbo.space.parameters import Choice, Int, Parameter, Real, naming
 
@@ -75,7 +77,9 @@ def table_of(parameter: Parameter) -> dict[str, Any]:
 def parameter_from_table(name: str, table: Mapping[str, Any]) -> Parameter:
     """The parameter that a table describes, such as {"type": "real", "low": 0.0, "high": 1.0}."""
     if not isinstance(table, Mapping) or "type" not in table:
-        raise InvalidInput(f"Parameter {name!r} must have a type ({', '.join(KINDS)}), got {table!r}.")
+        meant = get_close_matches(name, [KEY], cutoff=0.8) and not isinstance(table, Mapping)
+        remedy = f'; constraints are a list of texts, before all tables: {KEY} = ["a < b"]' if meant else ""
+        raise InvalidInput(f"Parameter {name!r} must have a type ({', '.join(KINDS)}), got {table!r}{remedy}.")
     entries = dict(table)
     kind = entries.pop("type")
     with naming(name):

@@ -33,7 +33,9 @@ def seconds(name: str, value: Any) -> None:
         return
     number = as_number(value)
     if number is None or not 0 < number <= TIMEOUT_MAX:
-        raise InvalidInput(f"{name} is {value!r}: give seconds, more than 0, or None for no limit.")
+        raise InvalidInput(
+            f"{name} is {value!r}: give seconds, more than 0; without it, or with None, there is no limit."
+        )
 
 
 def finite(name: str, value: Any) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from aegisbo.errors import InvalidInput
@@ -51,6 +53,9 @@ def _checked(worker_env: Any, slot: int) -> dict[str, str]:
             raise InvalidInput(f"worker_env names a variable {name!r}: a name is text without =.")
         if not isinstance(value, str) or "\0" in value:
             raise InvalidInput(f"worker_env sets {name} to {value!r}: a value is text, as in str(...).")
+        for word in re.findall(r"\{(\w+)\}", value):
+            if word != "slot" and get_close_matches(word.lower(), ["slot"]):
+                raise InvalidInput(f"worker_env sets {name} to {value!r}: write {{slot}} for the number of the worker.")
     if callable(worker_env):
         return dict(given)
     return {name: value.replace("{slot}", str(slot)) for name, value in given.items()}
