@@ -54,12 +54,11 @@ def row_of_best(evidence: Evidence, losses: Array) -> int | None:
 
     What breaks a constraint is never the best: None if that is all there is.
     """
-    kept, allowed = evidence.kept, np.full(len(losses), True) if evidence.allowed is None else evidence.allowed
+    allowed = np.full(len(losses), True) if evidence.allowed is None else evidence.allowed
     if not allowed.any():
         return None
-    return int(
-        (np.where(kept, losses, np.inf) if kept.any() else np.where(allowed, shortfall(evidence), np.inf)).argmin()
-    )
+    may, by = (evidence.kept, losses) if evidence.kept.any() else (allowed, shortfall(evidence))
+    return int(np.where(may, by, np.inf).argmin())
 
 
 def _losses(evidence: Evidence, policy: Policy, memory: Memory, number: int) -> tuple[Array, str]:  # (n,)

@@ -36,9 +36,7 @@ class Evidence:
     excess: Array | None = None  # (n, l) by how much they are beyond each limit, above 0 if they break it
     sd: Array | None = None  # (n,) standard deviations of the values, 0 where unknown; None if none is known
     noisy: bool = False  # whether the values are said to be noisy: the lowest one may be merely lucky
-    allowed: Mask | None = (
-        None  # (n,) whether they keep the constraints, which data from elsewhere may break; None: all
-    )
+    allowed: Mask | None = None  # (n,) whether they keep the constraints: data from elsewhere may not; None: all do
 
     @property
     def kept(self) -> Mask:  # (n,)
