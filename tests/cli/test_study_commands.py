@@ -328,6 +328,23 @@ def test_a_folder_is_no_study(folder: Path, command: str, name: str) -> None:
         call(command, name)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["minimize", "--budget", "abc"], "'--budget': 'abc' is no whole number from 1 on."),
+        (["minimize", "--budget", "0"], "'--budget': '0' is no whole number from 1 on."),
+        (["minimize", "--seed", "1.5"], "'--seed': '1.5' is no whole number from 0 on."),
+        (["minimize", "--timeout", "1m"], "'--timeout': '1m' is no number."),
+        (["minimize", "--target", "nan"], "'--target': 'nan' is no number."),
+        (["show", "run.db", "--trial", "x"], "'--trial': 'x' is no whole number."),
+        (["serve", "run.db", "--port", "99999"], "'--port': '99999' is no whole number from 0 to 65535."),
+        (["simulate", "--suggestion", "-1"], "'--suggestion': '-1' is no number from 0 on."),
+    ],
+)
+def test_a_number_that_cannot_be_read_is_named(arguments: list[str], message: str) -> None:
+    assert f"Invalid value for {message}" in " ".join(call(*arguments, code=2).replace("│", " ").split())
+
+
 def test_time_may_be_the_cost(folder: Path) -> None:
     common = (
         "minimize",

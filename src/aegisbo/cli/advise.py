@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from aegisbo.cli.number_list import numbers_in
+from aegisbo.cli.numbers import whole
 from aegisbo.cli.study_file import StudyFile
 from aegisbo.cli.tables import duration, plain_table
 from aegisbo.cli.writing import require_writable
@@ -41,9 +42,11 @@ def advise(
             metavar="VALUE", help="To be reached; 1 % of the way from the best to the median value unless given."
         ),
     ] = None,
-    runs: Annotated[int, typer.Option(min=1, metavar="N", help="Simulated runs of each team.")] = 5,
-    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Simulations at a time; changes no result.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Decides all random numbers.")] = 0,
+    runs: Annotated[int, typer.Option(parser=whole(1), metavar="N", help="Simulated runs of each team.")] = 5,
+    jobs: Annotated[
+        int, typer.Option(parser=whole(1), metavar="N", help="Simulations at a time; changes no result.")
+    ] = 1,
+    seed: Annotated[int, typer.Option(parser=whole(0), metavar="N", help="Decides all random numbers.")] = 0,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Draw it, too: a .png, .svg or .pdf file.")
     ] = None,

@@ -8,10 +8,12 @@ from typing import Annotated
 import typer
 
 from aegisbo.cli.number_list import numbers_in
+from aegisbo.cli.numbers import whole
 from aegisbo.errors import InvalidInput
 
 Instance = Annotated[
-    int | None, typer.Option(metavar="N", help="Which instance of a problem that has many, such as push4.")
+    int | None,
+    typer.Option(parser=whole(), metavar="N", help="Which instance of a problem that has many, such as push4."),
 ]
 Instances = Annotated[str | None, typer.Option(metavar="N-M", help="Several instances, such as `1-51` or `1,4,7-9`.")]
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aegisbo.cli.assignments import assigned, earlier
+from aegisbo.cli.numbers import real, whole
 from aegisbo.cli.run_options import (
     Ahead,
     Anyway,
@@ -93,9 +94,9 @@ def minimize(
     ] = None,
     space: Annotated[Path | None, typer.Option(metavar="FILE", help="The parameters, in TOML.")] = None,
     example_space: Annotated[bool, typer.Option("--example-space", help="Print such a file and leave.")] = False,
-    budget: Annotated[int, typer.Option(min=1, metavar="N", help="Evaluations in all.")] = 100,
+    budget: Annotated[int, typer.Option(parser=whole(1), metavar="N", help="Evaluations in all.")] = 100,
     workers: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Evaluations at a time; one per core unless given.")
+        int | None, typer.Option(parser=whole(1), metavar="N", help="Evaluations at a time; one per core unless given.")
     ] = None,
     study: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Record the run in this file, or continue it.")
@@ -124,10 +125,12 @@ def minimize(
             "counts them from 0. May be given several times.",
         ),
     ] = None,
-    timeout: Annotated[float | None, typer.Option(metavar="S", help="Seconds for the whole run.")] = None,
+    timeout: Annotated[
+        float | None, typer.Option(parser=real(), metavar="S", help="Seconds for the whole run.")
+    ] = None,
     trial_timeout: TrialTimeout = None,
     retries: Annotated[
-        int, typer.Option(min=0, metavar="N", help="How often an evaluation is repeated whose worker died.")
+        int, typer.Option(parser=whole(0), metavar="N", help="How often an evaluation is repeated whose worker died.")
     ] = 2,
     ahead: Ahead = 0,
     target: Target = None,

@@ -6,25 +6,31 @@ from typing import Annotated
 
 import typer
 
+from aegisbo.cli.numbers import real, whole
+
 StrategyName = Annotated[str, typer.Option(metavar="NAME", help="See `aegisbo strategies`.")]
 PresetName = Annotated[str | None, typer.Option(metavar="NAME", help="Which surrogate, such as `paper`.")]
 InitialPoints = Annotated[
-    int | None, typer.Option(min=0, metavar="N", help="Points spread out at the start; 2d unless given.")
+    int | None, typer.Option(parser=whole(0), metavar="N", help="Points spread out at the start; 2d unless given.")
 ]
-Seed = Annotated[int | None, typer.Option(min=0, metavar="N", help="Decides all random numbers.")]
+Seed = Annotated[int | None, typer.Option(parser=whole(0), metavar="N", help="Decides all random numbers.")]
 ThreadsPerWorker = Annotated[
     int | None,
-    typer.Option(min=1, metavar="N", help="BLAS and OpenMP threads of a worker process; a share of the cores."),
+    typer.Option(
+        parser=whole(1), metavar="N", help="BLAS and OpenMP threads of a worker process; a share of the cores."
+    ),
 ]
-TrialTimeout = Annotated[float | None, typer.Option(metavar="S", help="Seconds for one evaluation.")]
-Target = Annotated[float | None, typer.Option(metavar="Y", help="A value that is good enough to stop.")]
+TrialTimeout = Annotated[float | None, typer.Option(parser=real(), metavar="S", help="Seconds for one evaluation.")]
+Target = Annotated[float | None, typer.Option(parser=real(), metavar="Y", help="A value that is good enough to stop.")]
 GiveUpAfter = Annotated[
-    int, typer.Option(min=0, metavar="N", help="End if so many evaluations gave no value at all; 0: never.")
+    int, typer.Option(parser=whole(0), metavar="N", help="End if so many evaluations gave no value at all; 0: never.")
 ]
 Ahead = Annotated[
     int,
     typer.Option(
-        min=0, metavar="N", help="Make the next point ready while all workers are busy, up to N results behind."
+        parser=whole(0),
+        metavar="N",
+        help="Make the next point ready while all workers are busy, up to N results behind.",
     ),
 ]
 Cost = Annotated[

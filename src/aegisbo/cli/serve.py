@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from aegisbo.cli.numbers import whole
 from aegisbo.errors import AegisError, StudyError
 
 BESIDE = "import sys; from aegisbo.report.server import beside; beside(sys.argv[1])"
@@ -20,7 +21,7 @@ def serve(
     studies: Annotated[list[Path], typer.Argument(metavar="STUDY...", help="One study file or several.")],
     port: Annotated[
         int | None,
-        typer.Option(min=0, max=65535, metavar="N", help="Where to listen; 8700 or any free one unless given."),
+        typer.Option(parser=whole(0, 65535), metavar="N", help="Where to listen; 8700 or any free one unless given."),
     ] = None,
 ) -> None:
     """Show studies as a page that follows them while they run; only this machine can see it, and it only reads."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aegisbo.cli.numbers import whole
 from aegisbo.cli.study_file import StudyFile
 from aegisbo.cli.tables import Terminal, duration, local_time
 from aegisbo.errors import InvalidInput, UnknownName
@@ -32,12 +33,14 @@ WAITING = {
 def show(
     study: StudyFile,
     last: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="List so many of the last trials; 20 unless given.")
+        int | None, typer.Option(parser=whole(0), metavar="N", help="List so many of the last trials; 20 unless given.")
     ] = None,
-    best: Annotated[int | None, typer.Option(min=1, metavar="N", help="List so many of the best trials.")] = None,
+    best: Annotated[
+        int | None, typer.Option(parser=whole(1), metavar="N", help="List so many of the best trials.")
+    ] = None,
     failed: Annotated[bool, typer.Option("--failed", help="List all trials without a value, and why.")] = False,
     trial: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="Show one trial in full, with what it printed.")
+        int | None, typer.Option(parser=whole(), metavar="NUMBER", help="Show one trial in full, with what it printed.")
     ] = None,
     sort: Annotated[
         str | None, typer.Option(metavar="ORDER", help="By `number`, or all of them by `value`, the best first.")

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from aegisbo.cli.instances import Instance, Instances, with_instances
+from aegisbo.cli.numbers import real, whole
 from aegisbo.cli.run_options import Ahead
 from aegisbo.cli.writing import require_writable, write_whole
 
@@ -40,9 +41,13 @@ def simulate(
             "first, or say `all`.",
         ),
     ] = STRATEGIES,
-    workers: Annotated[int, typer.Option(min=1, metavar="N", help="Evaluations at a time.")] = 8,
-    runs: Annotated[int, typer.Option(min=1, metavar="N", help="Repetitions, each from its own initial points.")] = 5,
-    budget: Annotated[int, typer.Option(min=1, metavar="N", help="Evaluations per run, with the initial ones.")] = 200,
+    workers: Annotated[int, typer.Option(parser=whole(1), metavar="N", help="Evaluations at a time.")] = 8,
+    runs: Annotated[
+        int, typer.Option(parser=whole(1), metavar="N", help="Repetitions, each from its own initial points.")
+    ] = 5,
+    budget: Annotated[
+        int, typer.Option(parser=whole(1), metavar="N", help="Evaluations per run, with the initial ones.")
+    ] = 200,
     law: Annotated[
         str,
         typer.Option(
@@ -51,14 +56,17 @@ def simulate(
         ),
     ] = "half-normal",
     suggestion: Annotated[
-        float, typer.Option(min=0, metavar="S", help="Time that a suggestion takes on the clock of the jobs.")
+        float,
+        typer.Option(parser=real(0.0), metavar="S", help="Time that a suggestion takes on the clock of the jobs."),
     ] = 0.0,
     ahead: Ahead = 0,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Decides all random numbers.")] = 0,
+    seed: Annotated[int, typer.Option(parser=whole(0), metavar="N", help="Decides all random numbers.")] = 0,
     preset: Annotated[
         str | None, typer.Option(metavar="NAME", help="Variant of all strategies, such as `paper`.")
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Simulations at a time; changes no result.")] = 1,
+    jobs: Annotated[
+        int, typer.Option(parser=whole(1), metavar="N", help="Simulations at a time; changes no result.")
+    ] = 1,
     json: Annotated[
         Path | None,
         typer.Option(

@@ -11,6 +11,7 @@ import typer
 
 from aegisbo.cli.assignments import assigned, earlier
 from aegisbo.cli.minimize import NO_VALUE, chosen, log, report
+from aegisbo.cli.numbers import real, whole
 from aegisbo.cli.run_options import (
     Anyway,
     ConstraintTexts,
@@ -65,9 +66,11 @@ def work(
     ] = None,
     budget: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Evaluations of all copies together; unless given, as in the study."),
+        typer.Option(
+            parser=whole(1), metavar="N", help="Evaluations of all copies together; unless given, as in the study."
+        ),
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, metavar="N", help="Evaluations of this copy at a time.")] = 1,
+    workers: Annotated[int, typer.Option(parser=whole(1), metavar="N", help="Evaluations of this copy at a time.")] = 1,
     strategy: StrategyName = "aegis",
     preset: PresetName = None,
     n_initial: InitialPoints = None,
@@ -80,16 +83,21 @@ def work(
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="A variable in the environment of worker processes; `{slot}` counts."),
     ] = None,
-    timeout: Annotated[float | None, typer.Option(metavar="S", help="Seconds for this copy.")] = None,
+    timeout: Annotated[float | None, typer.Option(parser=real(), metavar="S", help="Seconds for this copy.")] = None,
     trial_timeout: TrialTimeout = None,
     retries: Annotated[
-        int, typer.Option(min=0, metavar="N", help="How often an evaluation is repeated whose worker or copy died.")
+        int,
+        typer.Option(
+            parser=whole(0), metavar="N", help="How often an evaluation is repeated whose worker or copy died."
+        ),
     ] = 2,
     target: Target = None,
     give_up_after: GiveUpAfter = 20,
     lease: Annotated[
         float,
-        typer.Option(metavar="S", help="Seconds without a sign of life after which others run what this copy ran."),
+        typer.Option(
+            parser=real(), metavar="S", help="Seconds without a sign of life after which others run what this copy ran."
+        ),
     ] = 60.0,
     maximize: Maximize = False,
     noisy: Annotated[bool, typer.Option("--noisy", help="Values are noisy, as for `minimize`.")] = False,
