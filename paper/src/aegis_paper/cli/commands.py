@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from aegisbo.cli.numbers import whole
 from aegisbo.cli.writing import require_writable
 
 INTERRUPTED = 130
@@ -20,7 +21,8 @@ ONLY_THESE = "Only these; separate them with blanks, or repeat the option."
 
 PlanName = Annotated[str, typer.Argument(metavar="PLAN", help="A name from `aegis-paper plans`, or a .toml file.")]
 Workers = Annotated[
-    list[int] | None, typer.Option(min=1, metavar="Q", help="Only this many simulated workers; may be repeated.")
+    list[int] | None,
+    typer.Option(parser=whole(1), metavar="Q", help="Only this many simulated workers; may be repeated."),
 ]
 Preset = Annotated[str, typer.Option(metavar="NAME", help="Whose runs: paper, reference, modern or adaptive.")]
 RecordsFile = Annotated[
@@ -62,7 +64,7 @@ def run(
         Path, typer.Option(metavar="FILE", dir_okay=False, help="Keeps the records; what is there is not done again.")
     ],
     runs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Runs of each cell, instead of the plan's number.")
+        int | None, typer.Option(parser=whole(1), metavar="N", help="Runs of each cell, instead of the plan's number.")
     ] = None,
     problems: Annotated[list[str] | None, typer.Option(metavar="NAMES", help=ONLY_THESE)] = None,
     methods: Annotated[list[str] | None, typer.Option(metavar="NAMES", help=ONLY_THESE)] = None,
@@ -70,7 +72,7 @@ def run(
     preset: Annotated[
         str | None, typer.Option(metavar="NAME", help="paper, reference, modern or adaptive, instead of the plan's.")
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Runs at a time; changes no result.")] = 1,
+    jobs: Annotated[int, typer.Option(parser=whole(1), metavar="N", help="Runs at a time; changes no result.")] = 1,
     dask: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler to run on, instead of local processes.")
     ] = None,
@@ -209,7 +211,7 @@ def compare(
 
 
 def counts(
-    workers: Annotated[int, typer.Option(min=1, metavar="Q", help="So many simulated workers.")] = 8,
+    workers: Annotated[int, typer.Option(parser=whole(1), metavar="Q", help="So many simulated workers.")] = 8,
     preset: Annotated[list[str], typer.Option(metavar="NAME", help="Of AEGiS; repeat for several.")] = OF_AEGIS,
     records: RecordsFile = None,
 ) -> None:
@@ -225,7 +227,7 @@ def counts(
 
 
 def factors(
-    workers: Annotated[int, typer.Option(min=1, metavar="Q", help="So many simulated workers.")] = 4,
+    workers: Annotated[int, typer.Option(parser=whole(1), metavar="Q", help="So many simulated workers.")] = 4,
     records: RecordsFile = None,
 ) -> None:
     """Show which part of AEGiS decides: its sample paths, what it thinks of pending points, or how much it explores."""

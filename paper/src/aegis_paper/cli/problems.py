@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import track
 
 from aegisbo.cli.instances import Instance, Instances, with_instances
+from aegisbo.cli.numbers import whole
 from aegisbo.cli.problems import Name, Point, point_from
 from aegisbo.cli.writing import require_writable
 from aegisbo.errors import InvalidInput
@@ -56,9 +57,9 @@ def build_profet(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", dir_okay=False, help="An .npz file.")],
     units: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Width of the networks; the originals have 500.")
+        int, typer.Option(parser=whole(1), metavar="N", help="Width of the networks; the originals have 500.")
     ] = 150,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Decides all random numbers.")] = 0,
+    seed: Annotated[int, typer.Option(parser=whole(0), metavar="N", help="Decides all random numbers.")] = 0,
 ) -> None:
     """Train 51 instances each of SVM, FC-NET and XGBoost (minutes; half an hour with 500 units)."""
     from aegis_paper.problems.profet_bayes_net import Chain
