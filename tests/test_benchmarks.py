@@ -108,6 +108,9 @@ def test_the_readme_tells_what_the_files_hold() -> None:
     [
         ("d5", "cmaes", "Run by run it is better in {} and worse in {} against CMA-ES"),
         ("d5", "optuna-tpe", "and {} and {} against TPE"),
+        ("d5", "optuna-gp", "at d = 5 in {} and {}, lost by the median"),
+        ("d10", "cmaes", "it is better in {} and worse in {} against CMA-ES, which is lower by the median"),
+        ("d10", "optuna-tpe", "and in {} and {} against TPE"),
         ("d2", "cmaes", "(d = 2: {} and {},"),
         ("d2", "optuna-gp", "it is better in {} and worse in {} of 120 runs at d = 2"),
     ],
