@@ -72,6 +72,7 @@ def test_a_run_done_again_is_the_same(problem: str) -> None:
     assert again.makespan == makespan
 
 
+@pytest.mark.long
 def test_the_page_of_claims_is_what_the_command_prints(results: Results) -> None:
     judgements = [judge(claim, Evidence(results)) for claim in CLAIMS]
     assert as_markdown(judgements).strip() in (PAPER / "README.md").read_text()

@@ -54,7 +54,7 @@ def learn(evidence, memory=None):
     return ADAPTIVE.surrogate.fit(evidence, memory or {}, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("penalty", [1e30, 1.7e308])
+@pytest.mark.parametrize("penalty", [1e30, pytest.param(1.7e308, marks=pytest.mark.long)])
 def test_penalties_among_the_first_values_do_not_make_it_content(penalty):
     optimizer = Optimizer([(0, 1), (0, 1)], seed=2)
     for _ in range(45):
@@ -80,6 +80,7 @@ def test_uncertain_values_are_not_looked_at_as_measured():
     assert sum(near) <= 3
 
 
+@pytest.mark.long
 def test_where_time_is_the_price_nobody_goes_elsewhere_without_a_look_at_it():
     def moves_with(cost):
         optimizer = Optimizer([(0, 1), (0, 1)], seed=1, cost=cost)

@@ -105,6 +105,7 @@ def think_twice(path: Path, live: Optimizer, choices: st.DataObject) -> None:
 
 @settings(max_examples=15, phases=[Phase.generate])  # no shrinking: every example is a file, synced to disk
 @given(choices=st.data(), space=st.sampled_from([BOX, MIXED, GRID]), maximize=st.booleans())
+@pytest.mark.long
 def test_the_fold_is_the_optimizer_that_lived_through_it(
     tmp_path_factory: pytest.TempPathFactory, choices: st.DataObject, space: Space, maximize: bool
 ) -> None:

@@ -56,6 +56,7 @@ def test_a_widened_study_keeps_its_points_and_is_replayed(
     assert found.faithful
 
 
+@pytest.mark.long
 def test_a_model_finds_what_lies_beyond_the_old_bounds(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     narrow = search(NARROW, path, 9)

@@ -18,8 +18,9 @@ TIMES = 16  # this often, before they are led towards the constraints
 ROUNDS = 60  # of that
 KEPT = 64
 HALVINGS = 30
-TRIES = 8  # rounds of rejection in a draw, and looks at each distance around a point
+TRIES = 8  # rounds of rejection in a draw
 ROOM = 10.0 ** -np.arange(2, 11)  # distances at which there must be allowed points around one
+LOOKS = 2  # at each of them
 
 
 def first_allowed(cube: Cube) -> Array:
@@ -51,7 +52,7 @@ def _with_room(cube: Cube, Z: Array, rng: Generator) -> Array:
     """
     room = np.full(len(Z), False)
     real = np.repeat([axis.size == math.inf for axis in cube.axes], [axis.width for axis in cube.axes])
-    for size in np.repeat(ROOM, TRIES):
+    for size in np.repeat(ROOM, LOOKS):
         steps = size * rng.uniform(-1.0, 1.0, Z.shape) * real
         beyond = (Z + steps < 0.0) | (Z + steps > 1.0)
         room |= cube.allowed(Z + np.where(beyond, -steps, steps))
