@@ -136,6 +136,48 @@ def test_the_page_of_results_tells_the_areas_of_the_group_that_was_run_again(ben
     assert f"over all 100 runs `adaptive` has {ours:.3f} and the GP {theirs:.3f}" in page
 
 
+@pytest.mark.parametrize(
+    ("d", "sentence"),
+    [
+        (2, "In two dimensions it is {} of 24 functions and {} of 120 runs."),
+        (5, "on {} of 24 functions by its median, and in {} of 120 runs."),
+        (10, "at or below the best of 2009 on {} of 24 functions and in {} of 120 runs;"),
+    ],
+)
+def test_the_page_of_results_tells_how_often_the_best_of_2009_was_reached(
+    benchmark: ModuleType, d: int, sentence: str
+) -> None:
+    bbob, functions, runs = import_module("regret_bbob"), 0, 0
+    for function in bbob.FUNCTIONS:
+        best = bbob.best_2009_after(function, d, 40 * d)
+        mine = [
+            float(row["regret"])
+            for row in rows("bbob.csv")
+            if (row["method"], row["seed"]) == ("aegis/adaptive", "0")
+            and re.fullmatch(rf"bbob-f{function}-i\d+-d{d}", row["problem"])
+        ]
+        assert len(mine) == 5
+        functions, runs = functions + (np.median(mine) <= best), runs + sum(regret <= best for regret in mine)
+    page = " ".join((ROOT / "docs" / "results.md").read_text("utf-8").split())
+    assert sentence.format(functions, runs) in page
+
+
+@pytest.mark.parametrize("d", [2, 5, 10])
+def test_the_page_of_results_tells_the_areas_of_all_groups(benchmark: ModuleType, d: int) -> None:
+    curves = import_module("regret_curves")
+    mine = [row for row in rows("bbob.csv") if row["seed"] == "0" and row["problem"].endswith(f"-d{d}")]
+    found = curves.curves([benchmark.Outcome(**{**row, "seed": 0}) for row in mine], curves.absolute_targets)
+    page = (ROOT / "docs" / "results.md").read_text("utf-8")
+    assert len(found) == 5
+    for group, needs in found.items():
+        told = {
+            name: f"{curves.area(each, 40 * d):.3f} ({curves.share(each, 40 * d):.2f})" for name, each in needs.items()
+        }
+        methods = ("aegis/adaptive", "cmaes", "optuna-tpe", "optuna-gp", "best of 2009")
+        cells = " | ".join(told.get(method, "") for method in methods)
+        assert f"| {group.replace('d=', 'd = ').replace(' d', ', d')} | {len(needs['cmaes']) // 51} | {cells} |" in page
+
+
 @pytest.mark.long
 def test_the_report_counts_the_same(tmp_path: Path) -> None:
     shutil.copy(FOLDER / "ours.csv", tmp_path)

@@ -127,7 +127,10 @@ def test_no_study_of_ours_becomes_a_database_of_optuna(study_file: Path) -> None
     before = study_file.read_bytes()
     with pytest.raises(InvalidInput, match=r"run\.db is a study of its own: name another file for Optuna's"):
         export(study_file, f"sqlite:///{study_file}")
-    assert study_file.read_bytes() == before
+    journal = study_file.rename(study_file.with_suffix(".log"))
+    with pytest.raises(InvalidInput, match=r"run\.log is a study of its own"):
+        export(journal, str(journal))
+    assert journal.read_bytes() == before
 
 
 def test_steps_on_a_logarithmic_scale_are_left_out(tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ def export(path: str | os.PathLike[str], storage: str, name: str | None = None) 
         name: of the Optuna study; the name of the file unless given.
     """
     events = read_events(Path(path))
+    if is_study(Path(file := storage.removeprefix("sqlite:///"))):
+        raise InvalidInput(f"{file} is a study of its own: name another file for Optuna's.")
     optimizer = optimizer_after(events)
     name = Path(path).stem if name is None else name
     direction = StudyDirection.MAXIMIZE if optimizer.settings.maximize else StudyDirection.MINIMIZE
@@ -40,8 +42,6 @@ def export(path: str | os.PathLike[str], storage: str, name: str | None = None) 
         study = optuna.create_study(storage=_storage(storage), study_name=name, direction=direction)
     except optuna.exceptions.DuplicatedStudyError:
         raise InvalidInput(f"{storage} already has a study {name!r}: choose another --name.") from None
-    except InvalidInput:
-        raise
     except Exception as error:  # of SQLAlchemy, of the driver of a database, of the system
         said = str(error).partition("\n")[0]
         raise InvalidInput(
@@ -63,9 +63,6 @@ def export(path: str | os.PathLike[str], storage: str, name: str | None = None) 
 
 def _storage(text: str) -> str | optuna.storages.BaseStorage:
     if not text.endswith((".log", ".journal")):
-        file = text.removeprefix("sqlite:///")
-        if is_study(Path(file)):
-            raise InvalidInput(f"{file} is a study of its own: name another file for Optuna's.")
         return text
     return optuna.storages.JournalStorage(JournalFileBackend(text))
 

@@ -95,8 +95,8 @@ class Command:
         Raises:
             InvalidInput: one is not, or a parameter has a name that a command cannot have.
         """
-        known, text = [*names, FOLDER], " ".join((*self.arguments, self.value_file or ""))
-        for name in known[:-1]:
+        names, text = list(names), " ".join((*self.arguments, self.value_file or ""))
+        for name in names:
             if name in TAKEN:
                 raise InvalidInput(
                     f"A parameter of a command cannot be called {name!r}, which is {TAKEN[name]}: rename it."
@@ -108,7 +108,7 @@ class Command:
             if unfilled := re.search(rf"\{{{re.escape(name)}(?![\w}}])[^\s}}]*}}?", text):
                 raise InvalidInput(f"{unfilled[0]} in the command is not filled in: write {{{name}}}.")
         for name in PLACEHOLDER.findall(text):
-            if name not in known:
+            if name not in (known := [*names, FOLDER]):
                 raise InvalidInput(f"{{{name}}} in the command is no parameter: use one of {', '.join(known)}.")
 
     def require_always(self, sometimes: Iterable[str]) -> None:
