@@ -62,11 +62,10 @@ def test_a_burst_of_asks_equals_single_asks(strategy):
 @strategies
 @pytest.mark.parametrize("space", [BOX, MIXED], ids=["box", "mixed"])
 def test_stopping_and_going_on_equals_never_stopping(strategy, space):
-    whole = run(started(space, strategy), 15)
-    part = run(started(space, strategy), 11)
-    again = run(reloaded(part), 15)
-    assert again.state() == whole.state()
-    assert {trial.state for trial in whole.trials} == {"pending", "done", "failed"}
+    never_stopped = run(started(space, strategy), 11)
+    stopped = reloaded(never_stopped)
+    assert run(stopped, 15).state() == run(never_stopped, 15).state()
+    assert {trial.state for trial in never_stopped.trials} == {"pending", "done", "failed"}
 
 
 @strategies

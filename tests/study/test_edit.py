@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from shutil import copy
 
 import pytest
 
@@ -44,10 +45,16 @@ def run(path: Path, budget: int, broken: bool = True) -> Bumpy:
     return function
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("finished") / "run.db"
+    run(path, 9)
+    return path
+
+
 @pytest.fixture
-def study(tmp_path: Path) -> Path:
-    run(tmp_path / "run.db", 9)
-    return tmp_path / "run.db"
+def study(finished: Path, tmp_path: Path) -> Path:
+    return Path(copy(finished, tmp_path))
 
 
 def test_what_failed_is_run_again_with_its_number_and_point(study: Path) -> None:
