@@ -17,11 +17,11 @@ from aegisbo.optimizer import Optimizer, Settings
 from aegisbo.outcome import Outcome
 from aegisbo.space import Int
 from aegisbo.study import change, forget, load, retry
-from aegisbo.study.history import optimizer_after
+from aegisbo.study.history import follow, optimizer_after
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.replay import replay
 from aegisbo.study.shared import Shared
-from aegisbo.study.store import Store, read_events
+from aegisbo.study.store import Event, Store, read_events
 
 
 @pytest.fixture
@@ -361,6 +361,53 @@ def test_a_transaction_that_fails_leaves_no_trace(hall: Hall) -> None:
     assert kinds(hall) == before
     copy.leave("Enough.", [])  # and it does not believe that it holds the trial
     assert kinds(hall) == [*before, "left"]
+
+
+def test_a_change_is_heeded_whose_number_an_undone_event_had(hall: Hall) -> None:
+    copy = hall.copy()
+    trial, last = copy.ask(), read_events(hall.path)[-1].id
+    with pytest.raises(TypeError, match="not JSON"), copy._writing():
+        copy._append("taken", trial.number, {"copy": copy.id}) + copy._append("taken", trial.number, {"copy": copy})
+    change(hall.path, budget=77)
+    assert read_events(hall.path)[-1].id == last + 1
+    copy.catch_up()
+    assert [event.body["changes"] for event in copy.requests()] == [{"budget": 77}]
+    with pytest.raises(StudyError, match="full"), copy._writing():
+        raise StudyError("The disk is full.")
+    copy.beat()  # which reads everything again
+    assert copy.requests() == []
+
+
+def test_a_change_is_heeded_although_a_transaction_fails_before_it_is(hall: Hall) -> None:
+    copy = hall.copy()
+    change(hall.path, budget=77)
+    with pytest.raises(StudyError, match="full"), copy._writing():  # which has read it
+        raise StudyError("The disk is full.")
+    copy.beat()
+    assert [event.body["changes"] for event in copy.requests()] == [{"budget": 77}]
+
+
+def test_an_event_is_followed_once_although_all_are_read_again_meanwhile(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy, other = hall.copy(), hall.copy()
+    for _ in range(3):
+        other.ask()
+    followed: list[int] = []
+
+    def disturbed(optimizer: Optimizer, event: Event) -> None:
+        follow(optimizer, event)
+        followed.append(event.id)
+        if len(followed) == 1:  # the heart of this copy fails to beat, and then it beats
+            with pytest.raises(StudyError, match="full"), copy._writing():
+                raise StudyError("The disk is full.")
+            copy.beat()
+
+    monkeypatch.setattr("aegisbo.study.shared.follow", disturbed)
+    copy.catch_up()
+    copy.catch_up()
+    assert len(followed) == len(set(followed)) >= 3
+    assert copy.optimizer.state() == optimizer_after(read_events(hall.path)).state()
 
 
 def test_copies_refuse_another_run_and_wider_bounds(hall: Hall) -> None:

@@ -66,12 +66,13 @@ class Shared:
         self._retries = retries
         self._turn = turn
         self._clock = clock
-        self._lock = RLock()  # of the seven below
+        self._lock = RLock()  # of what follows
         self._gone = False
         self._ledger = Ledger()
         self._news: list[Event] = []  # that the optimizer does not know of
         self._requests: list[Event] = []  # that this copy has not heeded
-        self._heard_of = joined.id  # the last event that was looked at for one
+        self._handed = joined.id  # the last event that is not among the news any more
+        self._heeded = joined.id  # the last event that is not among the requests any more
         self._running: set[int] = set()  # trials that this copy evaluates, whoever holds them
         self._heard: dict[int, tuple[float, float]] = {}  # of each copy the last beat, and when it was new to us
         self._resources = ExitStack()
@@ -151,6 +152,7 @@ class Shared:
         """What others have asked of the copies since the last call, as far as this one has read; it reads nothing."""
         with self._lock:
             requests, self._requests = self._requests, []
+            self._heeded = max(self._heeded, self._ledger.last)
             return requests
 
     @property
@@ -211,7 +213,7 @@ class Shared:
         """Let the optimizer know all that has been written down."""
         with self._lock:
             self._read()
-            news, self._news = self._news, []
+            news, self._news, self._handed = self._news, [], self._ledger.last
         for event in news:
             follow(self.optimizer, event)
             self._seen = event.id
@@ -321,7 +323,7 @@ class Shared:
                     self._read()
                     yield self._ledger
             except BaseException:
-                self._ledger, self._news = Ledger(), []  # read what has really happened, next time
+                self._ledger, self._news, self._requests = Ledger(), [], []  # read what has really happened, next time
                 raise
 
     def _append(self, kind: str, number: int | None, body: Mapping[str, Any]) -> int:
@@ -333,11 +335,10 @@ class Shared:
         with self._lock:
             for event in self._store.events(self._ledger.last):
                 self._ledger.add(event)
-                if event.id > self._seen:
+                if event.id > self._handed:
                     self._news.append(event)
-                if event.kind == "set" and event.id > self._heard_of:
+                if event.kind == "set" and event.id > self._heeded:
                     self._requests.append(event)
-                self._heard_of = max(self._heard_of, event.id)
 
 
 def join(
