@@ -132,6 +132,15 @@ def test_an_observed_point_that_breaks_one_is_never_the_best() -> None:
     assert len(optimizer.evidence().y) == 2, "the model learns from both"
 
 
+def test_points_on_the_edge_keep_a_constraint() -> None:
+    """In the cube, 0.001 is where 0.0010000000000000002 is."""
+    options: dict[str, Any] = {"constraints": ["lr <= 1e-3"], "seed": 0, "n_initial": 2}
+    optimizer = Optimizer({"lr": Real(1e-6, 0.1, log=True)}, initial=[{"lr": 1e-3}], **options)
+    optimizer.observe({"lr": 1e-3}, 0.5)
+    assert optimizer.result().fun == optimizer.tally()[2] == 0.5
+    assert optimizer.ask().params == {"lr": 1e-3}
+
+
 def slope(a: float, b: float) -> float:
     return 10.0 * (b - a)  # lowest where a < b is broken most
 

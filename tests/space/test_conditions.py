@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import operator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -167,10 +169,16 @@ A, B = Choice(["x", "y"]), Int(1, 4)
         ({"b": B, "c": Int(0, 1, when={"b": "> 4"})}, "when b is '> 4': Int(1, 4) never gets there"),
         ({"b": B, "c": Int(0, 1, when={"b": "4 to 2"})}, "never gets there"),
         ({"b": B, "c": Int(0, 1, when={"b": "many"})}, "write a comparison such as '>= 2', or a range"),
+        ({"b": B, "c": Int(0, 1, when={"b": ">= 1e400"})}, "Int(1, 4) never gets there"),
+        ({"b": B, "c": Int(0, 1, when={"b": "<= -1e400"})}, "Int(1, 4) never gets there"),
         ({"b": Real(0, 1), "c": Int(0, 1, when={"b": 0.5})}, "write a range, such as '>= 0.5'"),
         (
             {"a": A, "b": Int(0, 1, when={"a": "x"}), "c": Int(0, 1, when={"a": "y", "b": 1})},
             "'c' is never there: no point fulfills a is 'y' and b is 1",
+        ),
+        (
+            {"a": Real(0, 1), "b": Int(0, 1, when={"a": "> 0.5"}), "c": Int(0, 1, when={"a": "<= 0.5", "b": 1})},
+            "'c' is never there: no point fulfills a <= 0.5 and b is 1",
         ),
         ([A, Int(0, 1, when={"x0": "x"})], "Conditions need names"),
     ],
@@ -215,6 +223,17 @@ def test_a_long_chain_and_many_parents_are_counted() -> None:
     assert Space({**switches, **details}).cube.size == 4**30
     chain = {f"c{k}": Int(0, 1, when={f"c{k - 1}": 1} if k else None) for k in range(40)}
     assert Space(chain).cube.size == 41
+
+
+def test_many_conditions_on_pairs_are_counted() -> None:
+    def pairs(count: int, child: Real | Int) -> Space:
+        kinds = Choice(["none", "conv", "pool", "skip"])
+        parents = {f"{name}{k}": kinds for name in "ab" for k in range(count)}
+        children = {f"c{k}": replace(child, when={f"a{k}": "conv", f"b{k}": "conv"}) for k in range(count)}
+        return Space({**parents, **children})
+
+    assert pairs(10, Int(1, 3)).cube.size == 18**10  # a pair has 15 ways without the child, and 3 with it
+    assert pairs(40, Real(0, 1)).cube.size == math.inf
 
 
 def test_the_witness_counts_a_case_that_can_be_counted_by_hand() -> None:

@@ -109,8 +109,24 @@ def test_a_value_that_does_not_exist_is_not_allowed() -> None:
         "log(x0) < 5": [False, False, True],
         "not log(x0) > 5": [False, False, True],
         "x0 < -0.5 or log(x0) < 5": [True, False, True],
+        "x0 < -0.5 and log(x0) < 5 or x0 > 0.5": [False, False, True],
+        "log(x0) != 5": [False, False, True],
+        "not (log(x0) > 5 or x0 > 2)": [False, False, True],
+        "not (log(x0) > 5 and x0 < -0.5)": [False, True, True],
+        "(log(x0) > 5) == False": [False, False, True],
+        "(log(x0) > 5) != (x0 > 2) or x0 > 0": [False, False, True],
     }.items():
         assert Space([(-1, 1)], constraints=[text]).cube.allowed(Z).tolist() == expected
+
+
+def test_values_on_the_edge_are_judged_as_they_are() -> None:
+    """On the way to the cube and back 0.21 of 3 becomes 0.20999999999999996."""
+    space = Space({"x": Real(0, 3), "y": Real(-1, 5), "z": Real(1e-6, 0.1, log=True)}, ["x <= y", "z >= 1e-3"])
+    shares = [k / 100 for k in range(301)]
+    assert [space.broken({"x": share, "y": share, "z": 1e-3}) for share in shares] == [[]] * 301
+    below = [math.nextafter(share, -math.inf) for share in shares]
+    assert [space.broken({"x": x, "y": y, "z": 0.01}) for x, y in zip(shares, below, strict=True)] == [["x <= y"]] * 301
+    assert space.broken({"x": 0.5, "y": 0.5, "z": math.nextafter(1e-3, 0.0)}) == ["z >= 0.001"]
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
@@ -143,6 +159,13 @@ def test_values_are_those_of_the_parameter_to_the_last_digit(name: str) -> None:
         ("a % 2 < 1", "is not understood"),
         ("(lambda: 1)() < a", "is not understood"),
         ("a if flag else b < 1", "is not understood"),
+        ("kind != 'Deep' or n <= 10", "kind is never 'Deep'; it is one of 'deep', 'wide', None."),
+        ("a < b and 'Deep' == kind", "kind is never 'Deep'"),
+        ("kind != 3", "kind is never 3"),
+        ("size == 64", "size is never 64; it is one of 32, 64.5, 128."),
+        ("flag != 'True'", "flag is never 'True'; it is one of True, False."),
+        ("a != 'deep'", "a is a number and never 'deep'"),
+        ("None == n + 1", "n + 1 is a number and never None"),
         ("9**9**9 < a", "fulfills the constraint 9 ** 9 ** 9 < a"),
         (f"1{'0' * 400} < a", "fulfills the constraint 1000"),
     ],
@@ -152,6 +175,30 @@ def test_nothing_else_is_understood(text: str, why: str) -> None:
         Space(PARAMETERS, constraints=[text])
     assert why in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("learning-rate", "learning-rate < 1", "no parameter 'learning'"),
+        ("lambda", "lambda < 1", "cannot be read"),
+        ("weight decay", "weight decay < 1", "cannot be read"),
+    ],
+)
+def test_names_that_texts_cannot_speak_of(name: str, text: str, why: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        Space({name: (0, 2)}, constraints=[text])
+    assert why in str(caught.value)
+    assert f"A text cannot speak of {name}: write a function that takes **params." in str(caught.value)
+    assert Space({name: (0, 2)}, [lambda **params: params[name] < 1]).broken({name: 1.5})
+
+
+def test_a_name_is_found_that_python_reads_as_another() -> None:
+    micro, letter = "\u00b5", "\u03bc"
+    space = Space({micro: (0.0, 1.0)}, constraints=[f"{micro} < 0.5"])
+    assert (space.broken({micro: 0.6}), space.broken({micro: 0.4})) == ([f"{micro} < 0.5"], [])
+    assert Space.from_description(space.describe()) == space
+    assert Space({letter: (0.0, 1.0)}, constraints=[f"{micro} < 0.5"]).broken({letter: 0.6})
 
 
 @pytest.mark.parametrize(
@@ -286,6 +333,7 @@ def test_two_lambdas_are_two_constraints() -> None:
     [
         ({"kind": Choice(["a", "b"]), "x": Real(0, 1, when={"kind": "b"}), "y": Real(0, 1)}, "x < y"),
         ({"x": Real(1e-300, 1e300, log=True), "y": Real(1e-300, 1e300, log=True)}, "x * y < 1e-5"),
+        ({"x": Real(-8e307, 8e307), "y": Real(-8e307, 8e307)}, "10*x <= y"),
     ],
 )
 def test_a_slack_is_a_number_without_a_word_whatever_the_sizes(parameters: dict[str, Any], text: str) -> None:
@@ -293,3 +341,28 @@ def test_a_slack_is_a_number_without_a_word_whatever_the_sizes(parameters: dict[
     Z = cube.fill_all(np.random.default_rng(0).random((50, cube.parameters)))
     assert ((cube.slacks(Z)[:, 0] > 0) == cube.allowed(Z)).all()
     assert np.isfinite(cube.slacks(Z)).all()
+
+
+def test_a_slack_has_the_same_unit_whatever_the_sizes() -> None:
+    slacks = []
+    for size in (1.0, 1e200, 1e300):
+        cube = Space({"x": Real(-size, size), "y": Real(-size, size)}, constraints=["x <= y"]).cube
+        slacks.append(cube.slacks(np.array([[0.2, 0.6], [0.6, 0.2]])))
+    np.testing.assert_allclose(slacks, [slacks[0]] * 3, rtol=1e-9)
+    assert 0.1 < slacks[0][0] < 10.0
+
+
+@pytest.mark.parametrize("spec", [[Choice([0.1, 0.2]), Real(0, 1)], [Real(0, 1)] * 2, [Int(0, 3), Real(0, 1)]])
+def test_a_function_is_given_what_the_objective_is(spec: list[Any]) -> None:
+    seen: list[Any] = []
+    space = Space(spec, constraints=[lambda x: bool(seen.append(x)) or True])
+    objective = space.arrange(space.params(space.cube.fill(np.full((1, 2), 0.3))[0]))
+    assert {type(x) for x in seen} == {type(objective)}
+    assert {tuple(map(type, x)) for x in seen} == {tuple(map(type, objective))}
+
+
+def test_an_integer_that_is_too_large_to_be_reckoned_with_is_a_choice() -> None:
+    large = 10**400
+    with pytest.raises(InvalidInput, match="'k' is no number and has no order"):
+        Space({"k": Choice([large, 1])}, constraints=["k > 2"])
+    assert Space({"k": Choice([large, 1])}, constraints=["k != 1"]).cube.size == 1

@@ -95,9 +95,10 @@ class Trials:
 
     def allowed(self) -> Mask:  # (n,)
         """Which of them keep the constraints, as far as these are here: points that were observed may break them."""
-        new = self._observed.points(DONE)[len(self._inside) :]
-        if len(new):  # each is asked for once: a constraint may be a function of the user's
-            self._inside = np.append(self._inside, self.space.keeps_constraints(new))
+        known = len(self._inside)
+        if known < self._observed.count(DONE):  # each is asked for once: a constraint may be a function of the user's
+            new = [trial for trial in self.observed if trial.state == "done"][known:]
+            self._inside = np.append(self._inside, [not self.space.broken(trial.params) for trial in new])
         return np.append(self._inside, np.full(self._asked.count(DONE), True))
 
     def evidence(self, losses: Array, timing: Timing | None, *, noisy: bool = False) -> Evidence:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,33 +56,50 @@ class Branches:
                 active[:, k] &= active[:, condition.parent] & condition.holds(places[condition.parent])
         return active
 
-    def count(self, sizes: Sequence[float]) -> tuple[int, set[int]]:
-        """How many points differ in what is there, for axes of these sizes, and which axes are there at some point.
+    def is_reached(self, k: int) -> bool:
+        """Whether an axis is there at some point: what it and all above it ask for can be had at once."""
+        wanted: dict[int, list[Condition]] = {}
+        above = [k]
+        for member in above:  # which grows meanwhile
+            for condition in self.conditions[member]:
+                wanted.setdefault(condition.parent, []).append(condition)
+                above += [] if condition.parent in above else [condition.parent]
+        return all(self._can_hold(conditions) for conditions in wanted.values())
 
-        A continuous axis, of infinite size, counts as the number of its parts that its children tell apart. Axes are
-        gone through in order; what is kept of a point is where those parents stand that still have children to come.
+    @staticmethod
+    def _can_hold(conditions: list[Condition]) -> bool:
+        """Whether one place fulfills all: if any does, then one at which a span begins."""
+        places = np.array([low for condition in conditions for low, _ in condition.spans])
+        return bool(np.all([condition.holds(places) for condition in conditions], axis=0).any())
+
+    def count(self, sizes: Sequence[int]) -> int:
+        """How many points differ in what is there, for axes with so many levels.
+
+        Axes are gone through in order; what is kept of a point is where those parents stand that still have children to
+        come.
         """
         last = {c.parent: place for place, k in enumerate(self.order) for c in self.conditions[k]}
-        ways: dict[tuple[tuple[int, float], ...], int] = {(): 1}
-        reached = set()
+        ways: dict[tuple[tuple[int, int], ...], int] = {(): 1}
         for now, k in enumerate(self.order):
-            after: dict[tuple[tuple[int, float], ...], int] = {}
+            after: dict[tuple[tuple[int, int], ...], int] = {}
+            parts = self._parts(k, sizes[k])
             for state, count in ways.items():
                 at = dict(state)
                 here = all(c.parent in at and c.holds(np.array(at[c.parent])) for c in self.conditions[k])
-                reached |= {k} if here else set()
-                for place, weight in self._parts(k, sizes[k]) if here else [(math.nan, 1)]:
+                for place, weight in parts if here else [(0, 1)]:
                     stands = {**at, k: place} if here else at
                     kept = tuple((p, where) for p, where in stands.items() if last.get(p, -1) > now)
                     after[kept] = after.get(kept, 0) + count * weight
             ways = after
-        return sum(ways.values()), reached
+        return sum(ways.values())
 
-    def _parts(self, k: int, size: float) -> list[tuple[float, int]]:
-        """The first place of each part of an axis that its children tell apart, and how many places it has."""
-        spans = [span for conditions in self.conditions for c in conditions if c.parent == k for span in c.spans]
-        if size == math.inf:
-            starts = {0.0, *(low for low, _ in spans), *(math.nextafter(high, math.inf) for _, high in spans)}
-            return [(start, 1) for start in sorted(starts) if 0.0 <= start <= 1.0]
-        borders = sorted({0, size, *(min(edge, size) for low, high in spans for edge in (low, high + 1))})
-        return [(start, round(end - start)) for start, end in pairwise(borders)]
+    def _parts(self, k: int, size: int) -> list[tuple[int, int]]:
+        """One level of each kind that its children tell apart, and how many levels are of this kind."""
+        conditions = [c for of_one in self.conditions for c in of_one if c.parent == k]
+        edges = [edge for c in conditions for low, high in c.spans for edge in (low, high + 1)]
+        kinds: dict[tuple[bool, ...], tuple[int, int]] = {}
+        for start, end in pairwise(sorted({0, size, *(round(min(edge, size)) for edge in edges)})):
+            answers = tuple(bool(c.holds(np.array(start))) for c in conditions)
+            level, count = kinds.get(answers, (start, 0))
+            kinds[answers] = level, count + end - start
+        return list(kinds.values())

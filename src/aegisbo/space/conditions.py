@@ -40,9 +40,8 @@ def branches_of(parameters: Mapping[str, Parameter]) -> Branches | None:
     if len(branches.order) < len(names):
         circle = " -> ".join(names[k] for k in _circle(branches))
         raise InvalidInput(f"Conditions go in a circle ({circle}): leave one of them out.")
-    _, reached = branches.count([parameter.axis.size for parameter in parameters.values()])
     for k, name in enumerate(names):
-        if k not in reached:
+        if not branches.is_reached(k):
             raise InvalidInput(f"Parameter {name!r} is never there: no point fulfills {in_words(parameters[name])}.")
     return branches
 
@@ -85,6 +84,8 @@ def _level(parent: Int | Choice, value: Any) -> int:
 
 def _range(parent: Real | Int, text: str) -> tuple[float, float]:
     low, high = _limits(text)
+    if low > parent.high or high < parent.low:
+        raise InvalidInput(f"{parent} never gets there.")
     if isinstance(parent, Int):
         # In whole numbers: a difference of floats would round away by how much "> 2" is above 2.
         first = max(-((parent.low - math.ceil(low)) // parent.step), 0) if low > -math.inf else 0
@@ -93,7 +94,7 @@ def _range(parent: Real | Int, text: str) -> tuple[float, float]:
         span: tuple[float, float] = (first, last)
     else:
         span = tuple(_coordinate(parent, value) for value in (low, high))  # type: ignore[assignment]
-    if span[0] > span[1] or low > parent.high or high < parent.low:
+    if span[0] > span[1]:
         raise InvalidInput(f"{parent} never gets there.")
     return span
 

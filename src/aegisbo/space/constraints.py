@@ -13,12 +13,14 @@ import numpy as np
 
 from aegisbo.arrays import Array, Mask
 from aegisbo.errors import InvalidInput
+from aegisbo.number import as_number
 from aegisbo.space.expression import Column, Expression, Kind, Verdict, parsed
-from aegisbo.space.parameters import Choice, Int, Parameter, Real
+from aegisbo.space.parameters import Choice, Int, Parameter, Params, Real
 
 Label = str | dict[str, str]  # a text, or {"function": its name}
 Constraint = str | Callable[..., bool]
 KEY = "constraints"  # under which a description of a space has them
+SQUARED = 1e150  # up to which the squares of numbers, and their sums, are numbers
 MOST = 1e3  # by which a slack counts, in units of its spread
 
 
@@ -30,7 +32,9 @@ class Function:
     call: Callable[..., bool] | None = field(compare=False, repr=False)  # None: it is not here
     names: tuple[str, ...] = field(compare=False, repr=False)  # of the parameters that it needs
     passed: tuple[str, ...] = field(compare=False, repr=False)  # and of those that it is given where they are there
-    listed: bool = field(default=False, compare=False, repr=False)  # it is given one list, as the objective is
+    form: Callable[[list[Any]], Any] | None = field(
+        default=None, compare=False, repr=False
+    )  # of all values; None: names
 
     @property
     def text(self) -> str:
@@ -40,10 +44,12 @@ class Function:
         """What it says of points, one by one; it cannot say by how much."""
         rows = {name: (column.tolist(), active[name]) for name, column in columns.items() if name in self.passed}
         count = len(next(iter(columns.values())))
-        holds = [self._holds({n: values[k] for n, (values, there) in rows.items() if there[k]}) for k in range(count)]
+        holds = [self.holds({n: values[k] for n, (values, there) in rows.items() if there[k]}) for k in range(count)]
         return Verdict(np.array(holds, dtype=bool), np.zeros(count))
 
-    def _holds(self, params: dict[str, Any]) -> bool:
+    def holds(self, values: Params) -> bool:
+        """What it says of one point."""
+        params = {name: values[name] for name in self.passed if name in values}
         if any(name not in params for name in self.names):
             return True
         if self.call is None:
@@ -51,7 +57,7 @@ class Function:
                 f"The run was made with the constraint {self.text}, a function that is not part of it: pass it again."
             )
         try:
-            answer = self.call(_as_list(params)) if self.listed else self.call(**params)
+            answer = self.call(**params) if self.form is None else self.call(self.form(list(params.values())))
         except Exception as error:
             raise InvalidInput(f"The constraint {self.text} raised {error!r} at {params}: mend it.") from error
         if not isinstance(answer, bool | np.bool_):
@@ -60,11 +66,6 @@ class Function:
 
 
 Rule = Expression | Function
-
-
-def _as_list(params: Mapping[str, Any]) -> Any:
-    values = list(params.values())
-    return np.array(values) if all(isinstance(value, float) for value in values) else values
 
 
 def rules_of(
@@ -77,21 +78,22 @@ def rules_of(
     """
     if isinstance(constraints, str) or callable(constraints) or not isinstance(constraints, Iterable):
         raise InvalidInput(f"constraints must be a list, such as ['a < b'], got {constraints!r}.")
-    kinds = {name: _kind(parameter) for name, parameter in parameters.items()}
     rules: list[Rule] = []
     for each in constraints:
-        rule = _rule(each, parameters, kinds, named)
+        rule = _rule(each, parameters, named)
         while isinstance(rule, Function) and any(rule == other and rule.call is not other.call for other in rules):
             rule = replace(rule, name=f"{rule.name}'")  # another lambda, say
         rules += [] if rule in rules else [rule]
     return tuple(rules)
 
 
-def _rule(given: Any, parameters: Mapping[str, Parameter], kinds: Mapping[str, Kind], named: bool) -> Rule:
+def _rule(given: Any, parameters: Mapping[str, Parameter], named: bool) -> Rule:
     if isinstance(given, Expression):
         given = given.text
     if isinstance(given, str):
-        return parsed(given, kinds)
+        kinds = {name: _kind(parameter) for name, parameter in parameters.items()}
+        choices = {name: p.values for name, p in parameters.items() if isinstance(p, Choice)}
+        return parsed(given, kinds, choices)
     if isinstance(given, Function):
         return given
     if isinstance(given, Mapping) and set(given) == {"function"}:
@@ -103,8 +105,9 @@ def _rule(given: Any, parameters: Mapping[str, Parameter], kinds: Mapping[str, K
 
 def _function(call: Callable[..., bool], parameters: Mapping[str, Parameter], named: bool) -> Function:
     name = getattr(call, "__qualname__", type(call).__qualname__).rpartition("<locals>.")[2]
-    if not named:
-        return Function(name, call, (), tuple(parameters), listed=True)
+    if not named:  # it is given what the objective is
+        form = np.array if all(isinstance(parameter, Real) for parameter in parameters.values()) else list
+        return Function(name, call, (), tuple(parameters), form)
     try:
         arguments = inspect.signature(call).parameters.values()
     except (TypeError, ValueError):  # a builtin
@@ -133,8 +136,8 @@ def _kind(parameter: Parameter) -> Kind:
         return "number"
     if all(isinstance(value, bool) for value in parameter.values):
         return "truth"
-    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in parameter.values)
-    return "number" if numbers else "choice"
+    numbers = [as_number(value) for value in parameter.values]
+    return "number" if all(number is not None and math.isfinite(number) for number in numbers) else "choice"
 
 
 @dataclass(frozen=True)
@@ -172,6 +175,18 @@ class Constraints:
         holds, slack = rule.verdict(values)
         absent = ~np.all([there[name] for name in rule.names], axis=0)
         return Verdict(holds | absent, np.where(absent, np.inf, slack))
+
+    def broken_by(self, params: Params) -> list[str]:
+        """In which words those are told that values break: as they are, since the cube may change their last digit."""
+        return [rule.text for rule in self.rules if not self._holds(rule, params)]
+
+    def _holds(self, rule: Rule, params: Params) -> bool:
+        if isinstance(rule, Function):
+            return rule.holds(params)
+        if any(name not in params for name in rule.names):
+            return True
+        dtypes = {name: np.float64 if _kind(self.parameters[name]) == "number" else object for name in rule.names}
+        return bool(rule.verdict({name: np.array([params[name]], dtype) for name, dtype in dtypes.items()}).holds[0])
 
     def allow(self, Z: Array, active: Mask) -> Mask:  # (m, width), (m, parameters) -> (m,)
         """Which points keep all of them."""
@@ -213,7 +228,8 @@ class Constraints:
                     return None
                 constants[k] += weight * parameter.low
                 weights[self._columns[name][1], k] += weight * (parameter.high - parameter.low)
-        return constants / self._spreads, weights / self._spreads
+        found = constants / self._spreads, weights / self._spreads
+        return found if all(np.isfinite(part).all() for part in found) else None
 
     @property
     def _width(self) -> int:
@@ -225,11 +241,7 @@ class Constraints:
         Z = np.random.default_rng(0).random((256, self._width))
         everywhere = np.full((256, len(self.parameters)), True)
         slacks = [verdict.slack for verdict in self.verdicts(Z, everywhere, self._told)]
-        with np.errstate(over="ignore", invalid="ignore"):
-            spreads = [
-                float(np.std(slack[np.isfinite(slack)])) if np.isfinite(slack).any() else 0.0 for slack in slacks
-            ]
-        return [spread if 0.0 < spread < math.inf else 1.0 for spread in spreads]
+        return [_spread(slack[np.isfinite(slack)]) or 1.0 for slack in slacks]
 
     def broken(self, Z: Array, active: Mask) -> list[str]:
         """In which words the constraints are told that no point keeps."""
@@ -246,6 +258,14 @@ class Constraints:
     def absent(self) -> bool:
         """Whether one is a function that is not here."""
         return self.here.rules != self.rules
+
+
+def _spread(slack: Array) -> float:  # (m,)
+    """The standard deviation, also of numbers whose squares are beyond all numbers."""
+    if not len(slack):
+        return 0.0
+    largest = np.abs(slack).max()
+    return float(np.std(slack)) if largest < SQUARED else float(np.std(slack / largest) * largest)
 
 
 def decoded(parameter: Parameter, block: Array) -> Column:  # (m, its width) -> (m,)

@@ -162,7 +162,7 @@ class Cube:
         sizes = [axis.size for axis in self.axes]
         if math.inf in sizes:
             return math.inf
-        return math.prod(sizes) if self.branches is None else self.branches.count(sizes)[0]
+        return math.prod(sizes) if self.branches is None else self.branches.count([int(size) for size in sizes])
 
     @property
     def _is_counted(self) -> bool:

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Mapping
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from keyword import iskeyword
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,6 +62,14 @@ class Verdict(NamedTuple):
     slack: Array  # (m,)
 
 
+class _Truth(NamedTuple):
+    """The same on the way to it: what has no value, such as sqrt(-1) > 2, neither holds nor fails."""
+
+    holds: Mask  # (m,)
+    fails: Mask  # (m,)
+    slack: Array  # (m,)
+
+
 @dataclass(frozen=True)
 class Expression:
     """A constraint that can be written down; two are the same if they read the same."""
@@ -71,7 +81,7 @@ class Expression:
     def verdict(self, columns: Mapping[str, Column]) -> Verdict:
         """What it says of points, given the values of its parameters (m,) by name; no value counts as broken."""
         with np.errstate(all="ignore"):
-            holds, slack = _truth(self.tree, columns)
+            holds, _, slack = _truth(self.tree, columns)
         length = len(columns[self.names[0]])
         return Verdict(np.broadcast_to(holds, length), np.broadcast_to(slack, length).astype(np.float64))
 
@@ -99,12 +109,13 @@ class Linear(NamedTuple):
         return Linear(self.constant + times * other.constant, weights)
 
 
-def parsed(text: str, kinds: Mapping[str, Kind]) -> Expression:
+def parsed(text: str, kinds: Mapping[str, Kind], choices: Mapping[str, Sequence[object]]) -> Expression:
     """The expression that a text means.
 
     Args:
         text: as above.
         kinds: of the parameters by name.
+        choices: the values, by name, of those that have a list of them.
 
     Raises:
         InvalidInput: it cannot be read, or compares what cannot be compared.
@@ -113,13 +124,17 @@ def parsed(text: str, kinds: Mapping[str, Kind]) -> Expression:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         why = "a comparison is written ==" if "=" in text and "==" not in text else getattr(error, "msg", str(error))
-        raise InvalidInput(f"Constraint {text!r} cannot be read ({why}): write it as in 'a + 2*b <= 3'.") from None
+        raise InvalidInput(
+            f"Constraint {text!r} cannot be read ({why}): write it as in 'a + 2*b <= 3'.{_hint(text, kinds)}"
+        ) from None
     if _depth(tree) > DEEPEST:
         raise InvalidInput(f"Constraint {text[:40]!r}... is nested too deeply: write it as several constraints.")
+    _rename(tree, kinds)
     try:
         kind = _kind(tree, kinds)
+        _require_possible(tree, kinds, choices)
     except InvalidInput as error:
-        raise InvalidInput(f"Constraint {text!r}: {error}") from None
+        raise InvalidInput(f"Constraint {text!r}: {error}{_hint(text, kinds)}") from None
     if kind != "truth":
         raise InvalidInput(f"Constraint {text!r} compares nothing: write it as in 'a + 2*b <= 3'.")
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
@@ -127,6 +142,42 @@ def parsed(text: str, kinds: Mapping[str, Kind]) -> Expression:
     if not names:
         raise InvalidInput(f"Constraint {text!r} speaks of no parameter: use one of {', '.join(kinds)}.")
     return Expression(ast.unparse(tree), tuple(names), tree)
+
+
+def _hint(text: str, names: Iterable[str]) -> str:
+    """What to do about parameters in a text whose names Python cannot read, such as learning-rate."""
+    odd = [name for name in names if name in text and (not name.isidentifier() or iskeyword(name))]
+    return f" A text cannot speak of {', '.join(odd)}: write a function that takes **params." if odd else ""
+
+
+def _rename(tree: ast.AST, names: Iterable[str]) -> None:
+    """Let names be as the user wrote them: Python reads the micro sign as the Greek letter, for example."""
+    written = {unicodedata.normalize("NFKC", name): name for name in names}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = written.get(node.id, node.id)
+
+
+def _require_possible(tree: ast.AST, kinds: Mapping[str, Kind], choices: Mapping[str, Sequence[object]]) -> None:
+    """Refuse what is compared with a value that it never has: a misspelled one, which would be a constraint on nothing.
+
+    Raises:
+        InvalidInput: the message names the values that it has.
+    """
+    compared = [node for node in ast.walk(tree) if isinstance(node, ast.Compare)]
+    pairs = [
+        pair
+        for node in compared
+        for symbol, *pair in zip(node.ops, [node.left, *node.comparators], node.comparators, strict=False)
+        if isinstance(symbol, ast.Eq | ast.NotEq)
+    ]
+    for part, other in (*pairs, *((right, left) for left, right in pairs)):
+        match part, other:
+            case ast.Name(name), ast.Constant(value) if name in choices and value not in choices[name]:
+                known = ", ".join(map(repr, choices[name]))
+                raise InvalidInput(f"{name} is never {value!r}; it is one of {known}.")
+            case _, ast.Constant(None | str() as value) if _kind(part, kinds) == "number":
+                raise InvalidInput(f"{ast.unparse(part)} is a number and never {value!r}.")
 
 
 def _depth(tree: ast.AST) -> int:
@@ -205,24 +256,24 @@ def _value(node: ast.expr, columns: Mapping[str, Column]) -> Any:
             return ARITHMETIC[type(symbol)](_value(left, columns), _value(right, columns))
         case ast.Call(ast.Name(name), arguments):
             return FUNCTIONS[name][0](*(_value(argument, columns) for argument in arguments))
-    return _truth(node, columns).holds  # compared with another truth
+    holds, fails, _ = _truth(node, columns)  # compared with another truth
+    return np.where(holds, 1.0, np.where(fails, 0.0, np.nan))
 
 
-def _truth(node: ast.expr, columns: Mapping[str, Column]) -> Verdict:
+def _truth(node: ast.expr, columns: Mapping[str, Column]) -> _Truth:
     match node:
         case ast.UnaryOp(_, inner):
-            holds, slack = _truth(inner, columns)
-            return Verdict(~holds & ~np.isnan(slack), -slack)  # what has no value is not true either
-        case ast.BoolOp(symbol, parts):
-            verdicts = [_truth(part, columns) for part in parts]
-            every = isinstance(symbol, ast.And)
-            return _joined(verdicts, np.logical_and if every else np.logical_or, np.minimum if every else np.fmax)
+            holds, fails, slack = _truth(inner, columns)
+            return _Truth(fails, holds, -slack)
+        case ast.BoolOp(ast.And(), parts):
+            return _all_of([_truth(part, columns) for part in parts])
+        case ast.BoolOp(_, parts):
+            return _one_of([_truth(part, columns) for part in parts])
         case ast.Compare(left, symbols, others):
             values = [_value(part, columns) for part in (left, *others)]
-            pairs = zip(symbols, values, values[1:], strict=False)
-            return _joined([_comparison(*pair) for pair in pairs], np.logical_and, np.minimum)
+            return _all_of([_comparison(*each) for each in zip(symbols, values, values[1:], strict=False)])
     holds = np.asarray(_value(node, columns), dtype=bool)  # a choice between True and False
-    return Verdict(holds, np.where(holds, 1.0, -1.0))
+    return _Truth(holds, ~holds, np.where(holds, 1.0, -1.0))
 
 
 def _linear(node: ast.expr) -> Linear | None:
@@ -257,27 +308,41 @@ def _combined(one: Linear, symbol: ast.operator, other: Linear) -> Linear | None
     return None
 
 
-def _joined(verdicts: list[Verdict], both: Any, either: Any) -> Verdict:
-    holds, slack = verdicts[0]
-    for verdict in verdicts[1:]:
-        holds, slack = both(holds, verdict.holds), either(slack, verdict.slack)
-    return Verdict(holds, slack)
+def _all_of(truths: list[_Truth]) -> _Truth:
+    holds, fails, slack = truths[0]
+    for other in truths[1:]:
+        holds, fails, slack = holds & other.holds, fails | other.fails, np.minimum(slack, other.slack)
+    return _Truth(holds, fails, slack)
 
 
-def _comparison(symbol: ast.cmpop, left: Any, right: Any) -> Verdict:
+def _one_of(truths: list[_Truth]) -> _Truth:
+    holds, fails, slack = truths[0]
+    for other in truths[1:]:
+        holds, fails, slack = holds | other.holds, fails & other.fails, np.fmax(slack, other.slack)
+    return _Truth(holds, fails, slack)
+
+
+def _comparison(symbol: ast.cmpop, left: Any, right: Any) -> _Truth:
     holds = np.asarray(COMPARISONS[type(symbol)](left, right), dtype=bool)
-    if isinstance(symbol, ast.Eq | ast.NotEq) and not (_is_number(left) and _is_number(right)):
-        return Verdict(holds, np.where(holds, 1.0, -1.0))
+    known = ~(_missing(left) | _missing(right))
+    return _Truth(holds & known, ~holds & known, np.where(known, _slack(symbol, left, right, holds), np.nan))
+
+
+def _missing(value: Any) -> Any:
+    return np.isnan(value) if _is_number(value) else np.False_
+
+
+def _slack(symbol: ast.cmpop, left: Any, right: Any, holds: Mask) -> Any:
     match symbol:
+        case ast.Eq() | ast.NotEq() if not (_is_number(left) and _is_number(right)):
+            return np.where(holds, 1.0, -1.0)
         case ast.Lt() | ast.LtE():
-            slack = right - left
+            return right - left
         case ast.Gt() | ast.GtE():
-            slack = left - right
+            return left - right
         case ast.Eq():
-            slack = -np.abs(left - right)
-        case _:
-            slack = np.abs(left - right)
-    return Verdict(holds, np.asarray(slack))
+            return -np.abs(left - right)
+    return np.abs(left - right)
 
 
 def _is_number(value: Any) -> bool:

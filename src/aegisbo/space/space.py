@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from aegisbo.arrays import Array, Mask, as_vector, frozen
+from aegisbo.arrays import Array, as_vector, frozen
 from aegisbo.errors import InvalidInput
 from aegisbo.space.branches import Branches
 from aegisbo.space.conditions import branches_of, in_words
@@ -120,15 +120,8 @@ class Space:
 
     def broken(self, params: Params) -> list[str]:
         """The constraints that values break which have been checked, as far as these are here."""
-        rules, z = self.cube.rules, self.encoded(params)[None]
-        return rules.here.broken(z, self.cube.active(z)) if isinstance(rules, Constraints) else []
-
-    def keeps_constraints(self, Z: Array) -> Mask:  # (m, width) -> (m,)
-        """Which points keep the constraints, as far as these are here."""
         rules = self.cube.rules
-        if not isinstance(rules, Constraints) or not rules.here.rules:
-            return np.full(len(Z), True)
-        return rules.here.allow(Z, self.cube.active(Z))
+        return rules.here.broken_by(params) if isinstance(rules, Constraints) else []
 
     def require_allowed(self, params: Params) -> None:
         """Refuse values, which have been checked, that break a constraint.
