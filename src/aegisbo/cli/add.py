@@ -36,8 +36,8 @@ def add(
 
 def _next(study: Path) -> str:
     """When it will be tried."""
-    from aegisbo.study.drivers import ledger_of
     from aegisbo.study.history import optimizer_after
+    from aegisbo.study.ledger import ledger_of
     from aegisbo.study.lock import is_driven
     from aegisbo.study.store import read_events
 

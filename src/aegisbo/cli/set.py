@@ -42,7 +42,7 @@ def set_(
 
 def _when(study: Path) -> str:
     """When it holds."""
-    from aegisbo.study.drivers import ledger_of
+    from aegisbo.study.ledger import ledger_of
     from aegisbo.study.lock import is_driven
     from aegisbo.study.store import read_events
 
@@ -55,7 +55,7 @@ def _when(study: Path) -> str:
 
 def _spent(study: Path) -> str:
     """A remark if there is nothing left to do."""
-    from aegisbo.study.drivers import ledger_of
+    from aegisbo.study.ledger import ledger_of
     from aegisbo.study.store import read_events
 
     ledger = ledger_of(read_events(study))

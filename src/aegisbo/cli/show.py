@@ -79,7 +79,8 @@ def show(
 def _summary(study: Path, events: Sequence[Event], optimizer: Optimizer) -> Iterator[str]:
     """How it stands, in a few lines."""
     from aegisbo.optimizer.trial import in_short
-    from aegisbo.study.drivers import ending, idle_shares, ledger_of, sittings
+    from aegisbo.study.drivers import ending, idle_shares, sittings
+    from aegisbo.study.ledger import ledger_of
 
     result = optimizer.result(ending(study, events))
     yield result.ending

@@ -73,6 +73,11 @@ class Settings:
             )
         return settings
 
+    @property
+    def unwritten(self) -> Strategy | None:
+        """The strategy if it cannot be written as text: whoever goes on with a run must give the object again."""
+        return self.strategy if self.text is None else None
+
     def decided(self) -> Settings:
         """The same with every open choice made."""
         initial = self.initial or ()

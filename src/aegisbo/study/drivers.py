@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from aegisbo.printable import printable
-from aegisbo.study.ledger import Ledger
+from aegisbo.study.ledger import ledger_of
 from aegisbo.study.lock import is_driven
 from aegisbo.study.store import Event
 
@@ -46,14 +46,6 @@ def _ending(path: Path, events: Sequence[Event]) -> str:
 def _at_work(events: Iterable[Event]) -> list[Event]:
     """How each copy joined that is at work, as far as the events tell: one that was killed is, until others notice."""
     return list(ledger_of(events).copies.values())
-
-
-def ledger_of(events: Iterable[Event]) -> Ledger:
-    """Who runs what after all these events."""
-    ledger = Ledger()
-    for event in events:
-        ledger.add(event)
-    return ledger
 
 
 def _of_copies(path: Path, copies: Sequence[Event]) -> str:

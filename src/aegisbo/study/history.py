@@ -167,13 +167,13 @@ def _is_news(trial: Mapping[str, Any], failure: str) -> bool:
     return state is None or (failure == "timed_out" and state != "done")
 
 
-def optimizer_after(events: Iterable[Event], strategy: Strategy | None = None, space: Space | None = None) -> Optimizer:
+def optimizer_after(events: Iterable[Event], given: Settings | None = None) -> Optimizer:
     """The optimizer that lived through all these events.
 
     Args:
         events: of one study, from its beginning.
-        strategy: the strategy object, for a study that could not store it; only choosing points needs it.
-        space: has the functions among the constraints, for a study that could not store them; likewise.
+        given: have the strategy object and the functions among the constraints, for a study that could not store them;
+            only choosing points needs these.
 
     Raises:
         StudyError: an event makes no sense.
@@ -185,7 +185,7 @@ def optimizer_after(events: Iterable[Event], strategy: Strategy | None = None, s
     for event in events:
         require_sound(event)
     with making_sense(first):
-        history = History(first, strategy, space)
+        history = History(first) if given is None else History(first, given.unwritten, given.space)
     for event in rest:
         with making_sense(event):
             history.add(event)

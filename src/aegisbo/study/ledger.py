@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from aegisbo.study.store import Event
@@ -86,3 +87,11 @@ class Ledger:
             if not event.body.get("given_back"):
                 self.losses[number] += 1
                 self.reasons[number] = event.body["reason"]
+
+
+def ledger_of(events: Iterable[Event]) -> Ledger:
+    """Who runs what after all these events."""
+    ledger = Ledger()
+    for event in events:
+        ledger.add(event)
+    return ledger

@@ -11,8 +11,8 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.space import Params
-from aegisbo.study.drivers import ledger_of
 from aegisbo.study.history import optimizer_after
+from aegisbo.study.ledger import ledger_of
 from aegisbo.study.lock import is_driven
 from aegisbo.study.store import Event, Store, read_events
 from aegisbo.study.terms import FOR_COPIES, checked

@@ -24,9 +24,8 @@ from aegisbo.errors import InvalidInput, SpaceExhausted, StudyError
 from aegisbo.optimizer import Optimizer, Settings, Trial
 from aegisbo.outcome import Outcome
 from aegisbo.space.widening import widened
-from aegisbo.study.drivers import ledger_of
 from aegisbo.study.history import follow, optimizer_after
-from aegisbo.study.ledger import Ledger
+from aegisbo.study.ledger import Ledger, ledger_of
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.objective import Objective
 from aegisbo.study.observations import EARLIER, Observation, described, news_among
@@ -119,9 +118,8 @@ class Shared:
             resources.callback(store.close)
             me = {"pid": os.getpid(), "host": platform.node(), "lease": lease, "call": call}
             joined = join(store, settings, me, say, objective=objective, anyway=anyway, alone=lock.alone)
-            foreign = settings.strategy if settings is not None and settings.text is None else None
             events = [event for event in store.events() if event.id <= joined.id]
-            optimizer = optimizer_after(events, foreign, None if settings is None else settings.space)
+            optimizer = optimizer_after(events, settings)
             study = cls(store, optimizer, joined, retries=retries, turn=lock.turn)
             study._resources = resources.pop_all()
         study._live()

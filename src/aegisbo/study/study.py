@@ -17,9 +17,10 @@ from aegisbo.errors import StudyError
 from aegisbo.optimizer import Optimizer, Result, Settings, Trial
 from aegisbo.outcome import Outcome
 from aegisbo.space.widening import widened
-from aegisbo.study.drivers import ending, idle_shares, ledger_of
+from aegisbo.study.drivers import ending, idle_shares
 from aegisbo.study.edit import without_value
 from aegisbo.study.history import SETTINGS, optimizer_after
+from aegisbo.study.ledger import ledger_of
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.objective import AnotherObjective, Objective
 from aegisbo.study.observations import EARLIER, Observation, described, news_among
@@ -120,8 +121,7 @@ class Study:
                     say(f"{path} has wider bounds from now on: {space.parameters}.")
                     store.append("widened", None, {"space": space.describe()})
                     events = store.events()
-                    strategy = settings.strategy if settings.text is None else None
-                    optimizer = optimizer_after(events, strategy, settings.space)
+                    optimizer = optimizer_after(events, settings)
                     read = events[-1].id
             seen = store.append("opened", None, driver)
             return cls(path, store, optimizer, seen, resources.pop_all(), read, _changed(events, driver["call"]))
@@ -248,10 +248,9 @@ def agreed(
     Raises:
         StudyError: it was begun with other settings, or holds values of another function.
     """
-    foreign = None if given is None or given.text is not None else given.strategy
     if given is not None:
         _require_same(store.path, given, settings_of(events))
-    optimizer = optimizer_after(events, foreign, None if given is None else given.space)
+    optimizer = optimizer_after(events, given)
     news = _described(_news(store.path, objective, events, optimizer, say, anyway=anyway))
     if news and not _has_value(optimizer):
         _retry_failures(store, optimizer)  # of another function, or of this one before it was mended
