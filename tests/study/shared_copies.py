@@ -10,7 +10,8 @@ from typing import Any
 
 from aegisbo.optimizer import Settings
 from aegisbo.study.history import optimizer_after
-from aegisbo.study.shared import Shared, join
+from aegisbo.study.membership import join
+from aegisbo.study.shared import Shared
 from aegisbo.study.store import Store
 
 BOX = {"u": (-5.0, 10.0), "v": (2.0, 3.0)}
