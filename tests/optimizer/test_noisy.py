@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from aegisbo.optimizer.best import SMOOTHED, UNSMOOTHED
+from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.optimizer import Optimizer
-from aegisbo.optimizer.policy import Role, one_blas_thread
+from aegisbo.optimizer.policy import Role
 from aegisbo.space import Choice
 
 BOX = [(-5, 10), (2, 3)]

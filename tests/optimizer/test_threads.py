@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from aegisbo.errors import TrialError
 from aegisbo.optimizer import Optimizer, Trial
-from aegisbo.optimizer.policy import one_blas_thread
+from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.strategies.base import Evidence, Suggestion
 
 BOX = [(-5, 10), (2, 3)]

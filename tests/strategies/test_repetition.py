@@ -15,7 +15,7 @@ from aegisbo import Choice, Int, Optimizer, SpaceExhausted, minimize
 from aegisbo.arrays import Array
 from aegisbo.gp.kernels import Matern52
 from aegisbo.gp.posterior import condition
-from aegisbo.optimizer.policy import one_blas_thread
+from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.strategies.repetition import expected_lowest, most_decisive, with_new
 from aegisbo.study.replay import replay
 

@@ -16,8 +16,8 @@ from numpy.random import Generator, default_rng
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Optimizer
+from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.limits import Limit
-from aegisbo.optimizer.policy import one_blas_thread
 from aegisbo.outcome import FAILURES
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.chance import Chance, NearFailures

@@ -7,20 +7,17 @@ learn from, the strategy chooses.
 from __future__ import annotations
 
 import math
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from functools import cache, lru_cache
+from functools import lru_cache
 from reprlib import repr as brief
-from threading import Lock
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator, default_rng
-from threadpoolctl import ThreadpoolController
 
 from aegisbo.arrays import Array, as_vector
 from aegisbo.errors import InvalidInput, NoModel, SpaceExhausted
+from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.stored_memory import understood
 from aegisbo.search.designs import maximin_latin_hypercube, sobol
 from aegisbo.space.allowed import pulled_back
@@ -192,41 +189,3 @@ def _require_point(suggestion: object, strategy: Strategy, cube: Cube) -> None:
 @lru_cache(maxsize=8)
 def _latin_hypercube(seed: int, n: int, d: int) -> Array:  # (n, d)
     return maximin_latin_hypercube(n, d, default_rng([seed, Role.DESIGN, 0]))
-
-
-class _OneBlasThread:
-    """More threads would compete with the workers for cores, and sum in another order on another machine.
-
-    The limit belongs to the whole process: it is lifted when nobody is left who needs it.
-    """
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._users = 0
-        self._first: Any = None  # the limit that knows how many threads there were before
-
-    def __enter__(self) -> None:
-        with self._lock:
-            limit = _controller().limit(limits=1, user_api="blas")
-            self._first = self._first if self._users else limit
-            self._users += 1
-
-    def __exit__(self, *error: object) -> None:
-        with self._lock:
-            self._users -= 1
-            if not self._users:
-                self._first.restore_original_limits()
-
-
-_ONE_BLAS_THREAD = _OneBlasThread()
-
-
-def one_blas_thread() -> AbstractContextManager[None]:
-    """One thread for linear algebra while this lasts, in every thread of this process."""
-    return _ONE_BLAS_THREAD
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    """Made once per process, at the first suggestion: looking through the loaded libraries takes milliseconds."""
-    return ThreadpoolController()

@@ -12,7 +12,8 @@ from aegisbo.arrays import Array
 from aegisbo.errors import TrialError
 from aegisbo.gp.thinning import evenly_spread
 from aegisbo.optimizer import Optimizer
-from aegisbo.optimizer.policy import Role, one_blas_thread
+from aegisbo.optimizer.blas_threads import one_blas_thread
+from aegisbo.optimizer.policy import Role
 from aegisbo.report.model import Model, Slice
 from aegisbo.report.record import Record
 from aegisbo.strategies.model_based import ModelBased

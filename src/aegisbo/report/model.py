@@ -14,8 +14,9 @@ from numpy.random import default_rng
 from aegisbo.arrays import Array
 from aegisbo.gp.low_values import left_out
 from aegisbo.optimizer import Optimizer
+from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.direction import Direction
-from aegisbo.optimizer.policy import Role, one_blas_thread
+from aegisbo.optimizer.policy import Role
 from aegisbo.report.reasons import COVERED, Prediction
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.designs import sobol
