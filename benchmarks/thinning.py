@@ -119,7 +119,7 @@ class Data:
 
     @property
     def kept(self) -> Array:
-        return thinned(self.X, self.y, self.hyperparameters.lengthscale, surrogates.CONDITIONED_ON, len(self.y))
+        return thinned(self.X, self.y, self.hyperparameters.lengthscale, surrogates.CONDITIONED_ON)
 
 
 def some_data(data: Data) -> Predictor:
@@ -133,7 +133,7 @@ def all_data(data: Data) -> Predictor:
 
 def inducing_points(data: Data, m: int) -> Predictor:
     """All data through m points (DTC's mean, FITC's variance, Quiñonero-Candela and Rasmussen 2005)."""
-    rows = thinned(data.X, data.y, data.hyperparameters.lengthscale, m, len(data.y))
+    rows = thinned(data.X, data.y, data.hyperparameters.lengthscale, m)
     prior = data.hyperparameters.given(data.X[rows], data.y[rows])
     noise, y = prior.noise, data.y - prior.constant
     K_uu = prior._prior_covariance(prior.X, prior.X) + 1e-8 * prior.kernel.outputscale * np.eye(m)

@@ -18,8 +18,8 @@ def data():
     return X, ((X - 0.3) ** 2).sum(axis=1) + 0.1 * rng.random(N)
 
 
-def rows_of(X, y, size=SIZE, measured=N, lengthscale=(1.0, 1.0, 1.0)):
-    return thinned(X, y, np.array(lengthscale), size, measured)
+def rows_of(X, y, size=SIZE, lengthscale=(1.0, 1.0, 1.0)):
+    return thinned(X, y, np.array(lengthscale), size)
 
 
 @pytest.mark.parametrize(("n", "most"), [(0, 5), (1, 5), (5, 5), (6, 5), (1000, 7), (10, 1)])
@@ -58,9 +58,9 @@ def test_so_many_are_kept_in_their_order(data):
 
 def test_the_lowest_and_the_newest_are_kept(data):
     X, y = data
-    rows = set(rows_of(X, y, measured=1500))
+    rows = set(rows_of(X, y))
     assert set(np.argsort(y)[: SIZE // 4]) <= rows
-    assert set(range(1500 - SIZE // 8, 1500)) <= rows
+    assert set(range(N - SIZE // 8, N)) <= rows
 
 
 def test_neighbors_of_the_best_are_kept_by_distance_in_length_scales(data):
@@ -71,16 +71,17 @@ def test_neighbors_of_the_best_are_kept_by_distance_in_length_scales(data):
     assert set(near) <= set(rows_of(X, y, lengthscale=scales))
 
 
-def test_neither_the_order_of_the_data_nor_earlier_calls_decide(data):
+def test_neither_the_order_of_all_but_the_newest_nor_earlier_calls_decide(data):
     X, y = data
-    order = np.random.default_rng(1).permutation(N)
-    there, here = rows_of(X, y, measured=0), rows_of(X[order], y[order], measured=0)
+    newest = SIZE // 4 + SIZE // 8  # of which some may be among the lowest
+    order = np.append(np.random.default_rng(1).permutation(N - newest), np.arange(N - newest, N))
+    there, here = rows_of(X, y), rows_of(X[order], y[order])
     np.testing.assert_array_equal(np.sort(order[here]), there)
 
 
 def test_a_further_point_replaces_at_most_one_of_each_kind(data):
     X, y = data
-    before, after = set(rows_of(X[:-1], y[:-1], measured=0)), set(rows_of(X, y, measured=0))
+    before, after = set(rows_of(X[:-1], y[:-1])), set(rows_of(X, y))
     assert len(after - before) <= GOOD
 
 
@@ -90,9 +91,9 @@ def test_the_sample_is_fair(levels):
     X = np.random.default_rng(2).random((4000, D))
     X[:, :2] = X[:, :2] if levels is None else (np.floor(X[:, :2] * levels) + 0.5) / levels
     y = X[:, 2].argsort().argsort().astype(float)  # only the last coordinate decides what is low and near
-    kept = rows_of(X, y, size=1000, measured=0, lengthscale=(1e9, 1e9, 1.0))
-    sample = kept[y[kept] > 1000]
-    assert len(sample) > 300
+    kept = rows_of(X, y, size=1000, lengthscale=(1e9, 1e9, 1.0))
+    sample = kept[(y[kept] > 1000) & (kept < 3800)]  # not the newest
+    assert len(sample) > 280
     for column in (0, 1):
         jittered = X[sample, column] + (0.0 if levels is None else 1.0 / levels) * (
             np.random.default_rng(3).random(len(sample)) - 0.5
@@ -103,4 +104,4 @@ def test_the_sample_is_fair(levels):
 
 def test_equal_points_do_no_harm():
     X, y = np.full((300, 2), 0.5), np.zeros(300)
-    assert len(rows_of(X, y, size=100, measured=300, lengthscale=(1.0, 1.0))) == 100
+    assert len(rows_of(X, y, size=100, lengthscale=(1.0, 1.0))) == 100

@@ -35,15 +35,14 @@ def lowest_around(X: Array, y: Array, radius: float) -> Index:
     return np.sort(np.array(kept, dtype=np.intp))
 
 
-def thinned(X: Array, y: Array, lengthscale: Array, size: int, measured: int) -> Index:
+def thinned(X: Array, y: Array, lengthscale: Array, size: int) -> Index:
     """The rows (size,) of X (n, d) and y (n,) to keep, in their order; all if there are no more.
 
     Args:
-        X: where something was tried; distances are measured in units of the length scales (d,).
+        X: where something was tried, the newest last; distances are measured in units of the length scales (d,).
         y: how it came out.
         lengthscale: one for each coordinate, or one for all.
         size: how many to keep.
-        measured: the first so many rows have values of their own, in the order in which they were asked for.
     """
     n = len(X)
     if n <= size:
@@ -52,7 +51,7 @@ def thinned(X: Array, y: Array, lengthscale: Array, size: int, measured: int) ->
     lowest = np.argsort(y, kind="stable")
     for order, share in (
         (lowest, LOWEST),
-        (np.arange(measured)[::-1], NEWEST),
+        (np.arange(n)[::-1], NEWEST),
         (np.argsort(_distances(X / lengthscale, lowest[:GOOD]), kind="stable"), NEAREST),
         (_shuffled(X), 1.0),
     ):

@@ -74,7 +74,7 @@ class Belief:
 
     def skill(self, measured: Array) -> float:
         """How well it predicts the lowest of the values measured (n,), which are the first of its data."""
-        known = measured if self.rows is None else measured[self.rows[self.rows < len(measured)]]
+        known = measured if self.rows is None else measured[self.rows]
         return skill(self.gp, self.scale, known, lowest(known, self.gp.X.shape[1]))
 
     def predict(self, Z: Array) -> tuple[Array, Array]:
@@ -195,7 +195,7 @@ class AdditiveSurrogate:
             if n > CONDITIONED_ON:
                 # Some moves add the pending points, and must not take longer where there are many.
                 room = CONDITIONED_ON - min(len(evidence.pending), CONDITIONED_ON // 4)
-                rows = thinned(X, y, learned_then.lengthscale, room, len(evidence.y))
+                rows = thinned(X, y, learned_then.lengthscale, room)
                 gp = _grown(learned_then, X[rows], y[rows], len(rows), None if extra is None else extra[rows])
             else:
                 gp = _grown(learned_then, X, y, memory["learned_at"], extra)
