@@ -17,13 +17,13 @@ from aegisbo.runners.loop import run
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import law_from_text
 from aegisbo.space.cube import Continuous, Cube
-from aegisbo.strategies import aegis, moves, surrogates, thompson
+from aegisbo.strategies import aegis, chosen_surrogate, moves, surrogates, thompson
 from aegisbo.strategies.aegis import early_unit, preference
 from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.local_quadratic import local_model
 from aegisbo.strategies.presets import ADAPTIVE, MODERN
 from aegisbo.strategies.registry import resolve
-from aegisbo.strategies.surrogates import Belief
 
 
 @pytest.mark.long
@@ -215,7 +215,8 @@ def test_the_model_that_was_used_is_the_one_that_learns_from_new_starts(monkeypa
 
 
 def test_with_many_data_the_choice_is_settled(monkeypatch):
-    monkeypatch.setattr(surrogates, "LEARNED_FROM", 50)
+    for part in (surrogates, chosen_surrogate):
+        monkeypatch.setattr(part, "LEARNED_FROM", 50)
     _, memory = learn(wavy(50))
     settled = {**memory, "used": "quarter"}
     belief, after = learn(wavy(53), settled)

@@ -11,12 +11,12 @@ from aegisbo.gp.posterior import GP
 from aegisbo.space import Choice, Int, Space
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.believer import believed_improvement, best_with
 from aegisbo.strategies.expected_improvement import improve
 from aegisbo.strategies.limits import believe_in_limits
 from aegisbo.strategies.moves import Front, Weights, anywhere, exploit, pareto, thompson
 from aegisbo.strategies.presets import MODERN
-from aegisbo.strategies.surrogates import Belief
 
 PLANE = Space([(-5, 10), (2, 3)], constraints=["x0 + 15*x1 <= 35"]).cube
 MIXED = Space(

@@ -10,7 +10,7 @@ import pytest
 from aegisbo.gp.thinning import lowest_around
 from aegisbo.simulation import problems
 from aegisbo.space.cube import Continuous, Cube
-from aegisbo.strategies import surrogates
+from aegisbo.strategies import chosen_surrogate
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.presets import ADAPTIVE
 from aegisbo.strategies.registry import resolve
@@ -49,7 +49,7 @@ def test_it_is_given_the_lowest_value_of_each_ripple_and_leads_out_of_this_one(m
     np.testing.assert_array_equal(explores.gp.X, evidence.X[lowest_around(evidence.X, evidence.y, 0.02)])
     assert explores.best == pytest.approx(explores.scale.standardized(evidence.y.min()))
     assert explores.gp.kernel.lengthscale.min() > 4 * np.exp(memory["models"]["wide"]["phi"][:5]).max()
-    monkeypatch.setattr(surrogates, "NARROW", 0.0)
+    monkeypatch.setattr(chosen_surrogate, "NARROW", 0.0)
     blind = learn(evidence)[0].exploring
     assert blind.model == "wide"
     low, high = np.array(ACKLEY.bounds).T
@@ -86,7 +86,7 @@ def test_where_nothing_is_that_narrow_there_is_none():
 
 @pytest.mark.parametrize(("limit", "value"), [("WIDER", 1000.0), ("FLAT", 0.05)])
 def test_where_a_coarse_look_sees_no_further_or_nothing_at_all_it_is_not_used(monkeypatch, limit, value):
-    monkeypatch.setattr(surrogates, limit, value)
+    monkeypatch.setattr(chosen_surrogate, limit, value)
     assert "coarse" not in learn(gathered(120))[1]["models"]
 
 

@@ -11,7 +11,8 @@ from numpy.random import default_rng
 from aegisbo.space import Space
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.chance import NearFailures
-from aegisbo.strategies.limits import SHARPEST, Both, Keeping, believe_in_limits, best_first
+from aegisbo.strategies.keeping import SHARPEST, Both, Keeping
+from aegisbo.strategies.limits import believe_in_limits, best_first
 from aegisbo.strategies.presets import MODERN
 
 

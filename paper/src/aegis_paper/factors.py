@@ -25,9 +25,9 @@ from aegisbo.search.inner_search import Objective
 from aegisbo.strategies import registry
 from aegisbo.strategies.aegis import Aegis
 from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.moves import posterior_path
 from aegisbo.strategies.presets import PAPER
-from aegisbo.strategies.surrogates import Belief
 
 FACTORS = "factors"
 LEVELS = {"paths": ("correct", "collapsed", "tempered"), "pending": ("ignored", "believed", "pessimistic")}

@@ -22,8 +22,8 @@ from aegisbo.runners.loop import run as run_loop
 from aegisbo.runners.protocol import Finished, StopRun
 from aegisbo.search.blocks import by_blocks
 from aegisbo.simulation.many import answers
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.checks import count
-from aegisbo.strategies.surrogates import Belief
 from aegisbo.study.terms import finite
 
 WORKERS = (2, 4, 8, 16)

@@ -20,11 +20,11 @@ from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.limits import Limit
 from aegisbo.outcome import FAILURES
 from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.chance import Chance, NearFailures
 from aegisbo.strategies.durations import SHORTEST, Durations
 from aegisbo.strategies.limits import SURROGATE
 from aegisbo.strategies.success import believe_in_success
-from aegisbo.strategies.surrogates import Belief
 
 
 @dataclass(frozen=True)

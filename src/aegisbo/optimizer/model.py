@@ -20,7 +20,7 @@ from aegisbo.search.blocks import by_blocks
 from aegisbo.space import Params, Space
 from aegisbo.space.sweep import sweep
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.surrogates import Belief
+from aegisbo.strategies.belief import Belief
 
 SWEPT = 65  # values of a parameter that are looked at; odd, so that the middle is among them
 

@@ -23,9 +23,9 @@ from aegisbo.search.designs import maximin_latin_hypercube, sobol
 from aegisbo.space.allowed import pulled_back
 from aegisbo.space.cube import ABSENT, Cube
 from aegisbo.strategies.base import Evidence, Memory, Smoother, Strategy, Suggestion
+from aegisbo.strategies.belief import Belief, Believer
 from aegisbo.strategies.hurry import in_time
 from aegisbo.strategies.moves import anywhere
-from aegisbo.strategies.surrogates import Belief, Believer
 
 ROUNDING = 1e-9  # by how much a coordinate may leave the cube
 LONGEST = 2**15  # points of a sequence that are looked at for allowed ones

@@ -10,8 +10,8 @@ from scipy.special import ndtr
 
 from aegisbo.arrays import Array
 from aegisbo.optimizer.direction import Direction
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.chance import Chance
-from aegisbo.strategies.surrogates import Belief
 
 WIDE = 1.959963984540054  # standard deviations on either side that hold 95 % of a normal law
 SHOWN = 10  # points of which a text tells

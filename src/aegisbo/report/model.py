@@ -23,9 +23,10 @@ from aegisbo.search.designs import sobol
 from aegisbo.space import Params, Space
 from aegisbo.space.sweep import sweep
 from aegisbo.strategies.base import Evidence, Memory
+from aegisbo.strategies.belief import Belief, Surrogate
 from aegisbo.strategies.model_based import ModelBased
 from aegisbo.strategies.presets import DEFAULT_PRESET, preset_named
-from aegisbo.strategies.surrogates import CONDITIONED_ON, Belief, Surrogate
+from aegisbo.strategies.surrogates import CONDITIONED_ON
 
 MOST = CONDITIONED_ON  # results that a model is given here, whatever the preset: a page must not take minutes
 SAMPLES = 1024  # of the cube, for importance

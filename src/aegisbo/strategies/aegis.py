@@ -14,6 +14,7 @@ from aegisbo.arrays import Array
 from aegisbo.gp.output_transform import without_penalties
 from aegisbo.strategies import schedules
 from aegisbo.strategies.base import Evidence, Memory
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.believer import believed_improvement, best_with
 from aegisbo.strategies.checks import check, one_of, optional, share, switch
 from aegisbo.strategies.elsewhere import descend, in_valley
@@ -23,7 +24,6 @@ from aegisbo.strategies.model_based import REPEAT, Decision, ModelBased
 from aegisbo.strategies.moves import Weights, anywhere, exploit, pareto, thompson
 from aegisbo.strategies.per_second import Quickness
 from aegisbo.strategies.repetition import most_decisive, with_new
-from aegisbo.strategies.surrogates import Belief
 
 GREEDY = ("exploit", "improve", "local")  # moves that a repetition may replace
 TEMPERATURE = 5.0  # by which differences of log p are divided

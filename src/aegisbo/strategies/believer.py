@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.expected_improvement import ExpectedImprovement, Improvement
-from aegisbo.strategies.surrogates import Belief
 
 LIKELY = -0.7  # log of a chance of one half
 

@@ -20,9 +20,9 @@ from aegisbo.search.blocks import by_blocks
 from aegisbo.search.inner_search import Objective
 from aegisbo.search.near_best import race
 from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.chance import Chance, Discounted
 from aegisbo.strategies.expected_improvement import Improvement
-from aegisbo.strategies.surrogates import Belief
 
 SIGMA = 4.0  # of the critical distance: above 4 the number of descents stays finite (Rinnooy Kan and Timmer)
 VALLEYS = 10  # that are looked at for one choice at most

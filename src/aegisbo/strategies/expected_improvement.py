@@ -17,10 +17,10 @@ from aegisbo.gp.posterior import Posterior
 from aegisbo.search.inner_search import InnerSearch
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.base import Evidence, Memory
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.chance import Discounted
 from aegisbo.strategies.model_based import Decision, ModelBased
 from aegisbo.strategies.moves import best_points
-from aegisbo.strategies.surrogates import Belief
 
 LOG_SQRT_2PI = 0.5 * float(np.log(2.0 * np.pi))
 SMALLEST_VARIANCE = 1e-18  # a standard deviation of 1e-9: nothing is learned by measuring there

@@ -10,71 +10,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import expit, log_ndtr
+from scipy.special import expit
 
 from aegisbo.arrays import Array, Floats
-from aegisbo.gp.posterior import GP
 from aegisbo.search.inner_search import InnerSearch, Objective
 from aegisbo.strategies.base import Evidence, Memory
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.chance import Chance, Discounted
+from aegisbo.strategies.keeping import Both, Keeping
 from aegisbo.strategies.moves import GOOD, posterior_path
 from aegisbo.strategies.presets import modern_model
-from aegisbo.strategies.surrogates import AdditiveSurrogate, Belief
+from aegisbo.strategies.surrogates import AdditiveSurrogate
 
 MEMORY = "limits"  # where in a strategy's memory it is kept
-SHARPEST = 1e-3  # standard deviation, in those of what is measured, so that the chance has a slope
-SOFTNESS = 0.1  # of the edge of a limit on a sample path, in the same units
-FAR = -1e6  # standard deviations below a limit
-LOG_SQRT_2PI = 0.5 * float(np.log(2.0 * np.pi))
+SOFTNESS = 0.1  # of the edge of a limit on a sample path, in standard deviations of what is measured
 SURROGATE = AdditiveSurrogate(modern_model)
-
-
-@dataclass(frozen=True)
-class Keeping:
-    """The chance that all limits are kept, were the quantities independent of each other: ∏_j Φ((t_j − μ_j)/σ_j)."""
-
-    models: tuple[tuple[GP, float], ...]  # of each quantity, and where on its scale the limit is
-
-    def log_value(self, Z: Floats) -> Floats:
-        """log p (m,) at Z (m, width), in the precision of Z."""
-        total = np.zeros(len(Z))
-        for gp, bound in self.models:
-            mu, var = gp.predict(Z.astype(np.float64))
-            total += log_ndtr((bound - mu) / np.sqrt(np.maximum(var + gp.noise, SHARPEST**2)))
-        return np.asarray(total.astype(Z.dtype))
-
-    def log_value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
-        """log p (m,) and its gradient (m, width) at Z (m, width)."""
-        total, gradient = np.zeros(len(Z)), np.zeros_like(Z)
-        for gp, bound in self.models:
-            mu, var, of_mu, of_var = gp.predict_and_gradient(Z)
-            spread = np.sqrt(np.maximum(var + gp.noise, SHARPEST**2))
-            z = (bound - mu) / spread
-            value = log_ndtr(z)
-            # φ/Φ; far below, where the difference of two large numbers says nothing, it is −z
-            slope = np.where(z < FAR, -z, np.exp(np.where(z < FAR, 0.0, -0.5 * z * z - LOG_SQRT_2PI - value))) / spread
-            changing = var + gp.noise > SHARPEST**2
-            of_spread = np.where(changing, 0.5 * z / spread, 0.0)
-            total += value
-            gradient -= slope[:, None] * (of_mu + of_spread[:, None] * of_var)
-        return total, gradient
-
-
-@dataclass(frozen=True)
-class Both:
-    """The chance to succeed and to keep all limits."""
-
-    success: Chance
-    keeping: Keeping
-
-    def log_value(self, Z: Floats) -> Floats:
-        """log p (m,) at Z (m, width)."""
-        return np.asarray(self.success.log_value(Z) + self.keeping.log_value(Z))
-
-    def log_value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
-        """log p (m,) and its gradient (m, width) at Z (m, width)."""
-        one, other = self.success.log_value_and_gradient(Z), self.keeping.log_value_and_gradient(Z)
-        return one[0] + other[0], one[1] + other[1]
 
 
 def believe_in_limits(belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> tuple[Belief, Memory]:

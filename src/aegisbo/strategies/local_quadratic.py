@@ -23,10 +23,10 @@ from aegisbo.search.blocks import by_blocks
 from aegisbo.search.near_best import race
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.base import Evidence, Memory
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.chance import Chance
 from aegisbo.strategies.expected_improvement import Improvement
 from aegisbo.strategies.model_based import Decision, ModelBased
-from aegisbo.strategies.surrogates import Belief
 
 ENOUGH = 1.5  # lowest points for each coefficient of a quadratic
 HIGHER = 150  # points above these at most, the nearest

@@ -11,6 +11,7 @@ from numpy.random import Generator
 from aegisbo.arrays import Array
 from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.base import Evidence, Memory, Note, Suggestion
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.checks import KnownParameters, check, optional, switch
 from aegisbo.strategies.duplicates import Fallback, avoid_duplicates
 from aegisbo.strategies.limits import approach, believe_in_limits
@@ -18,7 +19,6 @@ from aegisbo.strategies.moves import EXPLORATORY, Weights, anywhere, pareto, tho
 from aegisbo.strategies.noisy_best import best_by_mean
 from aegisbo.strategies.presets import DEFAULT_PRESET, Preset, name_or_preset, preset_named
 from aegisbo.strategies.success import believe_in_success
-from aegisbo.strategies.surrogates import Belief
 
 REPEAT = "repeat"  # the move that wants a point which is taken
 

@@ -19,10 +19,10 @@ from aegisbo.search.blocks import by_blocks
 from aegisbo.search.inner_search import InnerSearch, Objective
 from aegisbo.space.allowed import draw
 from aegisbo.space.cube import Cube
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.chance import Chance, Expected
 from aegisbo.strategies.durations import Durations
 from aegisbo.strategies.per_second import GainPerSecond, quick_first
-from aegisbo.strategies.surrogates import Belief
 
 GOOD = 10  # points that a search is told of
 EXPLORATORY = ("thompson", "pareto", "elsewhere")  # moves that look at what there is to explore with

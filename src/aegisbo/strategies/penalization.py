@@ -13,8 +13,8 @@ from aegisbo.arrays import Array
 from aegisbo.gp.posterior import GP
 from aegisbo.search.blocks import by_blocks
 from aegisbo.space.cube import ABSENT
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.expected_improvement import ExpectedImprovement, Improvement
-from aegisbo.strategies.surrogates import Belief
 
 LIPSCHITZ_SAMPLES = 500  # as in the authors' code, like the two below
 FLAT = 1e-7  # a slope below this says nothing about the function ...

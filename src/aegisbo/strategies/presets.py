@@ -13,9 +13,11 @@ from aegisbo.search.everywhere import EverywhereSearch
 from aegisbo.search.inner_search import InnerSearch
 from aegisbo.search.mixed import MixedSearch
 from aegisbo.strategies import schedules
+from aegisbo.strategies.belief import Surrogate
 from aegisbo.strategies.checks import BadParameter, check
+from aegisbo.strategies.chosen_surrogate import ChosenSurrogate
 from aegisbo.strategies.moves import Front
-from aegisbo.strategies.surrogates import AdditiveSurrogate, ChosenSurrogate, IsotropicSurrogate, Surrogate
+from aegisbo.strategies.surrogates import AdditiveSurrogate, IsotropicSurrogate
 
 
 @dataclass(frozen=True)

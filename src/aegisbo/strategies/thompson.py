@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from aegisbo.strategies.base import Evidence, Memory
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.model_based import Decision, ModelBased
 from aegisbo.strategies.moves import Weights, thompson
-from aegisbo.strategies.surrogates import Belief
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,9 +13,9 @@ from aegisbo.search.inner_search import InnerSearch, Objective
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.aegis import Aegis
 from aegisbo.strategies.base import Evidence, Memory
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.model_based import Decision
 from aegisbo.strategies.moves import best_points
-from aegisbo.strategies.surrogates import Belief
 from aegisbo.strategies.thompson import Thompson
 
 Move = Callable[[GP, Cube, Generator], Array]  # -> choices (k, width)

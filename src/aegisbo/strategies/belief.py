@@ -1,0 +1,100 @@
+"""What a surrogate believes, and what makes one from evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.random import Generator
+
+from aegisbo.arrays import Array, Index
+from aegisbo.gp.low_values import lowest, skill
+from aegisbo.gp.output_transform import Scale, SoftScale
+from aegisbo.gp.posterior import GP
+from aegisbo.search.blocks import by_blocks
+from aegisbo.strategies.base import Evidence, Memory, Note
+from aegisbo.strategies.chance import Chance
+from aegisbo.strategies.keeping import Keeping
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What the surrogate believes: a posterior on the standardized scale, and the way back."""
+
+    gp: GP
+    scale: Scale | SoftScale
+    best: float  # lowest value measured, standardized; where values are noisy, lowest mean of an evaluated point
+    notes: Sequence[str]  # what was out of the ordinary in the fit
+    model: str = ""  # its name, where there are several
+    wide: Callable[[], Belief] | None = None  # makes the one to explore with, if it is another one
+    chance: Chance | None = None  # to succeed; None if nothing has failed, or a failure is a bad value to the model
+    # Where there are limits on what is measured: the chance to succeed and that to keep them, of which `chance` is the
+    # product.
+    success: Chance | None = None
+    keeping: Keeping | None = None
+    # (k, width) the best points, the best first, where these are not those with the lowest values: some break limits
+    # (if all do, those that come closest), or values are noisy.
+    good: Array | None = None
+    rows: Index | None = None  # of the evidence that the posterior knows, values first; None for all
+
+    @cached_property
+    def exploring(self) -> Belief:
+        """What to explore with; what may fail and what counts as best is the same, the latter on its own scale."""
+        if self.wide is None:
+            return self
+        other = replace(self.wide(), chance=self.chance, success=self.success, keeping=self.keeping, good=self.good)
+        if self.good is None:
+            return other
+        measured = self.scale.measured(np.array([self.best]))
+        return replace(other, best=float(other.scale.standardized(measured)[0]))
+
+    def skill(self, measured: Array) -> float:
+        """How well it predicts the lowest of the values measured (n,), which are the first of its data."""
+        known = measured if self.rows is None else measured[self.rows]
+        return skill(self.gp, self.scale, known, lowest(known, self.gp.X.shape[1]))
+
+    def predict(self, Z: Array) -> tuple[Array, Array]:
+        """Mean and standard deviation (m,) of the noise-free function at Z (m, width), on the standardized scale."""
+        both = by_blocks(lambda rows: np.stack(self.gp.predict(rows), axis=1), Z)
+        return both[:, 0], np.sqrt(both[:, 1])
+
+    def note(self, x: Array) -> Note:
+        """What is predicted at x (width,), in the user's units, and how the model is."""
+        z = x[None, :]
+        variance = max(float(self.gp.covariance(z, z)[0, 0]), 0.0)  # `predict` would prepare for many points
+        low, mean, high = self.scale.measured(self.gp.mean(z) + variance**0.5 * np.array([-1.0, 0.0, 1.0]))
+        said: dict[str, object] = {
+            "mean": float(mean),
+            "std": float(0.5 * high - 0.5 * low),
+            "lengthscale": self.gp.kernel.lengthscale.tolist(),
+        }
+        if self.model:
+            said["model"] = self.model
+        success = self.chance if self.keeping is None else self.success
+        for name, chance in {"success": success, "feasible": self.keeping}.items():
+            if chance is not None:
+                said[name] = float(np.exp(chance.log_value(z)[0]))
+        if self.notes:
+            said["fit"] = list(self.notes)
+        return said
+
+
+@runtime_checkable
+class Believer(Protocol):
+    """A strategy with a model that can be asked."""
+
+    def believe(self, evidence: Evidence, memory: Memory, rng: Generator) -> Belief:
+        """What is believed after all finished evaluations; `memory` is the one after the last ask."""
+
+
+class Surrogate(Protocol):
+    """How evidence becomes a belief."""
+
+    def fit(self, evidence: Evidence, memory: Memory, rng: Generator) -> tuple[Belief, Memory]:
+        """The belief after all evidence, and a memory from which the next fit starts warm.
+
+        The same evidence gives the same belief: hyper-parameters that were learned from it are not learned again.
+        """

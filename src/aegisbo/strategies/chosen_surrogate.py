@@ -1,0 +1,87 @@
+"""The surrogate of the adaptive preset: several models, of which the data choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.random import Generator
+
+from aegisbo.gp.additive_model import AdditiveHyperparameters
+from aegisbo.gp.thinning import lowest_around
+from aegisbo.strategies.base import Evidence, Memory
+from aegisbo.strategies.belief import Belief
+from aegisbo.strategies.surrogates import LEARNED_FROM, AdditiveSurrogate, is_due
+
+EXPLORING = "wide"  # the name of the model that a ChosenSurrogate explores with
+COARSE = "coarse"  # the name of the one that explores instead where that one sees no further than one ripple
+RIPPLE = 0.02  # how far around the coarse model has no other value, in each coordinate
+NARROW = 3.0 * RIPPLE  # length scale of the exploring model below which a coarse one is learned,
+WIDER = 4.0  # how many times longer that of the coarse one must be for it to be used,
+FLAT = 0.5  # and from where on it would lead nowhere
+
+
+@dataclass(frozen=True)
+class ChosenSurrogate:
+    """The adaptive preset's: several surrogates, of which the data choose.
+
+    Whenever they have learned, the one of `exploiting` that predicts the lowest values best is used until they learn
+    again. Moves that explore use `exploring`. Each has a name, and a memory of its own. With more data than are
+    learned from, the choice is settled: the one that is used learns alone, and serves all moves.
+
+    Where a run has gathered its points in one ripple of many, `exploring` may learn length scales as short as that. All
+    else is unknown to it then, and nothing leads to where ripples are lower. A model that is given only the lowest
+    value of each ripple sees how these change, and explores in its place.
+    """
+
+    exploiting: tuple[tuple[str, AdditiveSurrogate], ...]
+    exploring: AdditiveSurrogate
+
+    def fit(self, evidence: Evidence, memory: Memory, rng: Generator) -> tuple[Belief, Memory]:
+        """The belief of the one that is used now."""
+        n = len(evidence.y)
+        if is_due(memory, n):
+            used = memory.get("used", self.exploiting[0][0])
+            memory = {**memory, **self._learned(evidence, memory.get("models", {}), used, rng), "learned_at": n}
+        used, models = memory["used"], memory["models"]
+        belief, _ = self._surrogates[used].fit(evidence, models[used], rng)
+
+        def wide() -> Belief:
+            if COARSE in models:
+                few = _of_ripples(evidence)
+                learned = {**models[COARSE], "learned_at": len(few.y)}  # not due before the others
+                return replace(self.exploring.fit(few, learned, rng)[0], model=COARSE)
+            return replace(self.exploring.fit(evidence, models[EXPLORING], rng)[0], model=EXPLORING)
+
+        return replace(belief, model=used, wide=wide if EXPLORING in models else None), memory
+
+    @property
+    def _surrogates(self) -> dict[str, AdditiveSurrogate]:
+        return {**dict(self.exploiting), EXPLORING: self.exploring}
+
+    def _learned(self, evidence: Evidence, models: Memory, used: str, rng: Generator) -> Memory:
+        """What they have learned, first the one that was used, and the name of the one to use now."""
+        others = [name for name in self._surrogates if name != used and len(evidence.y) <= LEARNED_FROM]
+        learned, skills, rival = {}, {}, None
+        for name in (used, *others):
+            belief, learned[name] = self._surrogates[name].fit(evidence, models.get(name, {}), rng, rival)
+            skills[name] = belief.skill(evidence.y)
+            rival = np.array(learned[used]["phi"])
+        used = max((name for name in skills if name != EXPLORING), key=skills.__getitem__)
+        if EXPLORING in learned and _reach(learned[EXPLORING]) < NARROW:
+            before = {key: known for key, known in models.get(COARSE, {}).items() if key != "learned_at"}  # it is due
+            _, coarse = self.exploring.fit(_of_ripples(evidence), before, rng)
+            if WIDER * _reach(learned[EXPLORING]) < _reach(coarse) < FLAT:
+                learned[COARSE] = coarse
+        return {"models": learned, "used": used}
+
+
+def _of_ripples(evidence: Evidence) -> Evidence:
+    """The lowest value of each ripple."""
+    return evidence.only(lowest_around(evidence.X, evidence.y, RIPPLE))
+
+
+def _reach(learned: Memory) -> float:
+    """The geometric mean of the length scales of the joint kernel."""
+    best = AdditiveHyperparameters(tuple(learned["phi"]), learned["s"], learned["constant"])
+    return float(np.exp(np.log(best.lengthscale).mean()))
