@@ -1,10 +1,11 @@
-"""One real number out of whatever a caller hands over; NumPy's are known without loading NumPy."""
+"""One real or whole number out of whatever a caller hands over; NumPy's are known without loading NumPy."""
 
 from __future__ import annotations
 
 import math
 import sys
-from numbers import Real
+from numbers import Integral, Real
+from operator import index
 
 
 def as_number(value: object) -> float | None:
@@ -20,3 +21,14 @@ def as_number(value: object) -> float | None:
         return math.inf
     except TypeError:  # NumPy calls a span of time an integer
         return None
+
+
+def as_whole(value: object, least: float = -math.inf) -> int | None:
+    """The value as an int; None if it is no whole number, or below the least one. True and False are none."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        return None
+    try:
+        whole = index(value)
+    except TypeError:  # NumPy calls a span of time an integer
+        return None
+    return whole if whole >= least else None

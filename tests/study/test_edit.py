@@ -136,6 +136,7 @@ def test_the_log_keeps_everything(study: Path) -> None:
         (retry, 3, "numbers must be a list of trial numbers, got 3"),
         (forget, "3-5", "numbers must be a list of trial numbers, got '3-5'"),
         (forget, [1, "3"], r"numbers must be a list of trial numbers, got \[1, '3'\]"),
+        (retry, [True], r"numbers must be a list of trial numbers, got \[True\]"),
         (forget, None, "numbers must be a list of trial numbers, got None"),
     ],
 )

@@ -7,10 +7,10 @@ import re
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from numbers import Integral
 from typing import Any
 
 from aegisbo.errors import InvalidInput
+from aegisbo.number import as_whole
 from aegisbo.optimizer.limits import Limit, limits_of
 from aegisbo.optimizer.policy import Policy, default_initial
 from aegisbo.space import Params, Space
@@ -209,9 +209,10 @@ def listed(values: Any, name: str) -> list[Any]:
 
 def natural(value: object, name: str) -> int:
     """The value as an int from 0 upwards."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+    whole = as_whole(value, least=0)
+    if whole is None:
         raise InvalidInput(f"{name} must be an integer from 0 upwards, or None, got {value!r}.")
-    return int(value)
+    return whole
 
 
 def as_stored(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from aegisbo.arrays import Array, Mask
 from aegisbo.errors import InvalidInput, TrialError
+from aegisbo.number import as_whole
 from aegisbo.optimizer.columns import DONE, FAILED, PENDING, Columns
 from aegisbo.optimizer.limits import Limit
 from aegisbo.optimizer.trial import Trial
@@ -66,8 +66,8 @@ class Trials:
             InvalidInput: it is neither a trial nor a number.
             TrialError: it was never asked for.
         """
-        number = trial.number if isinstance(trial, Trial) else trial
-        if isinstance(number, bool) or not isinstance(number, Integral):
+        number = as_whole(trial.number if isinstance(trial, Trial) else trial)
+        if number is None:
             raise InvalidInput(f"Expected a trial or its number, got {trial!r}.")
         if not 0 <= number < len(self.asked):
             raise TrialError(f"Trial {number} was never asked for: {len(self.asked)} trials are known.")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from inspect import signature
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 
 from aegisbo.errors import InvalidInput, UnknownName
-from aegisbo.number import as_number
+from aegisbo.number import as_number, as_whole
 
 Check = Callable[[str, Any], Any]  # (name, value) -> the value as it is kept
 
@@ -50,9 +49,10 @@ def share(name: str, value: object) -> float:
 
 def count(name: str, value: object) -> int:
     """A whole number from 1 upwards."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+    whole = as_whole(value, least=1)
+    if whole is None:
         raise BadParameter(name, value, "a whole number from 1 upwards")
-    return int(value)
+    return whole
 
 
 def switch(name: str, value: object) -> bool:

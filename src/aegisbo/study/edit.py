@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from numbers import Integral
 from pathlib import Path
 
 from aegisbo.errors import InvalidInput
+from aegisbo.number import as_whole
 from aegisbo.optimizer import Optimizer, Trial
 from aegisbo.outcome import FAILURES
 from aegisbo.study.history import optimizer_after
@@ -80,7 +80,10 @@ def without_value(optimizer: Optimizer) -> list[int]:
 
 def _listed(numbers: Iterable[int]) -> list[int]:
     listed = isinstance(numbers, Iterable) and not isinstance(numbers, str)
-    given = list(numbers) if listed else []
-    if not listed or not all(isinstance(number, Integral) for number in given):
-        raise InvalidInput(f"numbers must be a list of trial numbers, got {numbers!r}.")
-    return sorted({int(number) for number in given})
+    known = set()
+    for number in numbers if listed else [None]:
+        whole = as_whole(number)
+        if whole is None:
+            raise InvalidInput(f"numbers must be a list of trial numbers, got {numbers!r}.")
+        known.add(whole)
+    return sorted(known)

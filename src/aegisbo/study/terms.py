@@ -10,7 +10,7 @@ from threading import TIMEOUT_MAX
 from typing import Any
 
 from aegisbo.errors import InvalidInput, UnknownName
-from aegisbo.number import as_number
+from aegisbo.number import as_number, as_whole
 from aegisbo.study.store import Event
 
 Check = Callable[[str, Any], object]
@@ -20,8 +20,7 @@ def count(remedy: str, least: int = 1, *, none: bool = False) -> Check:
     """A check for whole numbers that are not less than the least one."""
 
     def check(name: str, value: Any) -> None:
-        whole = isinstance(value, Integral) and not isinstance(value, bool)
-        if not (whole and value >= least) and not (none and value is None):
+        if as_whole(value, least) is None and not (none and value is None):
             raise InvalidInput(f"{name} is {value!r}: {remedy}.")
 
     return check

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from aegisbo.errors import InvalidInput, require_posix
+from aegisbo.number import as_whole
 from aegisbo.outcome import judged
 from aegisbo.runners.evaluation import Evaluation, Judge, evaluate
 from aegisbo.runners.output import with_output
@@ -83,7 +83,7 @@ def check_executor(
     """
     kind = _kind_of(executor)
     for name, count in (("workers", workers), ("threads_per_worker", threads_per_worker)):
-        if count is not None and (isinstance(count, bool) or not isinstance(count, Integral) or count < 1):
+        if count is not None and as_whole(count, least=1) is None:
             raise InvalidInput(f"{name} is {count!r}: give a whole number from 1 upwards, or leave it out.")
     if kind == "slurm" and workers is None:
         raise InvalidInput("workers is missing: say how many SLURM jobs may be queued or running at a time.")
