@@ -40,8 +40,7 @@ from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.duplicates import is_taken
 from aegisbo.strategies.registry import DEFAULT_PRESET
 
-# One suggestion at a time in a process: each sees what the one before it published, and the limit of BLAS threads,
-# which holds for the whole process, is not lifted by one while another still computes.
+# One suggestion at a time in a process: each sees what the one before it published.
 _ONE_AT_A_TIME = Lock()
 
 _LOGGER = logging.get_logger("optuna.aegisbo")  # seen and silenced as Optuna's own words are

@@ -1,4 +1,4 @@
-"""Ask and tell: trials known by number, in the user's own units; no mathematics, no file and no clock."""
+"""Ask and tell: trials known by number, in the user's own units; no file and no clock."""
 
 from __future__ import annotations
 

@@ -32,6 +32,7 @@ MOST = CONDITIONED_ON  # results that a model is given here, whatever the preset
 SAMPLES = 1024  # of the cube, for importance
 SLICE = 49  # points of a slice along a parameter without levels, or with more levels than that
 CONTOUR = 25  # likewise, of each side of a contour
+CROSSED = 4  # most important parameters of which each pair has a contour
 
 
 @dataclass(frozen=True)
@@ -155,11 +156,10 @@ class Model:
             mean = by_blocks(self.belief.gp.mean, np.array([self.space.to_unit(point) for point in points]))
         return Contour(x, y, x_values, y_values, self.measured(mean).reshape(len(y_values), len(x_values)))
 
-    def contours(self, params: Params, most: int = 4) -> tuple[Contour, ...]:
+    def contours(self, params: Params) -> tuple[Contour, ...]:
         """The mean over every pair of the most important parameters."""
         there = [importance.parameter for importance in self.importances if importance.parameter in params]
-        names = there[:most]
-        return tuple(self.contour(x, y, params) for x, y in combinations(names, 2))
+        return tuple(self.contour(x, y, params) for x, y in combinations(there[:CROSSED], 2))
 
     def _along(self, name: str, params: Params, count: int) -> tuple[tuple[Any, ...], Array]:
         """Values of a parameter over its range, and the points (m, width) that have them and else equal `params`."""
@@ -179,25 +179,20 @@ class Model:
         )
 
 
-def model_of(optimizer: Optimizer, memory: Memory | None = None) -> Model | None:
-    """What the model of the strategy believes now; the default one for a strategy without. None with too few results.
-
-    Args:
-        optimizer: what is known.
-        memory: of the strategy; the optimizer's unless given.
-    """
+def model_of(optimizer: Optimizer) -> Model | None:
+    """What the model of the strategy believes now, or the default one if it has none. None with too few results."""
     evidence = optimizer.evidence()
     if len(evidence.y) < evidence.cube.parameters + 1:
         return None
     numbers = tuple(trial.number for trial in (*optimizer.observed, *optimizer.trials) if trial.state == "done")
-    memory = optimizer.memory if memory is None else memory
     surrogate, own = surrogate_of(optimizer)
+    memory: Memory = optimizer.memory if own else {}
     if len(evidence.y) + len(evidence.failed) > MOST:
         rows = _some_of(evidence)
         evidence, numbers, memory = _only(evidence, rows), tuple(numbers[row] for row in rows), {}
     rng = default_rng([optimizer.seed, Role.SMOOTHING, len(optimizer.trials)])
     with one_blas_thread():
-        belief, _ = surrogate.fit(evidence, memory if own else {}, rng)
+        belief, _ = surrogate.fit(evidence, memory, rng)
     return Model(belief, optimizer.space, optimizer.direction, own, len(evidence.y) + len(evidence.failed), numbers)
 
 

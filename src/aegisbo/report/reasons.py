@@ -23,7 +23,7 @@ class Reason:
     mean: float | None  # predicted when it was chosen, in the user's units
     std: float | None
     known: int | None  # results the choice knew; None without a study
-    behind: int | None  # results that came in while the choice was being made
+    behind: int | None  # results that had come in, but were not known when the trial was chosen
     pending: int | None  # points under evaluation then
     seconds: float | None  # that the choice took
 

@@ -30,7 +30,7 @@ class Decision:
     at: float  # when it was made, in seconds since 1970
     seconds: float  # that it took
     known: int  # results it knew
-    behind: int  # results that came in while it was being made
+    behind: int  # results that had come in, but were not known when the trial was chosen
     pending: tuple[int, ...]  # trials under evaluation, as far as it knew
 
 
@@ -63,10 +63,10 @@ class Record:
         return cls(optimizer_after(events), path.stem, ending(path, events), driven, events, now, path)
 
     @classmethod
-    def of_optimizer(cls, optimizer: Optimizer, name: str = "run", ending: str = "") -> Record:
+    def of_optimizer(cls, optimizer: Optimizer, ending: str = "") -> Record:
         """The record of a run without a study; it does not know when its points were chosen."""
         now = max((trial.ended for trial in optimizer.trials if trial.ended is not None), default=0.0)
-        return cls(optimizer, name, ending or optimizer.result().ending, now=now)
+        return cls(optimizer, "run", ending or optimizer.result().ending, now=now)
 
     @cached_property
     def trials(self) -> tuple[Trial, ...]:

@@ -24,7 +24,7 @@ def record_of(run: Any) -> Record:
     if isinstance(run, Result):
         if run.study is not None and run.study.exists():
             return Record.of_study(run.study)
-        return Record.of_optimizer(run.optimizer, ending=run.ending)
+        return Record.of_optimizer(run.optimizer, run.ending)
     if isinstance(run, str | os.PathLike):
         return Record.of_study(run)
     raise InvalidInput(f"Expected a result, an optimizer or the file of a study, got {run!r}.")

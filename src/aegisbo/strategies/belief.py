@@ -38,7 +38,7 @@ class Belief:
     # (k, width) the best points, the best first, where these are not those with the lowest values: some break limits
     # (if all do, those that come closest), or values are noisy.
     good: Array | None = None
-    rows: Index | None = None  # of the evidence that the posterior knows, values first; None for all
+    rows: Index | None = None  # of the evidence whose values the posterior knows; None for all
 
     @cached_property
     def exploring(self) -> Belief:

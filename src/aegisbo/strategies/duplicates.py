@@ -48,5 +48,5 @@ def _first_free(choices: Array, taken: Array, lengthscale: Array) -> int | None:
 
 def is_taken(x: Array, taken: Array, lengthscale: Array) -> bool:
     """Whether x (width,) lies closer than `CLOSEST` length scales to a point of `taken` (t, width)."""
-    # By differences, because a matrix product would not resolve 1e-6.
+    # By differences: a matrix product would lose these digits where length scales are short.
     return bool((((taken - x) / lengthscale) ** 2).sum(axis=1).min(initial=np.inf) < CLOSEST**2)
