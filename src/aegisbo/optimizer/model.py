@@ -58,14 +58,17 @@ class Model:
 
     @cached_property
     def _best(self) -> tuple[int | None, float]:
-        """Its row, and what it is compared by, on the scale of the model: anything is better than nothing."""
-        scale, losses = self.belief.scale, self.evidence.y
-        levels = by_blocks(self.belief.gp.mean, self.evidence.X) if self.noisy else scale.standardized(losses)
-        row = row_of_best(self.evidence, scale.measured(levels) if self.noisy else losses)
-        return row, math.inf if row is None else float(levels[row])
+        """Its row, and what is to be beaten, on the scale of what is told: anything is better than nothing."""
+        X, losses, told = self.evidence.X, self.evidence.y, self.belief.everywhere
+        smooth = self.belief.scale.measured(by_blocks(self.belief.gp.mean, X)) if self.noisy else losses
+        row = row_of_best(self.evidence, smooth)
+        if row is None:
+            return None, math.inf
+        level = told.gp.mean(X[[row]]) if self.noisy else told.scale.standardized(losses[[row]])
+        return row, float(level[0])
 
     def _predicted(self, Z: Array) -> Prediction:  # (m, width)
-        return predicted(self.belief, Z, self._best[1], self.direction)
+        return predicted(self.belief.everywhere, Z, self._best[1], self.direction)
 
     def _influence(self, params: Params) -> dict[str, Influence]:
         """What each parameter would change if it alone went through its range, the most influential one first."""
@@ -80,7 +83,7 @@ class Model:
     def _nearest(self, x: Array, trial: Trial | None) -> tuple[Trial | None, float | None]:
         """The evaluated trial nearest to x (width,), the given one left out, and how many length scales it is away."""
         away = np.vstack([self.evidence.X, self.evidence.failed]) - x
-        distances = np.sqrt(((away / self.belief.gp.kernel.lengthscale) ** 2).sum(axis=1))
+        distances = np.sqrt(((away / self.belief.everywhere.gp.kernel.lengthscale) ** 2).sum(axis=1))
         number = None if trial is None else trial.number
         others = [
             (d, each) for d, each in zip(distances, (*self.done, *self.failed), strict=True) if each.number != number

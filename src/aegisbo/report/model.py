@@ -192,7 +192,7 @@ def model_of(optimizer: Optimizer) -> Model | None:
         evidence, numbers, memory = _only(evidence, rows), tuple(numbers[row] for row in rows), {}
     rng = default_rng([optimizer.seed, Role.SMOOTHING, len(optimizer.trials)])
     with one_blas_thread():
-        belief, _ = surrogate.fit(evidence, memory, rng)
+        belief = surrogate.fit(evidence, memory, rng)[0].everywhere
     return Model(belief, optimizer.space, optimizer.direction, own, len(evidence.y) + len(evidence.failed), numbers)
 
 

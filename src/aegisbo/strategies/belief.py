@@ -29,7 +29,8 @@ class Belief:
     best: float  # lowest value measured, standardized; where values are noisy, lowest mean of an evaluated point
     notes: Sequence[str]  # what was out of the ordinary in the fit
     model: str = ""  # its name, where there are several
-    wide: Callable[[], Belief] | None = None  # makes the one to explore with, if it is another one
+    wide: Callable[[], Belief] | None = None  # makes the one that knows most of all points, if it is another one
+    coarse: Callable[[], Belief] | None = None  # makes the one to explore with in its place, where that helps
     chance: Chance | None = None  # to succeed; None if nothing has failed, or a failure is a bad value to the model
     # Where there are limits on what is measured: the chance to succeed and that to keep them, of which `chance` is the
     # product.
@@ -43,9 +44,17 @@ class Belief:
     @cached_property
     def exploring(self) -> Belief:
         """What to explore with; what may fail and what counts as best is the same, the latter on its own scale."""
-        if self.wide is None:
+        return self._other(self.coarse or self.wide)
+
+    @cached_property
+    def everywhere(self) -> Belief:
+        """What to tell of any point, likewise: one to exploit with may know of little but the lowest values."""
+        return self._other(self.wide)
+
+    def _other(self, make: Callable[[], Belief] | None) -> Belief:
+        if make is None:
             return self
-        other = replace(self.wide(), chance=self.chance, success=self.success, keeping=self.keeping, good=self.good)
+        other = replace(make(), chance=self.chance, success=self.success, keeping=self.keeping, good=self.good)
         if self.good is None:
             return other
         measured = self.scale.measured(np.array([self.best]))

@@ -26,8 +26,9 @@ class ChosenSurrogate:
     """The adaptive preset's: several surrogates, of which the data choose.
 
     Whenever they have learned, the one of `exploiting` that predicts the lowest values best is used until they learn
-    again. Moves that explore use `exploring`. Each has a name, and a memory of its own. With more data than are
-    learned from, the choice is settled: the one that is used learns alone, and serves all moves.
+    again. Moves that explore use `exploring`, which also answers whoever asks for a prediction. Each has a name, and a
+    memory of its own. With more data than are learned from, the choice is settled: the one that is used learns alone,
+    and serves all.
 
     Where a run has gathered its points in one ripple of many, `exploring` may learn length scales as short as that. All
     else is unknown to it then, and nothing leads to where ripples are lower. A model that is given only the lowest
@@ -47,13 +48,17 @@ class ChosenSurrogate:
         belief, _ = self._surrogates[used].fit(evidence, models[used], rng)
 
         def wide() -> Belief:
-            if COARSE in models:
-                few = _of_ripples(evidence)
-                learned = {**models[COARSE], "learned_at": len(few.y)}  # not due before the others
-                return replace(self.exploring.fit(few, learned, rng)[0], model=COARSE)
             return replace(self.exploring.fit(evidence, models[EXPLORING], rng)[0], model=EXPLORING)
 
-        return replace(belief, model=used, wide=wide if EXPLORING in models else None), memory
+        def coarse() -> Belief:
+            few = _of_ripples(evidence)
+            learned = {**models[COARSE], "learned_at": len(few.y)}  # not due before the others
+            return replace(self.exploring.fit(few, learned, rng)[0], model=COARSE)
+
+        belief = replace(
+            belief, wide=wide if EXPLORING in models else None, coarse=coarse if COARSE in models else None
+        )
+        return replace(belief, model=used), memory
 
     @property
     def _surrogates(self) -> dict[str, AdditiveSurrogate]:
