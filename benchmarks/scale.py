@@ -121,11 +121,11 @@ def reach(results: int, known: int) -> None:
     workers = VirtualWorkers(valley, MOST_WORKERS, HalfNormal(), seed=0, free=2 * PARAMETERS)
 
     def watch(job: Finished) -> None:
-        done = optimizer.tally()[0]
+        done = optimizer.tally().done
         if done % STAGE == 0:
             some = optimizer.seconds[-STAGE:]
             times = "".join(f"{statistic(some):12.2f}" for statistic in (median, fmean, max))
-            print(f"{done:7}{times}{peak_megabytes():12.0f}{optimizer.tally()[2]:12.3g}", flush=True)
+            print(f"{done:7}{times}{peak_megabytes():12.0f}{optimizer.tally().best:12.3g}", flush=True)
 
     print("results   median: s     mean: s  slowest: s     peak MB        best")
     run(optimizer, workers, results, watch=watch)

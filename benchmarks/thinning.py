@@ -83,7 +83,7 @@ def regret(name: str, seed: int, exact: bool) -> tuple[float, float]:
     with patch.object(surrogates, "CONDITIONED_ON", most):
         run(optimizer, VirtualWorkers(problem, WORKERS, HalfNormal(), seed=seed), EVALUATIONS)
     seconds = (process_time() - begin) / EVALUATIONS
-    return float(optimizer.tally()[2] or np.nan) - float(problem.minimum or 0.0), seconds
+    return float(optimizer.tally().best or np.nan) - float(problem.minimum or 0.0), seconds
 
 
 def compare(functions: list[str], seeds: list[int], to: Path) -> None:

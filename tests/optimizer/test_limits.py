@@ -75,7 +75,7 @@ def test_if_none_keeps_them_the_closest_is_shown() -> None:
     assert (result.best.number, result.fun) == (-2, 1.0)
     assert result.ending.endswith("No evaluation has kept all limits: x is the one that comes closest.")
     assert str(result.limits[0]) == "latency <= 5: 5.5 (broken)"
-    assert optimizer.tally()[2] is None
+    assert optimizer.tally().best is None
 
 
 @pytest.mark.parametrize(

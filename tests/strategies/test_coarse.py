@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from aegisbo.gp.thinning import lowest_around
+from aegisbo.gp.thinning import lowest_apart
 from aegisbo.simulation import problems
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies import chosen_surrogate
@@ -46,7 +46,7 @@ def test_it_is_given_the_lowest_value_of_each_ripple_and_leads_out_of_this_one(m
     belief, memory = learn(evidence)
     explores = belief.exploring
     assert explores.model == "coarse"
-    np.testing.assert_array_equal(explores.gp.X, evidence.X[lowest_around(evidence.X, evidence.y, 0.02)])
+    np.testing.assert_array_equal(explores.gp.X, evidence.X[lowest_apart(evidence.X, evidence.y, 0.02)])
     assert explores.best == pytest.approx(explores.scale.standardized(evidence.y.min()))
     assert explores.gp.kernel.lengthscale.min() > 4 * np.exp(memory["models"]["wide"]["phi"][:5]).max()
     monkeypatch.setattr(chosen_surrogate, "NARROW", 0.0)

@@ -10,7 +10,7 @@ import pytest
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies.aegis import knows_its_valley
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.elsewhere import Box, InBox, critical_distance, descend, in_valley, is_apart, lowest_around
+from aegisbo.strategies.elsewhere import Box, InBox, critical_distance, descend, in_valley, is_apart, local_minima
 from aegisbo.strategies.expected_improvement import Improvement
 from aegisbo.strategies.presets import ADAPTIVE
 from aegisbo.strategies.registry import resolve
@@ -52,7 +52,7 @@ def test_descents_start_where_no_lower_point_is_near():
     rng = np.random.default_rng(2)
     X, y = rng.random((60, 3)), rng.integers(20, size=60).astype(float)  # with ties
     for distance in (0.1, 0.3, 0.6):
-        rows = lowest_around(X, y, distance)
+        rows = local_minima(X, y, distance)
         assert (np.diff(y[rows]) >= 0).all()
         for i in range(60):
             others = np.linalg.norm(X - X[i], axis=1) < distance
@@ -84,7 +84,7 @@ def test_the_slope_of_the_best_valley_is_no_other_valley():
     evidence = Evidence(
         X, ((X - DEEP) ** 2).sum(axis=1), np.empty((0, 2)), np.empty((0, 2)), Cube((Continuous(), Continuous()))
     )
-    assert set(lowest_around(X, evidence.y, critical_distance(*X.shape))) == {0, 1, len(X) - 1}
+    assert set(local_minima(X, evidence.y, critical_distance(*X.shape))) == {0, 1, len(X) - 1}
     x = descend(believed(evidence), evidence, np.random.default_rng(0))[0]
     assert (np.linalg.norm(slope - x, axis=1) > 0.3).all()
 

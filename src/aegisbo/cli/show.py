@@ -18,6 +18,7 @@ from aegisbo.errors import InvalidInput, UnknownName
 if TYPE_CHECKING:
     from aegisbo.cli.trial_table import Row
     from aegisbo.optimizer import Optimizer
+    from aegisbo.optimizer.direction import Direction
     from aegisbo.study.store import Event
 
 LAST = 20  # trials that are listed unless the user wants others
@@ -70,8 +71,7 @@ def show(
         console.print(line, style="bold" if line.startswith("best ") else None)
     for line in _reasons(optimizer.result().failures, None if failed else KINDS):
         console.print(line, no_wrap=True, overflow="ellipsis")
-    sign = -1.0 if optimizer.settings.maximize else 1.0
-    listed = _chosen(rows, last, best, failed=failed, by_value=sort == "value", sign=sign)
+    listed = _chosen(rows, last, best, optimizer.direction, failed=failed, by_value=sort == "value")
     if listed:
         console.print("", trial_table(listed, console.width, reasons=failed), sep="\n")
 
@@ -118,12 +118,12 @@ def _reasons(failures: Mapping[str, int], limit: int | None) -> Iterator[str]:
 
 
 def _chosen(
-    rows: Sequence[Row], last: int | None, best: int | None, *, failed: bool, by_value: bool, sign: float
+    rows: Sequence[Row], last: int | None, best: int | None, direction: Direction, *, failed: bool, by_value: bool
 ) -> Sequence[Row]:
     """The rows that the user wants to see, in the order that the user wants."""
 
     def ranked(some: Sequence[Row]) -> list[Row]:
-        return sorted(some, key=lambda row: math.inf if row["value"] is None else sign * row["value"])
+        return sorted(some, key=lambda row: math.inf if row["value"] is None else direction.turned(row["value"]))
 
     if failed:
         return _without_value(rows)

@@ -23,7 +23,7 @@ def evenly_spread(n: int, most: int) -> Index:
     return np.linspace(0, n - 1, min(n, most)).round().astype(np.intp)
 
 
-def lowest_around(X: Array, y: Array, radius: float) -> Index:
+def lowest_apart(X: Array, y: Array, radius: float) -> Index:
     """The rows of X (n, d) that have the lowest y (n,) as far as the radius in each coordinate, in their order.
 
     From the lowest on: what is that close to one that is kept goes.

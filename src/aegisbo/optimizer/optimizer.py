@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import replace
 from numbers import Integral
 from threading import Lock, RLock
-from typing import Any
+from typing import Any, NamedTuple
 
 from aegisbo.errors import InvalidInput, NoModel, TrialError, UnknownName
 from aegisbo.number import as_number
@@ -36,6 +36,14 @@ from aegisbo.strategies.base import Evidence, Memory, Strategy
 ADDED = "added"  # the move of a point that the user wants to be tried
 OBSERVED = {"move": "observed"}  # the note of a point that was observed elsewhere
 OLD_NAMES = {"expired": "lost"}  # states as version 0.1 called them
+
+
+class Tallied(NamedTuple):
+    """How a run stands, without asking a model."""
+
+    done: int  # trials that have ended with a value
+    failed: int  # and without one
+    best: float | None  # value measured, also elsewhere; None if there is none that keeps all limits
 
 
 class Optimizer:
@@ -591,14 +599,14 @@ class Optimizer:
         """The trials that have been asked for and have not ended."""
         return tuple(trial for trial in self.trials if trial.state == "pending")
 
-    def tally(self) -> tuple[int, int, float | None]:
+    def tally(self) -> Tallied:
         """How many trials have ended with a value and without one, and the best value measured; no model is asked."""
         with self._lock:
             values, (done, failed) = self._trials.values(), self._trials.counts()
             excess, counts = self._trials.excess(), self._trials.allowed()
         values = values[counts if excess is None else counts & (excess <= 0.0).all(axis=1)]
         best = float(self.direction.turned(self.direction.turned(values).min())) if len(values) else None
-        return done, failed, best
+        return Tallied(done, failed, best)
 
     @property
     def best(self) -> Trial | None:

@@ -71,7 +71,7 @@ class Policy:
             require_free_point(evidence)
         cube = evidence.cube
         if number < self.n_initial or len(evidence.y) < cube.parameters + 1:
-            x = self._first_time(number, cube, evidence.taken)
+            x = self._initial_point(number, cube, evidence.taken)
             return self._in_time(Suggestion(x, memory, {"move": "initial"}), None, number, evidence)
         with one_blas_thread(), understood(memory):
             suggestion = self.strategy.suggest(evidence, memory, self.rng(Role.STRATEGY, number))
@@ -93,7 +93,7 @@ class Policy:
         with one_blas_thread():
             return in_time(suggestion, strategy, evidence, self.rng(Role.HURRY, number))
 
-    def _first_time(self, number: int, cube: Cube, taken: Array) -> Array:  # (m, width) -> (width,)
+    def _initial_point(self, number: int, cube: Cube, taken: Array) -> Array:  # (m, width) -> (width,)
         """The point to spread out with this number; another one if it is taken, as on a branch with few points."""
         x = cube.unused(self.spread(number, cube), taken)
         if cube.branches is None or not _is_among(x, taken):

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from aegisbo.report.evaluations import Evaluation, evaluations_of
 from aegisbo.report.record import Record, Span
+from aegisbo.runners.idle import CAUSES
 
 SHORTEST = 1e-3  # seconds of a gap
-CAUSES = ("suggestion", "pool", "nothing")  # of idle time; without a study nobody knows which: "idle"
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,9 @@ class Gap:
     worker: int
     started: float  # seconds since 1970
     ended: float
-    cause: str  # "suggestion": the next point was being chosen; "pool": it was on its way; "nothing": none was left
+    # "suggestion": the next point was being chosen; "pool": it was on its way; "nothing": none was left; "idle": nobody
+    # knows, because there is no study
+    cause: str
 
     @property
     def seconds(self) -> float:

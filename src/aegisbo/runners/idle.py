@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
 
-CAUSES = ("suggestion", "pool", "nothing")
+CAUSES = ("suggestion", "pool", "nothing")  # of idle time
 
 
 @dataclass(frozen=True)

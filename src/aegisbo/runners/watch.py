@@ -67,7 +67,7 @@ class Watch:
         reaches, noisy = self.optimizer.direction.reaches, self.optimizer.settings.noisy
         if noisy and trial is not None and (trial.value is None or not reaches(trial.value, self.target)):
             return  # a worse value makes no mean better, so the model need not be asked
-        if noisy and self.optimizer.tally()[0] <= len(self.optimizer.space.parameters):
+        if noisy and self.optimizer.tally().done <= len(self.optimizer.space.parameters):
             return  # there is none yet, and one value may be merely lucky
         best = self._best()
         if best is not None and reaches(best, self.target):
@@ -76,7 +76,7 @@ class Watch:
     def _best(self) -> float | None:
         """The best value that keeps all limits, or the best mean; None if there is none."""
         if not self.optimizer.settings.noisy:
-            return self.optimizer.tally()[2]
+            return self.optimizer.tally().best
         result = self.optimizer.result()
         return result.fun if result.success else None
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from aegisbo.gp.additive_model import AdditiveHyperparameters
-from aegisbo.gp.thinning import lowest_around
+from aegisbo.gp.thinning import lowest_apart
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.surrogates import LEARNED_FROM, AdditiveSurrogate, is_due
@@ -83,7 +83,7 @@ class ChosenSurrogate:
 
 def _of_ripples(evidence: Evidence) -> Evidence:
     """The lowest value of each ripple."""
-    return evidence.only(lowest_around(evidence.X, evidence.y, RIPPLE))
+    return evidence.only(lowest_apart(evidence.X, evidence.y, RIPPLE))
 
 
 def _reach(learned: Memory) -> float:

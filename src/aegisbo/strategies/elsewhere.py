@@ -40,7 +40,7 @@ def critical_distance(n: int, d: int) -> float:
     return float(exp(log_volume / d) / pi**0.5)
 
 
-def lowest_around(X: Array, y: Array, distance: float) -> Index:
+def local_minima(X: Array, y: Array, distance: float) -> Index:
     """The rows of X (n, d) with no lower one within this distance, by their values y (n,); the lowest first."""
     order = np.argsort(y, kind="stable")
     to_lower = np.tril(cdist(X[order], X[order]), -1) + np.triu(np.full((len(y), len(y)), np.inf))
@@ -60,7 +60,7 @@ def descend(belief: Belief, evidence: Evidence, rng: Generator) -> Array:
         known = np.intersect1d(known, belief.rows)
     X, y = evidence.X[known], belief.scale.standardized(evidence.y[known])
     distance = critical_distance(*X.shape)
-    best, *others = lowest_around(X, y, distance)
+    best, *others = local_minima(X, y, distance)
     valleys = (row for row in others if is_apart(X[row], X[best], float(y[row]), belief))
     predicted, believed = belief.gp.mean(evidence.pending), belief.gp.believing(evidence.pending)
     for row in islice(valleys, VALLEYS):

@@ -86,7 +86,7 @@ class Store:
         row = (kind, number, time.time(), json.dumps(body))
         with self._lock, _explained(self.path):
             if kind in SINCE:
-                self._refuse_below(SINCE[kind])
+                self.require_schema(SINCE[kind])
             self._notice_removal()
             event = self._insert(row)
             if self._notice_removal() and self._row(event) != row:
@@ -149,7 +149,8 @@ class Store:
     def require_schema(self, schema: int) -> None:
         """Let versions refuse the file that do not know this schema, and would misread it."""
         with self._lock, _explained(self.path):
-            self._refuse_below(schema)
+            if self._connection.execute("PRAGMA user_version").fetchone()[0] < schema:
+                self._connection.execute(f"PRAGMA user_version = {schema}")
 
     def _insert(self, row: tuple[Any, ...]) -> int:
         cursor = self._connection.execute("INSERT INTO events (kind, number, at, body) VALUES (?, ?, ?, ?)", row)
@@ -182,10 +183,6 @@ class Store:
         except BaseException:
             self._connection.close()
             raise
-
-    def _refuse_below(self, schema: int) -> None:
-        if self._connection.execute("PRAGMA user_version").fetchone()[0] < schema:
-            self._connection.execute(f"PRAGMA user_version = {schema}")
 
     def _journal(self, mode: str) -> str:
         """Begin or give up the write-ahead log when nobody reads or writes, for which SQLite does not wait itself."""
