@@ -86,6 +86,15 @@ def test_a_strategy_that_knows_no_constraints_is_led_back() -> None:
     assert 8.5 < trial.x.sum() <= 9
 
 
+def test_it_is_led_to_what_is_allowed_and_near() -> None:
+    """Not only to the edge, which all ways to the corner cross, but to where that is nearest, in the middle."""
+    for seed in range(4):
+        optimizer = Optimizer([(0, 1), (0, 1)], constraints=["x0 + x1 <= 1"], strategy=Stubborn(), seed=seed)
+        for _ in range(4):
+            optimizer.tell(optimizer.ask(), 0.0)
+        assert np.linalg.norm(optimizer.ask().x - 1.0) < 1.02 * np.sqrt(0.5)
+
+
 def test_the_optimum_on_an_edge_is_found() -> None:
     def bowl(x: Any) -> float:
         return float((x[0] - 8) ** 2 / 30 + (x[1] - 2.9) ** 2 * 3)

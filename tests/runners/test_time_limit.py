@@ -94,6 +94,16 @@ def test_a_trial_of_an_earlier_run_that_would_not_be_finished_stays_pending() ->
     assert [trial.number for trial in optimizer.pending] == [slow.number]
 
 
+def test_a_trial_of_which_nothing_was_expected_takes_as_long_as_most_did() -> None:
+    optimizer = Optimizer(BOX, strategy="random", seed=0)
+    *_, last = [optimizer.ask() for _ in range(12)]  # of an earlier run
+    workers = VirtualWorkers(sphere, 1, Constant(1.0), seed=0)
+    record = run(optimizer, workers, 12, rules=Rules(timeout=11.5))
+    assert [trial.number for trial in optimizer.pending] == [last.number]
+    assert record.message.startswith("The time is up: no evaluation would probably be finished within")
+    assert workers.now() == 11.0  # it was not even begun
+
+
 def test_an_expectation_that_is_no_number_is_none() -> None:
     """A strategy of another package writes notes as it likes."""
     optimizer = Optimizer(BOX, strategy="random", seed=0)

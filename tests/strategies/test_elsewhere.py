@@ -10,10 +10,20 @@ import pytest
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies.aegis import knows_its_valley
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.elsewhere import Box, InBox, critical_distance, descend, in_valley, is_apart, local_minima
+from aegisbo.strategies.elsewhere import (
+    STARTS,
+    Box,
+    InBox,
+    critical_distance,
+    descend,
+    in_valley,
+    is_apart,
+    local_minima,
+)
 from aegisbo.strategies.expected_improvement import Improvement
 from aegisbo.strategies.presets import ADAPTIVE
 from aegisbo.strategies.registry import resolve
+from aegisbo.strategies.timing import Timing
 
 DEEP, OTHER = np.array([0.2, 0.2]), np.array([0.75, 0.8])
 
@@ -108,6 +118,16 @@ def test_many_workers_are_spread():
     assert np.linalg.norm(asked[0] - OTHER) < 0.05
 
 
+def test_what_the_posterior_does_not_know_starts_no_descent():
+    evidence = found()
+    rows = np.sort(np.random.default_rng(6).permutation(len(evidence.y))[:35])
+    some = evidence.only(rows)
+    belief = believed(some)
+    alone = descend(belief, some, np.random.default_rng(1))
+    np.testing.assert_array_equal(descend(replace(belief, rows=rows), evidence, np.random.default_rng(1)), alone)
+    assert len(alone) == STARTS  # it has found a valley
+
+
 def test_where_no_valley_promises_anything_a_descent_starts_far_from_all_points():
     rng = np.random.default_rng(3)
     near_both = np.vstack([center + 1e-4 * rng.standard_normal((15, 2)) for center in (DEEP, OTHER)])
@@ -171,6 +191,14 @@ class TestAegis:
         evidence = found()
         monkeypatch.setattr("aegisbo.strategies.aegis.thompson", lambda *_: np.array([[0.4, 0.9]]))
         assert self.told(evidence, bottom=0.0).note["move"] == "thompson"
+
+    def test_not_where_time_counts(self, monkeypatch):
+        """A descent would not look at the clock."""
+        evidence = found()
+        timing = Timing(evidence.X, 1.0 + evidence.X[:, 0], costly=True)
+        monkeypatch.setattr("aegisbo.strategies.aegis.thompson", lambda *_: DEEP[None] + 1e-3)
+        assert self.told(evidence, bottom=0.0).note["move"] == "elsewhere"
+        assert self.told(replace(evidence, timing=timing), bottom=0.0).note["move"] == "thompson"
 
     def test_the_bottom_is_that_of_the_best_valley(self):
         evidence = found()

@@ -120,6 +120,31 @@ class Known:
         return np.full(len(self.X), True)
 
 
+def test_known_variances_are_expected_of_the_next_measurement() -> None:
+    """By the definition: a point is measured as well as it was on average, a new one as well as all that compete."""
+    rng = default_rng(4)
+    points, new = np.array([[0.1], [0.5], [0.9]]), np.array([0.7])
+    X, extra = np.repeat(points, 3, axis=0), np.array([0.1, 0.2, 0.3, 1.0, 2.0, 6.0, 0.5, 0.5, 0.5])
+    gp = condition(
+        Matern52(np.array([0.3]), 4.0), 0.5, X, np.array([-1.0, -1.2, 3.0])[[0, 0, 0, 1, 1, 1, 2, 2, 2]], extra=extra
+    )
+    draws = rng.normal(size=100_000)
+    variances = extra.reshape(3, 3).mean(axis=1)
+    after = []
+    for k, variance in enumerate(variances):
+        covariance = gp.covariance(points, points[[k]])[:, 0]
+        moves = covariance / np.sqrt(covariance[k] + 0.5 + variance)
+        after.append((gp.mean(points)[:, None] + moves[:, None] * draws).min(axis=0).mean())
+    point, expected = most_decisive(gp, Known(X, X[:0]))
+    assert point == points[np.argmin(after)]
+    assert expected == pytest.approx(min(after), abs=0.01)
+    both = np.vstack([points, new])
+    covariance = gp.covariance(both, new[None])[:, 0]
+    moves = covariance / np.sqrt(covariance[-1] + 0.5 + variances.mean())
+    lowest = (gp.mean(both)[:, None] + moves[:, None] * draws).min(axis=0).mean()
+    assert with_new(gp, Known(X, X[:0]), new) == pytest.approx(lowest, abs=0.01)
+
+
 def test_workers_do_not_all_measure_the_same_point() -> None:
     """Of two points that are alike, the one is measured that nobody is measuring."""
     X = np.array([[0.1], [0.5], [0.9]])

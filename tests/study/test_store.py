@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -350,6 +350,62 @@ def test_a_log_that_is_removed_at_the_moment_of_a_write_doubles_nothing(
         monkeypatch.setattr(Store, "_insert", disturbed)
         assert [store.append("told", number, {}) for number in range(2)] == [1, 2]
     assert [event.number for event in read_events(path)] == [0, 1]
+
+
+def test_what_was_written_to_a_log_that_had_just_been_removed_is_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where another program reads the file meanwhile, SQLite cannot fold such a log into it."""
+    path = tmp_path / "run.db"
+    with closing(Store(path, quiet)) as store, ExitStack() as readers:
+        insert = Store._insert
+
+        def too_late(self: Store, row: tuple[Any, ...]) -> int:
+            monkeypatch.setattr(Store, "_insert", insert)
+            path.read_bytes()
+            subprocess.run([sys.executable, "-c", READ_AND_TEST, str(path)], check=True)
+            command = [sys.executable, "-c", READ_SLOWLY, str(path)]
+            reader = readers.enter_context(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+            assert reader.stdout is not None
+            reader.stdout.readline()
+            return insert(self, row)
+
+        assert store.append("told", 0, {}) == 1
+        monkeypatch.setattr(Store, "_insert", too_late)
+        assert store.append("told", 1, {}) == 2
+    assert [event.number for event in read_events(path)] == [0, 1]
+
+
+class Interrupted:
+    """A connection at which Ctrl-C comes when a transaction is to be undone."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection, self._interrupted = connection, False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def execute(self, text: str, *values: Any) -> sqlite3.Cursor:
+        if text == "ROLLBACK" and not self._interrupted:
+            self._interrupted = True
+            raise KeyboardInterrupt
+        return self._connection.execute(text, *values)
+
+
+def _write_and_fail(store: Store) -> None:
+    store.append("told", 0, {})
+    raise StudyError("something went wrong")
+
+
+def test_a_transaction_that_could_not_be_undone_is_undone_before_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    with closing(Store(path, quiet)) as store:
+        store._connection = Interrupted(store._connection)  # type: ignore[assignment]
+        with pytest.raises(KeyboardInterrupt), store.transaction():
+            _write_and_fail(store)
+        with store.transaction():
+            store.append("told", 1, {})
+    assert [event.number for event in read_events(path)] == [1]
 
 
 def test_a_driver_that_comes_while_the_file_is_read_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,9 +55,7 @@ def in_valley(X: Array, evidence: Evidence) -> Mask:
 
 def descend(belief: Belief, evidence: Evidence, rng: Generator) -> Array:
     """Where a descent goes on, in the deepest other valley that promises anything: choices (k, d), the best first."""
-    known = np.arange(len(evidence.y))
-    if belief.rows is not None:
-        known = np.intersect1d(known, belief.rows)
+    known = np.arange(len(evidence.y)) if belief.rows is None else belief.rows
     X, y = evidence.X[known], belief.scale.standardized(evidence.y[known])
     distance = critical_distance(*X.shape)
     best, *others = local_minima(X, y, distance)
