@@ -48,8 +48,9 @@ from aegisbo.arrays import Array
 from aegisbo.errors import NoTime
 from aegisbo.gp import additive_fit
 from aegisbo.gp.output_transform import scale_of
-from aegisbo.runners.loop import Rules, run
+from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Finished, StopRun
+from aegisbo.runners.run import Rules
 from aegisbo.strategies import timing
 from aegisbo.strategies.durations import learned
 from aegisbo.strategies.presets import modern_model

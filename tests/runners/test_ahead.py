@@ -16,9 +16,10 @@ from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.prepared import Prepared
 from aegisbo.outcome import Outcome
-from aegisbo.runners.loop import Rules, Run, run
+from aegisbo.runners.loop import run
 from aegisbo.runners.minimize import minimize
 from aegisbo.runners.protocol import Finished
+from aegisbo.runners.run import Rules, Run
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import Constant, Exponential, HalfNormal, Law
 from aegisbo.simulation.slow_strategy import SlowStrategy

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from aegisbo.errors import InvalidInput, NoTime, SpaceExhausted
 from aegisbo.outcome import Outcome
 from aegisbo.runners import loop as loop_module
-from aegisbo.runners.loop import Rules, Run, run
+from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Finished, StopRun
+from aegisbo.runners.run import Rules, Run
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import Constant, Empirical, Exponential, HalfNormal, Law, Pareto
 

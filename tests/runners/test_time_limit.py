@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from aegisbo import Optimizer
-from aegisbo.runners.loop import Rules, Run, run
+from aegisbo.runners.loop import run
 from aegisbo.runners.minimize import minimize
+from aegisbo.runners.run import Rules, Run
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import Constant
 from aegisbo.strategies.durations import FEWEST

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from aegisbo.optimizer import Settings
-from aegisbo.runners.loop import Run, run
+from aegisbo.runners.loop import run
 from aegisbo.runners.pools import make_pool
 from aegisbo.runners.protocol import Finished, Workers
+from aegisbo.runners.run import Run
 from aegisbo.simulation.problem import Problem
 from aegisbo.study import Study
 

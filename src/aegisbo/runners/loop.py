@@ -13,64 +13,13 @@ from typing import Any, cast
 from aegisbo.errors import InvalidInput, NoTime, SpaceExhausted
 from aegisbo.number import as_number
 from aegisbo.outcome import Outcome
-from aegisbo.runners.idle import CAUSES, Idle, JobTimes, idle_of
+from aegisbo.runners.idle import JobTimes, idle_of
 from aegisbo.runners.protocol import Asked, Asks, Finished, Journal, Prepares, StopRun, Unrecorded, Workers
+from aegisbo.runners.run import Change, Rules, Run
 
 SPENT = "The budget is spent."
 REST = 1.0  # seconds until an optimizer that had no point is asked again
 LOOK = 0.5  # seconds, while nothing else happens, between two looks at what others ask of the run
-
-
-@dataclass(frozen=True)
-class Rules:
-    """Time limits and retries of a run, and how far behind a point may be."""
-
-    timeout: float | None = None  # seconds for the whole run
-    trial_timeout: float | None = None  # seconds for one evaluation
-    retries: int = 2  # of an evaluation whose worker died
-    ahead: int = 0  # results that a point made ahead of time may not know; 0 makes none ahead of time
-
-
-@dataclass(frozen=True)
-class Change:
-    """What others have asked of a run that goes on."""
-
-    rules: Rules  # from now on
-    more: int = 0  # evaluations to finish, besides those before; negative if there are to be fewer
-
-
-@dataclass(frozen=True)
-class Run:
-    """What happened, when, and how well the workers were used."""
-
-    capacity: int  # workers
-    started: float  # on the workers' clock
-    finished: tuple[Finished, ...]  # in order of completion, lost jobs included
-    suggestion_seconds: Mapping[int, float]  # by trial number, in order of asking; real seconds, on any clock
-    idle: tuple[Idle, ...] = ()  # of each worker
-    message: str = ""  # why it ended
-
-    @property
-    def makespan(self) -> float:
-        """Seconds from the start of the run to its last completion."""
-        return max((job.finished for job in self.finished), default=self.started) - self.started
-
-    @property
-    def busy(self) -> float:
-        """Seconds that all workers together spent evaluating."""
-        return sum(job.seconds for job in self.finished)
-
-    @property
-    def utilization(self) -> float:
-        """The share of the workers' time that was spent evaluating; 1 if the run took no time at all."""
-        return self.busy / (self.capacity * self.makespan) if self.makespan > 0 else 1.0
-
-    @property
-    def idle_shares(self) -> dict[str, float]:
-        """The share of the workers' time spent waiting for a suggestion, for the pool, and with nothing left to do."""
-        total = sum(worker.total for worker in self.idle) or 1.0
-        return {cause: sum(getattr(worker, cause) for worker in self.idle) / total for cause in CAUSES}
-
 
 Watch = Callable[[Finished], None]  # is told of a job that has ended
 Heed = Callable[[], Change | None]  # what others have asked since the last call; None if nothing

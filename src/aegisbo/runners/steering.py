@@ -9,9 +9,9 @@ from typing import Any
 from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.trial import in_brief
 from aegisbo.runners.evaluation import in_words
-from aegisbo.runners.loop import Change, Rules
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.progress.log_lines import logger
+from aegisbo.runners.run import Change, Rules
 from aegisbo.runners.watch import Watch
 from aegisbo.study.store import Event
 from aegisbo.study.terms import as_stored

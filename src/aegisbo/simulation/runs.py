@@ -17,8 +17,9 @@ from aegisbo.arrays import Array
 from aegisbo.errors import AegisError, InvalidInput
 from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.policy import default_initial
-from aegisbo.runners.loop import Rules, run
+from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Finished
+from aegisbo.runners.run import Rules
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import law_from_text
 from aegisbo.simulation.problem import Problem
