@@ -13,7 +13,6 @@ import numpy as np
 
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
-from aegisbo.number import as_number
 from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import SD
 from aegisbo.strategies.limits import spreads
@@ -129,15 +128,3 @@ def standings(
         binds = slack <= NEAR * float(spread[k]) or bool((losses[alone] < losses[mine]).any())
         found.append(Standing(limit.text, best.measured[limit.name], slack, binds))
     return tuple(found)
-
-
-def checked_measured(measured: object) -> dict[str, Any]:
-    """What was measured, by name, as a user tells it."""
-    if measured is None:
-        return {}
-    if not isinstance(measured, Mapping) or not all(isinstance(name, str) for name in measured):
-        raise InvalidInput(f"measured is {measured!r}: give numbers by name, such as {{'latency': 3.2}}.")
-    for name, value in measured.items():
-        if as_number(value) is None:
-            raise InvalidInput(f"measured has {name} = {value!r}: give a number.")
-    return dict(measured)

@@ -12,28 +12,28 @@ from threading import Lock, RLock
 from typing import Any, NamedTuple
 
 from aegisbo.errors import InvalidInput, NoModel, TrialError, UnknownName
-from aegisbo.number import as_number
 from aegisbo.optimizer.best import UNSURE, best_of
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.explanation import Explanation
-from aegisbo.optimizer.limits import checked_measured, names_of, standings
+from aegisbo.optimizer.limits import standings
 from aegisbo.optimizer.model import Model
 from aegisbo.optimizer.policy import require_free_point
 from aegisbo.optimizer.prediction import Prediction
 from aegisbo.optimizer.prepared import Prepared
+from aegisbo.optimizer.queue import INITIAL, Queue
 from aegisbo.optimizer.result import Result
 from aegisbo.optimizer.settings import Settings, as_stored
 from aegisbo.optimizer.stored_memory import StoredMemory
+from aegisbo.optimizer.told import checked_seconds, outcome_told
 from aegisbo.optimizer.trial import Trial, in_brief
 from aegisbo.optimizer.trials import Trials
-from aegisbo.outcome import FAILURES, SD, Failure, Outcome, is_sd, judged, with_measured
+from aegisbo.outcome import FAILURES, Failure, Outcome
 from aegisbo.printable import printable
 from aegisbo.space import Params, Space
 from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import SpaceLike
 from aegisbo.strategies.base import Evidence, Memory, Strategy
 
-ADDED = "added"  # the move of a point that the user wants to be tried
 OBSERVED = {"move": "observed"}  # the note of a point that was observed elsewhere
 OLD_NAMES = {"expired": "lost"}  # states as version 0.1 called them
 
@@ -108,8 +108,7 @@ class Optimizer:
         self.settings = settings.decided()
         self.direction = Direction(settings.maximize)
         self._policy = self.settings.policy()
-        self._given = self.settings.initial or ()
-        self._added: tuple[Params, ...] = ()  # points that must be tried, and have not been asked for
+        self._queue = Queue(self.settings.initial or ())
         self._memory: Memory = {}
         self._trials = Trials(self.space, self.settings.limits)
         self._make_locks()
@@ -168,7 +167,7 @@ class Optimizer:
     ) -> Optimizer:
         """The same from parts that have been through JSON already and that nobody will change."""
         optimizer = cls.from_settings(settings)
-        optimizer._memory, optimizer._added = StoredMemory(memory), tuple(added)
+        optimizer._memory, optimizer._queue = StoredMemory(memory), replace(optimizer._queue, added=tuple(added))
         for entry in (*observed, *trials):
             state = entry.get("state", "pending")
             optimizer._trials.add(**{**entry, "state": OLD_NAMES.get(state, state)})
@@ -181,7 +180,7 @@ class Optimizer:
             A dict in JSON's types; a foreign strategy object is left out.
         """
         with self._lock:
-            memory, observed, trials, added = self._memory, self.observed, self.trials, self._added
+            memory, observed, trials, added = self._memory, self.observed, self.trials, self._queue.added
         described = {
             "memory": memory,
             "observed": [trial.describe() for trial in observed],
@@ -207,13 +206,13 @@ class Optimizer:
             NoTime: no evaluation would probably be finished within that time; nothing has changed.
             InvalidInput: `within` is not a number of seconds.
         """
-        within = _checked_seconds(within, "within")
+        within = checked_seconds(within, "within")
         with self._turn:
             choice = self._choose(within) if prepared is None else prepared
             with self._lock:
                 note = choice.note if prepared is None else {**choice.note, "behind": self.behind(choice)}
                 trial = self._trials.add(choice.number, choice.params, note=note)
-                self._let_wait_no_more(trial)
+                self._queue = self._queue.after(trial)
                 self._memory = choice.memory  # last, so that a suggestion which cannot be used leaves no trace
                 return trial
 
@@ -235,7 +234,7 @@ class Optimizer:
             InvalidInput: `within` is not a number of seconds.
         """
         with self._turn:
-            return self._choose(_checked_seconds(within, "within"))
+            return self._choose(checked_seconds(within, "within"))
 
     def behind(self, prepared: Prepared) -> int:
         """How many results have come in since this was prepared.
@@ -261,13 +260,12 @@ class Optimizer:
         """The next point, chosen from what is known now."""
         with self._lock:
             evidence, memory = self.evidence(within), self._memory
-            number, results, added = len(self._trials.asked), self._trials.results, self._added
-        if number >= len(self._given) and added:
-            return Prepared(number, added[0], {"move": ADDED}, memory, memory, results)
-        if number < len(self._given):
-            if not self.settings.noisy:
+            number, results, queue = len(self._trials.asked), self._trials.results, self._queue
+        if (first := queue.first(number)) is not None:
+            params, move = first
+            if move == INITIAL and not self.settings.noisy:
                 require_free_point(evidence)
-            return Prepared(number, self._given[number], {"move": "initial"}, memory, memory, results)
+            return Prepared(number, params, {"move": move}, memory, memory, results)
         suggestion = self._policy.suggest(number, evidence, memory)
         try:
             after, note = as_stored(suggestion.memory), as_stored(suggestion.note)
@@ -288,7 +286,7 @@ class Optimizer:
         """
         with self._turn, self._lock:
             trial = self._trials.add(len(self._trials.asked), params, note=dict(note))
-            self._let_wait_no_more(trial)
+            self._queue = self._queue.after(trial)
             self._memory = StoredMemory(memory)
             return trial
 
@@ -311,29 +309,14 @@ class Optimizer:
         self.space.require_allowed(params)
         with self._lock:
             if not self.settings.noisy:
-                self._require_untried(params)
+                self._queue.require_untried(params, self._trials.asked)
             return self.enqueue(params)
 
     def enqueue(self, params: Params) -> Params:
         """Let a point wait that has been checked already; `add` comes here."""
         with self._lock:
-            self._added = (*self._added, params)
+            self._queue = self._queue.plus(params)
         return params
-
-    def _require_untried(self, params: Params) -> None:
-        if params in (*self._given[len(self._trials.asked) :], *self._added):
-            raise InvalidInput(f"{in_brief(params)} waits to be tried already: it is tried once.")
-        for trial in self._trials.asked:
-            if trial.params == params and trial.state not in ("lost", "forgotten"):
-                told = f" with the value {trial.value:g}" if trial.value is not None else ""
-                raise InvalidInput(
-                    f"Trial {trial.number} is at {in_brief(params)} and is {trial.state}{told}: nothing to add. To "
-                    "have it evaluated again, retry that trial."
-                )
-
-    def _let_wait_no_more(self, trial: Trial) -> None:
-        if trial.note.get("move") == ADDED and self._added[:1] == (trial.params,):
-            self._added = self._added[1:]
 
     def tell(
         self,
@@ -361,8 +344,8 @@ class Optimizer:
             TrialError: the trial was never asked for, or has ended already.
             InvalidInput: the value, the seconds or the standard deviation are not a number.
         """
-        outcome = _outcome_of(value, sd, measured)
-        return self.end(trial, replace(outcome, seconds=_checked_seconds(seconds, "seconds")))
+        outcome = outcome_told(value, sd, measured)
+        return self.end(trial, replace(outcome, seconds=checked_seconds(seconds, "seconds")))
 
     def fail(self, trial: Trial | int, reason: str, state: Failure = "failed") -> Trial:
         """End a trial that gave no usable value; it tells the model where evaluations fail.
@@ -406,25 +389,8 @@ class Optimizer:
         Raises:
             TrialError: the trial was never asked for, or has ended already.
         """
-        outcome = self._complete(outcome)
         with self._lock:
-            current = self._trials.known(trial)
-            # A value may come after all from a trial that was given up: lost, or too slow where it cannot be stopped.
-            late = current.state == "lost" or (current.state == "timed_out" and outcome.state == "done")
-            late = late and outcome.state != "lost"
-            if current.state != "pending" and not late:
-                ended = "was forgotten" if current.state == "forgotten" else f"has already ended ({current.state})"
-                raise TrialError(f"Trial {current.number} {ended}: to add data, use observe.")
-            self._trials.results += outcome.state != "lost"
-            return self._trials.put(current.after(outcome))
-
-    def _complete(self, outcome: Outcome) -> Outcome:
-        """The outcome, which is invalid if something was not measured that has a limit."""
-        names = names_of(self.settings.limits) if outcome.state == "done" else ()
-        if all(name in outcome.measured for name in names):
-            return outcome
-        incomplete = with_measured(outcome, outcome.measured, names)
-        return replace(outcome, state=incomplete.state, value=math.nan, reason=incomplete.reason)
+            return self._trials.end(trial, outcome)
 
     def retry(self, trial: Trial | int) -> Trial:
         """Let a trial that has ended be pending again, with the same number and point; how it ended is dropped.
@@ -439,13 +405,9 @@ class Optimizer:
             TrialError: the trial was never asked for, is pending already, or was forgotten.
         """
         with self._turn, self._lock:
-            current = self._trials.known(trial)
-            if current.state == "pending":
-                raise TrialError(f"Trial {current.number} is pending: only a trial that has ended can be retried.")
-            if current.state == "forgotten":
-                raise TrialError(f"Trial {current.number} was forgotten: a forgotten trial cannot be retried.")
+            retried = self._trials.retry(trial)
             self._memory = {}  # which was learned from what is gone now
-            return self._trials.put(Trial(current.number, current.x, current.params, note=current.note))
+            return retried
 
     def forget(self, trial: Trial | int) -> Trial:
         """Drop a trial, pending or ended, as if it had never been asked for: no result and no evaluation of it counts.
@@ -460,11 +422,9 @@ class Optimizer:
             TrialError: the trial was never asked for, or was forgotten already.
         """
         with self._turn, self._lock:
-            current = self._trials.known(trial)
-            if current.state == "forgotten":
-                raise TrialError(f"Trial {current.number} was forgotten already: leave it out.")
+            forgotten = self._trials.forget(trial)
             self._memory = {}
-            return self._trials.put(replace(current, state="forgotten", value=None, sd=None))
+            return forgotten
 
     def observe(
         self, x: Any, y: float, measured: Mapping[str, float] | None = None, *, sd: float | None = None
@@ -483,7 +443,7 @@ class Optimizer:
         Raises:
             InvalidInput: `x` is no point of the space, or `y` or `sd` is not a number.
         """
-        return self.learn(x, _outcome_of(y, sd, measured))
+        return self.learn(x, outcome_told(y, sd, measured))
 
     def learn(self, x: Any, outcome: Outcome, note: Mapping[str, Any] = OBSERVED) -> Trial:
         """Take in how an evaluation elsewhere ended that has been judged already; `observe` comes here.
@@ -494,12 +454,8 @@ class Optimizer:
         Raises:
             InvalidInput: `x` is no point of the space.
         """
-        outcome = self._complete(outcome)
         with self._lock:
-            number = -1 - len(self._trials.observed)
-            trial = self._trials.add(number, x, note=dict(note), outcome=outcome)
-            self._trials.results += 1
-            return trial
+            return self._trials.learn(x, outcome, note)
 
     def predict(self, points: Any) -> Prediction:
         """What the model expects at points of your own, in your units; the run goes on as if nobody had asked.
@@ -592,7 +548,7 @@ class Optimizer:
     @property
     def waiting(self) -> tuple[Params, ...]:
         """The points that were added and have not been asked for, in the order in which they will be."""
-        return self._added
+        return self._queue.added
 
     @property
     def pending(self) -> tuple[Trial, ...]:
@@ -687,21 +643,3 @@ class Optimizer:
             timing = self._trials.timing(bool(self.settings.cost), within) if matters else None
             losses = self.direction.turned(self._trials.values())
             return self._trials.evidence(losses, timing, noisy=self.settings.noisy)
-
-
-def _outcome_of(value: object, sd: object = None, measured: object = None) -> Outcome:
-    """How a trial ends whose value is this, give or take a standard deviation."""
-    if as_number(value) is None:
-        raise InvalidInput(f"The value of a trial must be a number, got {value!r}: use float(...), or call fail.")
-    given = {**checked_measured(measured), **({} if sd is None else {SD: sd})}
-    if SD in given and not is_sd(given[SD]):
-        raise InvalidInput(f"sd is {given[SD]!r}: give the standard deviation of the value, 0 or more, or None.")
-    return judged((value, given))
-
-
-def _checked_seconds(seconds: object, name: str) -> float | None:
-    """A time, if there is one."""
-    number = as_number(seconds)
-    if seconds is not None and (number is None or not 0.0 <= number < math.inf):
-        raise InvalidInput(f"{name} is {seconds!r}: give a number of seconds, 0 or more, or None.")
-    return number

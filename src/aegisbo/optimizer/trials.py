@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,9 @@ from aegisbo.arrays import Array, Mask
 from aegisbo.errors import InvalidInput, TrialError
 from aegisbo.number import as_whole
 from aegisbo.optimizer.columns import DONE, FAILED, PENDING, Columns
-from aegisbo.optimizer.limits import Limit
+from aegisbo.optimizer.limits import Limit, names_of
 from aegisbo.optimizer.trial import Trial
-from aegisbo.outcome import FAILURES, Outcome
+from aegisbo.outcome import FAILURES, Outcome, with_measured
 from aegisbo.space import Space
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.timing import Timing
@@ -58,6 +60,64 @@ class Trials:
         self.asked[trial.number] = trial
         self._asked.put(trial.number, trial)
         return trial
+
+    def end(self, trial: Trial | int, outcome: Outcome) -> Trial:
+        """Let a trial have ended like this.
+
+        Raises:
+            TrialError: it was never asked for, or has ended already.
+        """
+        current, outcome = self.known(trial), self._complete(outcome)
+        # A value may come after all from a trial that was given up: lost, or too slow where it cannot be stopped.
+        late = current.state == "lost" or (current.state == "timed_out" and outcome.state == "done")
+        late = late and outcome.state != "lost"
+        if current.state != "pending" and not late:
+            ended = "was forgotten" if current.state == "forgotten" else f"has already ended ({current.state})"
+            raise TrialError(f"Trial {current.number} {ended}: to add data, use observe.")
+        self.results += outcome.state != "lost"
+        return self.put(current.after(outcome))
+
+    def learn(self, x: Any, outcome: Outcome, note: Mapping[str, Any]) -> Trial:
+        """A further point observed elsewhere, where an evaluation ended like this.
+
+        Raises:
+            InvalidInput: `x` is no point of the space.
+        """
+        trial = self.add(-1 - len(self.observed), x, note=dict(note), outcome=self._complete(outcome))
+        self.results += 1
+        return trial
+
+    def _complete(self, outcome: Outcome) -> Outcome:
+        """The outcome, which is invalid if something was not measured that has a limit."""
+        names = names_of(self.limits) if outcome.state == "done" else ()
+        if all(name in outcome.measured for name in names):
+            return outcome
+        incomplete = with_measured(outcome, outcome.measured, names)
+        return replace(outcome, state=incomplete.state, value=math.nan, reason=incomplete.reason)
+
+    def retry(self, trial: Trial | int) -> Trial:
+        """Let a trial that has ended be pending again.
+
+        Raises:
+            TrialError: it was never asked for, is pending already, or was forgotten.
+        """
+        current = self.known(trial)
+        if current.state == "pending":
+            raise TrialError(f"Trial {current.number} is pending: only a trial that has ended can be retried.")
+        if current.state == "forgotten":
+            raise TrialError(f"Trial {current.number} was forgotten: a forgotten trial cannot be retried.")
+        return self.put(Trial(current.number, current.x, current.params, note=current.note))
+
+    def forget(self, trial: Trial | int) -> Trial:
+        """Let a trial count for nothing.
+
+        Raises:
+            TrialError: it was never asked for, or was forgotten already.
+        """
+        current = self.known(trial)
+        if current.state == "forgotten":
+            raise TrialError(f"Trial {current.number} was forgotten already: leave it out.")
+        return self.put(replace(current, state="forgotten", value=None, sd=None))
 
     def known(self, trial: Trial | int) -> Trial:
         """The trial that is meant, as it is now.

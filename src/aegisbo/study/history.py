@@ -11,7 +11,8 @@ from numpy.random import Generator
 
 from aegisbo.errors import AegisError, StudyError
 from aegisbo.optimizer import Optimizer, Settings
-from aegisbo.optimizer.optimizer import ADDED, OBSERVED
+from aegisbo.optimizer.optimizer import OBSERVED
+from aegisbo.optimizer.queue import ADDED
 from aegisbo.outcome import Outcome
 from aegisbo.space import Space
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion

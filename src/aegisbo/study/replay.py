@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from aegisbo.optimizer import Optimizer
-from aegisbo.optimizer.optimizer import ADDED
+from aegisbo.optimizer.queue import ADDED
 from aegisbo.space import Space
 from aegisbo.space.constraints import Constraint
 from aegisbo.study.history import ENDINGS, RESULTS, History, follow, optimizer_after

@@ -1,0 +1,52 @@
+"""Points that a user wants to be tried: they go before those that a strategy chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from aegisbo.errors import InvalidInput
+from aegisbo.optimizer.trial import Trial, in_brief
+from aegisbo.space import Params
+
+INITIAL = "initial"  # the move of a point to start with,
+ADDED = "added"  # and of one that was added later
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The points to start with, by the number of their trial, and those that were added and have not been asked for."""
+
+    given: tuple[Params, ...]
+    added: tuple[Params, ...] = ()
+
+    def first(self, number: int) -> tuple[Params, str] | None:
+        """The point of the trial with this number, and its move; None if a strategy is to choose."""
+        if number < len(self.given):
+            return self.given[number], INITIAL
+        return (self.added[0], ADDED) if self.added else None
+
+    def plus(self, params: Params) -> Queue:
+        """The same with a point at its end."""
+        return replace(self, added=(*self.added, params))
+
+    def after(self, trial: Trial) -> Queue:
+        """The same when this trial has been asked for."""
+        taken = trial.note.get("move") == ADDED and self.added[:1] == (trial.params,)
+        return replace(self, added=self.added[1:]) if taken else self
+
+    def require_untried(self, params: Params, asked: Sequence[Trial]) -> None:
+        """Refuse a point at which a trial has been, or will be.
+
+        Raises:
+            InvalidInput: the message says which.
+        """
+        if params in (*self.given[len(asked) :], *self.added):
+            raise InvalidInput(f"{in_brief(params)} waits to be tried already: it is tried once.")
+        for trial in asked:
+            if trial.params == params and trial.state not in ("lost", "forgotten"):
+                told = f" with the value {trial.value:g}" if trial.value is not None else ""
+                raise InvalidInput(
+                    f"Trial {trial.number} is at {in_brief(params)} and is {trial.state}{told}: nothing to add. To "
+                    "have it evaluated again, retry that trial."
+                )
