@@ -130,3 +130,19 @@ def test_the_reference_is_tested_two_sided() -> None:
     cell = ("aegis:epsilon=slower", "Ackley5")  # six wins of six among two others: 2/64 is not below 0.05/2 two-sided
     assert (one_sided.two_sided, one_sided.marks[cell]) == (False, Mark.WORSE)
     assert (two_sided.two_sided, two_sided.marks[cell]) == (True, Mark.EQUIVALENT)
+
+
+@pytest.mark.parametrize("preset", ["paper", "reference"])
+def test_one_set_of_runs_under_three_names_is_not_worse_than_itself(preset: str) -> None:
+    """On up to four coordinates all three schedules are read from the runs of AEGiS."""
+    levels = {of(problem, "aegis", preset=preset): dict.fromkeys(range(11), 1.0) for problem in names()}
+    table = table_of(levels, preset=preset)
+    assert table.complete == ("Branin", "Eggholder", "GoldsteinPrice", "SixHumpCamel", "Hartmann3")
+    assert table.counts == dict.fromkeys(table.strategies, 5)
+
+
+def test_equal_results_of_two_methods_are_told_apart_as_the_published_code_did() -> None:
+    """Each with runs of its own: there its p was 0."""
+    runs = {run: 1.5**run for run in range(11)}
+    levels = {of("Ackley5", each, preset="reference"): runs for each in ("aegis", "aegis:epsilon=slower")}
+    assert table_of(levels, preset="reference").marks["aegis:epsilon=slower", "Ackley5"] is Mark.WORSE

@@ -105,8 +105,16 @@ class ScoreTable:
         return {
             (strategy, problem): mark
             for problem in self.problems
-            for strategy, mark in marks(self.on(problem), two_sided=self.two_sided).items()
+            for strategy, mark in self._marks_on(problem).items()
         }
+
+    def _marks_on(self, problem: str) -> dict[str, Mark]:
+        sources = {strategy: self._source(strategy, problem) for strategy in self.strategies}
+        return marks(self.on(problem), two_sided=self.two_sided, sources=sources)
+
+    def _source(self, strategy: str, problem: str) -> Cell:
+        """Whose runs these are: several methods share them where they are one algorithm."""
+        return same_algorithm(Cell(problem, strategy, self.preset, self.workers))
 
     @cached_property
     def complete(self) -> tuple[str, ...]:

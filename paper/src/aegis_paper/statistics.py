@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -36,7 +36,9 @@ def mad(values: ArrayLike) -> float:  # (n,)
     return float(median_abs_deviation(as_vector(values, "values"), scale="normal"))
 
 
-def marks(scores: pd.DataFrame, *, two_sided: bool = False) -> dict[str, Mark]:  # (runs, methods)
+def marks(
+    scores: pd.DataFrame, *, two_sided: bool = False, sources: Mapping[str, Hashable] | None = None
+) -> dict[str, Mark]:  # (runs, methods)
     """The best of the methods on one problem, and those equivalent to it by Wilcoxon's test with Holm's correction.
 
     Each method meets the best in the runs that both have. The paper's text tests one-sided, its code two-sided.
@@ -44,6 +46,8 @@ def marks(scores: pd.DataFrame, *, two_sided: bool = False) -> dict[str, Mark]: 
     Args:
         scores: one row per run, one column per method, lower is better; NaN where a method has no such run.
         two_sided: test as the published code did.
+        sources: where the runs of each method come from; those of one source are the same method, whatever the test
+            would say of them. Each method is one of its own if not given.
 
     Returns:
         A mark for each method that has runs.
@@ -53,7 +57,12 @@ def marks(scores: pd.DataFrame, *, two_sided: bool = False) -> dict[str, Mark]: 
         return {}
     best = run.median().idxmin()
     others = [method for method in run if method != best]
-    corrected = holm([chance(run[best], run[other], two_sided=two_sided) for other in others])
+    sources = sources or {method: method for method in run}
+    chances = (
+        1.0 if sources[other] == sources[best] else chance(run[best], run[other], two_sided=two_sided)
+        for other in others
+    )
+    corrected = holm([*chances])
     found = {other: Mark.EQUIVALENT if p >= LEVEL else Mark.WORSE for other, p in zip(others, corrected, strict=True)}
     return {best: Mark.BEST} | found
 
