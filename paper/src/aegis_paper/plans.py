@@ -67,6 +67,23 @@ class Plan:
                 runs[cell] = max(block.runs, runs.get(cell, 0))
         return runs
 
+    @property
+    def presets(self) -> tuple[str, ...]:
+        """The presets of its cells, in order."""
+        return tuple(dict.fromkeys(cell.preset for cell in self.cells()))
+
+    def one_setting(self) -> Cell:
+        """A cell whose budget, law and seed all others have as well: only such runs can be put side by side."""
+        cells = [*self.cells()]
+        for name in ("budget", "law", "seed"):
+            found = dict.fromkeys(str(getattr(cell, name)) for cell in cells)
+            if len(found) > 1:
+                raise InvalidInput(
+                    f"Plan {self.name} has several values of {name} ({', '.join(found)}): runs can be put side by side "
+                    "only if it is the same. Write a plan for each; finished runs count for every plan that names them."
+                )
+        return cells[0]
+
     def specs(self) -> Iterator[Spec]:
         """Run 0 of every cell, then run 1, and so on: whoever stops early has about equally many of each."""
         cells = self.cells()

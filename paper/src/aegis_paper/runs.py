@@ -35,7 +35,12 @@ class Spec(runs.Spec):
 
     @property
     def _deviations(self) -> reference.Deviations:
-        return frozenset() if factors.levels_of(self.preset) else reference.deviations_of(self.preset)
+        return deviations_of(self.preset)
+
+
+def deviations_of(preset: str) -> reference.Deviations:
+    """The deviations of the published code that a preset names; raises if there is no such preset."""
+    return frozenset() if factors.levels_of(preset) else reference.deviations_of(preset)
 
 
 @dataclass(frozen=True)

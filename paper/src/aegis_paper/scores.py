@@ -58,7 +58,7 @@ class ScoreTable:
         cells = [cell for cell in plan.cells() if cell.workers == workers and "#" not in cell.problem]
         strategies = dict.fromkeys(cell.strategy for cell in cells)
         problems = dict.fromkeys(cell.problem for cell in cells)
-        like = replace(next(iter(plan.cells())), workers=workers, preset=preset)
+        like = replace(plan.one_setting(), workers=workers, preset=preset)
         scores = {
             (strategy, problem): results.finals(replace(like, strategy=strategy, problem=problem))
             for strategy in strategies
@@ -103,9 +103,7 @@ class ScoreTable:
     def marks(self) -> dict[tuple[str, str], Mark]:
         """The best on each problem and its equivalents, by strategy and problem."""
         return {
-            (strategy, problem): mark
-            for problem in self.problems
-            for strategy, mark in self._marks_on(problem).items()
+            (strategy, problem): mark for problem in self.problems for strategy, mark in self._marks_on(problem).items()
         }
 
     def _marks_on(self, problem: str) -> dict[str, Mark]:

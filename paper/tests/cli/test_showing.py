@@ -201,6 +201,15 @@ def test_without_records_it_is_said_how_to_make_them(
         (("figure", "summary", "push", "-o", "a.png"), "many instances of a problem: draw its ranks"),
         (("compare", "push"), "Unknown plan with published tables 'push'"),
         (("compare", "--workers", "16"), "has no runs of these tables"),
+        (
+            ("compare", "synthetic", "--workers", "1"),
+            "no table of synthetic with q = 1: choose 4, 8, 16, or another plan: sequential has 1, ",
+        ),
+        (("compare", "--workers", "3"), "no table of any plan with q = 3: choose 1, 4, 8, 16."),
+        (("table", "synthetic", "--preset", "papper"), "Unknown preset 'papper': did you mean 'paper'"),
+        (("figure", "summary", "--preset", "papper", "-o", "a.png"), "Unknown preset 'papper': did you mean 'paper'"),
+        (("table", "factors"), "with preset paper: make them with `aegis-paper run factors --out FILE`"),
+        (("table", "gamma", "--preset", "reference:paths"), "run gamma --preset reference:paths --out FILE`"),
         (("counts",), "lacks runs of plan synthetic with 8 workers: make them with `aegis-paper run"),
         (("counts", "--workers", "5"), "no table of plan synthetic with 5 workers: choose 4, 8 or 16"),
         (("claims", "--format", "html"), "Unknown format 'html'"),
@@ -214,6 +223,38 @@ def test_what_cannot_be_shown_is_refused(
     message: str,
 ) -> None:
     assert message in refuse(capsys, monkeypatch, *arguments, "--records", file)
+
+
+def own_plan(folder: Path, *blocks: str) -> str:
+    """Random search on Branin with two workers, with these further lines in the blocks."""
+    block = '[[block]]\nproblems = ["Branin"]\nmethods = ["random"]\nworkers = [2]\n'
+    (folder / "mine.toml").write_text("".join(f"{block}{lines}\n" for lines in blocks))
+    return str(folder / "mine.toml")
+
+
+def test_a_plan_of_ones_own_is_shown_with_its_own_preset(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, file = own_plan(tmp_path, 'preset = "modern"'), tmp_path / "records.sqlite"
+    write(Records(file), Cell("Branin", "random", "modern", 2), 1.0, RUNS)
+    assert "preset modern" in call("table", plan, "--records", file)
+    call("figure", "convergence", plan, "-o", tmp_path / "a.svg", "--records", file)
+    refusal = refuse(capsys, monkeypatch, "table", plan, "--preset", "paper", "--records", file)
+    assert f"`aegis-paper run {plan} --preset paper --out FILE`" in refusal
+    empty = Records(tmp_path / "empty.sqlite")
+    empty.add(record(), {})
+    assert f"`aegis-paper run {plan} --out FILE`" in refuse(capsys, monkeypatch, "table", plan, "--records", empty.file)
+
+
+def test_runs_that_are_not_alike_are_not_put_side_by_side(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    budgets = own_plan(tmp_path, "budget = 30", "budget = 40")
+    for what in (("table",), ("figure", "convergence", "-o", "a.png"), ("figure", "ranks", "-o", "a.png")):
+        refusal = refuse(capsys, monkeypatch, *what, budgets, "--records", file)
+        assert "Plan mine has several values of budget (30, 40)" in refusal
+    seeds = own_plan(tmp_path, "seed = 0", "seed = 1")
+    assert "several values of seed (0, 1)" in refuse(capsys, monkeypatch, "table", seeds, "--records", file)
 
 
 def test_a_file_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

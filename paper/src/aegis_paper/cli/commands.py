@@ -25,6 +25,9 @@ Workers = Annotated[
     typer.Option(parser=whole(1), metavar="Q", help="Only this many simulated workers; may be repeated."),
 ]
 Preset = Annotated[str, typer.Option(metavar="NAME", help="Whose runs: paper, reference, modern or adaptive.")]
+OwnPreset = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Whose runs: paper, reference, modern or adaptive; else the plan's.")
+]
 RecordsFile = Annotated[
     Path | None,
     typer.Option(
@@ -118,7 +121,7 @@ def cost(records: RecordsFile = None, preset: Preset = "paper") -> None:
 def table(
     plan: PlanName,
     workers: Workers = None,
-    preset: Preset = "paper",
+    preset: OwnPreset = None,
     format: Annotated[str, typer.Option(metavar="NAME", help="text, latex or csv.")] = "text",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", dir_okay=False, help="Instead of the terminal.")
@@ -156,7 +159,7 @@ def figure(
     ] = None,
     workers: Workers = None,
     problems: Annotated[list[str] | None, typer.Option(metavar="NAMES", help=ONLY_THESE)] = None,
-    preset: Preset = "paper",
+    preset: OwnPreset = None,
     records: RecordsFile = None,
 ) -> None:
     """Draw a figure of the paper from the records.
@@ -195,7 +198,7 @@ def compare(
     other numbers of runs, with each end moved outwards by a factor of 1.5. Preset `paper` is what the paper says,
     `reference` what its published code did.
     """
-    from aegis_paper.cli.compare import print_comparison
+    from aegis_paper.cli.compare import no_such_table, print_comparison
     from aegis_paper.cli.selection import require_known, results_in
     from aegis_paper.published import published
 
@@ -205,6 +208,8 @@ def compare(
     chosen = [
         (study, number) for study, number in tables if plan in (None, study) and (not workers or number in workers)
     ]
+    if not chosen:
+        raise no_such_table(plan, workers or [], tables)
     console = Console(highlight=False)
     console.width = max(console.width, 36 + 22 * len(preset))  # a third preset does not fit into eighty columns
     print_comparison(results_in(records), chosen, preset, console)

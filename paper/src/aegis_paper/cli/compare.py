@@ -41,6 +41,17 @@ def print_comparison(
     console.print(LEGEND)
 
 
+def no_such_table(plan: str | None, workers: Sequence[int], tables: Iterable[tuple[str, int]]) -> InvalidInput:
+    """What to say of numbers of workers for which the paper has no table, of this plan or of any."""
+    asked, tables = " or ".join(map(str, workers)), [*tables]
+    numbers = sorted({number for study, number in tables if plan in (None, study)})
+    elsewhere = [f"{study} has {number}" for study, number in tables if number in workers]
+    other = f", or another plan: {', '.join(elsewhere)}" if elsewhere else ""
+    return InvalidInput(
+        f"The paper has no table of {plan or 'any plan'} with q = {asked}: choose {', '.join(map(str, numbers))}{other}."
+    )
+
+
 def cells(pairs: Sequence[Pair], presets: Sequence[str]) -> Table:
     """Under the name of each method one row per published median: what we found with each preset, n and the verdict."""
     table = plain_table(["method and problem"], ["published"])

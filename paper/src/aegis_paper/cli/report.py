@@ -103,7 +103,7 @@ def _figures(results: Results) -> Iterator[str]:
     cases += [("gamma", "gamma"), ("ranks", "profet"), ("ranks", "push"), ("convergence", "synthetic")]
     for preset in ALL:
         for name, plan in cases:
-            selection = Selection(load_plan(plan), preset, results)
+            selection = Selection(load_plan(plan), preset, results, plan)
             svg = _drawn(partial(FIGURES[name][1], selection))
             if svg is not None:
                 yield f"<h3>{name}, plan {plan}, preset {preset}</h3>{picture(svg, f'{name} of plan {plan}')}"
@@ -158,7 +158,7 @@ def _selections(results: Results) -> Iterator[Selection]:
     """Every plan of the paper with every preset; `campaign` repeats the others."""
     for name in plan_names():
         if name != "campaign":
-            yield from (Selection(load_plan(name), preset, results) for preset in ALL)
+            yield from (Selection(load_plan(name), preset, results, name) for preset in ALL)
 
 
 def _cost(results: Results) -> Iterator[str]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 
 from aegis_paper.plans import Plan, load_plan
 from aegis_paper.rankings import Ranking, families_of, read_ranking
 from aegis_paper.records import Records
+from aegis_paper.runs import deviations_of
 from aegis_paper.scores import Curves, Results, ScoreTable
 from aegisbo.errors import InvalidInput, UnknownName
 
@@ -49,19 +51,23 @@ class Selection:
     plan: Plan
     preset: str
     results: Results
+    name: str  # of the plan, or of its file, as `aegis-paper run` knows it
 
     @classmethod
     def of(
         cls,
         plan: str,
-        preset: str,
+        preset: str | None,
         records: Path | None,
         workers: Sequence[int] | None = None,
         problems: Sequence[str] | None = None,
     ) -> Selection:
-        """What the options of a command ask for."""
+        """What the options of a command ask for: without a preset the plan's own, or the first of them."""
+        if preset is not None:
+            deviations_of(preset)  # refuses an unknown name
         chosen = load_plan(plan).only({"workers": workers or [], "problems": words(problems)})
-        return cls(chosen, preset, results_in(records))
+        chosen.one_setting()  # refuses to put side by side what is not alike
+        return cls(chosen, preset or chosen.presets[0], results_in(records), plan)
 
     @property
     def workers(self) -> list[int]:
@@ -82,7 +88,7 @@ class Selection:
     def curves(self) -> dict[tuple[str, int], dict[str, Curves]]:
         """The scores after each evaluation of all methods, by problem and number of workers, where there are any."""
         tables = self.tables()
-        like = replace(next(iter(self.plan.cells())), preset=self.preset)
+        like = replace(self.plan.one_setting(), preset=self.preset)
         return {
             (problem, table.workers): {
                 strategy: self.results.curves(replace(like, problem=problem, strategy=strategy, workers=table.workers))
@@ -94,7 +100,8 @@ class Selection:
 
     def too_little(self) -> InvalidInput:
         """What to say if there is nothing to show."""
+        other = "" if self.preset in self.plan.presets else f" --preset {self.preset}"
         return InvalidInput(
             f"{self.results.records.file} has too few runs of plan {self.plan.name} with preset {self.preset}: make "
-            f"them with `aegis-paper run {self.plan.name} --preset {self.preset} --out FILE`."
+            f"them with `aegis-paper run {quote(self.name)}{other} --out FILE`."
         )

@@ -2,8 +2,8 @@
 
 The paper: one-sided paired Wilcoxon signed-rank tests of the best method against each other one, Holm-corrected.
 The code: SciPy's default, two-sided test. If it was refused because all differences are zero, p was set to 0, so that
-identical results were declared to be different. That was said of two methods, each run by itself: what is one set of runs
-under two names never came to this test, and `marks` leaves it out.
+identical results were declared to be different. That was said of two methods, each run by itself: one set of runs under
+two names never came to this test, and `marks` leaves it out.
 
 What it changes: a two-sided p is about twice the one-sided one, so more methods count as equivalent to the best.
 """
