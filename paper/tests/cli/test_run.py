@@ -12,6 +12,7 @@ import pytest
 from aegis_paper.campaign import Performed, perform
 from aegis_paper.cli import app, run
 from aegis_paper.plans import load_plan, plan_names
+from aegis_paper.problems import push
 from aegis_paper.records import Records
 from aegis_paper.runs import Spec
 from made_up import record
@@ -177,6 +178,18 @@ def test_dask_is_an_extra(plan: str, records: Records, monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingExtra, match=r"pip install 'aegisbo\[dask\]'"):
         call("run", plan, "--dask", "tcp://127.0.0.1:9", f"--out={records.file}")
+
+
+def test_pushes_are_refused_at_once_without_what_simulates_them(
+    records: Records, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "Box2D", None)
+    push._box2d.cache_clear()
+    one = ["--methods=random", "--workers=4", "--runs=1", f"--out={records.file}"]
+    with pytest.raises(MissingExtra, match=r"pip install 'aegis-paper\[push\]'"):
+        call("run", "push", "--problems=push4#1", *one)
+    assert not records.file.exists()
+    assert "Did 1 runs." in call("run", "synthetic", "--problems=Branin", *one)
 
 
 def test_plans_are_listed_with_what_they_make() -> None:

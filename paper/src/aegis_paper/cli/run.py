@@ -13,11 +13,13 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from aegis_paper.campaign import Done, Outlook, carry_out, perform, unfinished
 from aegis_paper.plans import Plan
+from aegis_paper.problems.push import PUSH4, PUSH8, require_box2d
 from aegis_paper.records import Records
 from aegisbo.outcome import kept
 from aegisbo.runners.pools import make_pool
 from aegisbo.runners.pools.base import Pool
 
+PUSHES = (f"{PUSH4.name}#", f"{PUSH8.name}#")
 LOG_EVERY = 60.0  # seconds between two lines where nobody watches a bar
 
 
@@ -30,6 +32,8 @@ def conduct(plan: Plan, file: Path, jobs: int, dask: str | None, console: Consol
         console.print(f"Plan {escape(plan.name)}: {total - len(specs):,} of {total:,} runs are in {escape(str(file))}.")
         if not specs:
             return []
+        if dask is None and any(spec.problem.startswith(PUSHES) for spec in specs):
+            require_box2d()  # better than to fail run by run; a cluster may have what is missing here
         outlook = Outlook(specs)
         with closing(pool_for(jobs, dask)) as pool, _progress(console, len(specs)) as tell:
             for count, done in enumerate(carry_out(specs, records, pool), start=1):

@@ -144,6 +144,11 @@ def _steer(body: Any, velocity: Any) -> None:
     body.ApplyForce(body.mass * (velocity - body.linearVelocity) * _GAIN, body.position, True)
 
 
+def require_box2d() -> None:
+    """Raise MissingExtra if what simulates pushes is not installed."""
+    _box2d()
+
+
 @cache
 def _box2d() -> Any:
     with warnings.catch_warnings():
