@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from aegis_paper.figure_style import DIAMONDS, FAINT, PAPER, WORKERS, canvas, finish, gamma_of, grid, log_scale, style
-from aegis_paper.published import FUNCTIONS, paper_name, published_counts
+from aegis_paper.published import paper_name, published_counts
 from aegis_paper.rankings import Ranking
 from aegis_paper.scores import Curves, ScoreTable
 from aegis_paper.statistics import span
@@ -47,7 +47,7 @@ def draw_ranks(rankings: Sequence[Ranking], file: Path) -> None:
 
 
 def draw_summary(tables: Sequence[ScoreTable], file: Path) -> None:
-    """Bars: the share of the problems on which each method is best or equivalent; the paper's shares as diamonds."""
+    """Bars: the share of the problems on which each method is best or equivalent; the paper's share as diamonds."""
     strategies = list(dict.fromkeys(strategy for table in tables for strategy in table.strategies))
     figure, (axis,) = canvas(file, 1, 1, size=(6.4, 0.8 + len(strategies) * (0.15 + 0.13 * len(tables))))
     height = 0.8 / len(tables)
@@ -117,8 +117,9 @@ def _ours(table: ScoreTable, strategies: Sequence[str]) -> list[float]:
 
 
 def _published(table: ScoreTable, strategies: Sequence[str]) -> list[float]:
-    counts = published_counts(table.study, table.workers)
-    return [counts.get(strategy, math.nan) / FUNCTIONS for strategy in strategies]
+    """On the problems that ours are counted on."""
+    counts = published_counts(table.study, table.workers, table.complete)
+    return [counts.get(strategy, math.nan) / len(table.complete) for strategy in strategies]
 
 
 def _color(table: ScoreTable) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -57,11 +58,12 @@ def published_table(study: str, workers: int) -> dict[tuple[str, str], Published
     return {(of.strategy, of.problem): of for of in published() if (of.study, of.workers) == (study, workers)}
 
 
-def published_counts(study: str, workers: int) -> dict[str, int]:
-    """On how many of the fifteen functions each method of a table is best or equivalent to the best."""
+def published_counts(study: str, workers: int, problems: Collection[str] | None = None) -> dict[str, int]:
+    """On how many of the fifteen functions, or of these, each method of a table is best or equivalent to the best."""
     counts: dict[str, int] = {}
-    for (strategy, _), cell in published_table(study, workers).items():
-        counts[strategy] = counts.get(strategy, 0) + bool(cell.mark)
+    for (strategy, problem), cell in published_table(study, workers).items():
+        if problems is None or problem in problems:
+            counts[strategy] = counts.get(strategy, 0) + bool(cell.mark)
     return counts
 
 

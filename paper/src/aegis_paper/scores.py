@@ -120,6 +120,12 @@ class ScoreTable:
         has_run = self.scores.notna().any()
         return tuple(problem for problem in self.problems if has_run.xs(problem, level="problem").all())
 
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The complete problems on which the methods are not all one and the same, with one set of runs."""
+        sources = {each: {self._source(strategy, each) for strategy in self.strategies} for each in self.complete}
+        return tuple(problem for problem, of in sources.items() if len(of) > 1 or len(self.strategies) == 1)
+
     @cached_property
     def counts(self) -> dict[str, int]:
         """On how many of the complete problems each method is the best or equivalent to it."""

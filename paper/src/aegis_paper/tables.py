@@ -110,7 +110,7 @@ def legend(table: ScoreTable) -> str:
 
 def notes(table: ScoreTable) -> Iterator[str]:
     """How often each method is best or equivalent, and which methods have more or fewer runs than is usual."""
-    if table.complete:
+    if table.compared:
         counts = sorted(table.counts.items(), key=lambda item: -item[1])
         ranking = ", ".join(f"{paper_name(strategy, table.study)} {count}" for strategy, count in counts)
         yield f"Best or equivalent, of {len(table.complete)} problems that every method has run: {ranking}."

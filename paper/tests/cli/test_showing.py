@@ -166,6 +166,25 @@ def test_ranks_are_drawn(file: Path, small_plan: str, tmp_path: Path) -> None:
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_one_set_of_runs_under_three_names_is_not_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On Branin all three schedules of ε are AEGiS; on Ackley5 each has runs of its own."""
+    file, picture = tmp_path / "records.sqlite", tmp_path / "a.svg"
+    write(Records(file), Cell("Branin", "aegis", "paper", 1), 1.0, RUNS)
+    show = ("figure", "summary", "epsilon", "-o", picture, "--records", file)
+    assert "too few runs of plan epsilon" in refuse(capsys, monkeypatch, *show)
+    assert "Best or equivalent" not in call("table", "epsilon", "--records", file)
+    for number, strategy in enumerate(("aegis", "aegis:epsilon=faster", "aegis:epsilon=slower"), 1):
+        write(Records(file), Cell("Ackley5", strategy, "paper", 1), float(number), RUNS)
+    call(*show)
+    assert picture.exists()
+    table = call("table", "epsilon", "--records", file)
+    assert "Best or equivalent, of 2 problems that every method has run: AEGiS 2, Faster 1, Slower 1." in " ".join(
+        table.split()
+    )
+
+
 def test_records_of_the_checkout_are_found_from_below(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

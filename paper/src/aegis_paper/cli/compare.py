@@ -46,10 +46,10 @@ def no_such_table(plan: str | None, workers: Sequence[int], tables: Iterable[tup
     asked, tables = " or ".join(map(str, workers)), [*tables]
     numbers = sorted({number for study, number in tables if plan in (None, study)})
     elsewhere = [f"{study} has {number}" for study, number in tables if number in workers]
-    other = f", or another plan: {', '.join(elsewhere)}" if elsewhere else ""
-    return InvalidInput(
-        f"The paper has no table of {plan or 'any plan'} with q = {asked}: choose {', '.join(map(str, numbers))}{other}."
-    )
+    remedy = f"choose {', '.join(map(str, numbers))}"
+    if elsewhere:
+        remedy += f", or another plan: {', '.join(elsewhere)}"
+    return InvalidInput(f"The paper has no table of {plan or 'any plan'} with q = {asked}: {remedy}.")
 
 
 def cells(pairs: Sequence[Pair], presets: Sequence[str]) -> Table:

@@ -46,9 +46,9 @@ FIGURES: dict[str, tuple[str, Callable[[Selection, Path], None]]] = {  # the pla
 
 
 def _countable(selection: Selection) -> list[ScoreTable]:
-    """The tables in which something can be counted."""
+    """The tables in which something can be counted: methods must have met, and not one set of runs itself."""
     _require_functions(selection)
-    tables = [table for table in selection.tables() if table.complete]
+    tables = [table for table in selection.tables() if table.compared]
     if not tables:
         raise selection.too_little()
     return tables
