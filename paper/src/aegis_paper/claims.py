@@ -65,7 +65,7 @@ CLAIMS = (
     Claim(
         "AEGiS is at least as good as AEGiS-RS, and mostly better",
         _SUMMARY.format("synthetic"),
-        with_workers("synthetic", SEVERAL, rules.not_behind_uniform_choice),
+        with_workers("synthetic", SEVERAL, rules.mostly_better_than_uniform_choice),
     ),
     Claim(
         "AEGiS and TS lose little from 4 to 16 workers, the methods with EI much",
@@ -105,26 +105,26 @@ CLAIMS = (
     Claim(
         "Tuning: AEGiS is above KB, LP and PLAyBOOK after about 50 evaluations",
         _RANKS.format("profet"),
-        on_families("profet", ("SVM", "FC-NET", "XGBoost"), rules.ahead_after_fifty),
+        on_families("profet", ("SVM", "FC-NET", "XGBoost"), rules.AHEAD_AFTER_FIFTY),
     ),
     Claim(
         "Tuning: TS is better than AEGiS on XGBoost",
         _RANKS.format("profet"),
-        on_families("profet", ("XGBoost",), rules.thompson_is_better),
+        on_families("profet", ("XGBoost",), rules.THOMPSON_IS_BETTER),
     ),
     Claim(
         "push4: the methods with EI are the best",
         _RANKS.format("push"),
-        on_families("push", ("push4",), rules.improvement_is_best),
+        on_families("push", ("push4",), rules.IMPROVEMENT_IS_BEST),
     ),
     Claim(
         "push4: AEGiS is above TS",
         _RANKS.format("push"),
-        on_families("push", ("push4",), rules.ahead_of_thompson),
+        on_families("push", ("push4",), rules.AHEAD_OF_THOMPSON),
     ),
     Claim(
         "push8: AEGiS overtakes the methods with EI after about 75 evaluations",
         _RANKS.format("push"),
-        on_families("push", ("push8",), rules.overtakes),
+        on_families("push", ("push8",), rules.OVERTAKES),
     ),
 )
