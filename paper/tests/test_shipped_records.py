@@ -56,6 +56,25 @@ def test_every_disagreement_has_a_reason(results: Results) -> None:
             assert ours.verdict == "agrees" or ours.reason, pair
 
 
+def test_a_reason_that_was_not_tried_is_probable_only(results: Results) -> None:
+    """Tried is what has runs with one deviation alone."""
+    inferred = []
+    for study in ("synthetic", "ablation", "epsilon"):
+        for pair in compare(results, study, 8, ["paper"]):
+            cell, reason = pair.published, pair.ours["paper"].reason
+            if reason is not None:
+                presets = ("reference:paths", "reference:pending")
+                tried = any(results.finals(Cell(cell.problem, cell.strategy, preset, 8)) for preset in presets)
+                assert reason.startswith("probably") is not tried, pair
+                inferred += [] if tried else [(cell.strategy, cell.problem)]
+    assert sorted(inferred) == [
+        ("aegis-no-exploit", "Branin"),
+        ("aegis-no-exploit", "SixHumpCamel"),
+        ("aegis-no-pf", "Branin"),
+        ("aegis-no-pf", "Hartmann3"),
+    ]
+
+
 @pytest.mark.parametrize("problem", ["Branin", "Rosenbrock10", "push4#3"])
 def test_a_run_done_again_is_the_same(problem: str) -> None:
     """Of random search, which no other processor or library rounds differently; the float32 of Box2D may."""

@@ -1,0 +1,131 @@
+"""The tables of docs/reproduction.md against the records and the paper's numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from aegis_paper.published import STRATEGIES, Published, paper_name, published, published_table
+from aegis_paper.records import Records
+from aegis_paper.runs import Cell
+from aegis_paper.scores import Results
+from aegis_paper.statistics import verdict
+from scipy.stats import wilcoxon
+
+from aegisbo.simulation.problems import names
+
+PAPER = Path(__file__).parents[1]
+PAGE = PAPER.joinpath("docs", "reproduction.md").read_text("utf-8")
+RESULTS = Results(Records(PAPER / "records.sqlite"))
+SAMPLE_PATHS, PENDING, ONE_WORKER = (
+    "What the sample paths changed",
+    "What forgetting the pending points changed",
+    "One worker",
+)
+
+
+def table(heading: str, number: int = 0) -> list[dict[str, str]]:
+    """The rows of a table in the section with this heading, by the names of the columns; code marks are left out."""
+    section = PAGE.partition(f"### {heading}\n")[2].partition("\n##")[0].replace("`", "")
+    block = re.findall(r"(?:^\|.*\n)+", section, re.MULTILINE)[number]
+    head, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in block.splitlines())
+    return [dict(zip(head, row, strict=True)) for row in rows]
+
+
+def finals(strategy: str, problem: str, preset: str, workers: int = 8) -> list[float]:
+    return [*RESULTS.finals(Cell(problem, strategy, preset, workers)).values()]
+
+
+def of_the_paper(strategy: str, problem: str, workers: int = 8) -> Published:
+    """The first cell of the paper's tables on this method and problem."""
+    found = (each for each in published() if (each.strategy, each.problem) == (strategy, problem))
+    return next(each for each in found if each.workers == workers)
+
+
+def assert_shows(text: str, value: float) -> None:
+    """The text is the value, rounded to as many digits as it has."""
+    digits = Decimal(text.split()[0])
+    assert abs(float(digits) - value) <= 0.501 * 10.0 ** int(digits.as_tuple().exponent), (text, value)
+
+
+def cells(heading: str) -> Iterator[tuple[dict[str, str], str, str]]:
+    """The rows of a table of medians, with the method and the problem of each."""
+    for row in table(heading):
+        method, _, problem = next(iter(row.values())).partition(" on ")
+        yield row, STRATEGIES[method], problem
+
+
+@pytest.mark.parametrize(("heading", "workers"), [(SAMPLE_PATHS, 8), (PENDING, 8), (ONE_WORKER, 1)])
+def test_medians_are_those_of_the_records(heading: str, workers: int) -> None:
+    for row, strategy, problem in cells(heading):
+        assert_shows(row["published"], of_the_paper(strategy, problem, workers).median)
+        for preset in [each for each in row if each.startswith(("paper", "reference"))]:
+            runs = finals(strategy, problem, preset, workers)
+            if runs:
+                assert_shows(row[preset], float(np.median(runs)))
+            else:
+                assert row[preset] == "not run"
+
+
+@pytest.mark.parametrize(
+    ("heading", "workers", "deviation"),
+    [(SAMPLE_PATHS, 8, "paths"), (PENDING, 8, "pending"), (ONE_WORKER, 1, "paths")],
+)
+def test_one_deviation_agrees_where_it_was_tried(heading: str, workers: int, deviation: str) -> None:
+    for _, strategy, problem in cells(heading):
+        theirs = of_the_paper(strategy, problem, workers).median
+        assert verdict(finals(strategy, problem, f"reference:{deviation}", workers), theirs) == "agrees"
+        if deviation == "paths":
+            assert verdict(finals(strategy, problem, "paper", workers), theirs) != "agrees"
+            without = finals(strategy, problem, "reference:all-paths", workers)
+            assert not without or verdict(without, theirs) != "agrees"
+
+
+def test_chances_of_forgetting_are_those_of_the_test() -> None:
+    for row, strategy, problem in cells(PENDING):
+        correct, forgetful = (finals(strategy, problem, preset) for preset in ("paper", "reference:pending"))
+        assert_shows(row["p"], float(wilcoxon(correct, forgetful, alternative="less", method="exact").pvalue))
+
+
+def test_every_median_of_aegis_is_that_of_the_records() -> None:
+    rows = table("The published numbers", 1)
+    assert [row["AEGiS, 8 workers"] for row in rows] == [*names()]
+    for row in rows:
+        problem = row["AEGiS, 8 workers"]
+        assert_shows(row["published (51 runs)"], of_the_paper("aegis", problem).median)
+        for preset in ("paper", "reference"):
+            assert_shows(row[f"{preset} (11)"], float(np.median(finals("aegis", problem, preset))))
+
+
+def agreements(strategy: str, preset: str, row_of: str) -> int:
+    """On how many functions the runs of one method agree with the published row of another, or of its own."""
+    theirs = {problem: of_the_paper(row_of, problem).median for problem in names()}
+    return sum(verdict(finals(strategy, problem, preset), median) == "agrees" for problem, median in theirs.items())
+
+
+def test_agreements_of_aegis_with_the_rows_of_all_methods() -> None:
+    rows = table("The published numbers")
+    assert [row[""] for row in rows] == ["reference", "reference:paths", "paper"]
+    for row in rows:
+        methods = [each for each in row if each]
+        assert len(methods) == 12
+        assert [int(row[each]) for each in methods] == [
+            agreements("aegis", row[""], STRATEGIES[each]) for each in methods
+        ]
+
+
+def test_agreements_of_all_methods_with_their_own_rows() -> None:
+    (row,) = table("All methods")
+    methods = [each for each in row if each]
+    assert {
+        paper_name(each, study)
+        for study in ("synthetic", "ablation", "epsilon")
+        for each, _ in published_table(study, 8)
+    } == {*methods}
+    assert [int(row[each]) for each in methods] == [
+        agreements(STRATEGIES[each], "paper", STRATEGIES[each]) for each in methods
+    ]
