@@ -9,8 +9,10 @@ from aegisbo.gp import paths
 from aegisbo.gp.kernels import Matern52
 from aegisbo.gp.posterior import GP, condition
 from aegisbo.search.everywhere import EverywhereSearch
-from aegisbo.search.mixed import MixedSearch, local_minima, neighbors
+from aegisbo.search.mixed import MixedSearch, local_minima
 from aegisbo.search.near_best import NearBestSearch
+from aegisbo.search.neighbors import LOWEST, MANY, lowest_first, neighbors
+from aegisbo.space import Choice, Real, Space
 from aegisbo.space.cube import Continuous, Cube, Grid, OneHot
 from aegisbo.strategies.moves import exploit, thompson
 
@@ -79,7 +81,7 @@ def test_neighbors_differ_in_one_parameter_by_one_level_or_by_any_choice():
         return np.stack([cube.axes[k].levels(points[:, c]) for k, c in zip((0, 1, 3), columns, strict=True)], axis=1)
 
     points = cube.fill(np.random.default_rng(0).random((50, 4)))
-    found = neighbors(cube, points)
+    found = neighbors(Recorded(), cube, points)
     np.testing.assert_array_equal(found[:, :, 5], np.broadcast_to(points[:, 5:6], found.shape[:2]))
     np.testing.assert_array_equal(cube.round(found.reshape(-1, 7)), found.reshape(-1, 7))
     for here, around in zip(levels(points), found, strict=True):
@@ -93,10 +95,45 @@ def test_neighbors_differ_in_one_parameter_by_one_level_or_by_any_choice():
 
 def test_long_grids_are_crossed_by_longer_and_longer_moves():
     grid = Grid(0, 999)
-    around = neighbors(Cube((grid,)), grid.points(np.array([500])))
+    around = neighbors(Recorded(), Cube((grid,)), grid.points(np.array([500])))
     assert sorted(grid.levels(around[0])) == [244, 436, 484, 496, 499, 501, 504, 516, 564, 756]
-    at_the_end = neighbors(Cube((grid,)), grid.points(np.array([998])))
+    at_the_end = neighbors(Recorded(), Cube((grid,)), grid.points(np.array([998])))
     assert set(grid.levels(at_the_end[0])) == {742, 934, 982, 994, 997, 999}
+
+
+def test_of_a_choice_with_many_values_the_lowest_are_neighbors():
+    """Against all values, of which none is asked for its gradient unless it is among the lowest."""
+    cube = Cube((Continuous(), OneHot(MANY + 200), Grid(0, 9)))
+    heights = np.random.default_rng(0).normal(size=cube.width)
+
+    class Hills(Recorded):
+        def screen(self, Z):
+            assert len(Z) <= 300  # not all at once: with thousands of values they would fill the memory
+            return (Z @ heights).astype(np.float32)
+
+    points = cube.fill(np.random.default_rng(1).random((4, 3)))
+    hills = Hills()
+    found = neighbors(hills, cube, points)
+    assert not hills.seen
+    levels = cube.axes[1].levels(found[..., cube.columns[1]].reshape(-1, MANY + 200)).reshape(4, -1)
+    for point, here in zip(cube.axes[1].levels(points[:, cube.columns[1]]), levels, strict=True):
+        others = np.delete(np.argsort(heights[cube.columns[1]]), np.argsort(heights[cube.columns[1]]) == point)
+        assert set(here) == {point, *others[:LOWEST]}
+
+
+def test_points_are_ranked_once_each_also_where_axes_are_absent():
+    space = Space(
+        {
+            "kind": Choice(["a", "b", "c"]),
+            "x": Real(0, 1, when={"kind": "a"}),
+            "sub": Choice([1, 2, 3], when={"kind": ["b", "c"]}),
+        }
+    )
+    drawn = space.cube.fill(np.random.default_rng(0).random((300, 3)))
+    points = np.vstack([drawn, drawn[::-1]])
+    flat = Recorded()
+    flat.value_and_gradient = lambda Z: (np.zeros(len(Z)), Z)
+    np.testing.assert_array_equal(lowest_first(flat, space.cube, points), np.unique(points, axis=0))
 
 
 # What is found
@@ -136,8 +173,17 @@ def test_no_neighbor_is_lower_and_rounding_alone_never_is(name, kind):
         np.testing.assert_array_equal(cube.round(choices), choices)
         assert len(np.unique(choices, axis=0)) == len(choices) > 10
         assert (np.diff(heights) >= -1e-9).all()
-        assert function(neighbors(cube, choices[:1])[0]).min() >= heights[0] - 1e-9
+        assert function(neighbors(Recorded(), cube, choices[:1])[0]).min() >= heights[0] - 1e-9
         assert function(plain).min() >= heights[0] - 1e-9
+
+
+def test_no_value_of_a_long_choice_is_lower():
+    cube = Cube((OneHot(MANY + 40), Continuous()))
+    gp = posterior_on(cube, seed=0)
+    path = paths.draw(gp, np.random.default_rng(0), features=300)  # the one that `thompson` draws
+    best = thompson(gp, cube, FEW, 300, np.random.default_rng(0))[0]
+    elsewhere = np.hstack([np.eye(MANY + 40), np.full((MANY + 40, 1), best[-1])])
+    assert path(elsewhere)[0].min() == pytest.approx(path(best[None])[0, 0], abs=1e-9)
 
 
 def test_a_small_cube_is_ranked_in_full():
@@ -188,7 +234,7 @@ def test_a_sweep_is_one_evaluation_for_all_points():
     ends = np.vstack([cube.point(0), cube.point(int(cube.size) - 1)])
     bowl = Recorded()
     local_minima(bowl, cube, ends)
-    moves = neighbors(cube, ends).shape[1]
+    moves = neighbors(Recorded(), cube, ends).shape[1]
     sizes = [len(Z) for Z in bowl.seen]
     assert sizes[:2] == [2, 2 * moves]
     assert set(sizes[2:]) <= {moves, 2 * moves}

@@ -21,8 +21,9 @@ from scipy.spatial.distance import pdist, squareform
 
 from aegisbo.arrays import Array
 from aegisbo.gp.kernels import Matern52, matern52_and_slope
-from aegisbo.gp.main_effects import MainEffects, spectrum, waves
+from aegisbo.gp.main_effects import WAVES, MainEffects, spectrum, waves
 from aegisbo.gp.posterior import GP, condition
+from aegisbo.gp.sparse_points import WIDE
 
 Bounds = tuple[float, float]
 LOGIT_BOUNDS = (-6.0, 6.0)  # of a; beyond, one of the two parts has vanished
@@ -111,7 +112,11 @@ class AdditiveLikelihood:
 
     def __init__(self, X: Array, y: Array, model: AdditiveModel, extra: Array | float = 0.0) -> None:
         self.X, self.y, self.model, self.extra = X, y, model, extra  # (n, d), (n,)
-        self._waves = waves(X)  # (B d, n)
+        # Most values of a long choice have not been tried: their coordinates are the same in all data.
+        still = (X[0] == X).all(axis=0) if X.shape[1] >= WIDE else np.zeros(X.shape[1], np.bool_)
+        self._still, self._moving = np.flatnonzero(still), np.flatnonzero(~still)
+        self._waves = waves(X[:, self._moving])  # (B moving, n)
+        self._still_squares = waves(X[:1, self._still]).reshape(WAVES, len(self._still)) ** 2  # (B, still)
 
     def value(self, phi: Array) -> float:
         """−inf where C cannot be factored."""
@@ -136,7 +141,9 @@ class AdditiveLikelihood:
         n, d = self.X.shape
         lengthscale, _, a, noise, variances, slopes_of_variances = _natural(phi)
         M, slopes = matern52_and_slope(pdist(self.X / lengthscale, "sqeuclidean"))  # (n (n - 1) / 2,)
-        C = (a / d) * (self._waves.T * variances.ravel()) @ self._waves  # (n, n)
+        C = (a / d) * (self._waves.T * variances[:, self._moving].ravel()) @ self._waves  # (n, n)
+        if len(self._still):
+            C += (a / d) * float((variances[:, self._still] * self._still_squares).sum())
         C += squareform((1.0 - a) * M)
         C.flat[:: n + 1] += 1.0 - a + noise + self.extra
         L, failed = lapack.dpotrf(C.T, lower=1, clean=0, overwrite_a=1)
@@ -174,8 +181,10 @@ class AdditiveLikelihood:
         """φᵀWφ (B, d) for each wave φ of each coordinate."""
         W = squareform(pairs)
         np.fill_diagonal(W, diagonal)
-        traces = np.einsum("wn,wn->w", self._waves @ W, self._waves)
-        return np.asarray(traces.reshape(-1, self.X.shape[1]))
+        traces = np.empty((WAVES, self.X.shape[1]))
+        traces[:, self._moving] = np.einsum("wn,wn->w", self._waves @ W, self._waves).reshape(WAVES, -1)
+        traces[:, self._still] = W.sum() * self._still_squares
+        return traces
 
 
 def _natural(phi: Array) -> tuple[Array, Array, float, float, Array, Array]:

@@ -7,11 +7,13 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from aegisbo.arrays import Array, Floats
 from aegisbo.gp.kernels import Matern52, matern52, matern52_and_slope
 from aegisbo.gp.linalg import Factor, extend, factorize
 from aegisbo.gp.main_effects import FREQUENCIES, MainEffects, by_coordinate, waves, waves_and_slopes
+from aegisbo.gp.sparse_points import scaled, sparse, squared_distances, waves_and_slopes_at, waves_at
 
 
 class Posterior(Protocol):
@@ -53,20 +55,23 @@ class GP:
 
     def squared_distances(self, Z: Floats) -> Floats:
         """From all data to Z (m, d): (n, m), in units of the length scales and in the precision of Z."""
+        few = sparse(Z)
+        if few is not None:
+            return squared_distances(self._sparse_data.astype(Z.dtype), scaled(few, self.kernel.lengthscale))
         return self.kernel.distances_from(self._single_origins if Z.dtype == np.float32 else self._origins, Z)
 
     def covariances(self, Z: Floats) -> Floats:
         """k(X, Z) (n, m), in the precision of Z (m, d)."""
         k = self.joint_covariances(Z)
         if self.effects is not None:
-            k += self.weighted_waves.T.astype(Z.dtype, copy=False) @ waves(Z)
+            k += waves_at(Z).weighted(self.weighted_waves.T.astype(Z.dtype, copy=False))
         return k
 
     def mean(self, Z: Floats) -> Floats:
         """Posterior mean (m,) at Z (m, d), eq. 1; single-precision Z is answered in single precision."""
         mu = np.asarray(self.alpha.astype(Z.dtype, copy=False) @ self.joint_covariances(Z))
         if self.effects is not None:
-            mu += self._mean_effects.astype(Z.dtype, copy=False) @ waves(Z)
+            mu += waves_at(Z).weighted(self._mean_effects.astype(Z.dtype, copy=False))
         return mu + Z.dtype.type(self.constant) if self.constant else mu
 
     def predict(self, Z: Array) -> tuple[Array, Array]:
@@ -74,9 +79,9 @@ class GP:
         k = self.joint_covariances(Z)  # (n, m)
         prior: Array | float = self.kernel.outputscale
         if self.effects is not None:
-            phi = waves(Z)  # (B d, m)
-            k += self.weighted_waves.T @ phi
-            prior = prior + self.effects.variances @ phi**2
+            phi = waves_at(Z)
+            k += phi.weighted(self.weighted_waves.T)
+            prior = prior + phi.squared(self.effects.variances)
         return self.alpha @ k + self.constant, self._variance(prior, self.factor.whiten_again(k))
 
     def covariance(self, A: Array, B: Array) -> Array:
@@ -91,9 +96,9 @@ class GP:
         mu = self.kernel.outputscale * (self.alpha @ correlations)
         gradient = self.kernel.weighted_gradient(Z, self.X, slopes.T, self.alpha)
         if self.effects is not None:
-            phi, phi_slopes = waves_and_slopes(Z)
-            mu += self._mean_effects @ phi
-            gradient += by_coordinate(self._mean_effects[:, None] * phi_slopes, Z.shape[1])
+            phi = waves_and_slopes_at(Z)
+            mu += phi.weighted(self._mean_effects)
+            gradient += phi.slopes(self._mean_effects)
         return mu + self.constant, gradient
 
     def predict_and_gradient(self, Z: Array) -> tuple[Array, Array, Array, Array]:
@@ -153,6 +158,10 @@ class GP:
     @cached_property
     def _single_origins(self) -> Floats:
         return self._origins.astype(np.float32)
+
+    @cached_property
+    def _sparse_data(self) -> csr_array:
+        return scaled(csr_array(self.X), self.kernel.lengthscale)
 
     @cached_property
     def weighted_waves(self) -> Array:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aegisbo.arrays import Array
+
+T = TypeVar("T", bound=np.generic)
 
 ROWS = 256
 
 
-def by_blocks(evaluate: Callable[[Array], Array], Z: Array, rows: int | None = None) -> Array:
-    """evaluate(Z), for a function that treats the rows of Z (m, d) one by one; `rows` at a time, 256 if not given.
+def by_blocks(evaluate: Callable[[NDArray[T]], Array], Z: NDArray[T], rows: int | None = None) -> Array:
+    """evaluate(Z), for a function that treats the rows of Z (m, ...) one by one; `rows` at a time, 256 if not given.
 
     No single row is left over at the end: NumPy multiplies one row by another routine than several, whose last digits
     differ.

@@ -36,14 +36,14 @@ class MixedSearch:
         if cube.continuous:
             return self.near_best(objective, cube, rng, good)
         if cube.size <= self.listed * cube.parameters:
-            return lowest_first(objective, cube.every_point())
+            return lowest_first(objective, cube, cube.every_point())
         objective = on_branches(objective, cube)
         starts = self.near_best.promising(objective, cube, rng, good)
         relaxed = polish(Partly(objective, coordinates(cube, Continuous, Grid)), starts)
-        points = lowest_first(objective, np.vstack([starts, cube.round_all(relaxed)]))
+        points = lowest_first(objective, cube, np.vstack([starts, cube.round_all(relaxed)]))
         minima = local_minima(objective, cube, points[: len(starts)])
-        around = neighbors(cube, minima).reshape(-1, cube.width)
-        return lowest_first(objective, cube.without_absent(np.vstack([minima, around, points])))
+        around = neighbors(objective, cube, minima).reshape(-1, cube.width)
+        return lowest_first(objective, cube, cube.without_absent(np.vstack([minima, around, points])))
 
 
 def local_minima(objective: Objective, cube: Cube, points: Array) -> Array:

@@ -11,23 +11,40 @@ from aegisbo.search.blocks import by_blocks
 from aegisbo.search.inner_search import Objective
 from aegisbo.space.cube import Axis, Continuous, Cube, Grid, OneHot
 
+MANY = 64  # values of a choice: of the moves to more than these only the lowest are looked at closely,
+LOWEST = 8  # which are so many; screening tells them from the others
 STRIDE = 4  # moves along a grid are 1, 4, 16, ... levels long, so that long grids are crossed in few of them
 
 
-def neighbors(cube: Cube, points: Array) -> Array:  # (k, width) -> (k, moves, width)
+def neighbors(objective: Objective, cube: Cube, points: Array) -> Array:  # (k, width) -> (k, moves, width)
     """All points that differ in the level or choice of one parameter, on long grids only some of them.
 
-    Moves beyond the end of a grid stop there, so a neighbor may come twice, or be the point itself.
+    Moves beyond the end of a grid stop there, so a neighbor may come twice, or be the point itself. Of a choice with
+    many values the neighbors are those to which the objective, screened, sinks lowest.
     """
     moved = []
     for axis, columns in zip(cube.axes, cube.columns, strict=True):
         if isinstance(axis, Continuous):
             continue
         levels = _other_levels(axis, axis.levels(points[:, columns]))  # (k, m)
-        around = np.repeat(points[:, None, :], levels.shape[1], axis=1)  # (k, m, width)
-        around[:, :, columns] = axis.points(levels.ravel()).reshape(*levels.shape, axis.width)
-        moved.append(around)
+        if isinstance(axis, OneHot) and axis.size > MANY:
+            each = zip(points, levels, strict=True)
+            levels = np.stack([_lowest_levels(objective, axis, columns, *one) for one in each])
+        moved.append(_at_levels(axis, columns, points, levels))
     return np.concatenate(moved or [points[:, None, :]], axis=1)
+
+
+def _at_levels(axis: Grid | OneHot, columns: slice, points: Array, levels: Index) -> Array:
+    """The points (k, width), each at several levels (k, m) of one axis: (k, m, width)."""
+    around = np.repeat(points[:, None, :], levels.shape[1], axis=1)
+    around[:, :, columns] = axis.points(levels.ravel()).reshape(*levels.shape, axis.width)
+    return around
+
+
+def _lowest_levels(objective: Objective, axis: OneHot, columns: slice, point: Array, levels: Index) -> Index:
+    """Those of the levels (m,) at which the point (width,) is lowest, as far as screening can tell (LOWEST,)."""
+    values = by_blocks(lambda some: objective.screen(_at_levels(axis, columns, point[None], some[None])[0]), levels)
+    return np.asarray(levels[np.argpartition(values, LOWEST)[:LOWEST]])
 
 
 def walk(objective: Objective, cube: Cube, points: Array) -> Array:
@@ -35,7 +52,7 @@ def walk(objective: Objective, cube: Cube, points: Array) -> Array:
     points, values = points.copy(), values_of(objective, points)
     walking = np.arange(len(points))
     while len(walking):
-        around = neighbors(cube, points[walking])  # (w, moves, width)
+        around = neighbors(objective, cube, points[walking])  # (w, moves, width)
         heights = values_of(objective, around.reshape(-1, cube.width)).reshape(len(walking), -1)  # (w, moves)
         lowest = heights.min(axis=1)
         down = np.flatnonzero(lowest < values[walking])
@@ -80,7 +97,19 @@ def values_of(objective: Objective, Z: Array) -> Array:  # (m, width) -> (m,)
     return by_blocks(lambda block: objective.value_and_gradient(block)[0], Z)
 
 
-def lowest_first(objective: Objective, points: Array) -> Array:
-    """The distinct points in the order of their values."""
-    distinct = np.unique(points, axis=0)
+def lowest_first(objective: Objective, cube: Cube, points: Array) -> Array:
+    """The distinct points, which can be evaluated, in the order of their values."""
+    _, first = np.unique(_in_short(cube, points), axis=0, return_index=True)
+    distinct = points[first]
     return distinct[np.argsort(values_of(objective, distinct), kind="stable")]
+
+
+def _in_short(cube: Cube, points: Array) -> Array:  # (m, width) -> (m, parameters)
+    """One number for each parameter, in which the points have the same order: rows of hundreds are sorted slowly."""
+    short = []
+    for axis, columns in zip(cube.axes, cube.columns, strict=True):
+        block = points[:, columns]
+        if isinstance(axis, OneHot):  # the first choice has the first 1, and is the last in order
+            block = np.where(block[:, :1] < 0.0, -axis.size, -axis.levels(block)[:, None])  # absent ones come first
+        short.append(block)
+    return np.hstack(short)

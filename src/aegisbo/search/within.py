@@ -37,7 +37,7 @@ LISTED = 1000  # points for each parameter: a cube of no more is looked at in fu
 def search_within(objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
     """Low allowed points (k, width), rounded to what can be evaluated, the lowest first."""
     if cube.size <= LISTED * cube.parameters:
-        return lowest_first(objective, cube.every_point())
+        return lowest_first(objective, cube, cube.every_point())
     objective = on_branches(objective, cube)
     anywhere = draw(cube, rng, COUNTS.candidates * cube.parameters)
     starts = _promising(objective, cube, rng, good, anywhere)
@@ -48,7 +48,7 @@ def search_within(objective: Objective, cube: Cube, rng: Generator, good: Array)
     else:
         found = _in_turns(objective, slide, starts)
     points = cube.round(np.vstack([found, starts]))
-    return lowest_first(objective, points[cube.allowed(points)])
+    return lowest_first(objective, cube, points[cube.allowed(points)])
 
 
 def _in_turns(objective: Objective, slide: Slide, starts: Array) -> Array:
@@ -61,7 +61,7 @@ def _in_turns(objective: Objective, slide: Slide, starts: Array) -> Array:
         found = _exchanged(inside, cube, walk(inside, cube, settled))
         if np.array_equal(found, settled):
             break
-    around = neighbors(cube, found).reshape(-1, cube.width)
+    around = neighbors(inside, cube, found).reshape(-1, cube.width)
     return np.vstack([found, around[cube.allowed(around)]])
 
 
@@ -72,8 +72,8 @@ def _exchanged(objective: Objective, cube: Cube, points: Array) -> Array:
     """
     points, values = points.copy(), values_of(objective, points)
     for k, point in enumerate(points):
-        near = neighbors(cube, point[None])[0]
-        ring = neighbors(cube, near[:: max(len(near) // PAIRED, 1)]).reshape(-1, cube.width)
+        near = neighbors(objective, cube, point[None])[0]
+        ring = neighbors(objective, cube, near[:: max(len(near) // PAIRED, 1)]).reshape(-1, cube.width)
         heights = values_of(objective, ring)
         if heights.min() < values[k]:
             points[k] = ring[heights.argmin()]
