@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -168,6 +169,16 @@ def test_a_problem_without_a_value_ends_the_run(monkeypatch: pytest.MonkeyPatch)
         ({"run": -2}, "run is -2: give at least 0"),
         ({"suggestion": -0.1}, r"suggestion is -0\.1: give at least 0"),
         ({"ahead": -1}, "ahead is -1: give at least 0"),
+        ({"suggestion": math.nan}, "suggestion is nan: give a number of seconds, at least 0"),
+        ({"suggestion": math.inf}, "suggestion is inf: give a number of seconds, at least 0"),
+        ({"workers": 2.5}, r"workers is 2\.5: give a whole number, at least 1"),
+        ({"workers": "2"}, "workers is '2': give a whole number, at least 1"),
+        ({"budget": 20.5}, r"budget is 20\.5: give a whole number, at least 5"),
+        ({"seed": 1.5}, r"seed is 1\.5: give a whole number, at least 0"),
+        ({"run": True}, "run is True: give a whole number, at least 0"),
+        ({"law": 5}, "law is 5: give its name"),
+        ({"problem": None}, "problem is None: give its name"),
+        ({"problem": "Branin#2"}, "Branin is a single function: leave out the instance 2"),
     ],
 )
 def test_an_impossible_spec_is_refused_before_anything_runs(changes: dict[str, Any], message: str) -> None:

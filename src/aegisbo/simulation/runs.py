@@ -6,8 +6,10 @@ alone, so every strategy starts from the same points and meets the same times.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from numbers import Integral
 from typing import Any
 from zlib import crc32
 
@@ -15,6 +17,7 @@ import numpy as np
 
 from aegisbo.arrays import Array
 from aegisbo.errors import AegisError, InvalidInput
+from aegisbo.number import as_number
 from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.policy import default_initial
 from aegisbo.runners.loop import run
@@ -45,14 +48,22 @@ class Spec:
     ahead: int = 0  # results that a point made ahead of time may not know; 0 makes none ahead of time
 
     def __post_init__(self) -> None:
+        for name in ("problem", "strategy", "preset", "law"):
+            if not isinstance(getattr(self, name), str):
+                raise InvalidInput(f"{name} is {getattr(self, name)!r}: give its name.")
         law_from_text(self.law)
         at_least = {"workers": 1, "budget": self.n_initial + 1, "seed": 0, "run": 0, "suggestion": 0, "ahead": 0}
         for name, least in at_least.items():
             value = getattr(self, name)
+            number, timed = as_number(value), name == "suggestion"
+            if number is None or not math.isfinite(number) or not (timed or isinstance(value, Integral)):
+                kind = "a number of seconds" if timed else "a whole number"
+                raise InvalidInput(f"{name} is {value!r}: give {kind}, at least {least}.")
             if value < least:
                 start = f" ({self.problem} starts with {self.n_initial} initial points)" if name == "budget" else ""
                 raise InvalidInput(f"{name} is {value}: give at least {least}{start}.")
-        self.make_strategy()  # refuses what cannot be made
+        self.make_problem()  # refuses what cannot be made, as the next one does
+        self.make_strategy()
 
     @property
     def n_initial(self) -> int:
