@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import wilcoxon
 
 from aegisbo.errors import InvalidInput
 from aegisbo.simulation.comparison import Quartiles, compare, quartiles
@@ -29,7 +30,7 @@ def test_one_value_is_all_three_quartiles() -> None:
 def chance_by_counting(differences: list[float]) -> float:
     """Of all ways to choose the signs, the share whose positive ranks sum to at least what was seen."""
     sizes = sorted(map(abs, differences))
-    ranks = [sizes.index(abs(each)) + 1 for each in differences]
+    ranks = [sizes.index(abs(each)) + (sizes.count(abs(each)) + 1) / 2 for each in differences]
     seen = sum(rank for rank, each in zip(ranks, differences, strict=True) if each > 0)
     sums = [sum(np.compress(signs, ranks)) for signs in product([0, 1], repeat=len(ranks))]
     return sum(each >= seen for each in sums) / len(sums)
@@ -48,6 +49,21 @@ def test_chances_are_those_of_all_ways_to_choose_the_signs(seed: int) -> None:
         sum(each > 0 for each in difference),
         0,
     )
+
+
+@pytest.mark.parametrize("difference", [[-1, -1, 1, -2, -2, -2], [1, -1, 1, -1, 2, -2, -3], [-1, -1, -1, -1, -1]])
+def test_differences_of_one_size_share_their_ranks(difference: list[float]) -> None:
+    found = compare(difference, [0] * len(difference))
+    assert found.p_worse == pytest.approx(chance_by_counting(difference))
+    assert found.p_better == pytest.approx(chance_by_counting([-each for each in difference]))
+
+
+@pytest.mark.parametrize("runs", [20, 51, 200])
+def test_many_runs_have_the_chances_of_scipy(runs: int) -> None:
+    difference = np.random.default_rng(runs).normal(-0.2, 1, runs)
+    found = compare(difference, np.zeros(runs))
+    for side, chance in {"less": found.p_better, "greater": found.p_worse}.items():
+        assert chance == pytest.approx(wilcoxon(difference, alternative=side, method="exact").pvalue, rel=1e-9)
 
 
 def test_equal_pairs_are_counted_but_not_tested() -> None:
