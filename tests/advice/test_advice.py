@@ -12,7 +12,7 @@ import pytest
 from numpy.random import default_rng
 
 import aegisbo
-from aegisbo import Choice, Optimizer, Real
+from aegisbo import Choice, Optimizer, Real, Space
 from aegisbo.advice import Advice, Forecast, advise
 from aegisbo.advice.stand_in import Drawn, StandIn
 from aegisbo.advice.teams import Team
@@ -46,6 +46,18 @@ def filled(
             value, measured = answer if isinstance(answer, tuple) else (answer, None)
             optimizer.tell(trial, value, seconds(trial.params), measured=measured)
     return optimizer
+
+
+def stored(path: Path, settings: Settings) -> Optimizer:
+    """The optimizer of a study in this file, after five trials of a second each."""
+    with Study.open(path, settings) as study:
+        for _ in range(5):
+            trial = study.optimizer.ask()
+            study.asked(trial, study.optimizer.memory, study.seen, 0.0)
+            outcome = Outcome("done", bowl(trial.params), seconds=1.0)
+            study.ended(trial.number, outcome, 1.0)
+            study.optimizer.end(trial, outcome)
+        return study.optimizer
 
 
 def stand_in_of(optimizer: Optimizer) -> StandIn:
@@ -233,6 +245,9 @@ class TestRefusals:
             ({"runs": 0}, "runs"),
             ({"jobs": 1.5}, "jobs"),
             ({"target": math.nan}, "target"),
+            ({"workers": 8}, r"workers is 8: give a list of numbers, such as \[2, 4\]"),
+            ({"seed": -1}, "seed is -1: give a whole number, at least 0"),
+            ({"seed": 1.5}, r"seed is 1\.5: give a whole number, at least 0"),
         ],
     )
     def test_numbers_that_are_none(self, given: dict[str, Any], message: str) -> None:
@@ -243,15 +258,19 @@ class TestRefusals:
         class Mine(aegisbo.strategies.Aegis):  # an object without a text
             pass
 
-        with Study.open(tmp_path / "run.db", Settings.checked(SPACE, strategy=Mine(), seed=0)) as study:
-            for _ in range(5):
-                trial = study.optimizer.ask()
-                study.asked(trial, study.optimizer.memory, study.seen, 0.0)
-                outcome = Outcome("done", bowl(trial.params), seconds=1.0)
-                study.ended(trial.number, outcome, 1.0)
-                study.optimizer.end(trial, outcome)
+        stored(tmp_path / "run.db", Settings.checked(SPACE, strategy=Mine(), seed=0))
         with pytest.raises(StudyError, match="an object that is not part of the file"):
             advise(tmp_path / "run.db", [2], target=-1e3, runs=1)
+
+    def test_a_constraint_that_is_not_in_the_file_is_in_the_optimizer(self, tmp_path: Path) -> None:
+        def high(y: float) -> bool:
+            return y > 2.1
+
+        space = Space({"x": (-5.0, 10.0), "y": (2.0, 3.0)}, [high])
+        optimizer = stored(tmp_path / "run.db", Settings.checked(space, strategy="random", seed=0))
+        with pytest.raises(StudyError, match="pass the `Optimizer` to"):
+            advise(tmp_path / "run.db", [2], runs=1)
+        assert advise(optimizer, [2], runs=1).results == 5
 
 
 def test_quartiles_are_among_the_values_also_where_some_are_infinite() -> None:

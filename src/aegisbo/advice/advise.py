@@ -12,7 +12,7 @@ import numpy as np
 from aegisbo.advice.forecast import Advice, Forecast
 from aegisbo.advice.stand_in import StandIn
 from aegisbo.advice.teams import Team
-from aegisbo.errors import NoModel
+from aegisbo.errors import InvalidInput, NoModel, StudyError
 from aegisbo.optimizer import Optimizer
 from aegisbo.report.convergence import convergence
 from aegisbo.report.model import model_of
@@ -24,6 +24,7 @@ from aegisbo.search.blocks import by_blocks
 from aegisbo.simulation.many import answers
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.checks import count
+from aegisbo.study.terms import count as whole
 from aegisbo.study.terms import finite
 
 WORKERS = (2, 4, 8, 16)
@@ -31,6 +32,8 @@ RUNS = 5
 CLOSE = 0.01  # of the way from the best value to the median one: what comes so close to the best is as good
 PATIENCE = 3  # times as many evaluations as the run made, after which a simulated run gives up
 NEVER = (math.inf, math.inf)
+
+from_zero = whole("give a whole number, at least 0", least=0)
 
 Reached = tuple[float, float]  # seconds and evaluations until a simulated run reached the target
 Watch = Callable[[Iterator[Reached], int], Iterable[Reached]]  # lets somebody see how far it is
@@ -73,11 +76,19 @@ def advise(
     Raises:
         InvalidInput: a value cannot be used, or nobody knows how long evaluations took.
         NoModel: there are too few results for a model, or none that keeps all limits.
-        StudyError: there is no such study, or its strategy is not here.
+        StudyError: there is no such study, or its strategy, or a function among its constraints, is not here.
     """
     finite("target", target)
+    from_zero("seed", seed)
+    if not isinstance(workers, Iterable):
+        raise InvalidInput(f"workers is {workers!r}: give a list of numbers, such as [2, 4].")
     sizes, runs, jobs = [count("workers", each) for each in workers], count("runs", runs), count("jobs", jobs)
     record = record_of(run)
+    if record.optimizer.space.lacks_a_function:
+        raise StudyError(
+            "One of the constraints is a function, which is not part of the file, so the study cannot be simulated "
+            "from there: pass the `Optimizer` to `aegisbo.advice.advise`."
+        )
     teams = [(size, batches) for size in dict.fromkeys([max(record.capacity, 1), *sizes]) for batches in (False, True)]
     teams = [(size, batches) for size, batches in teams if size > 1 or not batches]
     belief = _belief(record.optimizer)
