@@ -72,6 +72,19 @@ def test_covariances_are_nearly_those_of_the_kernel_inside_the_cube(lengthscale)
     np.testing.assert_allclose(effects.covariances(x, x), matern(x - x.T, lengthscale), atol=0.03)
 
 
+@pytest.mark.parametrize(("lengthscale", "face", "middle"), [(0.3, 0.95, 1.0), (0.5, 0.75, 0.98), (1.0, 0.33, 0.65)])
+def test_long_effects_have_the_smaller_variances_that_are_documented(lengthscale, face, middle):
+    """Against the process with the same spectrum on the whole line, mirrored where the waves vanish."""
+    x, period = np.array([0.0, 0.5, 1.0]), 4.0 * REACH
+    shifts = period * np.arange(-20, 21)[:, None]
+    mirrored = 2.0 * (x - 0.5 + REACH)
+    exact = (matern(shifts, lengthscale) - matern(mirrored + shifts, lengthscale)).sum(axis=0)
+    effects = MainEffects(spectrum(np.array([lengthscale]))[0].ravel())
+    variances = np.diag(effects.covariances(x[:, None], x[:, None]))
+    np.testing.assert_allclose(variances, exact, atol=1e-3)
+    np.testing.assert_allclose(variances, [face, middle, face], atol=0.005)
+
+
 def test_covariances_add_up_over_the_coordinates():
     A, B = np.random.default_rng(1).random((2, 5, 3))
     variances = spectrum(np.array([0.1, 0.5, 2.0]))[0]  # (B, 3)

@@ -9,10 +9,16 @@ Where to look:
 ``main_effects``      one function of each coordinate, beside the joint kernel (modern preset)
 ``posterior``         the GP given data: mean, variance, gradients, more data
 ``paths``             functions drawn from the posterior (Thompson sampling)
+``trigonometry``      cosines and sines of many angles, which is most of a path
+``sparse_points``     the same sums at points of a choice with many values
 ``isotropic_model``   the model of the paper and its likelihood
 ``isotropic_fit``     where its hyper-parameters are learned
 ``additive_model``    the model of the modern preset and its likelihood
 ``additive_fit``      where its hyper-parameters are learned
+``quadratic_model``   a quadratic and what it leaves over, around a minimum (adaptive preset)
+``success``           the chance that an evaluation succeeds
+``low_values``        how well a model predicts the lowest of its data
+``thinning``          some of many data, to be learned from or to be conditioned on
 ``output_transform``  from measured values to standardized ones and back
 ``linalg``            Cholesky factors
 ====================  =====================================================================================
