@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from numbers import Integral
 from typing import Any
 from zlib import crc32
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from aegisbo.arrays import Array
 from aegisbo.errors import AegisError, InvalidInput
-from aegisbo.number import as_number
+from aegisbo.number import as_number, as_whole
 from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.policy import default_initial
 from aegisbo.runners.loop import run
@@ -54,9 +53,9 @@ class Spec:
         law_from_text(self.law)
         at_least = {"workers": 1, "budget": self.n_initial + 1, "seed": 0, "run": 0, "suggestion": 0, "ahead": 0}
         for name, least in at_least.items():
-            value = getattr(self, name)
-            number, timed = as_number(value), name == "suggestion"
-            if number is None or not math.isfinite(number) or not (timed or isinstance(value, Integral)):
+            value, timed = getattr(self, name), name == "suggestion"
+            number = as_number(value) if timed else as_whole(value)
+            if number is None or not math.isfinite(number):
                 kind = "a number of seconds" if timed else "a whole number"
                 raise InvalidInput(f"{name} is {value!r}: give {kind}, at least {least}.")
             if value < least:
