@@ -126,6 +126,49 @@ def test_the_page_of_results_tells_what_the_file_of_bbob_holds(d: str, method: s
     assert sentence.format(better, worse) in " ".join(page.split())
 
 
+def bbob_medians(d: int) -> dict[int, dict[str, float]]:
+    """Median regret over the instances by function and method, worked out here without the report."""
+    runs: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows("bbob.csv"):
+        found = re.fullmatch(rf"bbob-f(\d+)-i\d+-d{d}", row["problem"])
+        if found and row["seed"] == "0":
+            runs[int(found[1])][row["method"]].append(float(row["regret"]))
+    return {number: {method: median(each) for method, each in by.items()} for number, by in runs.items()}
+
+
+def test_the_page_of_results_tells_the_medians_in_five_dimensions() -> None:
+    page = (ROOT / "docs" / "results.md").read_text("utf-8")
+    for number, medians in bbob_medians(5).items():
+        (row,) = re.findall(rf"^\| f{number} .*$", page, re.M)
+        *_, mine, _, cmaes, tpe, gp, _ = (cell.strip(" *") for cell in row.split("|"))
+        told = dict(zip(("aegis/adaptive", "cmaes", "optuna-tpe", "optuna-gp"), (mine, cmaes, tpe, gp), strict=True))
+        for method, value in medians.items():
+            assert float(told[method]) == pytest.approx(float(f"{value:.2g}"), rel=0.05, abs=1e-12), (number, method)
+
+
+@pytest.mark.parametrize(
+    ("d", "method", "sentence"),
+    [
+        (2, "cmaes", "(d = 2: {},"),
+        (2, "optuna-tpe", "and {}). Against"),
+        (2, "optuna-gp", "runs at d = 2, lost by the median on {};"),
+        (5, "cmaes", "By the median CMA-ES is lower on {},"),
+        (5, "optuna-tpe", "TPE on {} ("),
+        (5, "optuna-gp", "lost by the median on {}. In one group"),
+        (10, "cmaes", "against CMA-ES, which is lower by the median on {},"),
+        (10, "optuna-tpe", "against TPE, which is lower on {}."),
+    ],
+)
+def test_the_page_of_results_tells_where_others_are_lower(d: int, method: str, sentence: str) -> None:
+    lost = [
+        f"f{number}"
+        for number, medians in bbob_medians(d).items()
+        if max(medians[method], 1e-9) < max(medians["aegis/adaptive"], 1e-9)
+    ]
+    page = " ".join((ROOT / "docs" / "results.md").read_text("utf-8").split())
+    assert sentence.format(" and ".join(filter(None, [", ".join(lost[:-1]), lost[-1]]))) in page
+
+
 def test_the_page_of_results_tells_the_areas_of_the_group_that_was_run_again(benchmark: ModuleType) -> None:
     curves = import_module("regret_curves")
     outcomes = [benchmark.Outcome(**{**row, "seed": int(row["seed"])}) for row in rows("bbob.csv")]
