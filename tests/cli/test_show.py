@@ -127,6 +127,57 @@ def test_the_best_of_a_maximizing_user_are_the_largest(tmp_path: Path) -> None:
     assert [line[0] for line in listed(shown(study, "--best", "2"))[1:]] == ["2", "0"]
 
 
+def limited(path: Path, told: dict[int, tuple[float, float]], maximize: bool = False) -> str:
+    """A study with a limit on latency, and a constraint that a point observed elsewhere breaks."""
+    space = Space({"a": Real(0, 1), "b": Real(0, 1)}, constraints=["a <= b"])
+    settings = Settings.checked(space, strategy="random", seed=4, maximize=maximize, limits=["latency <= 5"])
+    with Study.open(path, settings) as study:
+        study.observe([({"a": 0.9, "b": 0.1}, 0.0, {"latency": 1.0})])
+        for number, (value, latency) in told.items():
+            study.asked(study.optimizer.ask(), study.optimizer.memory, study.seen, 0.25)
+            study.ended(number, Outcome("done", value, measured={"latency": latency}), 0.5)
+    return str(path)
+
+
+def test_what_breaks_a_limit_is_never_listed_before_what_keeps_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    told = {0: (3.0, 2.0), 1: (1.0, 9.0), 2: (2.0, 5.0), 3: (1.5, 7.0)}
+    study = limited(tmp_path / "run.db", told)
+    assert "best 2 in trial 2: " in shown(study)
+    for options in (["--best", "9"], ["--sort", "value"]):
+        heading, *lines = listed(shown(study, *options))
+        assert "breaks" in heading
+        assert [line[0] for line in lines] == ["2", "0", "1", "3", "-1"]
+        assert [{"latency <= 5", "a <= b"} & {*line} for line in lines] == [
+            set(),
+            set(),
+            {"latency <= 5"},
+            {"latency <= 5"},
+            {"a <= b"},
+        ]
+    assert [line[0] for line in listed(shown(study, "--best", "1"))[1:]] == ["2"]
+    assert "breaks" not in shown(study, "--best", "2")
+    largest = limited(tmp_path / "largest.db", told, maximize=True)
+    assert [line[0] for line in listed(shown(largest, "--best", "9"))[1:]] == ["0", "2", "3", "1", "-1"]
+
+
+def test_if_nothing_keeps_the_limits_the_closest_is_listed_first(tmp_path: Path) -> None:
+    study = limited(tmp_path / "run.db", {0: (3.0, 8.0), 1: (1.0, 9.0), 2: (2.0, 6.0)})
+    assert "best 2 in trial 2: " in shown(study)
+    assert [line[0] for line in listed(shown(study, "--best", "9"))[1:]] == ["2", "0", "1", "-1"]
+
+
+def test_what_is_broken_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = limited(tmp_path / "run.db", {0: (3.0, 2.0), 1: (1.0, 9.0)})
+    for width in (60, 80, 120):
+        monkeypatch.setenv("COLUMNS", str(width))
+        output = shown(study)
+        assert "latency <= 5" in listed(output)[-1]
+        assert max(map(len, output.splitlines())) <= width
+
+
 @pytest.mark.parametrize("space", [FEW, ENCODERS, MANY], ids=["few", "alike", "many"])
 def test_every_line_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, space: Space) -> None:
     study = str(make(tmp_path / "run.db", space))

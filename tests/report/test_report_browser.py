@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from report.made_studies import HOSTILE, Script, make_study
 
+from aegisbo import Optimizer
 from aegisbo.report.html import report
 from aegisbo.report.record import Record
 from aegisbo.report.server import server_of
@@ -125,6 +126,18 @@ def test_every_figure_has_data(browser: Any, address: str) -> None:
             assert shapes >= 3, chart
             assert table_of(page, chart), chart
         assert page.locator("#slices figure").count() == 3
+
+
+def test_the_best_lines_of_parallel_coordinates_keep_the_limits(browser: Any, tmp_path: Path) -> None:
+    optimizer = Optimizer([(0, 1)], limits=["latency <= 5"], seed=0, strategy="random")
+    for value in range(20):
+        optimizer.tell(optimizer.ask().number, float(value), measured={"latency": 9.0 if value < 10 else 1.0})
+    file = tmp_path / "run.html"
+    file.write_text(report(Record.of_optimizer(optimizer)), "utf-8")
+    with opened(browser, file.as_uri()) as page:
+        lines = "all => all.flatMap(each => each.getAttribute('d').match(/M/g) ?? []).length"
+        counts = [page.eval_on_selector_all(f"#parallel path.poly.{kind}", lines) for kind in ("top", "q0", "q1", "q3")]
+        assert counts == [1, 1, 4, 14]  # of the ten that keep it: the best, the rest of the tenth, of the half, others
 
 
 def test_figures_show_the_numbers_of_the_study(browser: Any, address: str, record: Record) -> None:

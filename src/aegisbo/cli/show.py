@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +17,6 @@ from aegisbo.errors import InvalidInput, UnknownName
 if TYPE_CHECKING:
     from aegisbo.cli.trial_table import Row
     from aegisbo.optimizer import Optimizer
-    from aegisbo.optimizer.direction import Direction
     from aegisbo.study.store import Event
 
 LAST = 20  # trials that are listed unless the user wants others
@@ -71,7 +69,8 @@ def show(
         console.print(line, style="bold" if line.startswith("best ") else None)
     for line in _reasons(optimizer.result().failures, None if failed else KINDS):
         console.print(line, no_wrap=True, overflow="ellipsis")
-    listed = _chosen(rows, last, best, optimizer.direction, failed=failed, by_value=sort == "value")
+    rows = [{**row, "breaks": what} for row, what in zip(rows, _breaks(optimizer), strict=True)]
+    listed = _chosen(rows, _places(optimizer), last, best, failed=failed, by_value=sort == "value")
     if listed:
         console.print("", trial_table(listed, console.width, reasons=failed), sep="\n")
 
@@ -117,18 +116,43 @@ def _reasons(failures: Mapping[str, int], limit: int | None) -> Iterator[str]:
         yield f"      and {len(failures) - limit} other reasons: add --failed to see all"
 
 
+def _breaks(optimizer: Optimizer) -> Iterator[str]:
+    """Which limits and constraints each point breaks, those observed elsewhere first."""
+    from aegisbo.optimizer.limits import broken_by
+
+    for trial in (*optimizer.observed, *optimizer.trials):
+        limits = [limit.text for limit in broken_by(trial, optimizer.settings.limits)]
+        constraints = optimizer.space.broken(trial.params) if trial.number < 0 else []  # no other point can
+        yield ", ".join([*limits, *constraints])
+
+
+def _places(optimizer: Optimizer) -> Mapping[int, int]:
+    """The places of the trials with a value, the best one's first, by number."""
+    from aegisbo.optimizer.best import ranking
+
+    evidence = optimizer.evidence()
+    numbers = [trial.number for trial in (*optimizer.observed, *optimizer.trials) if trial.state == "done"]
+    return {numbers[row]: place for place, row in enumerate(ranking(evidence, evidence.y))}
+
+
 def _chosen(
-    rows: Sequence[Row], last: int | None, best: int | None, direction: Direction, *, failed: bool, by_value: bool
+    rows: Sequence[Row],
+    places: Mapping[int, int],
+    last: int | None,
+    best: int | None,
+    *,
+    failed: bool,
+    by_value: bool,
 ) -> Sequence[Row]:
     """The rows that the user wants to see, in the order that the user wants."""
 
     def ranked(some: Sequence[Row]) -> list[Row]:
-        return sorted(some, key=lambda row: math.inf if row["value"] is None else direction.turned(row["value"]))
+        return sorted(some, key=lambda row: places.get(row["number"], len(places)))
 
     if failed:
         return _without_value(rows)
     if best is not None:
-        return ranked([row for row in rows if row["value"] is not None])[:best]
+        return ranked([row for row in rows if row["number"] in places])[:best]
     if last is None:
         last = len(rows) if by_value else LAST
     some = rows[max(len(rows) - last, 0) :]

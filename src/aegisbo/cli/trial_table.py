@@ -22,7 +22,7 @@ READABLE = 10  # cells, at least, else there is none
 GAP = 2  # cells between two columns
 ABSENT = "-"  # for a parameter that was not there
 
-Row = dict[str, Any]  # of the table in `aegisbo.study.export`
+Row = dict[str, Any]  # of the table in `aegisbo.study.export`, and under "breaks" the limits and constraints it breaks
 Column = tuple[str, list[str]]  # a heading and the cells below it
 
 
@@ -30,7 +30,8 @@ def trial_table(rows: Sequence[Row], width: int, reasons: bool = False) -> Table
     """A line for each row, at most `width` cells wide.
 
     Parameters have a column each, or one for all of them if there are too many. Why a trial has no value is said where
-    there is room left, or before the parameters if `reasons` are wanted.
+    there is room left, or before the parameters if `reasons` are wanted. What a point breaks is told if any breaks
+    something.
     """
     least = WANTED if reasons else 0
     fixed = [
@@ -38,6 +39,7 @@ def trial_table(rows: Sequence[Row], width: int, reasons: bool = False) -> Table
         ("state", [str(row["state"]) for row in rows]),
         ("seconds", ["" if row["seconds"] is None else f"{row['seconds']:.3g}" for row in rows]),
         ("move", [printable(str(row["move"])) for row in rows]),
+        *([("breaks", [cut(row["breaks"], CHOICE) for row in rows])] if any(row.get("breaks") for row in rows) else []),
         ("reason" if reasons else "value", [_value(row, least) for row in rows]),
     ]
     parameters = _parameters(rows, width - _width(fixed) - GAP)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aegisbo.arrays import Array
+from aegisbo.arrays import Array, Index
 from aegisbo.optimizer.policy import Policy
 from aegisbo.optimizer.trial import Trial
 from aegisbo.strategies.base import Evidence, Memory
@@ -54,11 +54,19 @@ def row_of_best(evidence: Evidence, losses: Array) -> int | None:
 
     What breaks a constraint is never the best: None if that is all there is.
     """
+    first = ranking(evidence, losses)[0]
+    return int(first) if evidence.allowed is None or evidence.allowed[first] else None
+
+
+def ranking(evidence: Evidence, losses: Array) -> Index:  # (n,)
+    """The rows, the best first: those that keep all limits, then those that break one, each by their losses (n,).
+
+    If none keeps all limits, those that come closest are first. What breaks a constraint comes last.
+    """
+    kept = evidence.kept
     allowed = np.full(len(losses), True) if evidence.allowed is None else evidence.allowed
-    if not allowed.any():
-        return None
-    may, by = (evidence.kept, losses) if evidence.kept.any() else (allowed, shortfall(evidence))
-    return int(np.where(may, by, np.inf).argmin())
+    by = losses if kept.any() or not allowed.any() else shortfall(evidence)
+    return np.lexsort((by, ~kept, ~allowed))
 
 
 def _losses(evidence: Evidence, policy: Policy, memory: Memory, number: int) -> tuple[Array, str]:  # (n,)

@@ -52,7 +52,7 @@ function parametersSection() {
   const parallel = new Chart({
     id: "parallel", title: "Parallel coordinates", height: 330, margin: { top: 26, right: 60, bottom: 22, left: 60 },
     empty: "No trial yet.",
-    note: "One line for each trial: blue for the best tenth, green for the better half, gray for the others, dashed for no value; bold for the best of all.",
+    note: "One line for each trial: blue for the best tenth, green for the better half, gray for the others and for what breaks a limit, dashed for no value; bold for the best of all.",
     draw: drawParallel, click: clickParallel, show: showParallel,
     table: () => trialRows(),
   });
@@ -199,7 +199,7 @@ function drawParallel(chart) {
     const ticks = axis.scale.ticks(4);
     for (const [at, text] of ticks) chart.svg.append(s("text", { x: axis.at - 5, y: round(at) + 4, "text-anchor": "end", class: "over" }, short(text, Math.max(5, Math.floor(room / 9)))));
   }
-  const sorted = [...values].sort((a, b) => (study.maximize ? b - a : a - b));
+  const sorted = t.value.filter((v, k) => v != null && t.broken[k] == null).sort((a, b) => (study.maximize ? b - a : a - b));
   const [tenth, half] = [quantile(sorted, 0.1), quantile(sorted, 0.5)];
   const better = (a, b) => (study.maximize ? a >= b : a <= b);
   const groups = new Map();
@@ -209,7 +209,7 @@ function drawParallel(chart) {
     const spread = (axis) => (axis.scale.room ? (((k * 0.618) % 1) - 0.5) * 0.5 * axis.scale.room : 0);
     const path = axes.filter((axis) => !axis.parameter || isThere(axis.parameter, axis.column[k])).map((axis) => [axis.at, axis.column[k] == null ? (study.maximize ? bottom : top) : Math.min(Math.max(axis.scale(axis.column[k]) + spread(axis), top), bottom)]);
     chart.lines.push({ k, path });
-    const kind = value == null ? (FAILED.has(t.state[k]) ? "fail" : "q3") : study.best?.number === n ? "top" : better(value, tenth) ? "q0" : better(value, half) ? "q1" : "q3";
+    const kind = value == null ? (FAILED.has(t.state[k]) ? "fail" : "q3") : study.best?.number === n ? "top" : t.broken[k] != null ? "q3" : better(value, tenth) ? "q0" : better(value, half) ? "q1" : "q3";
     const name = `poly ${kind}${view.kept(study, k) ? "" : " dim"}`;
     if (!groups.has(name)) groups.set(name, []);
     groups.get(name).push(`M${path.map(([a, b]) => `${round(a)} ${round(b)}`).join("L")}`);
