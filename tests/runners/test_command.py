@@ -14,6 +14,7 @@ from aegisbo import errors
 from aegisbo.errors import AegisError, InvalidInput
 from aegisbo.runners.command import Command, ProgramFailed
 from aegisbo.runners.minimize import minimize
+from aegisbo.runners.output import KEPT
 from aegisbo.space import Choice, Real
 
 
@@ -53,9 +54,46 @@ def test_a_file_can_hold_the_value_and_every_evaluation_has_its_own_folder() -> 
         program("pass", value_file="{folder}/out")(lr=1.0, act="")
 
 
-def test_what_a_program_says_on_standard_error_is_passed_on(capsys: pytest.CaptureFixture[str]) -> None:
-    assert program('import sys; sys.stderr.write("epoch 1\\n"); print(2)')(lr=1.0, act="") == 2.0
-    assert capsys.readouterr() == ("", "epoch 1\n")
+def test_what_a_program_prints_is_passed_on(capsys: pytest.CaptureFixture[str]) -> None:
+    assert program('import sys; sys.stderr.write("epoch 1\\n"); print("log"); print(2)')(lr=1.0, act="") == 2.0
+    assert capsys.readouterr() == ("", "log\n2\nepoch 1\n")
+
+
+def test_neither_stream_of_a_program_crowds_out_the_other(capsys: pytest.CaptureFixture[str]) -> None:
+    code = 'import sys; sys.stderr.write("e" * 9999 + "E"); print("o" * 9999 + "O"); print(2)'
+    assert program(code)(lr=1.0, act="") == 2.0
+    (printed,) = filter(None, capsys.readouterr())
+    assert len(printed) == KEPT
+    assert printed.index("O\n2\ne") > 2000
+    assert printed.endswith("E")
+
+
+@pytest.mark.parametrize("executor", ["serial", "threads", "processes"])
+def test_what_a_program_prints_is_kept_with_its_own_trial(executor: str) -> None:
+    code = 'import sys; print("at", sys.argv[1]); sys.exit("broken") if float(sys.argv[1]) > 0.6 else print(2)'
+    result = minimize(
+        program(code, "{lr}"),
+        {"lr": (0.0, 1.0)},
+        budget=2,
+        workers=2,
+        initial=[{"lr": 0.5}, {"lr": 0.75}],
+        executor=executor,
+        raise_errors=False,
+        progress=False,
+    )
+    assert [trial.output for trial in result.trials] == ["at 0.5\n2\n", "at 0.75\nbroken\n"]
+
+
+def test_what_a_program_printed_before_it_was_stopped_is_kept() -> None:
+    result = minimize(
+        program('import time; print("epoch 1", flush=True); time.sleep(60)'),
+        {"lr": (0.0, 1.0)},
+        budget=1,
+        workers=1,
+        trial_timeout=2.0,
+        progress=False,
+    )
+    assert [(trial.state, trial.output) for trial in result.trials] == [("timed_out", "epoch 1\n")]
 
 
 def test_a_program_that_fails_says_why() -> None:

@@ -1,7 +1,8 @@
 """Any program as the function: values go in as arguments, its last line comes out as the value.
 
 No shell is involved. Beside the arguments, a program finds the values in environment variables (AEGISBO_lr, ...) and in
-a JSON file, whose name is in AEGISBO_PARAMETERS. AEGISBO_SLOT is the number of its worker.
+a JSON file, whose name is in AEGISBO_PARAMETERS. AEGISBO_SLOT is the number of its worker. The end of what it prints is
+kept with its trial.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from aegisbo.errors import InvalidInput, require_posix
 from aegisbo.outcome import SD
 from aegisbo.runners.pools.worker import die_with_parent
+from aegisbo.runners.program_output import passed_on, tail
 from aegisbo.runners.slots import VARIABLE, slot_here
 
 if TYPE_CHECKING:
@@ -38,7 +40,6 @@ TAKEN = {
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 OPTION = re.compile(r"--?[A-Za-z][\w-]*")  # a word that belongs to the value after it
 NOT_STARTED = "The program could not be started"
-TAIL = 4096  # bytes of a program's output that are looked at
 
 
 class ProgramFailed(Exception):
@@ -162,7 +163,7 @@ class Command:
             values = {**{name: str(value) for name, value in params.items()}, FOLDER: folder}
             output, errors = Path(folder, ".stdout"), Path(folder, ".stderr")
             arguments = [_filled(argument, values) for argument in _those_there(self.arguments, values)]
-            with output.open("wb") as out, errors.open("wb") as err, _started(arguments[0]):
+            with output.open("wb") as out, errors.open("wb") as err, passed_on(output, errors), _started(arguments[0]):
                 code = subprocess.run(
                     arguments,
                     stdin=subprocess.DEVNULL,
@@ -172,8 +173,6 @@ class Command:
                     preexec_fn=die_with_parent if sys.platform == "linux" else None,
                     check=False,
                 ).returncode
-            if sys.stderr is not None:
-                sys.stderr.write(_tail(errors))  # into the output of the trial
             if code != 0:
                 raise ProgramFailed(
                     f"The program ended with code {code}: {_end(errors) or _end(output) or 'no output'}"
@@ -186,7 +185,7 @@ class Command:
             return _number(file)
         named = re.compile(rf"\s*({'|'.join(self.measured)})\s*=\s*(\S+)\s*")
         try:
-            lines = _tail(file).split("\n")
+            lines = tail(file).split("\n")
         except FileNotFoundError:
             raise ProgramFailed(f"The program left no file {file.name} with its value.") from None
         found = {match[1]: match[2] for line in lines if (match := named.fullmatch(line))}
@@ -234,15 +233,9 @@ def _environment(params: dict[str, Any], folder: Path) -> dict[str, str]:
     }
 
 
-def _tail(file: Path) -> str:
-    with file.open("rb") as stream:
-        stream.seek(max(file.stat().st_size - TAIL, 0))
-        return stream.read().decode(errors="replace")
-
-
 def _end(file: Path) -> str:
     """The last non-empty line."""
-    return next((line.strip() for line in reversed(_tail(file).split("\n")) if line.strip()), "")
+    return next((line.strip() for line in reversed(tail(file).split("\n")) if line.strip()), "")
 
 
 def _number(file: Path) -> float:
