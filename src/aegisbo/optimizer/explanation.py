@@ -42,6 +42,7 @@ class Explanation:
     influence: Mapping[str, Influence] = field(default_factory=dict)  # by parameter, the most influential one first
     remark: str = ""  # why there is no prediction
     behind: int | None = None  # results that had come in, but were not known when the trial was chosen
+    broken: tuple[str, ...] = ()  # constraints that the point breaks, so that it would not be chosen
 
     def __repr__(self) -> str:
         return printable("\n".join(f"{name:>10}{':' if name else ' '} {text}" for name, text in self._lines()))
@@ -51,6 +52,8 @@ class Explanation:
             yield "point of", _told(self.trial)
             yield "chosen", self._chosen(self.trial.note)
         yield "point", in_brief(self.params)
+        if self.broken:
+            yield "breaks", f"{', '.join(self.broken)}: it would not be chosen"
         if self.prediction is None:
             yield "prediction", self.remark
             return

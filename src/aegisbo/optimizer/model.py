@@ -48,7 +48,8 @@ class Model:
         """What is known about one point, which may be that of a trial."""
         nearest, distance = self._nearest(self.space.to_unit(params), trial)
         prediction, influence = self.predict(params), self._influence(params)
-        return Explanation(params, trial, prediction, self.best, nearest, distance, influence)
+        broken = tuple(self.space.broken(params))
+        return Explanation(params, trial, prediction, self.best, nearest, distance, influence, broken=broken)
 
     @property
     def best(self) -> Trial | None:
@@ -71,12 +72,16 @@ class Model:
         return predicted(self.belief.everywhere, Z, self._best[1], self.direction)
 
     def _influence(self, params: Params) -> dict[str, Influence]:
-        """What each parameter would change if it alone went through its range, the most influential one first."""
-        found = {}
+        """What each parameter would change if it alone went through its range, the most influential one first.
+
+        What breaks a constraint on the way is left out, unless the point itself does.
+        """
+        found, forbidden = {}, bool(self.space.broken(params))
         for name, here in params.items():
-            values = [here, *sweep(self.space.parameters[name], SWEPT)]
-            means = self.predict([self.space.changed(params, {name: value}) for value in values]).mean
-            best = values[int(self.direction.turned(means).argmin())]
+            swept = [(v, self.space.changed(params, {name: v})) for v in sweep(self.space.parameters[name], SWEPT)]
+            points = [(here, params), *(pair for pair in swept if forbidden or not self.space.broken(pair[1]))]
+            means = self.predict([point for _, point in points]).mean
+            best = points[int(self.direction.turned(means).argmin())][0]
             found[name] = Influence(float(means.min()), float(means.max()), best)
         return dict(sorted(found.items(), key=lambda item: -item[1].span))
 

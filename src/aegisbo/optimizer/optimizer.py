@@ -496,7 +496,7 @@ class Optimizer:
         try:
             return self.model().explain(params, trial)
         except NoModel as error:
-            return Explanation(params, trial, remark=str(error))
+            return Explanation(params, trial, remark=str(error), broken=tuple(self.space.broken(params)))
 
     def located(self, point: Any) -> tuple[Params, Trial | None]:
         """The values of a point by name, and the trial as it is now if the point was given as one or by its number.

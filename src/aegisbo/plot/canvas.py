@@ -13,6 +13,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 INK, FAINT, GRID = "#222222", "#767676", "#e4e4e4"
 LINE, BEST, FAILED, PENDING = "#0072b2", "#d55e00", "#b3261e", "#00795a"
+FORBIDDEN = "#c9c9c9"  # by constraints
 LETTERS = 28  # of a name
 
 

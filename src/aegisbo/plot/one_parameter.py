@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from aegisbo.errors import InvalidInput, UnknownName
 from aegisbo.optimizer import Optimizer, Trial
 from aegisbo.optimizer.trial import in_brief
-from aegisbo.plot.canvas import BEST, LINE, Picture, as_label, canvas, explain_marks, label
-from aegisbo.plot.parameter_axis import declare, places
+from aegisbo.plot.canvas import BEST, FORBIDDEN, LINE, Look, Picture, as_label, canvas, explain_marks, label
+from aegisbo.plot.parameter_axis import declare, edges, places
 from aegisbo.plot.shares import needed_model
 from aegisbo.plot.titles import summary
 from aegisbo.plot.trials_along import draw_trials
@@ -89,23 +89,29 @@ def where(trial: Trial | None) -> str:
 
 def values_along(cuts: Sequence[Slice], best: float, *, maximize: bool) -> Values:
     """An axis for all slices: their means in full, and the best value."""
-    means = [best, *(float(mean) for cut in cuts for mean in cut.predicted.mean)]
+    means = [best, *(float(mean) for cut in cuts for mean in cut.predicted.mean[cut.allowed])]
     return Values(min(means), max(means), False, maximize)
 
 
 def draw_slice(axis: Axes, cut: Slice, parameter: Parameter, values: Values) -> None:
-    """Mean and band along one parameter, with the axis as it was declared."""
+    """Mean and band along one parameter, with the axis as it was declared; gray where constraints forbid points."""
     values.apply(axis)
     declare(axis.xaxis, parameter)
     x, predicted = places(parameter, cut.values), cut.predicted
+    mean, low, high = (np.where(cut.allowed, each, np.nan) for each in (predicted.mean, predicted.low, predicted.high))
     if isinstance(parameter, Choice):
-        sides = [predicted.mean - predicted.low, predicted.high - predicted.mean]
-        axis.errorbar(x, predicted.mean, sides, fmt="_", ms=16, mew=2, color=LINE, capsize=5, elinewidth=1.2)
+        sides = [mean - low, high - mean]
+        axis.errorbar(x, mean, sides, fmt="_", ms=16, mew=2, color=LINE, capsize=5, elinewidth=1.2)
         axis.plot([], [], color=LINE, linewidth=1.8, label="model")
         axis.fill_between([], [], [], color=LINE, alpha=0.18, linewidth=0, label="95 %")
     else:
-        axis.fill_between(x, predicted.low, predicted.high, color=LINE, alpha=0.18, linewidth=0, label="95 %")
-        axis.plot(x, predicted.mean, color=LINE, linewidth=1.8, label="model")
+        axis.fill_between(x, low, high, color=LINE, alpha=0.18, linewidth=0, label="95 %")
+        axis.plot(x, mean, color=LINE, linewidth=1.8, label="model")
+    if not cut.allowed.all():
+        cells = np.repeat(edges(x, parameter), 2)[1:-1]  # both ends of each
+        everywhere: Look = {"transform": axis.get_xaxis_transform(), "linewidth": 0, "zorder": 0.5}
+        forbidden = np.repeat(~cut.allowed, 2).tolist()
+        axis.fill_between(cells, 0.0, 1.0, where=forbidden, color=FORBIDDEN, label="forbidden", **everywhere)
     label(axis, as_label(cut.parameter), "value" if axis.get_subplotspec().is_first_col() else "")  # type: ignore[union-attr]
 
 

@@ -49,5 +49,15 @@ def declare(axis: Axis, parameter: Parameter, margin: float = 0.03) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def edges(middles: Array, parameter: Parameter) -> Array:  # (m,) -> (m + 1,)
+    """Borders of cells around values, halfway between them on the scale of the parameter."""
+    log = not isinstance(parameter, Choice) and parameter.log
+    t = np.log(middles) if log else middles
+    inner = 0.5 * (t[1:] + t[:-1])
+    step = t[1] - t[0] if len(t) > 1 else 1.0
+    found = np.concatenate([[t[0] - 0.5 * step], inner, [t[-1] + 0.5 * step]])
+    return np.exp(found) if log else found
+
+
 def _limit(axis: Axis, low: float, high: float) -> None:
     (axis.axes.set_xlim if isinstance(axis, XAxis) else axis.axes.set_ylim)(low, high)

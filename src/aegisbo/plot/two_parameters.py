@@ -8,13 +8,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm
 
-from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Optimizer
 from aegisbo.outcome import FAILURES
 from aegisbo.plot.canvas import (
     BEST,
     FAILED,
+    FORBIDDEN,
     INK,
     PENDING,
     Look,
@@ -27,14 +27,14 @@ from aegisbo.plot.canvas import (
     label,
 )
 from aegisbo.plot.one_parameter import center_of, known, where
-from aegisbo.plot.parameter_axis import declare, places
+from aegisbo.plot.parameter_axis import declare, edges, places
 from aegisbo.plot.shares import needed_model
 from aegisbo.plot.titles import summary
 from aegisbo.report.model import Contour, Model
 from aegisbo.report.source import Run, record_of
 from aegisbo.space import Params
 from aegisbo.space.cube import Continuous
-from aegisbo.space.parameters import Choice, Parameter
+from aegisbo.space.parameters import Parameter
 
 LEVELS = 14
 FINE = 61  # values of each parameter
@@ -92,17 +92,22 @@ def _pair(optimizer: Optimizer, model: Model, center: Params, x: str | None, y: 
 
 
 def _draw_mean(figure: Picture, axis: Axes, facts: Contour, across: Parameter, up: Parameter) -> None:
-    levels = np.unique(np.quantile(facts.mean, np.linspace(0.0, 1.0, LEVELS + 1)))
+    mean = np.ma.masked_array(facts.mean, ~facts.allowed)
+    told = mean.compressed() if facts.allowed.any() else facts.mean
+    levels = np.unique(np.quantile(told, np.linspace(0.0, 1.0, LEVELS + 1)))
     levels = levels if len(levels) > 1 else levels[0] + np.array([-0.5, 0.5])
     X, Y = places(across, facts.x_values), places(up, facts.y_values)
     norm = BoundaryNorm(levels.tolist(), 256)
     if _in_cells(across) or _in_cells(up):
-        columns, rows = _edges(X, across), _edges(Y, up)
-        drawn: Any = axis.pcolormesh(columns, rows, facts.mean, cmap="cividis", norm=norm)
+        columns, rows = edges(X, across), edges(Y, up)
+        drawn: Any = axis.pcolormesh(columns, rows, mean, cmap="cividis", norm=norm)
         axis.set(xlim=(columns[0], columns[-1]), ylim=(rows[0], rows[-1]))
     else:
-        drawn = axis.contourf(X, Y, facts.mean, levels=levels, cmap="cividis", norm=norm)
-        axis.contour(X, Y, facts.mean, levels=levels, colors="white", linewidths=0.4, alpha=0.6)
+        drawn = axis.contourf(X, Y, mean, levels=levels, cmap="cividis", norm=norm)
+        axis.contour(X, Y, mean, levels=levels, colors="white", linewidths=0.4, alpha=0.6)
+    if not facts.allowed.all():
+        axis.set_facecolor(FORBIDDEN)
+        axis.fill_between([], [], [], color=FORBIDDEN, linewidth=0, label="forbidden")
     bar = figure.colorbar(drawn, ax=axis, pad=0.02, ticks=levels[::2], spacing="uniform")
     bar.ax.set_yticklabels([f"{level:.3g}" for level in levels[::2]], fontsize=8, color=INK)
     bar.outline.set_visible(False)
@@ -112,16 +117,6 @@ def _draw_mean(figure: Picture, axis: Axes, facts: Contour, across: Parameter, u
 def _in_cells(parameter: Parameter) -> bool:
     """Whether lines of equal height would cross values that do not exist."""
     return not isinstance(parameter.axis, Continuous) and parameter.axis.size <= FINE // 3
-
-
-def _edges(middles: Array, parameter: Parameter) -> Array:  # (m,) -> (m + 1,)
-    """Borders of cells around values, halfway between them on the scale of the parameter."""
-    log = not isinstance(parameter, Choice) and parameter.log
-    t = np.log(middles) if log else middles
-    inner = 0.5 * (t[1:] + t[:-1])
-    step = t[1] - t[0] if len(t) > 1 else 1.0
-    edges = np.concatenate([[t[0] - 0.5 * step], inner, [t[-1] + 0.5 * step]])
-    return np.exp(edges) if log else edges
 
 
 def _draw_trials(axis: Axes, optimizer: Optimizer, x: str, y: str) -> None:

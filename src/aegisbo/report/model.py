@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.random import default_rng
 
-from aegisbo.arrays import Array
+from aegisbo.arrays import Array, Mask
 from aegisbo.gp.low_values import left_out
 from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.blas_threads import one_blas_thread
@@ -21,6 +21,7 @@ from aegisbo.report.reasons import COVERED, Prediction
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.designs import sobol
 from aegisbo.space import Params, Space
+from aegisbo.space.constraints import Constraints
 from aegisbo.space.sweep import sweep
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.belief import Belief, Surrogate
@@ -61,6 +62,7 @@ class Slice:
     parameter: str
     values: tuple[Any, ...]  # of the parameter, as the user writes them
     predicted: Predicted
+    allowed: Mask  # (m,) which of the points keep the constraints
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class Contour:
     x_values: tuple[Any, ...]
     y_values: tuple[Any, ...]
     mean: Array  # (y values, x values)
+    allowed: Mask  # (y values, x values) which of the points keep the constraints
 
 
 @dataclass(frozen=True)
@@ -146,15 +149,23 @@ class Model:
 
     def _slice(self, name: str, params: Params) -> Slice:
         values, U = self._along(name, params, SLICE)
-        return Slice(name, values, self.at(U))
+        return Slice(name, values, self.at(U), self._allowed(U))
 
     def contour(self, x: str, y: str, params: Params, count: int = CONTOUR) -> Contour:
         """The mean over two parameters, all others as at `params`, with at most so many values of each."""
         x_values, y_values = (tuple(sweep(self.space.parameters[name], count)) for name in (x, y))
         points = [self.space.changed(params, {x: left, y: up}) for up in y_values for left in x_values]
+        U = np.array([self.space.to_unit(point) for point in points])
         with one_blas_thread():
-            mean = by_blocks(self.belief.gp.mean, np.array([self.space.to_unit(point) for point in points]))
-        return Contour(x, y, x_values, y_values, self.measured(mean).reshape(len(y_values), len(x_values)))
+            mean = by_blocks(self.belief.gp.mean, U)
+        shape = len(y_values), len(x_values)
+        return Contour(x, y, x_values, y_values, self.measured(mean).reshape(shape), self._allowed(U).reshape(shape))
+
+    def _allowed(self, U: Array) -> Mask:  # (m, width) -> (m,)
+        """Which points keep the constraints, as far as these are here."""
+        cube = self.space.cube
+        here = cube.rules.here if isinstance(cube.rules, Constraints) else None
+        return here.allow(U, cube.active(U)) if here is not None and here.rules else np.full(len(U), True)
 
     def contours(self, params: Params) -> tuple[Contour, ...]:
         """The mean over every pair of the most important parameters."""

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from aegisbo.arrays import Array, Mask
 from aegisbo.optimizer import Trial
 from aegisbo.optimizer.limits import broken_by, names_of
 from aegisbo.report.convergence import convergence
 from aegisbo.report.failures import failure_groups
 from aegisbo.report.front import Front, front
 from aegisbo.report.health import health
-from aegisbo.report.model import MOST, Model, Slice
+from aegisbo.report.model import MOST, Contour, Model, Slice
 from aegisbo.report.reasons import calibration, predictions, reasons, yields
 from aegisbo.report.record import Record
 from aegisbo.report.timeline import timeline
@@ -96,7 +97,7 @@ def model_facts_of(record: Record, model: Model | None) -> dict[str, Any] | None
             "fitted": model.fitted,
             "importances": [asdict(each) for each in model.importances],
             "slices": [_slice(each) for each in model.slices(best.params)],
-            "contours": [asdict(each) for each in model.contours(best.params)],
+            "contours": [_contour(each) for each in model.contours(best.params)],
             "left_out": {
                 "number": [each.number for each in left_out],
                 "mean": predicted.mean,
@@ -208,7 +209,18 @@ def _spans(record: Record, spans: Iterable[Any], names: Sequence[str]) -> dict[s
 
 
 def _slice(each: Slice) -> dict[str, Any]:
-    return {"parameter": each.parameter, "values": each.values, **asdict(each.predicted)}
+    cut = {name: _cut(part, each.allowed) for name, part in asdict(each.predicted).items()}
+    return {"parameter": each.parameter, "values": each.values, **cut}
+
+
+def _contour(each: Contour) -> dict[str, Any]:
+    facts = asdict(each)
+    return {**facts, "mean": _cut(each.mean, facts.pop("allowed"))}
+
+
+def _cut(numbers: Array, allowed: Mask) -> Array:
+    """Without those at points that constraints forbid."""
+    return np.where(allowed, numbers, np.nan)
 
 
 def _about(record: Record) -> dict[str, Any]:

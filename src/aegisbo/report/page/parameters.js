@@ -36,7 +36,7 @@ function parametersSection() {
     id: "contour", title: "Two parameters at a time", wide: "half", height: 340, margin: { top: 14, right: 20, bottom: 40, left: 76 },
     empty: "The model has too few results, or there is one parameter only.",
     controls: h("div", { class: "controls" }, h("label", {}, "parameters ", choice)),
-    note: "The model's mean, all other parameters as at the best point. Darker (in the dark: brighter) is better; the ring is the best point.",
+    note: "The model's mean, all other parameters as at the best point. Darker (in the dark: brighter) is better; the ring is the best point. Gray: what constraints forbid.",
     draw: (chart) => {
       const pairs = view.study.model?.contours ?? [];
       pair.chosen = Math.min(pair.chosen, Math.max(pairs.length - 1, 0));
@@ -57,7 +57,7 @@ function parametersSection() {
     table: () => trialRows(),
   });
   const box = section("parameters", "Parameters", null, [importance.element, contour.element, parallel.element]);
-  box.append(h("h3", { class: "slices" }, "Slices through the best point"), h("p", { class: "muted" }, "The model's mean and 95 % band along each parameter, all others as at the best point (dotted). Marks are all trials, wherever they lie otherwise; open ones are under evaluation."), sliceBox);
+  box.append(h("h3", { class: "slices" }, "Slices through the best point"), h("p", { class: "muted" }, "The model's mean and 95 % band along each parameter, all others as at the best point (dotted). Marks are all trials, wherever they lie otherwise; open ones are under evaluation. Gray: what constraints forbid."), sliceBox);
   view.on("data", fillSlices);
   return box;
 }
@@ -100,21 +100,27 @@ function drawSlice(chart, name, slice, { at, trials = true }) {
   const t = study.trials, column = t.params[place];
   const ks = trials ? range(t.number.length).filter((k) => t.state[k] !== "forgotten" && isThere(parameter, column[k])) : [];
   const values = ks.map((k) => t.value[k]).filter((v) => v != null);
-  const [low, high] = shownRange(values.length ? [...values, ...slice.mean] : [...slice.mean, ...slice.low, ...slice.high], study.maximize);
+  const shown = (values.length ? [...values, ...slice.mean] : [...slice.mean, ...slice.low, ...slice.high]).filter(known);
+  const [low, high] = shownRange(shown.length ? shown : [0, 1], study.maximize);
   const x = scaleOf(parameter, [left + 4, right - 4]), y = linear([low - 0.06 * (high - low), high], [bottom, top + 4]);
   const clip = (pixel) => Math.min(Math.max(pixel, top), bottom);
   chart.axes(x, y, "", "", { xTicks: 3, yTicks: 3 });
+  forbidden(chart, x, slice);
   const band = (k) => [x(slice.values[k]), clip(y(slice.low[k])), clip(y(slice.high[k]))];
   if (x.room) {
     const wide = 0.35 * x.room;
     slice.values.forEach((value, k) => {
+      if (!known(slice.mean[k])) return;
       const [px, a, b] = band(k), mean = clip(y(slice.mean[k]));
       chart.svg.append(s("rect", { class: "band", x: px - wide, y: Math.min(a, b), width: 2 * wide, height: Math.abs(b - a) }), s("path", { class: "mean", d: `M${px - wide} ${mean}h${2 * wide}` }));
     });
   } else {
-    const all = range(slice.values.length).map(band);
-    chart.svg.append(s("path", { class: "band", d: `M${all.map(([px, a]) => `${round(px)} ${round(a)}`).join("L")}L${all.reverse().map(([px, , b]) => `${round(px)} ${round(b)}`).join("L")}z` }));
-    chart.line("mean", slice.values.map((value, k) => [x(value), clip(y(slice.mean[k]))]));
+    for (const ks of runs(slice.mean)) {
+      const all = ks.map(band);
+      chart.svg.append(s("path", { class: "band", d: `M${all.map(([px, a]) => `${round(px)} ${round(a)}`).join("L")}L${all.reverse().map(([px, , b]) => `${round(px)} ${round(b)}`).join("L")}z` }));
+      const mean = ks.map((k) => [x(slice.values[k]), clip(y(slice.mean[k]))]);
+      chart.line("mean", mean.length > 1 ? mean : mean.flatMap(([px, py]) => [[px - 2, py], [px + 2, py]]));
+    }
   }
   const here = at ?? study.best?.params[place];
   if (here != null) chart.svg.append(s("path", { class: "here", d: `M${round(x(here))} ${top}V${bottom}` }));
@@ -124,10 +130,37 @@ function drawSlice(chart, name, slice, { at, trials = true }) {
   chart.marks(ks.map((k) => ({ k, x: x(column[k]) + jitter(k), y: height(k) })), 2.6);
 }
 
+// Where a constraint forbids points there is no number.
+function known(value) {
+  return value != null;
+}
+
+// The places of numbers that follow each other, in lists.
+function runs(numbers) {
+  const found = [];
+  numbers.forEach((value, k) => {
+    if (!known(value)) return;
+    if (k && known(numbers[k - 1])) found.at(-1).push(k);
+    else found.push([k]);
+  });
+  return found;
+}
+
+// Gray where a slice crosses what constraints forbid, from halfway between two values to halfway between two others.
+function forbidden(chart, x, slice) {
+  const { left, right, top, bottom } = chart.inner, at = slice.values.map((value) => x(value));
+  runs(slice.mean.map((value) => (known(value) ? null : 1))).forEach((ks) => {
+    const [first, last] = [ks[0], ks.at(-1)];
+    const from = first ? (at[first - 1] + at[first]) / 2 : left, to = last + 1 < at.length ? (at[last] + at[last + 1]) / 2 : right;
+    chart.svg.append(s("rect", { class: "forbidden", x: Math.min(from, to), y: top, width: Math.abs(to - from), height: bottom - top }));
+  });
+}
+
 function drawContour(chart, contour) {
   const study = view.study, { left, right, top, bottom } = chart.inner;
   const [px, py] = [contour.x, contour.y].map((name) => study.parameters.findIndex((each) => each.name === name));
   const x = scaleOf(study.parameters[px], [left, right]), y = scaleOf(study.parameters[py], [bottom, top]);
+  chart.svg.append(s("rect", { class: "forbidden", x: left, y: top, width: right - left, height: bottom - top }));
   chart.svg.append(s("image", { href: picture(contour.mean, study.maximize), x: left, y: top, width: right - left, height: bottom - top, preserveAspectRatio: "none", style: null, class: x.room || y.room ? "cells" : "" }));
   if (!x.room && !y.room) chart.svg.append(s("path", { class: "iso", d: isolines(contour, x, y) }));
   chart.axes(x, y, contour.x, contour.y, { grid: false });
@@ -141,10 +174,11 @@ function drawContour(chart, contour) {
 function picture(rows, maximize) {
   const style = getComputedStyle(document.documentElement);
   const stops = ["--low", "--mid", "--high"].map((name) => rgb(style.getPropertyValue(name)));
-  const flat = rows.flat().sort((a, b) => a - b);
+  const flat = rows.flat().filter(known).sort((a, b) => a - b);
   const canvas = h("canvas", { width: rows[0].length, height: rows.length }), context = canvas.getContext("2d");
   const image = context.createImageData(rows[0].length, rows.length);
   rows.forEach((row, r) => row.forEach((value, c) => {
+    if (!known(value)) return;
     // By rank, so that a few very bad values leave colors for the others.
     const share = rank(flat, value), t = 2 * (maximize ? 1 - share : share), k = Math.min(Math.floor(t), 1);
     const at = 4 * ((rows.length - 1 - r) * row.length + c);
@@ -168,10 +202,11 @@ function rgb(text) {
 
 // Lines of equal mean, by marching squares, at nine levels that hold equally many cells each.
 function isolines({ mean, x_values, y_values }, x, y) {
-  const flat = mean.flat().sort((a, b) => a - b), parts = [];
+  const flat = mean.flat().filter(known).sort((a, b) => a - b), parts = [];
   for (const level of range(9).map((k) => quantile(flat, (k + 1) / 10))) {
     for (let r = 0; r + 1 < mean.length; r++) for (let c = 0; c + 1 < mean[0].length; c++) {
       const corners = [[r, c], [r, c + 1], [r + 1, c + 1], [r + 1, c]], cuts = [];
+      if (!corners.every(([a, b]) => known(mean[a][b]))) continue;
       corners.forEach(([a, b], k) => {
         const [d, e] = corners[(k + 1) % 4], [u, v] = [mean[a][b], mean[d][e]];
         if ((u < level) === (v < level)) return;
