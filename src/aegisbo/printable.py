@@ -1,4 +1,4 @@
-"""Texts that a terminal may be shown, whoever wrote them."""
+"""Texts that a reader is shown: such as a terminal does not obey, whoever wrote them, and counts."""
 
 from __future__ import annotations
 
@@ -8,3 +8,8 @@ def printable(text: str) -> str:
     return "".join(
         letter if letter.isprintable() or letter in "\n\t" else "\N{REPLACEMENT CHARACTER}" for letter in text
     )
+
+
+def so_many(count: int, what: str) -> str:
+    """A number and what it counts, in the plural unless it is one."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from report.made_studies import Script, make_study, spans
 
+from aegisbo.report.health import health
 from aegisbo.report.record import Record
 from aegisbo.report.timeline import timeline
 from aegisbo.study.store import read_events
@@ -42,6 +43,28 @@ def test_every_second_of_every_worker_is_accounted_for() -> None:
         assert ordered[-1][1] == 9.0
         assert all(before[1] == after[0] for before, after in pairwise(ordered))
         assert time.workers[worker].total == pytest.approx(9.0)
+
+
+def test_a_worker_that_evaluated_nothing_waited_all_the_time() -> None:
+    script = Script()
+    script.add("opened", None, 0.0, pid=1, host="here", call={"workers": 2})
+    script.asked(0, 1.0)
+    script.told(0, 1.0, 4.0, worker=0)
+    script.asked(1, 6.0)
+    script.told(1, 6.0, 8.0, worker=0)
+    script.add("closed", None, 10.0, message="Done.", idle=[{"busy": 5.0}, {"busy": 0.0}])
+    time = timeline(script.record())
+    assert [(worker.busy, round(worker.total, 6)) for worker in time.workers] == [(5.0, 10.0), (0.0, 10.0)]
+    assert (time.workers[1].suggestion, time.workers[1].nothing) == pytest.approx((6.0, 4.0))
+    assert time.utilization == pytest.approx(5.0 / 20.0)
+    (finding,) = [each for each in health(script.record(), None) if each.topic == "workers"]
+    assert finding.text.startswith("The 2 workers evaluated for 25% of the time")
+
+
+def test_workers_of_a_driver_that_evaluated_nothing_at_all_are_not_counted() -> None:
+    script = Script()
+    script.add("opened", None, 0.0, pid=1, host="here", call={"workers": 2})
+    assert timeline(script.record()).workers == ()
 
 
 def test_gaps_have_their_cause() -> None:

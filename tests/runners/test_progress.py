@@ -177,6 +177,10 @@ class TestLog:
             tell(Standing(9, int(time), 0, ""))
         assert said == ["110/9  0:00", "121/9  0:00"]
 
+    def test_one_worker_is_no_workers(self, logged: Logged) -> None:
+        aegisbo.minimize(lambda x: float(x[0]), [(0, 1)], budget=1, workers=1, strategy="random", executor="threads")
+        assert logged[0][1].startswith("Minimizing over 1 parameter with 1 worker (threads): ")
+
     def test_a_run_says_how_it_begins_and_ends(self, logged: Logged, tmp_path: Path) -> None:
         result = search(lambda x: float(x[0]), budget=3, workers=2, study=tmp_path / "run.db")
         (_, first), (_, last_line), (_, last) = logged

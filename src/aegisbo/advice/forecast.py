@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aegisbo.printable import so_many
 from aegisbo.simulation.comparison import Quartiles
 
 
@@ -40,7 +41,7 @@ class Forecast:
         """Who they are and how they work."""
         if self.workers == 1:
             return "1 worker"
-        return f"{self.workers} workers{', in batches' if self.batches else ''}"
+        return f"{so_many(self.workers, 'worker')}{', in batches' if self.batches else ''}"
 
 
 @dataclass(frozen=True)

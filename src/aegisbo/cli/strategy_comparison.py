@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from aegisbo.cli.tables import plain_table, short
+from aegisbo.printable import so_many
 from aegisbo.simulation.comparison import FEWEST_RUNS, Comparison, compare, quartiles
 from aegisbo.simulation.runs import Record
 
@@ -63,7 +64,7 @@ class StrategyComparison:
         makespan = median(record.makespan for record in self._records)
         utilization = median(record.utilization for record in self._records)
         return (
-            f"{spec.workers} workers, job times {escape(spec.law)}: makespan {makespan:.3g} virtual seconds, "
+            f"{so_many(spec.workers, 'worker')}, job times {escape(spec.law)}: makespan {makespan:.3g} virtual seconds, "
             f"utilization {utilization:.0%}, whatever the strategy."
         )
 

@@ -76,6 +76,8 @@ def timeline(record: Record) -> Timeline:
     bars = evaluations_of(record)
     asked = {number: decision.at for number, decision in record.decisions.items()}
     workers = max((bar.worker + 1 for bar in bars), default=0)
+    called = _called_for(record) if bars else {}
+    workers = max([workers, *called.values()])
     gaps: list[Gap] = []
     for span in record.sittings:
         inside = [bar for bar in bars if span[0] <= 0.5 * (bar.started + bar.ended) <= span[1]]
@@ -83,13 +85,19 @@ def timeline(record: Record) -> Timeline:
         last = max([last, *(bar.started for bar in inside)])  # then the last point was handed out
         for worker in range(workers):
             mine = [bar for bar in inside if bar.worker == worker]
-            if mine:  # else it had none yet, or none any more
+            if mine or worker < called.get(span[0], 0):  # else it was not there yet, or not any more
                 gaps += _gaps(worker, mine, span, asked, last)
     if not asked:  # then nobody knows why somebody waited
         gaps = [replace(gap, cause="idle") for gap in gaps]
     return Timeline(
         bars, tuple(gaps), tuple(_time_of(worker, bars, gaps) for worker in range(workers)), record.sittings
     )
+
+
+def _called_for(record: Record) -> dict[float, int]:
+    """How many workers each driver was asked for, by when it began: one that evaluated nothing waited all the time."""
+    calls = {event.at: event.body.get("call", {}) for event in record.events if event.kind == "opened"}
+    return {at: call["workers"] for at, call in calls.items() if call.get("workers")}
 
 
 def _gaps(worker: int, bars: Sequence[Evaluation], span: Span, asked: dict[int, float], last: float) -> Iterator[Gap]:

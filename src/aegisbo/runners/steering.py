@@ -8,6 +8,7 @@ from typing import Any
 
 from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.trial import in_brief
+from aegisbo.printable import so_many
 from aegisbo.runners.evaluation import in_words
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.progress.log_lines import logger
@@ -84,7 +85,7 @@ class Steering:
         try:
             self.pool.resize(workers)
         except Exception as error:  # the user's worker_env knows no such slot, say
-            logger.warning(f"The run goes on with {self.pool.capacity} workers: {in_words(error)}")
+            logger.warning(f"The run goes on with {so_many(self.pool.capacity, 'worker')}: {in_words(error)}")
 
 
 def warn_if_unstoppable(pool: Pool, trial_timeout: float | None) -> None:

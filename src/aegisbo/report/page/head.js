@@ -11,6 +11,7 @@ function fillHead() {
   const state = study.driven ? "running" : study.ending.startsWith("Killed") ? "killed" : "ended";
   const tabs = view.studies.map((each, k) => h("button", { role: "tab", "aria-selected": String(k === view.active), onclick: () => activate(k) }, each.name));
   const t = study.trials, ended = study.convergence.number.length, failed = t.state.filter((each) => FAILED.has(each)).length;
+  const crew = study.timeline.workers.length;
   const pending = t.state.filter((each) => each === "pending").length;
   const tile = (value, words) => h("div", { class: "tile" }, h("b", {}, value), h("span", {}, words));
   const where = best ? study.parameters.map((parameter, p) => `${parameter.name} = ${number(best.params[p], 4)}`).join(", ") : "no evaluation gave a value yet";
@@ -24,7 +25,7 @@ function fillHead() {
       tile(study.call.budget ? `${ended} of ${study.call.budget}` : String(ended), `evaluations${pending ? `, ${pending} ${study.driven ? "running" : "pending"}` : ""}`),
       tile(String(failed), "without a value"),
       ...(study.measured.length ? [tile(String(t.broken.filter((limits) => limits != null).length), "break a limit")] : []),
-      tile(study.timeline.workers.length ? percent(study.timeline.shares.busy) : "–", `use of ${study.timeline.workers.length || "the"} workers`),
+      tile(crew ? percent(study.timeline.shares.busy) : "–", crew === 1 ? "use of 1 worker" : `use of ${crew || "the"} workers`),
       tile(duration(study.now), "of work")));
 }
 

@@ -13,6 +13,7 @@ from time import monotonic
 from aegisbo.optimizer import Optimizer, Trial
 from aegisbo.optimizer.failures import cut
 from aegisbo.optimizer.trial import in_short
+from aegisbo.printable import so_many
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.progress.standing import Standing, line
 
@@ -41,10 +42,11 @@ def beginning(optimizer: Optimizer, pool: Pool, budget: int, study: str | os.Pat
     settings, known = optimizer.settings, len(optimizer.trials)
     what = "Maximizing" if settings.maximize else "Minimizing"
     strategy = settings.text or repr(settings.strategy)
+    parameters, workers = so_many(len(settings.space.parameters), "parameter"), so_many(pool.capacity, "worker")
     return (
-        f"{what} over {len(settings.space.parameters)} parameters with {pool.capacity} workers ({pool.name.lower()}): "
+        f"{what} over {parameters} with {workers} ({pool.name.lower()}): "
         f"budget {budget}, strategy {strategy}, seed {optimizer.seed}, study {study or 'none'}"
-        + (f", {known} trials so far." if known else ".")
+        + (f", {so_many(known, 'trial')} so far." if known else ".")
     )
 
 
