@@ -64,8 +64,8 @@ class StrategyComparison:
         makespan = median(record.makespan for record in self._records)
         utilization = median(record.utilization for record in self._records)
         return (
-            f"{so_many(spec.workers, 'worker')}, job times {escape(spec.law)}: makespan {makespan:.3g} virtual seconds, "
-            f"utilization {utilization:.0%}, whatever the strategy."
+            f"{so_many(spec.workers, 'worker')}, job times {escape(spec.law)}: makespan {makespan:.3g} virtual "
+            f"seconds, utilization {utilization:.0%}, whatever the strategy."
         )
 
     def legend(self) -> str:
