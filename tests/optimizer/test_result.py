@@ -87,6 +87,14 @@ class TestFailures:
         others = ["no x1", "no x2", "float32", "float64"]  # numbers in names say something
         assert after([*others, *same]).failures == {same[0]: 3, **dict.fromkeys(others, 1)}
 
+    def test_time_outs_are_counted_by_the_time_they_had(self) -> None:
+        late = [f"Stopped after {moment} (trial_timeout=1)." for moment in ("4.5 seconds", "1.01 seconds", "2 minutes")]
+        still = "Still running after 1.5 seconds (trial_timeout=1)."
+        assert after([*late, still]).failures == {
+            "Stopped at trial_timeout=1.": 3,
+            "Still running at trial_timeout=1.": 1,
+        }
+
     def test_none_is_none(self) -> None:
         result = after([None, None])
         assert (result.failures, result.message) == ({}, "Over.")

@@ -63,9 +63,10 @@ class StrategyComparison:
         spec = self._records[0].spec
         makespan = median(record.makespan for record in self._records)
         utilization = median(record.utilization for record in self._records)
+        workers = so_many(spec.workers, "worker")
         return (
-            f"{so_many(spec.workers, 'worker')}, job times {escape(spec.law)}: makespan {makespan:.3g} virtual "
-            f"seconds, utilization {utilization:.0%}, whatever the strategy."
+            f"{workers}, job times {escape(spec.law)}: makespan {makespan:.3g} virtual seconds, "
+            f"utilization {utilization:.0%}, whatever the strategy."
         )
 
     def legend(self) -> str:
