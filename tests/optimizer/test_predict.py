@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from threading import Event, Thread
 from typing import Any
 
@@ -14,6 +15,7 @@ from scipy.special import ndtr
 from aegisbo.errors import InvalidInput, NoModel, TrialError
 from aegisbo.gp.output_transform import SoftScale
 from aegisbo.optimizer import Optimizer, Trial
+from aegisbo.optimizer.explanation import Explanation
 from aegisbo.space import Choice, Int, Real
 from aegisbo.strategies import Aegis
 
@@ -293,6 +295,19 @@ class TestExplain:
         assert optimizer.explain(trial) == optimizer.explain(7)
         assert optimizer.explain(9).trial.state == "pending"
         assert optimizer.explain(trial.params).trial is None
+
+    @pytest.mark.parametrize(
+        ("guard", "words"),
+        [
+            ("next", "the next choice of the same move"),
+            ("pareto", "a choice of the move pareto"),
+            ("random", "a random point"),
+        ],
+    )
+    def test_what_was_taken_instead_of_a_known_point_is_said_in_words(self, guard: str, words: str) -> None:
+        trial = replace(driven(1).trials[0], note={"move": "exploit", "guard": guard})
+        said = f"chosen: by the move exploit, instead of a point that was known already ({words})"
+        assert said in repr(Explanation(trial.params, trial))
 
     def test_every_line_is_as_it_should_be(self) -> None:
         optimizer = driven(8, lambda trial: loss(**trial.params), space=MIXED)

@@ -75,7 +75,7 @@ class Explanation:
     def _chosen(self, note: Mapping[str, Any]) -> str:
         said = [f"by the move {note.get('move', 'unknown')}"]
         if "guard" in note:
-            said.append(f"replaced by the guard ({note['guard']})")
+            said.append(f"instead of a point that was known already ({_instead(note['guard'])})")
         mean, std = (as_number(note.get(name)) for name in ("mean", "std"))
         if mean is not None and std is not None:
             said.append(f"when {mean:.6g} ± {std:.3g} was predicted there")
@@ -87,6 +87,12 @@ class Explanation:
         if self.behind is not None:
             said.append("1 result behind" if self.behind == 1 else f"{self.behind} results behind")
         return ", ".join(said)
+
+
+def _instead(guard: object) -> str:
+    """What was taken because the first choice was evaluated, or being evaluated, already; see `avoid_duplicates`."""
+    other = "a random point" if guard == "random" else f"a choice of the move {guard}"
+    return "the next choice of the same move" if guard == "next" else other
 
 
 def _told(trial: Trial | None) -> str:

@@ -70,8 +70,8 @@ function drawDecision() {
 function decisionFacts(study, front, k) {
   const t = study.trials;
   const { meaning } = moveStyle(front.move);
-  const rows = [["move", meaning ? `${front.move}: ${meaning}` : front.move], ["replaced by the guard with", t.guard[k]], ["predicted", `${number(t.mean[k])} ± ${number(t.std[k], 3)}`], ["measured since", t.value[k] ?? t.state[k]],
-    ["best value then", front.best], ["results known", t.known[k]], ["results that had come in, but were not known", t.behind[k]], ["points under evaluation", front.pending.map(([n]) => n).join(", ") || "none"],
+  const rows = [["move", meaning ? `${front.move}: ${meaning}` : front.move], ["instead of a point that was known", instead(t.guard[k])], ["predicted", `${number(t.mean[k])} ± ${number(t.std[k], 3)}`], ["measured since", t.value[k] ?? t.state[k]],
+    ["best value then", front.best], ["results known", t.known[k]], ["results that had come in, but were not known", t.behind[k]], ["trials under evaluation", front.pending.map(([n]) => `trial ${n}`).join(", ") || "none"],
     ["seconds to choose", t.choosing[k]], ...study.parameters.map((parameter, p) => [parameter.name, t.params[p][k]])];
   return [h("h3", {}, `Trial ${front.number}`), h("div", { class: "scroll" }, plainTable(["what", "value"], rows.filter(([, value]) => value != null).map(([name, value]) => [name, number(value, 6)])))];
 }

@@ -49,6 +49,11 @@ function moment(seconds) {
   return new Date(1000 * seconds).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 }
 
+// What was taken because the first choice was evaluated, or being evaluated, already; the guard's word for it is short.
+function instead(guard) {
+  return guard == null ? null : guard === "next" ? "the next choice of the same move" : guard === "random" ? "a random point" : `a choice of the move ${guard}`;
+}
+
 function quantile(sorted, share) {
   return sorted[Math.min(Math.floor(share * sorted.length), sorted.length - 1)];
 }

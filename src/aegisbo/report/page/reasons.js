@@ -18,7 +18,7 @@ function reasonsSection() {
       const rings = t.number.filter((n) => improved.has(n)).map((n) => SHAPES.circle(round(x(n)), round(y(t.move[study.place.get(n)])), 6.5));
       chart.svg.append(s("path", { class: "won", d: rings.join("") }));
     },
-    table: () => ({ heads: ["trial", "move", "replaced by the guard", "mean then", "std then", "seconds to choose"], rows: view.study.trials.number.map((n, k) => [n, view.study.trials.move[k], view.study.trials.guard[k] ?? "", view.study.trials.mean[k], view.study.trials.std[k], view.study.trials.choosing[k]]) }),
+    table: () => ({ heads: ["trial", "move", "instead of a known point", "mean then", "std then", "seconds to choose"], rows: view.study.trials.number.map((n, k) => [n, view.study.trials.move[k], instead(view.study.trials.guard[k]) ?? "", view.study.trials.mean[k], view.study.trials.std[k], view.study.trials.choosing[k]]) }),
   });
   const gains = new Chart({
     id: "yields", title: "What each kind of move has brought", wide: "half", height: 220, margin: { top: 8, right: 120, bottom: 40, left: 84 },

@@ -75,7 +75,7 @@ function fillTrial() {
   if (k == null) return;
   const t = study.trials, text = (index) => study.texts[index];
   const facts = [["state", t.state[k]], ["value", t.value[k]],
-    ...study.measured.map((name, m) => [name, t.measured[m][k]]), ["breaks", t.broken[k]], ["reason", text(t.reason[k])], ["move", t.move[k]], ["replaced by", t.guard[k]],
+    ...study.measured.map((name, m) => [name, t.measured[m][k]]), ["breaks", t.broken[k]], ["reason", text(t.reason[k])], ["move", t.move[k]], ["instead of a known point", instead(t.guard[k])],
     ["predicted", t.mean[k] == null ? null : `${number(t.mean[k])} ± ${number(t.std[k], 3)}`],
     ["results known", t.known[k]], ["results behind", t.behind[k]], ["under evaluation", t.pending[k]], ["chosen in", t.choosing[k] == null ? null : duration(t.choosing[k])],
     ["took", t.seconds[k] == null ? null : duration(t.seconds[k])], ["worker", t.worker[k] == null ? null : t.worker[k] + 1]];
