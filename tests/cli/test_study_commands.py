@@ -226,7 +226,27 @@ def test_the_end_of_a_run_tells_failures_by_reason_and_what_to_type_next(folder:
     assert shown[place + 1] == f"       {count} x ValueError: too far"
     assert shown[-2].startswith("next   aegisbo show run.db --failed ")
     assert shown[-1].startswith("       aegisbo retry run.db ")
-    assert lines()[-1].startswith("next   --executor serial shows the traceback")
+    kept = "--study FILE keeps what they printed, and their tracebacks"
+    assert lines()[-1] == f"next   --raise-errors shows the traceback of the first failure; {kept}"
+    common = ("--space", "space.toml", "--command", "false", "--budget", "1", "--strategy", "random", "--workers", "1")
+    advice = call("minimize", *common, code=3).splitlines()[-1]
+    assert advice == f"next   --executor serial shows the traceback of the first failure; {kept}"
+
+
+def test_what_was_given_already_is_not_advised(folder: Path) -> None:
+    Path("nowhere.py").write_text("def f(**params):\n    return float('nan')\n")
+    common = ("--space", "space.toml", "--budget", "1", "--strategy", "random", "--executor", "serial")
+    shown = call("minimize", "nowhere:f", *common, code=3).splitlines()
+    assert shown[-1] == "next   --study FILE keeps what they printed, and their tracebacks"
+
+
+def test_the_log_of_a_run_that_failed_speaks_no_python(folder: Path) -> None:
+    common = ("--space", "space.toml", "--budget", "1", "--strategy", "random", "--executor", "serial")
+    arguments = ["minimize", "--command", "false", *common, "--no-raise-errors", "--study", "run.db"]
+    outcome = CliRunner().invoke(app, arguments)
+    assert "gave no value: 1 x ProgramFailed" in outcome.stderr
+    assert "executor=" not in outcome.output
+    assert "result." not in outcome.output
 
 
 def test_where_standard_error_is_no_terminal_a_run_writes_a_log(folder: Path) -> None:
@@ -237,7 +257,7 @@ def test_where_standard_error_is_no_terminal_a_run_writes_a_log(folder: Path) ->
 
     first, warning, *_, last = told()
     time = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d "
-    assert re.match(time + "Minimizing over 2 parameters with 1 workers", first)
+    assert re.match(time + "Minimizing over 2 parameters with 1 worker ", first)
     assert re.match(time + r"Trial \d+ gave no value: ValueError: too far", warning)
     assert re.match(
         time + r"The budget is spent\. \d+ of 20 evaluations gave no value: \d+ x ValueError: too far", last

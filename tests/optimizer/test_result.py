@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -115,8 +116,11 @@ class TestFailures:
         optimizer.fail(optimizer.ask(), "no licence")
         assert optimizer.result("Over.").message == "Over. 1 of 1 evaluations gave no value: 1 x no licence."
         optimizer.end(optimizer.ask(), Outcome("failed", reason="KeyError: 'a'", traceback="Traceback ..."))
-        remedy = 'executor="serial" raises the error, result.trials[1].traceback holds it'
-        assert remedy in optimizer.result("Over.").message
+        remedy = ' To see where: executor="serial" raises the error, result.trials[1].traceback holds it'
+        result = optimizer.result("Over.")
+        assert result.message == f"{result.summary}{remedy}."
+        shown = f"{remedy}, and `aegisbo show run.db --trial 1` shows it."
+        assert replace(result, study=Path("run.db")).message == f"{result.summary}{shown}"
         optimizer.tell(optimizer.ask(), 1.0)
         assert remedy not in optimizer.result("Over.").message
 

@@ -200,7 +200,9 @@ def minimize(
         limits=limit or (),
         anyway=anyway,
     )
-    report(result, study, Terminal(soft_wrap=True))
+    serial, lets_pass = executor == "serial", raise_errors is False
+    raising = ("--raise-errors" if lets_pass else "") if serial else "--executor serial"
+    report(result, study, Terminal(soft_wrap=True), raising)
     if not result.success:
         raise typer.Exit(NO_VALUE)
 
@@ -248,8 +250,15 @@ def _where(error: Exception) -> str:
     return f"{type(error).__name__}: {error}{place}"
 
 
-def report(result: Result, study: Path | None, console: Terminal) -> None:
-    """The end of a run, in a few lines."""
+def report(result: Result, study: Path | None, console: Terminal, raising: str = "") -> None:
+    """The end of a run, in a few lines.
+
+    Args:
+        result: of the run.
+        study: its file.
+        console: where to write.
+        raising: the option that would show the first exception as it is; empty if there is none, or it was given.
+    """
     from aegisbo.optimizer.failures import in_words
     from aegisbo.optimizer.trial import in_short
 
@@ -274,13 +283,14 @@ def report(result: Result, study: Path | None, console: Terminal) -> None:
     if study is not None:
         say(f"study  {study}")
     if failed:
-        say(_after_failures(study))
+        say(_after_failures(study, raising))
 
 
-def _after_failures(study: Path | None) -> str:
+def _after_failures(study: Path | None, raising: str) -> str:
     """What to type next."""
     if study is None:
-        return "next   --executor serial shows the traceback of the first failure; --study FILE keeps them all"
+        first = f"{raising} shows the traceback of the first failure; " if raising else ""
+        return f"next   {first}--study FILE keeps what they printed, and their tracebacks"
     return (
         f"next   aegisbo show {study} --failed   list them; --trial NUMBER shows one with its traceback and output\n"
         f"       aegisbo retry {study}           evaluate them again"

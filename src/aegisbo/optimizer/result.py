@@ -51,14 +51,19 @@ class Result:
 
     @property
     def message(self) -> str:
+        """Why it ends here, what went wrong on the way, and if all did, how to find out more."""
+        failed = sum(self.failures.values())
+        return f"{self.summary}{self._remedy()}" if failed and failed == self.nfev else self.summary
+
+    @property
+    def summary(self) -> str:
         """Why it ends here, and what went wrong on the way."""
         failures = self.failures
         failed = sum(failures.values())
         if not failed:
             return self.ending
         reasons = "; ".join(reason.rstrip(".") for reason in in_words(failures, REASONS))
-        said = f"{self.ending} {failed} of {self.nfev} evaluations gave no value: {reasons}."
-        return said if failed < self.nfev else f"{said}{self._remedy()}"
+        return f"{self.ending} {failed} of {self.nfev} evaluations gave no value: {reasons}."
 
     def predict(self, points: Any) -> Prediction:
         """What the model expects at points of your own, in your units; see `Optimizer.predict`.
@@ -139,10 +144,8 @@ class Result:
         number = next((trial.number for trial in self.trials if trial.traceback), None)
         if number is None:
             return ""
-        return (
-            f' To see where: executor="serial" raises the error, result.trials[{number}].traceback holds it, and '
-            f"for a study `aegisbo show FILE --trial {number}` shows it."
-        )
+        shown = "" if self.study is None else f", and `aegisbo show {self.study} --trial {number}` shows it"
+        return f' To see where: executor="serial" raises the error, result.trials[{number}].traceback holds it{shown}.'
 
     def _lines(self) -> dict[str, Any]:
         states = Counter(trial.state for trial in self.trials)

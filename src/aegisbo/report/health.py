@@ -122,7 +122,7 @@ def _workers(record: Record, model: Model | None) -> Iterator[Finding]:
     who = f"The {count} workers" if count > 1 else "The worker"
     text = f"{who} evaluated for {time.utilization:.0%} of the time" + (f"; {waited}." if waited else ".")
     remedies = {
-        "suggestion": "Evaluations are short beside a choice: ahead=1 chooses the next point while all workers are busy, "
+        "suggestion": "Evaluations are short beside a choice: ahead=1 chooses the next point while all are busy, "
         'preset="modern" chooses faster; or put several evaluations into one.',
         "pool": 'Evaluations are short beside sending them: put several into one, or try executor="threads".',
         "nothing": "At the end there is less left to do than there are workers: a longer run uses them better.",

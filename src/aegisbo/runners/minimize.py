@@ -214,7 +214,7 @@ def minimize(
         )
         book.closed(record.message, [asdict(idle) for idle in record.idle])
     result = replace(optimizer.result(record.message), idle=record.idle_shares, study=book.path)
-    logger.info(result.message)
+    logger.info(result.summary)
     return result
 
 

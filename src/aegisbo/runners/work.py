@@ -133,7 +133,7 @@ def work(
         shared.leave(record.message, [asdict(idle) for idle in record.idle])
     whole = optimizer_after(read_events(shared.path))  # others may have gone on since
     result = replace(whole.result(record.message), idle=record.idle_shares, study=shared.path)
-    logger.info(result.message)
+    logger.info(result.summary)
     return result
 
 

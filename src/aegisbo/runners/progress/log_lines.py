@@ -53,13 +53,13 @@ def beginning(optimizer: Optimizer, pool: Pool, budget: int, study: str | os.Pat
 def first_failure(trial: Trial, reason: str, study: str | os.PathLike[str] | None) -> str:
     """What to know of the first evaluation that went wrong; of the others there are counts."""
     what = "lost its worker" if trial.state == "pending" else "gave no value"
-    more = ""
+    more = " (result.failures)"
     if study:
         more = f"; `aegisbo show {study} --trial {trial.number}` says more"
     elif trial.traceback:
-        more = f"; result.trials[{trial.number}].traceback says more"
+        more += f"; result.trials[{trial.number}].traceback says more"
     values = cut(in_short(trial.params), WIDTH)
     return (
         f"Trial {trial.number} {what}: {cut(reason, WIDTH).rstrip('.')}. Its parameters: {values}. "
-        f"Further failures are only counted (result.failures){more}."
+        f"Further failures are only counted{more}."
     )
