@@ -16,6 +16,7 @@ from aegisbo.errors import InvalidInput, NoModel, TrialError
 from aegisbo.gp.output_transform import SoftScale
 from aegisbo.optimizer import Optimizer, Trial
 from aegisbo.optimizer.explanation import Explanation
+from aegisbo.optimizer.prediction import Prediction
 from aegisbo.space import Choice, Int, Real
 from aegisbo.strategies import Aegis
 
@@ -364,3 +365,12 @@ def test_a_prediction_shows_itself_in_short() -> None:
     assert lines[3] == (
         f"{one.mean:.6g} ± {one.std:.3g} (95 %: {one.low:.6g} to {one.high:.6g}), chance to improve {one.chance:.1%}"
     )
+
+
+def test_a_printed_prediction_tells_the_chances_that_are_not_certain() -> None:
+    sure = Prediction(1.0, 0.5, 0.0, 2.0, 0.25, 1.0)
+    assert str(sure) == "1 ± 0.5 (95 %: 0 to 2)"
+    assert repr(sure) == f"{sure}, chance to improve 25.0%"
+    risky = replace(sure, success=0.5, feasible=0.125)
+    assert str(risky) == "1 ± 0.5 (95 %: 0 to 2), chance to succeed 50.0%, to keep the limits 12.5%"
+    assert repr(risky) == f"{sure}, chance to improve 25.0%, to succeed 50.0%, to keep the limits 12.5%"

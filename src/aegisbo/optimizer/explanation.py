@@ -57,7 +57,7 @@ class Explanation:
         if self.prediction is None:
             yield "prediction", self.remark
             return
-        yield "prediction", str(self.prediction)
+        yield "prediction", self.prediction.band
         if self.trial is None or self.trial.value is None:
             yield "chance", f"{self.prediction.chance:.1%} to be better than the best so far, {_told(self.best)}"
             if self.prediction.success < 1.0:

@@ -40,12 +40,17 @@ class Prediction:
     def __str__(self) -> str:
         if np.ndim(self.mean):
             return "\n".join(str(self.at(k)) for k in range(len(self.mean)))
+        return f"{self.band}{_chances(self)}"
+
+    @property
+    def band(self) -> str:
+        """The value that is expected at one point, and how far off it may be."""
         return f"{self.mean:.6g} ± {self.std:.3g} (95 %: {self.low:.6g} to {self.high:.6g})"
 
     def __repr__(self) -> str:
         count = len(np.atleast_1d(self.mean))
         points = [self.at(k) for k in range(min(count, SHOWN))]
-        lines = [f"{point}, chance to improve {point.chance:.1%}{_risk(point)}" for point in points]
+        lines = [f"{point.band}{_chances(point, improve=point.chance)}" for point in points]
         return "\n".join([*lines, *([f"... and {count - SHOWN} more"] if count > SHOWN else [])])
 
 
@@ -66,6 +71,8 @@ def _chance(chance: Chance | None, Z: Array) -> Array:
     return np.ones(len(Z)) if chance is None else np.exp(chance.log_value(Z))
 
 
-def _risk(point: Prediction) -> str:
-    told = {"to succeed": point.success, "to keep the limits": point.feasible}
-    return "".join(f", {what} {chance:.1%}" for what, chance in told.items() if chance != 1.0)
+def _chances(point: Prediction, **others: float) -> str:
+    """Some chances, and those of a value and of keeping the limits where these are not certain."""
+    risks = {"succeed": point.success, "keep the limits": point.feasible}
+    told = others | {what: chance for what, chance in risks.items() if chance != 1.0}
+    return f", chance {', '.join(f'to {what} {chance:.1%}' for what, chance in told.items())}" if told else ""
