@@ -13,7 +13,7 @@ import aegisbo
 try:
     from distributed import Client, LocalCluster
 except ImportError:
-    sys.exit("This example needs Dask: pip install 'aegisbo[dask]'")
+    sys.exit("This example needs Dask: pip install '.[dask]'")
 
 
 def simulation(x):

@@ -17,7 +17,7 @@ try:
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend
 except ImportError:
-    sys.exit("This example needs Optuna: pip install 'aegisbo[optuna]'")
+    sys.exit("This example needs Optuna: pip install '.[optuna]'")
 
 PROCESSES, TRIALS_EACH = 4, 12
 

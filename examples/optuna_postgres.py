@@ -1,6 +1,6 @@
 """Several processes share a study in a PostgreSQL database, which this script starts, and stops when it ends.
 
-    apt install postgresql && pip install 'aegisbo[optuna]' 'psycopg[binary]'
+    apt install postgresql && pip install '.[optuna]' 'psycopg[binary]'
     python examples/optuna_postgres.py
 
 Root may not run the server, so for root it runs as the user `postgres`, whom Debian's package brings along.
@@ -24,7 +24,7 @@ try:
     import optuna
     import psycopg  # noqa: F401 - which SQLAlchemy, that comes with Optuna, connects by
 except ImportError:
-    sys.exit("This example needs Optuna and psycopg: pip install 'aegisbo[optuna]' 'psycopg[binary]'")
+    sys.exit("This example needs Optuna and psycopg: pip install '.[optuna]' 'psycopg[binary]'")
 
 PROCESSES, TRIALS_EACH = 3, 12
 

@@ -17,7 +17,7 @@ try:
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC
 except ImportError:
-    sys.exit("This example needs Optuna and scikit-learn: pip install 'aegisbo[optuna]' scikit-learn")
+    sys.exit("This example needs Optuna and scikit-learn: pip install '.[optuna]' scikit-learn")
 
 X, y = load_breast_cancer(return_X_y=True)
 

@@ -14,7 +14,7 @@ import aegisbo
 try:
     import optuna
 except ImportError:
-    sys.exit("This example needs Optuna: pip install 'aegisbo[optuna]'")
+    sys.exit("This example needs Optuna: pip install '.[optuna]'")
 
 
 def objective(trial):

@@ -1,6 +1,6 @@
 """A pipeline of scikit-learn tuned in scikit-learn's own manner, two candidates at a time: half a minute.
 
-    pip install 'aegisbo[sklearn]'
+    pip install '.[sklearn]'
     python examples/sklearn_search.py
 
 What has been evaluated is in sklearn_search.db. Kill it and run it again: it goes on where it was.
@@ -20,7 +20,7 @@ try:
 
     from aegisbo.integrations import AegisSearchCV
 except ImportError:
-    sys.exit("This example needs scikit-learn: pip install 'aegisbo[sklearn]'")
+    sys.exit("This example needs scikit-learn: pip install '.[sklearn]'")
 
 SPACE = {
     "svc__kernel": ["linear", "rbf", "poly"],  # a list is choices
