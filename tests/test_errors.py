@@ -42,7 +42,7 @@ def test_a_name_like_no_other_is_answered_with_all_names_in_order() -> None:
 
 def test_a_missing_extra_names_the_command_that_brings_it() -> None:
     message = str(MissingExtra("The HTML report", "report"))
-    assert message == "The HTML report needs an optional package: pip install '.[report]' in a checkout of aegisbo"
+    assert message == "The HTML report needs an optional package: pip install 'aegisbo[report]'"
 
 
 @pytest.mark.parametrize("kind", [AegisError, InvalidInput, TrialError, SpaceExhausted])

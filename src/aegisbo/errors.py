@@ -57,9 +57,7 @@ class MissingExtra(AegisError, ImportError):
     """An optional dependency is not installed."""
 
     def __init__(self, feature: str, extra: str, package: str = "aegisbo") -> None:
-        # aegisbo itself is not on a package index yet.
-        what = f"'.[{extra}]' in a checkout of aegisbo" if package == "aegisbo" else f"'{package}[{extra}]'"
-        super().__init__(f"{feature} needs an optional package: pip install {what}")
+        super().__init__(f"{feature} needs an optional package: pip install '{package}[{extra}]'")
 
 
 class EvaluationFailed(AegisError):

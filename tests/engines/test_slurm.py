@@ -57,13 +57,13 @@ def test_settings_that_make_no_sense_are_refused(wrong: Any, message: str) -> No
 
 def test_submitit_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "submitit", None)
-    with pytest.raises(MissingExtra, match=r"SLURM needs an optional package: pip install '\.\[slurm\]'"):
+    with pytest.raises(MissingExtra, match=r"SLURM needs an optional package: pip install 'aegisbo\[slurm\]'"):
         minimize("slurm")
 
 
 def test_ray_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtra, match=r"Ray needs an optional package: pip install '\.\[ray\]'"):
+    with pytest.raises(MissingExtra, match=r"Ray needs an optional package: pip install 'aegisbo\[ray\]'"):
         minimize("ray")
 
 

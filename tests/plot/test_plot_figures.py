@@ -468,7 +468,7 @@ sys.modules["matplotlib"] = None
 try:
     aegisbo.load({str(study_file)!r}).plot()
 except aegisbo.AegisError as error:
-    assert str(error).endswith("pip install '.[plot]' in a checkout of aegisbo"), error
+    assert str(error).endswith("pip install 'aegisbo[plot]'"), error
 else:
     raise AssertionError
 """)

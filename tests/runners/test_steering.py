@@ -247,7 +247,7 @@ def test_what_workers_cannot_be_is_said_and_the_run_goes_on(tmp_path: Path, logg
     options: Any = {"workers": 1, "strategy": "random", "worker_env": devices}
     result = minimize(bowl, BOX, budget=4, study=other, callbacks=[at(1, lambda: change(other, workers=2))], **options)
     assert result.nfev == 4
-    assert any(text.startswith("The run goes on with 1 workers: IndexError") for _, text in logged)
+    assert any(text.startswith("The run goes on with 1 worker: IndexError") for _, text in logged)
 
 
 @pytest.mark.long

@@ -16,6 +16,8 @@ from aegisbo.study.export import all_names
 PREFIXES = ("param_", "measured_")
 NAME = (3, 8)  # letters from the beginning and the end of a name, if whole names do not fit
 CHOICE = 16  # cells for a value that is a text
+BROKEN = 8  # and for what a point breaks, if there is not even room for that
+MERGED = "parameters"  # the heading of all of them in one column
 REASON = 40  # cells, at most, for the reason why there is no value
 WANTED = 20  # cells, at least, if reasons are asked for
 READABLE = 10  # cells, at least, else there is none
@@ -33,16 +35,11 @@ def trial_table(rows: Sequence[Row], width: int, reasons: bool = False) -> Table
     there is room left, or before the parameters if `reasons` are wanted. What a point breaks is told if any breaks
     something.
     """
-    least = WANTED if reasons else 0
-    fixed = [
-        ("trial", [str(row["number"]) for row in rows]),
-        ("state", [str(row["state"]) for row in rows]),
-        ("seconds", ["" if row["seconds"] is None else f"{row['seconds']:.3g}" for row in rows]),
-        ("move", [printable(str(row["move"])) for row in rows]),
-        *([("breaks", [cut(row["breaks"], CHOICE) for row in rows])] if any(row.get("breaks") for row in rows) else []),
-        ("reason" if reasons else "value", [_value(row, least) for row in rows]),
-    ]
-    parameters = _parameters(rows, width - _width(fixed) - GAP)
+    for broken in (CHOICE, BROKEN, CHOICE):  # short only if that leaves room for all parameters
+        fixed = _fixed(rows, broken, reasons)
+        parameters = _parameters(rows, width - _width(fixed) - GAP)
+        if all(heading != MERGED for heading, _ in parameters):
+            break
     heading, _ = fixed.pop()
     room = width - _width([*fixed, *parameters]) - GAP
     fixed.insert(2, (heading, [_value(row, room) for row in rows]))
@@ -53,6 +50,19 @@ def trial_table(rows: Sequence[Row], width: int, reasons: bool = False) -> Table
     for line in zip(*(cells for _, cells in [*fixed, *parameters]), strict=True):
         table.add_row(*map(Text, line))
     return table
+
+
+def _fixed(rows: Sequence[Row], broken: int, reasons: bool) -> list[Column]:
+    """The columns that every table has, and what points break in so many cells if any breaks something."""
+    breaking = any(row.get("breaks") for row in rows)
+    return [
+        ("trial", [str(row["number"]) for row in rows]),
+        ("state", [str(row["state"]) for row in rows]),
+        ("seconds", ["" if row["seconds"] is None else f"{row['seconds']:.3g}" for row in rows]),
+        ("move", [printable(str(row["move"])) for row in rows]),
+        *([("breaks", [cut(row["breaks"], broken) for row in rows])] if breaking else []),
+        ("reason" if reasons else "value", [_value(row, WANTED if reasons else 0) for row in rows]),
+    ]
 
 
 def cut(text: str, cells: int) -> str:
@@ -76,7 +86,7 @@ def _parameters(rows: Sequence[Row], room: int) -> list[Column]:
         " ".join(f"{name}={cell}" for name, cell in zip(short, line, strict=True) if cell != ABSENT)
         for line in zip(*cells, strict=True)
     ]
-    return [("parameters", [cut(line, room) for line in lines])]
+    return [(MERGED, [cut(line, room) for line in lines])]
 
 
 def _width(columns: Sequence[Column]) -> int:
