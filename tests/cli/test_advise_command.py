@@ -53,6 +53,13 @@ def test_the_table_has_a_line_for_each_team(study_file: Path) -> None:
             assert cells.startswith(duration(forecast.time.median))
 
 
+def test_where_standard_error_is_no_terminal_it_says_at_once_what_is_simulated(study_file: Path) -> None:
+    outcome = CliRunner().invoke(app, ["advise", str(study_file), "--workers", "4", "--runs", "2"])
+    assert outcome.stderr.splitlines() == [
+        "Simulating 8 runs, which may take minutes of processor time (--jobs shares it out) ..."
+    ]  # two teams and their batches, twice each
+
+
 def test_runs_that_gave_up_are_told(study_file: Path) -> None:
     output = printed(str(study_file), "--workers", "2", "--runs", "1", "--target", "-99")
     assert "To reach -99 (learned from 12 evaluations)" in output

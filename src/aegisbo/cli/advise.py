@@ -90,9 +90,12 @@ def _drawing_into(file: Path) -> Callable[[Advice], None]:
 
 
 def _with_a_bar(reached: Iterator[tuple[float, float]], total: int) -> Iterable[tuple[float, float]]:
+    """Say how far it is on a terminal; elsewhere, what keeps whoever waits."""
     from rich.progress import track
 
-    console = Console(stderr=True)
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    if not console.is_terminal:
+        console.print(f"Simulating {total} runs, which may take minutes of processor time (--jobs shares it out) ...")
     return track(reached, "Simulating", total, console=console, transient=True, disable=not console.is_terminal)
 
 
