@@ -209,6 +209,7 @@ def test_the_page_of_results_tells_how_often_the_best_of_2009_was_reached(
 def test_the_page_of_results_tells_the_areas_of_all_groups(benchmark: ModuleType, d: int) -> None:
     curves = import_module("regret_curves")
     mine = [row for row in rows("bbob.csv") if row["seed"] == "0" and row["problem"].endswith(f"-d{d}")]
+    mine = [row for row in mine if not (d == 10 and row["method"] == "optuna-gp")]  # which has run on some instances
     found = curves.curves([benchmark.Outcome(**{**row, "seed": 0}) for row in mine], curves.absolute_targets)
     page = (ROOT / "docs" / "results.md").read_text("utf-8")
     assert len(found) == 5
@@ -219,6 +220,23 @@ def test_the_page_of_results_tells_the_areas_of_all_groups(benchmark: ModuleType
         methods = ("aegis/adaptive", "cmaes", "optuna-tpe", "optuna-gp", "best of 2009")
         cells = " | ".join(told.get(method, "") for method in methods)
         assert f"| {group.replace('d=', 'd = ').replace(' d', ', d')} | {len(needs['cmaes']) // 51} | {cells} |" in page
+
+
+def test_the_page_of_results_tells_of_the_gp_in_ten_dimensions(benchmark: ModuleType) -> None:
+    curves = import_module("regret_curves")
+    page = (ROOT / "docs" / "results.md").read_text("utf-8")
+    runs = [row for row in rows("bbob.csv") if row["problem"].endswith("-d10")]
+    theirs = {row["problem"]: float(row["regret"]) for row in runs if row["method"] == "optuna-gp"}
+    ours = {row["problem"]: float(row["regret"]) for row in runs if row["method"] == "aegis/adaptive"}
+    pairs = [(max(ours[name], 1e-9), max(regret, 1e-9)) for name, regret in theirs.items()]
+    better, worse = sum(mine < other for mine, other in pairs), sum(mine > other for mine, other in pairs)
+    assert f"better in {better} and worse in {worse} of its {len(pairs)} runs" in " ".join(page.split())
+    same = [benchmark.Outcome(**{**row, "seed": 0}) for row in runs if row["problem"] in theirs]
+    for group, needs in curves.curves(same, curves.absolute_targets).items():
+        methods = ("aegis/adaptive", "optuna-gp")
+        cells = [f"{curves.area(needs[each], 400):.3f} ({curves.share(needs[each], 400):.2f})" for each in methods]
+        name = group.removesuffix(" d=10")
+        assert f"| {name} | {len(needs['optuna-gp']) // 51} | {' | '.join(cells)} |" in page
 
 
 @pytest.mark.long
