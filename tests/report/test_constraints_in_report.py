@@ -56,6 +56,7 @@ def test_the_page_is_told_no_number_where_points_are_forbidden(optimizer: Optimi
         for part in ("mean", "low", "high"):
             assert [number is not None for number in cut[part]] == may
     pair = next(each for each in facts["contours"] if {each["x"], each["y"]} == {"a", "b"})
+    assert set(pair) == {"x", "y", "x_values", "y_values", "mean"}
     for y, row in zip(pair["y_values"], pair["mean"], strict=True):
         points = [{**best.params, pair["x"]: x, pair["y"]: y} for x in pair["x_values"]]
         assert [number is not None for number in row] == [allowed(**point) for point in points]

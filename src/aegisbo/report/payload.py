@@ -214,8 +214,8 @@ def _slice(each: Slice) -> dict[str, Any]:
 
 
 def _contour(each: Contour) -> dict[str, Any]:
-    facts = asdict(each)
-    return {**facts, "mean": _cut(each.mean, facts.pop("allowed"))}
+    axes = {name: getattr(each, name) for name in ("x", "y", "x_values", "y_values")}
+    return {**axes, "mean": _cut(each.mean, each.allowed)}
 
 
 def _cut(numbers: Array, allowed: Mask) -> Array:
