@@ -31,7 +31,8 @@ def said_by(page: str, folder: Path) -> str:
     """What the blocks of a page say, each a program of its own, in order, in one folder.
 
     A block that a line such as `run.py`: leads to is written into that file; only a script of the shell is run, too.
-    Every line of a ```text block must have been said before, with other numbers perhaps; ... stands for anything.
+    Every line of a ```text block must have been said before, with other numbers or by another move perhaps; ... stands
+    for anything.
     """
     said = ""
     for name, kind, block in PIECE.findall(DOCS.joinpath(page).read_text("utf-8")):
@@ -47,8 +48,8 @@ def said_by(page: str, folder: Path) -> str:
 
 
 def _pattern(line: str) -> str:
-    """What a line looks like whatever its numbers are."""
-    words = re.split(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", line)
+    """What a line looks like whatever its numbers are, and by whatever move a point was chosen."""
+    words = re.split(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.sub(r"(?<=by the move )\w+", "...", line))
     return r"-?[\d.e+-]+".join(re.escape(word).replace(re.escape("..."), ".*") for word in words)
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from shlex import split
 
 import pytest
 
@@ -93,7 +94,7 @@ def test_the_package_is_found_and_used_from_python(installed: Path) -> None:
 def test_the_commands_of_the_page_work(installed: Path) -> None:
     (block,) = re.findall(r"```\n(pip install \./aegisbo-toy\n.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     printed = {
-        command.split()[1]: call(installed, "-c", "from aegisbo.cli import main; main()", *command.split()[1:])
+        split(command)[1]: call(installed, "-c", "from aegisbo.cli import main; main()", *split(command)[1:])
         for command in block.splitlines()
         if command.startswith("aegisbo ")
     }
