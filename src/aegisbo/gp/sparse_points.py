@@ -1,4 +1,4 @@
-"""Points of which nearly all coordinates are 0: those of a choice with a hundred values or more.
+"""Points of which nearly all coordinates are 0: those of a choice with dozens of values or more.
 
 Distances, angles and main effects are sums over the coordinates. Where all coordinates are 0 they are known, so only
 the few others are looked at: a point then costs the same however many values a choice has.

@@ -21,7 +21,6 @@ from aegisbo.report.reasons import COVERED, Prediction
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.designs import sobol
 from aegisbo.space import Params, Space
-from aegisbo.space.constraints import Constraints
 from aegisbo.space.sweep import sweep
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.belief import Belief, Surrogate
@@ -149,7 +148,7 @@ class Model:
 
     def _slice(self, name: str, params: Params) -> Slice:
         values, U = self._along(name, params, SLICE)
-        return Slice(name, values, self.at(U), self._allowed(U))
+        return Slice(name, values, self.at(U), self.space.keeps_constraints(U))
 
     def contour(self, x: str, y: str, params: Params, count: int = CONTOUR) -> Contour:
         """The mean over two parameters, all others as at `params`, with at most so many values of each."""
@@ -159,13 +158,9 @@ class Model:
         with one_blas_thread():
             mean = by_blocks(self.belief.gp.mean, U)
         shape = len(y_values), len(x_values)
-        return Contour(x, y, x_values, y_values, self.measured(mean).reshape(shape), self._allowed(U).reshape(shape))
-
-    def _allowed(self, U: Array) -> Mask:  # (m, width) -> (m,)
-        """Which points keep the constraints, as far as these are here."""
-        cube = self.space.cube
-        here = cube.rules.here if isinstance(cube.rules, Constraints) else None
-        return here.allow(U, cube.active(U)) if here is not None and here.rules else np.full(len(U), True)
+        return Contour(
+            x, y, x_values, y_values, self.measured(mean).reshape(shape), self.space.keeps_constraints(U).reshape(shape)
+        )
 
     def contours(self, params: Params) -> tuple[Contour, ...]:
         """The mean over every pair of the most important parameters."""

@@ -32,9 +32,8 @@ class Function:
     call: Callable[..., bool] | None = field(compare=False, repr=False)  # None: it is not here
     names: tuple[str, ...] = field(compare=False, repr=False)  # of the parameters that it needs
     passed: tuple[str, ...] = field(compare=False, repr=False)  # and of those that it is given where they are there
-    form: Callable[[list[Any]], Any] | None = field(
-        default=None, compare=False, repr=False
-    )  # of all values; None: names
+    # What it is given at once, made of all values, as the objective is; None: it takes them by name.
+    form: Callable[[list[Any]], Any] | None = field(default=None, compare=False, repr=False)
 
     @property
     def text(self) -> str:

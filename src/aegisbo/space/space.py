@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from aegisbo.arrays import Array, as_vector, frozen
+from aegisbo.arrays import Array, Mask, as_vector, frozen
 from aegisbo.errors import InvalidInput
 from aegisbo.space.branches import Branches
 from aegisbo.space.conditions import branches_of, in_words
@@ -122,6 +122,13 @@ class Space:
         """The constraints that values break which have been checked, as far as these are here."""
         rules = self.cube.rules
         return rules.here.broken_by(params) if isinstance(rules, Constraints) else []
+
+    def keeps_constraints(self, Z: Array) -> Mask:  # (m, width) -> (m,)
+        """Which points of the cube keep the constraints, as far as these are here."""
+        rules = self.cube.rules
+        if not isinstance(rules, Constraints) or not rules.here.rules:
+            return np.full(len(Z), True)
+        return rules.here.allow(Z, self.cube.active(Z))
 
     def require_allowed(self, params: Params) -> None:
         """Refuse values, which have been checked, that break a constraint.
