@@ -146,3 +146,37 @@ def test_equal_results_of_two_methods_are_told_apart_as_the_published_code_did()
     runs = {run: 1.5**run for run in range(11)}
     levels = {of("Ackley5", each, preset="reference"): runs for each in ("aegis", "aegis:epsilon=slower")}
     assert table_of(levels, preset="reference").marks["aegis:epsilon=slower", "Ackley5"] is Mark.WORSE
+
+
+def test_a_method_of_another_preset_is_compared_like_the_others() -> None:
+    """AEGiS of `adaptive` at half of the regret: the best everywhere, and AEGiS of `paper` is so no more."""
+    better = {
+        replace(cell, preset="adaptive"): {run: level / 2 for run, level in runs.items()}
+        for cell, runs in full().items()
+        if cell.strategy == "aegis"
+    }
+    plain = table_of(full())
+    table = plain.beside("aegis", table_of(full() | better, preset="adaptive"))
+    assert table.strategies == (*plain.strategies, "AEGiS (adaptive)")
+    assert table.guests == {"AEGiS (adaptive)": "adaptive"}
+    assert table.on("Branin")["AEGiS (adaptive)"].tolist() == pytest.approx(
+        [level / 2 for level in plain.on("Branin")["aegis"]]
+    )
+    assert table.counts["AEGiS (adaptive)"] == 14, "on Ackley10 half of 3 is more than 1"
+    assert table.counts["aegis"] == 0 < plain.counts["aegis"]
+
+
+def test_some_methods_of_a_table_are_counted_among_themselves() -> None:
+    levels = full()
+    for problem in names():
+        del levels[of(problem, "aegis:epsilon=slower")]
+    table = table_of(levels)
+    assert table.complete == ("Branin", "Eggholder", "GoldsteinPrice", "SixHumpCamel", "Hartmann3")
+    part = table.only(["aegis", "aegis:epsilon=faster"])
+    assert part.complete == part.problems == names()
+    assert part.counts == {"aegis": 5 + 9, "aegis:epsilon=faster": 5 + 1}
+
+
+def test_methods_without_runs_are_known() -> None:
+    levels = {of("Ackley5", "aegis:epsilon=slower"): {0: 1.0}}
+    assert table_of(levels).run == ("aegis:epsilon=slower",)

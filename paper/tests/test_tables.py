@@ -55,6 +55,12 @@ def test_csv_holds_every_median_with_its_runs() -> None:
     assert {mark for strategy, mark in marks if strategy != "kriging-believer"} == {"best", "similar"}
 
 
+def test_csv_names_the_preset_of_each_method() -> None:
+    table = made().beside("aegis", made(preset="adaptive"))
+    presets = {row["strategy"]: row["preset"] for row in csv.DictReader(StringIO(render([table], [], "csv")))}
+    assert presets == dict.fromkeys(METHODS, "paper") | {"AEGiS (adaptive)": "adaptive"}
+
+
 def text_cells(text: str) -> dict[tuple[str, str], str]:
     """Every cell of the text by method and problem, with its mark."""
     cells = {}
@@ -85,6 +91,8 @@ def test_the_text_holds_what_the_csv_holds() -> None:
 
 
 def test_the_text_fits_eighty_columns_and_says_how_many_runs() -> None:
+    wide = render([made().beside("aegis", made(preset="adaptive"))], [], "text")
+    assert max(map(len, wide.splitlines())) <= 80
     text = render([made()], [], "text")
     assert max(map(len, text.splitlines())) <= 80
     flat = " ".join(text.split())

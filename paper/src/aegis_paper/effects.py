@@ -114,6 +114,11 @@ def problems() -> Sequence[str]:
     return tuple(dict.fromkeys(cell.problem for cell in load_plan(PLAN).cells()))
 
 
+def numbers_of_workers() -> Sequence[int]:
+    """Those of the plan."""
+    return tuple(dict.fromkeys(cell.workers for cell in load_plan(PLAN).cells()))
+
+
 def _effect(what: str, ratios: Ratios) -> Effect | None:
     if not ratios:
         return None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import pandas as pd
 
 from aegis_paper.plans import Plan
+from aegis_paper.published import paper_name
 from aegis_paper.records import Records
 from aegis_paper.reference.registry import REFERENCE
 from aegis_paper.runs import Cell, same_algorithm
@@ -51,6 +52,7 @@ class ScoreTable:
     preset: str
     budget: int
     scores: pd.DataFrame  # (runs, methods × problems), both in the order in which they are shown; NaN where not run
+    guests: Mapping[str, str] = field(default_factory=dict)  # the presets of methods that are not of this one
 
     @classmethod
     def read(cls, results: Results, plan: Plan, workers: int, preset: str) -> ScoreTable:
@@ -92,6 +94,22 @@ class ScoreTable:
         scores = pd.concat([rest, theirs], axis="columns").reindex(columns=self.scores.columns)
         return replace(self, scores=scores)
 
+    def beside(self, strategy: str, other: ScoreTable) -> ScoreTable:
+        """The same table, and one more method at its end: this one, from a table of another preset."""
+        name = f"{paper_name(strategy, self.study)} ({other.preset})"
+        theirs = other.scores.loc[:, [strategy]].rename(columns={strategy: name}, level="strategy")
+        scores = pd.concat([self.scores, theirs], axis="columns")
+        return replace(self, scores=scores, guests={**self.guests, name: other.preset})
+
+    def only(self, strategies: Sequence[str]) -> ScoreTable:
+        """The same table, of these methods alone."""
+        return replace(self, scores=self.scores.loc[:, [*strategies]])
+
+    @property
+    def run(self) -> tuple[str, ...]:
+        """The methods that have runs, in order."""
+        return tuple(self.summary.index.unique("strategy"))
+
     @cached_property
     def summary(self) -> pd.DataFrame:
         """The columns n, median and mad of what has been run, by strategy and problem."""
@@ -112,7 +130,8 @@ class ScoreTable:
 
     def _source(self, strategy: str, problem: str) -> Cell:
         """Whose runs these are: several methods share them where they are one algorithm."""
-        return same_algorithm(Cell(problem, strategy, self.preset, self.workers))
+        cell = Cell(problem, strategy, self.guests.get(strategy, self.preset), self.workers)
+        return cell if strategy in self.guests else same_algorithm(cell)
 
     @cached_property
     def complete(self) -> tuple[str, ...]:

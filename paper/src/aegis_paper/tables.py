@@ -16,7 +16,7 @@ from aegisbo.simulation.problems import dimension
 NOT_RUN = "–"
 SIGNS = {Mark.BEST: "*", Mark.EQUIVALENT: "~", Mark.WORSE: " "}
 TEXT_WIDTH = 80
-TEXT_COLUMNS = 3  # problems side by side
+TEXT_CELL = 21  # characters of a median, its MAD and a mark
 LATEX_COLUMNS = 5  # as in the paper
 MOST_LISTED = 3  # problems; more are counted
 MILESTONES = (25, 50, 75, 100, 150, 200)  # evaluations after which ranks are shown
@@ -50,11 +50,13 @@ def as_text(table: ScoreTable) -> str:
     names = [paper_name(strategy, table.study) for strategy in table.strategies]
     width = max(len("Method"), *map(len, names))
     lines = [*wrap(f"{title(table)}. {legend(table)} * best, ~ equivalent.", TEXT_WIDTH), ""]
-    for problems in _blocks(table.problems, TEXT_COLUMNS):
+    for problems in _blocks(table.problems, max(1, (TEXT_WIDTH - width) // (TEXT_CELL + 2))):
         rows = [["Method", *map(_heading, problems)], ["", *["median    MAD"] * len(problems)]]
         for strategy, name in zip(table.strategies, names, strict=True):
             rows.append([name, *(_text_cell(table, strategy, problem) for problem in problems)])
-        lines += ["  ".join([name.ljust(width), *(f"{each:^21}" for each in rest)]).rstrip() for name, *rest in rows]
+        lines += [
+            "  ".join([name.ljust(width), *(f"{each:^{TEXT_CELL}}" for each in rest)]).rstrip() for name, *rest in rows
+        ]
         lines.append("")
     return "\n".join([*lines, *(line for note in notes(table) for line in wrap(note, TEXT_WIDTH)), ""])
 
@@ -86,7 +88,8 @@ def _csv(parts: Iterable[pd.DataFrame]) -> str:
 
 def _lines(table: ScoreTable) -> pd.DataFrame:
     lines = table.summary.reset_index()
-    where = {"study": table.study, "workers": table.workers, "preset": table.preset}
+    presets = [table.guests.get(strategy, table.preset) for strategy in lines["strategy"]]
+    where = {"study": table.study, "workers": table.workers, "preset": presets}
     for place, (name, value) in enumerate(where.items()):
         lines.insert(place, name, value)
     lines.insert(lines.columns.get_loc("n"), "d", lines["problem"].map(dimension))

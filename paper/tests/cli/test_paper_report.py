@@ -19,6 +19,12 @@ from made_up import record
 from typer.testing import CliRunner
 
 LEVELS = {"aegis": 1e-3, "kriging-believer": 1e-5, "random": 1.0}  # final regrets on Branin
+OTHERS = (  # preset, workers, strategy and final regret on Branin
+    ("adaptive", 8, "aegis", 1e-9),
+    ("paper", 16, "aegis", 1e-3),
+    ("paper", 16, "ei", 4e-3),
+    ("factors:paths=tempered,pending=ignored", 16, "aegis", 2e-4),
+)
 RUNS = 8
 
 
@@ -65,6 +71,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Reader:
             scores = level * 1.05**run * np.linspace(30, 1, 200)
             cell = Cell("Branin", strategy, "paper", 8)
             records.add(record(scores, **asdict(cell), run=run), {})
+    for preset, workers, strategy, level in OTHERS:
+        for run in range(RUNS):
+            scores = level * 1.05**run * np.linspace(30, 1, 200)
+            records.add(record(scores, **asdict(Cell("Branin", strategy, preset, workers)), run=run), {})
     outcome = CliRunner().invoke(
         app, ["report", "--records", str(records.file), "-o", str(folder / "page.html")], catch_exceptions=False
     )
@@ -81,7 +91,8 @@ def test_every_claim_has_a_verdict(made: Reader) -> None:
 
 @pytest.mark.long
 def test_medians_are_those_of_the_runs_and_the_best_is_marked(made: Reader) -> None:
-    (found,) = [rows for rows in made.tables if rows[0][0][0] == "problem" and "KB" in [text for text, _ in rows[0]]]
+    of_methods = [rows for rows in made.tables if rows[0][0][0] == "problem" and rows[0][-1][0] == "AEGiS"]
+    found = next(rows for rows in of_methods if "KB" in [text for text, _ in rows[0]])
     methods = [text for text, _ in found[0]]
     (branin,) = [row for row in found if row[0][0] == "Branin"]
     median = 1e-5 * np.median(1.05 ** np.arange(RUNS))
@@ -89,6 +100,25 @@ def test_medians_are_those_of_the_runs_and_the_best_is_marked(made: Reader) -> N
     assert (text.split()[0], look) == (f"{median:.2e}", "best")
     assert branin[methods.index("AEGiS")][1] == ""
     assert branin[methods.index("LP")][0] == "–"
+
+
+@pytest.mark.long
+def test_what_a_user_has_today_stands_beside_the_papers_methods(made: Reader) -> None:
+    (found,) = [rows for rows in made.tables if "AEGiS (adaptive)" in [text for text, _ in rows[0]]]
+    methods = [text for text, _ in found[0]]
+    (branin,) = [row for row in found if row[0][0] == "Branin"]
+    looks = {method: look for method, (_, look) in zip(methods, branin, strict=True)}
+    assert looks["AEGiS (adaptive)"] == "best"
+    assert looks["KB"] == ""
+
+
+@pytest.mark.long
+def test_the_combinations_of_factors_stand_relative_to_the_papers(made: Reader) -> None:
+    tables = {rows[0][0][0]: [[text for text, _ in row] for row in rows] for rows in made.tables}
+    assert ["correct", "ignored", "1.00", "–"] in tables["paths"]
+    assert ["tempered", "ignored", "0.20", "–"] in tables["paths"]
+    (improvement,) = tables["instead of the paper's"][1:]
+    assert improvement == ["expected improvement instead of AEGiS", "8", "0", "8", "4.00", f"{2 / 2**8:.2g}"]
 
 
 @pytest.mark.long

@@ -195,6 +195,13 @@ def test_records_of_the_checkout_are_found_from_below(
     assert "5.93e-06" in call("table", "synthetic", "--preset", "reference")
 
 
+def test_aegis_of_another_preset_stands_beside_the_methods_of_a_table(file: Path) -> None:
+    text = call("table", "synthetic", "--beside", "reference", "--records", file)
+    rows = {line[:17].strip(): line[17:].split() for line in reversed(text.splitlines()) if line[:2] in ("AE", "KB")}
+    assert rows["AEGiS (reference)"[:17]][0] == f"*{5e-6 * np.median(1.05 ** np.arange(RUNS)):.2e}"
+    assert rows["AEGiS"][0] == f"{1e-3 * np.median(1.05 ** np.arange(RUNS)):.2e}"
+
+
 def test_without_records_it_is_said_how_to_make_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,6 +237,14 @@ def test_without_records_it_is_said_how_to_make_them(
         (("table", "factors"), "with preset paper: make them with `aegis-paper run factors --out FILE`"),
         (("table", "gamma", "--preset", "reference:paths"), "run gamma --preset reference:paths --out FILE`"),
         (("counts",), "lacks runs of plan synthetic with 8 workers: make them with `aegis-paper run"),
+        (("counts", "--preset", "papper"), "Unknown preset 'papper': did you mean 'paper'"),
+        (("cost", "--preset", "papper"), "Unknown preset 'papper': did you mean 'paper'"),
+        (("table", "synthetic", "--beside", "papper"), "Unknown preset 'papper': did you mean 'paper'"),
+        (
+            ("table", "synthetic", "--beside", "adaptive"),
+            "preset adaptive: make them with `aegis-paper run synthetic --methods aegis --preset adaptive --out FILE`",
+        ),
+        (("table", "gamma", "--workers", "16", "--beside", "adaptive"), "with `aegis-paper run gamma --out FILE`"),
         (("counts", "--workers", "5"), "no table of plan synthetic with 5 workers: choose 4, 8 or 16"),
         (("claims", "--format", "html"), "Unknown format 'html'"),
     ],
@@ -288,3 +303,11 @@ def test_verdicts_say_what_they_rest_on() -> None:
         "| **holds in part so far** | q = 8: yes; 5 of 6<br>q = 16: cannot be told; 3 of 6<br>not yet run: q = 4 |"
     )
     assert second.endswith("| **holds in part** | q = 8: yes; 5 of 6<br>q = 16: cannot be told; 3 of 6 |")
+
+
+def test_gamma_is_drawn_for_the_shares_that_were_tried(tmp_path: Path) -> None:
+    file = tmp_path / "records.sqlite"
+    for strategy, level in (("aegis-no-ts", 3.0), ("aegis", 1.0), ("aegis:gamma=0.7", 2.0)):
+        write(Records(file), Cell("Branin", strategy, "paper", 8), level, RUNS)
+    call("figure", "gamma", "-o", tmp_path / "gamma.svg", "--records", file)
+    assert "<svg" in (tmp_path / "gamma.svg").read_text()

@@ -47,6 +47,7 @@ RUN_EXAMPLES = """Examples:
 TABLE_EXAMPLES = """Examples:
 
 - `aegis-paper table synthetic --workers 8`
+- `aegis-paper table synthetic --workers 8 --beside adaptive`
 - `aegis-paper table ablation --format latex -o ablation.tex`
 - `aegis-paper table push --records my_records.sqlite`
 """
@@ -126,17 +127,20 @@ def table(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", dir_okay=False, help="Instead of the terminal.")
     ] = None,
+    beside: Annotated[
+        str | None, typer.Option(metavar="PRESET", help="One more method: AEGiS of another preset, as adaptive.")
+    ] = None,
     records: RecordsFile = None,
 ) -> None:
     """Print the tables of a plan: median and MAD of each method, the best and its equivalents marked.
 
-    Of plans on many instances of a problem, the average ranks are shown.
+    Of plans on many instances of a problem, the average ranks are shown, without `--beside`.
     """
     from aegis_paper.cli.selection import Selection, require_known
     from aegis_paper.tables import render
 
     require_known("format", format, ("text", "latex", "csv"))
-    selection = Selection.of(plan, preset, records, workers)
+    selection = Selection.of(plan, preset, records, workers, beside=beside)
     scores, ranks = selection.tables(), selection.rankings()
     if not scores and not ranks:
         raise selection.too_little()

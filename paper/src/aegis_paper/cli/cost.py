@@ -10,6 +10,7 @@ from rich.markup import escape
 from aegis_paper.cli.run import time_in_words
 from aegis_paper.cost import measured_seconds, projected, runs_of_the_paper
 from aegis_paper.records import Records
+from aegis_paper.runs import deviations_of
 from aegisbo.cli.tables import plain_table, short
 
 CLUSTER = 256  # cores
@@ -17,6 +18,7 @@ CLUSTER = 256  # cores
 
 def print_cost(records: Records, preset: str) -> None:
     """The table of costs, and the projection."""
+    deviations_of(preset)  # refuses an unknown name
     measured = measured_seconds(records, preset)
     paper = projected(runs_of_the_paper(), measured)
     by_dimension = measured.unstack("d")

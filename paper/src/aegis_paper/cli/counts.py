@@ -8,6 +8,7 @@ from rich.console import Console
 
 from aegis_paper.plans import load_plan
 from aegis_paper.published import FUNCTIONS, paper_name, published_counts
+from aegis_paper.runs import deviations_of
 from aegis_paper.scores import Results, ScoreTable
 from aegisbo.cli.tables import plain_table
 from aegisbo.errors import InvalidInput
@@ -17,6 +18,8 @@ STUDY = "synthetic"
 
 def print_counts(results: Results, workers: int, presets: Sequence[str], console: Console) -> None:
     """Published counts and ours: AEGiS with each of the presets, all other methods as the paper says."""
+    for preset in presets:
+        deviations_of(preset)  # refuses an unknown name
     published = published_counts(STUDY, workers)
     if not published:
         raise InvalidInput(f"The paper has no table of plan {STUDY} with {workers} workers: choose 4, 8 or 16.")

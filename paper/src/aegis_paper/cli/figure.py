@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from aegis_paper.cli.selection import Selection
@@ -21,11 +21,12 @@ def _convergence(selection: Selection, file: Path) -> None:
 
 
 def _summary(selection: Selection, file: Path) -> None:
-    draw_summary(_countable(selection), file)
+    draw_summary(_countable(selection, selection.tables()), file)
 
 
 def _gamma(selection: Selection, file: Path) -> None:
-    draw_gamma(_countable(selection), file)
+    tried = [table.only(table.run) for table in selection.tables() if len(table.run) > 1]  # not all eleven shares
+    draw_gamma(_countable(selection, tried), file)
 
 
 def _ranks(selection: Selection, file: Path) -> None:
@@ -45,13 +46,13 @@ FIGURES: dict[str, tuple[str, Callable[[Selection, Path], None]]] = {  # the pla
 }
 
 
-def _countable(selection: Selection) -> list[ScoreTable]:
+def _countable(selection: Selection, tables: Sequence[ScoreTable]) -> list[ScoreTable]:
     """The tables in which something can be counted: methods must have met, and not one set of runs itself."""
     _require_functions(selection)
-    tables = [table for table in selection.tables() if table.compared]
-    if not tables:
+    countable = [table for table in tables if table.compared]
+    if not countable:
         raise selection.too_little()
-    return tables
+    return countable
 
 
 def _require_functions(selection: Selection) -> None:

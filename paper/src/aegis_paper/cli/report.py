@@ -11,10 +11,13 @@ from aegis_paper.claim_rules import Evidence
 from aegis_paper.claims import CLAIMS, Judgement, judge
 from aegis_paper.cli.claims import NOTE, answers_of, missing_in, verdict_of
 from aegis_paper.cli.compare import LEGEND, differences, total
+from aegis_paper.cli.factors import CHANGE_HEADS, CHANGES, COMBINATION_HEADS, COMBINATIONS, change_row, combination_rows
 from aegis_paper.cli.figure import FIGURES
 from aegis_paper.cli.selection import Selection
 from aegis_paper.comparison import Pair, compare_all
 from aegis_paper.cost import measured_seconds, projected, runs_of_the_paper
+from aegis_paper.effects import PLAN as FACTORS
+from aegis_paper.effects import effects, grid, numbers_of_workers
 from aegis_paper.figures import draw_epsilon_decay
 from aegis_paper.page import Cell, Section, page, paragraph, picture, table, unfolded
 from aegis_paper.plans import load_plan, plan_names
@@ -24,6 +27,7 @@ from aegis_paper.scores import Results, ScoreTable
 from aegis_paper.statistics import Mark
 from aegis_paper.tables import NOT_RUN, legend, notes, number, rank_rows, rank_title, title
 from aegisbo.errors import InvalidInput
+from aegisbo.strategies.presets import DEFAULT_PRESET
 
 LOOKS = {Mark.BEST: "best", Mark.EQUIVALENT: "near", Mark.WORSE: ""}
 OF_THE_PAPER = ("paper", "reference")  # what the paper says, and what its code did
@@ -43,6 +47,8 @@ def report(results: Results) -> str:
     sections = [
         Section("claims", "Claims and verdicts", [*_claims(results)]),
         Section("agreement", "Published medians and ours", [*_agreement(results)]),
+        Section("decides", "What decides", [*_factors(results)]),
+        Section("today", "What a user gains today", [*_today(results)]),
         Section("figures", "Figures", [*_figures(results)]),
         Section("tables", "Tables", [*_tables(results)]),
         Section("ranks", "Average ranks", [*_ranks(results)]),
@@ -96,6 +102,25 @@ def _medians(pairs: Sequence[Pair]) -> str:
 def _median(pair: Pair, preset: str) -> str:
     ours = pair.ours.get(preset)
     return NOT_RUN if ours is None else f"{number(ours.median)} {ours.verdict}, n = {ours.n}"
+
+
+def _factors(results: Results) -> Iterator[str]:
+    found = {workers: effects(results, workers) for workers in numbers_of_workers()}
+    if not any(found.values()):
+        yield paragraph(f"Plan {FACTORS} has not been run.")
+    for workers, changes in found.items():
+        if changes:
+            yield table(CHANGE_HEADS, map(change_row, changes), CHANGES.format(workers))
+            yield table(COMBINATION_HEADS, combination_rows(grid(results, workers)), COMBINATIONS.format(workers))
+
+
+def _today(results: Results) -> Iterator[str]:
+    tables = Selection(load_plan("synthetic"), "paper", results, "synthetic", DEFAULT_PRESET).tables()
+    if not tables:
+        yield paragraph(f"AEGiS with the preset {DEFAULT_PRESET} has not been run on the fifteen functions.")
+    for scores in tables:
+        yield paragraph(f"{title(scores)}. The last method is aegisbo's default.")
+        yield _scores(scores) + "".join(paragraph(note, "muted") for note in notes(scores))
 
 
 def _figures(results: Results) -> Iterator[str]:

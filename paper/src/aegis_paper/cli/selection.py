@@ -15,6 +15,7 @@ from aegis_paper.scores import Curves, Results, ScoreTable
 from aegisbo.errors import InvalidInput, UnknownName
 
 IN_CHECKOUT = Path("paper") / "records.sqlite"
+AEGIS = "aegis"
 
 
 def results_in(file: Path | None) -> Results:
@@ -52,6 +53,7 @@ class Selection:
     preset: str
     results: Results
     name: str  # of the plan, or of its file, as `aegis-paper run` knows it
+    beside: str | None = None  # a preset whose AEGiS stands at the end of every table
 
     @classmethod
     def of(
@@ -61,13 +63,15 @@ class Selection:
         records: Path | None,
         workers: Sequence[int] | None = None,
         problems: Sequence[str] | None = None,
+        beside: str | None = None,
     ) -> Selection:
         """What the options of a command ask for: without a preset the plan's own, or the first of them."""
-        if preset is not None:
-            deviations_of(preset)  # refuses an unknown name
+        for named in (preset, beside):
+            if named is not None:
+                deviations_of(named)  # refuses an unknown name
         chosen = load_plan(plan).only({"workers": workers or [], "problems": words(problems)})
         chosen.one_setting()  # refuses to put side by side what is not alike
-        return cls(chosen, preset or chosen.presets[0], results_in(records), plan)
+        return cls(chosen, preset or chosen.presets[0], results_in(records), plan, beside)
 
     @property
     def workers(self) -> list[int]:
@@ -76,8 +80,14 @@ class Selection:
 
     def tables(self) -> list[ScoreTable]:
         """The tables of which something has been run, one per number of workers."""
-        tables = [ScoreTable.read(self.results, self.plan, each, self.preset) for each in self.workers]
-        return [table for table in tables if len(table.summary)]
+        tables = [table for table in self._read(self.preset) if len(table.summary)]
+        if self.beside is None:
+            return tables
+        others = {other.workers: other for other in self._read(self.beside) if AEGIS in other.run}
+        return [table.beside(AEGIS, others[table.workers]) for table in tables if table.workers in others]
+
+    def _read(self, preset: str) -> list[ScoreTable]:
+        return [ScoreTable.read(self.results, self.plan, each, preset) for each in self.workers]
 
     def rankings(self) -> list[Ranking]:
         """The average ranks that can be had, family by family."""
@@ -100,8 +110,12 @@ class Selection:
 
     def too_little(self) -> InvalidInput:
         """What to say if there is nothing to show."""
-        other = "" if self.preset in self.plan.presets else f" --preset {self.preset}"
+        guest = self.beside is not None and replace(self, beside=None).tables()
+        missing = self.beside if guest else self.preset
+        options = f" --methods {AEGIS}" if guest else ""
+        if missing not in self.plan.presets:
+            options += f" --preset {missing}"
         return InvalidInput(
-            f"{self.results.records.file} has too few runs of plan {self.plan.name} with preset {self.preset}: make "
-            f"them with `aegis-paper run {quote(self.name)}{other} --out FILE`."
+            f"{self.results.records.file} has too few runs of plan {self.plan.name} with preset {missing}: make "
+            f"them with `aegis-paper run {quote(self.name)}{options} --out FILE`."
         )
