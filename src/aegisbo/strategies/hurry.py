@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import log_ndtr
 
 from aegisbo.arrays import Array
 from aegisbo.errors import NoTime
@@ -14,9 +13,10 @@ from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.believer import believed_improvement
 from aegisbo.strategies.duplicates import DRAWS, is_taken
 from aegisbo.strategies.durations import Durations
-from aegisbo.strategies.expected_improvement import LOG_SQRT_2PI, improve
+from aegisbo.strategies.expected_improvement import improve
 from aegisbo.strategies.model_based import ModelBased
 from aegisbo.strategies.moves import anywhere
+from aegisbo.strategies.normal import log_cdf_and_slope
 
 SHARPEST = 0.05  # standard deviation of log seconds, so that the chance to be in time has a slope
 
@@ -33,9 +33,8 @@ class InTime:
         spread = max(self.durations.spread, SHARPEST)
         expected, gradient = self.durations.log_seconds(Z)
         z = (np.log(self.limit) - expected) / spread
-        value = log_ndtr(z)
-        slope = np.exp(-0.5 * z * z - LOG_SQRT_2PI - value) / spread  # φ/Φ
-        return value, -slope[:, None] * gradient
+        value, slope = log_cdf_and_slope(z)
+        return value, -(slope / spread)[:, None] * gradient
 
 
 def in_time(suggestion: Suggestion, strategy: Strategy | None, evidence: Evidence, rng: Generator) -> Suggestion:

@@ -10,10 +10,9 @@ from scipy.special import log_ndtr
 from aegisbo.arrays import Array, Floats
 from aegisbo.gp.posterior import GP
 from aegisbo.strategies.chance import Chance
+from aegisbo.strategies.normal import log_cdf_and_slope
 
 SHARPEST = 1e-3  # standard deviation, in those of what is measured, so that the chance has a slope
-FAR = -1e6  # standard deviations below a limit
-LOG_SQRT_2PI = 0.5 * float(np.log(2.0 * np.pi))
 
 
 @dataclass(frozen=True)
@@ -37,13 +36,11 @@ class Keeping:
             mu, var, of_mu, of_var = gp.predict_and_gradient(Z)
             spread = np.sqrt(np.maximum(var + gp.noise, SHARPEST**2))
             z = (bound - mu) / spread
-            value = log_ndtr(z)
-            # φ/Φ; far below, where the difference of two large numbers says nothing, it is −z
-            slope = np.where(z < FAR, -z, np.exp(np.where(z < FAR, 0.0, -0.5 * z * z - LOG_SQRT_2PI - value))) / spread
+            value, slope = log_cdf_and_slope(z)
             changing = var + gp.noise > SHARPEST**2
             of_spread = np.where(changing, 0.5 * z / spread, 0.0)
             total += value
-            gradient -= slope[:, None] * (of_mu + of_spread[:, None] * of_var)
+            gradient -= (slope / spread)[:, None] * (of_mu + of_spread[:, None] * of_var)
         return total, gradient
 
 

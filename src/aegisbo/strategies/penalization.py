@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 from scipy.optimize import minimize
-from scipy.special import erfcx, log_ndtr
 
 from aegisbo.arrays import Array
 from aegisbo.gp.posterior import GP
@@ -15,6 +14,7 @@ from aegisbo.search.blocks import by_blocks
 from aegisbo.space.cube import ABSENT
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.expected_improvement import ExpectedImprovement, Improvement
+from aegisbo.strategies.normal import log_cdf_and_slope
 
 LIPSCHITZ_SAMPLES = 500  # as in the authors' code, like the two below
 FLAT = 1e-7  # a slope below this says nothing about the function ...
@@ -69,7 +69,8 @@ class Penalty:
     def _soft_edge(self, distance: Array) -> tuple[Array, Array]:
         """log Φ((‖x − x_j‖ − r_j) / s_j), of Gonzalez et al. (2016), and its derivative in the distance."""
         z = (distance - self.radius) / self.blur
-        return log_ndtr(z), np.sqrt(2.0 / np.pi) / erfcx(-z / np.sqrt(2.0)) / self.blur  # φ/Φ, also where both vanish
+        value, slope = log_cdf_and_slope(z)
+        return value, slope / self.blur
 
     def _cone(self, distance: Array) -> tuple[Array, Array]:
         """log of ((‖x − x_j‖ / (r_j + s_j))^p + 1)^(1/p), p = −5, of Alvi et al. (2019), and its derivative."""
