@@ -42,8 +42,8 @@ from aegisbo.errors import AegisError, StudyError
 from aegisbo.optimizer import Settings
 from aegisbo.runners.work import work
 from aegisbo.study import export, load
+from aegisbo.study.events import Event
 from aegisbo.study.replay import replay
-from aegisbo.study.store import Event
 
 LEASE = 2.0  # seconds after which a copy that was killed is given up
 OFTEN = 1_000_000  # retries: no point is to blame for a kill

@@ -26,8 +26,8 @@ import numpy as np
 from aegisbo.optimizer import Settings
 from aegisbo.runners.work import work
 from aegisbo.study import load
+from aegisbo.study.events import Event
 from aegisbo.study.replay import replay
-from aegisbo.study.store import Event
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "faults"))
 from audit import events_now

@@ -27,7 +27,7 @@ import aegisbo
 from aegisbo.report.html import report
 from aegisbo.report.record import Record
 from aegisbo.report.server import server_of
-from aegisbo.study.store import Event
+from aegisbo.study.events import Event
 
 FLAGS = [
     "--no-sandbox",

@@ -26,7 +26,7 @@ from aegisbo.runners.loop import run
 from aegisbo.simulation import problems
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import LAWS
-from aegisbo.study.store import read_events
+from aegisbo.study.events import read_events
 from aegisbo.study.study import Study
 
 BOX = [(-5.0, 10.0)] * 6

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 import aegisbo
 from aegisbo.cli import app
 from aegisbo.errors import AegisError
+from aegisbo.study.events import read_events
 from aegisbo.study.history import optimizer_after
-from aegisbo.study.store import read_events
 
 PARAMETER = '[{}]\ntype = "real"\nlow = -5.0\nhigh = {}\n'
 MODULE = "def f(u, v=0.0, w=0.0):\n    return (u - 3.0) ** 2 + v + w\n"

@@ -20,7 +20,7 @@ from aegisbo.cli import app
 from aegisbo.cli.minimize import EXAMPLE_SPACE
 from aegisbo.cli.number_list import in_words, numbers_in
 from aegisbo.errors import AegisError, EvaluationFailed, InvalidInput, StudyError
-from aegisbo.study.store import read_events
+from aegisbo.study.events import read_events
 
 SPACE = """
 [x]

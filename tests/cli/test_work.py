@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 import aegisbo
 from aegisbo.cli import app
 from aegisbo.errors import InvalidInput, StudyError
+from aegisbo.study.events import read_events
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.replay import replay
-from aegisbo.study.store import read_events
 
 SPACE = """
 [u]

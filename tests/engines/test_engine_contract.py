@@ -21,8 +21,8 @@ from engine_kinds import ENGINES, Engine
 from runners.processes_of import alive, reported, wait_until_dead
 
 from aegisbo.study import load
+from aegisbo.study.events import read_events
 from aegisbo.study.replay import replay
-from aegisbo.study.store import read_events
 
 pytestmark = [
     pytest.mark.long,

@@ -10,8 +10,8 @@ from diary import Diary, value_of
 
 from aegisbo.errors import StudyError
 from aegisbo.study import load
+from aegisbo.study.events import Event, read_events
 from aegisbo.study.replay import replay
-from aegisbo.study.store import Event, read_events
 
 
 @dataclass

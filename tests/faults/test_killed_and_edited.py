@@ -14,8 +14,8 @@ from diary import value_of
 
 from aegisbo.errors import StudyError
 from aegisbo.study import forget, load, retry
+from aegisbo.study.events import read_events
 from aegisbo.study.replay import replay
-from aegisbo.study.store import read_events
 
 pytestmark = pytest.mark.long
 

@@ -16,8 +16,8 @@ from runners.processes_of import children_of, wait_until_dead
 import aegisbo
 from aegisbo.errors import StudyError
 from aegisbo.study import forget, load, retry
+from aegisbo.study.events import Event, read_events
 from aegisbo.study.replay import replay
-from aegisbo.study.store import Event, read_events
 
 pytestmark = [
     pytest.mark.long,

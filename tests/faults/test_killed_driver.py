@@ -15,7 +15,7 @@ from diary import Diary
 from runners.processes_of import children_of, wait_until_dead
 
 from aegisbo.errors import StudyError
-from aegisbo.study.store import Event, read_events
+from aegisbo.study.events import Event, read_events
 
 pytestmark = [
     pytest.mark.long,

@@ -20,9 +20,9 @@ from diary import BOX, Diary, value_of
 from runners.processes_of import children_of, wait_until_dead
 
 import aegisbo
+from aegisbo.study.events import read_events
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.replay import replay
-from aegisbo.study.store import read_events
 
 pytestmark = [
     pytest.mark.long,

@@ -12,8 +12,8 @@ from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import Outcome
+from aegisbo.study.events import Event
 from aegisbo.study.history import follow, outcome_of
-from aegisbo.study.store import Event
 from aegisbo.study.study import as_event
 
 BOX = [(-5, 10), (2, 3)]

@@ -26,7 +26,7 @@ from aegisbo.plot.marks import MOVES, OTHERS, STATES, marks_of
 from aegisbo.plot.value_axis import values_of
 from aegisbo.report.model import model_of
 from aegisbo.report.record import Record
-from aegisbo.study.store import read_events
+from aegisbo.study.events import read_events
 
 PAGE = Path(aegisbo.__file__).parent / "report" / "page"
 

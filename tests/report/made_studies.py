@@ -8,7 +8,7 @@ from typing import Any
 
 import aegisbo
 from aegisbo.report.record import Record
-from aegisbo.study.store import Event
+from aegisbo.study.events import Event
 
 HOSTILE = "</script><script>window.hacked = true</script><img src=x onerror='window.hacked = true'>"
 SPACE = {

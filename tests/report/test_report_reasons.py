@@ -10,7 +10,7 @@ from aegisbo.report.convergence import convergence
 from aegisbo.report.failures import failure_groups
 from aegisbo.report.reasons import Prediction, calibration, predictions, reasons, yields
 from aegisbo.report.record import Record
-from aegisbo.study.store import read_events
+from aegisbo.study.events import read_events
 
 
 @pytest.fixture(scope="module")

@@ -26,8 +26,8 @@ from aegisbo.simulation.slow_strategy import SlowStrategy
 from aegisbo.space import Choice, Int
 from aegisbo.strategies.baselines import Random
 from aegisbo.study import load
+from aegisbo.study.events import read_events
 from aegisbo.study.replay import replay
-from aegisbo.study.store import read_events
 
 BOX = [(-5, 10), (2, 3)]
 

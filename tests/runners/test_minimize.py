@@ -26,9 +26,9 @@ from aegisbo.optimizer.best import SMOOTHED
 from aegisbo.runners.minimize import minimize
 from aegisbo.space import Choice, Int, Real
 from aegisbo.study import load
+from aegisbo.study.events import read_events
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.replay import replay
-from aegisbo.study.store import read_events
 
 BOX = [(-5, 10), (2, 3)]
 

@@ -19,9 +19,9 @@ from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.strategies import Aegis, Random
 from aegisbo.strategies.base import Suggestion
 from aegisbo.strategies.presets import PAPER
+from aegisbo.study.events import read_events
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.replay import replay
-from aegisbo.study.store import read_events
 
 BOX = [(-5, 10), (2, 3)]
 

@@ -13,9 +13,9 @@ from aegisbo.errors import InvalidInput, StudyError, UnknownName
 from aegisbo.optimizer import Optimizer, Settings
 from aegisbo.runners.work import work
 from aegisbo.study import Earlier
+from aegisbo.study.events import read_events
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.replay import replay
-from aegisbo.study.store import read_events
 
 OLD = {"lr": Real(1e-4, 1.0, log=True), "wd": Real(-2.0, 3.0)}
 NEW = {"lr": Real(1e-3, 1.0, log=True), "wd": Real(-2.0, 8.0)}

@@ -15,8 +15,9 @@ import pytest
 from aegisbo.optimizer import Settings
 from aegisbo.study import Study, load
 from aegisbo.study.drivers import sittings
+from aegisbo.study.events import Event
 from aegisbo.study.lock import DriverLock, is_driven
-from aegisbo.study.store import Event, Store
+from aegisbo.study.store import Store
 
 DRIVER = """
 import sys

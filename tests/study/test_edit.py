@@ -14,11 +14,11 @@ from aegisbo.optimizer import Optimizer
 from aegisbo.runners.minimize import minimize
 from aegisbo.space import Choice, Int, Real
 from aegisbo.study import forget, load, retry
+from aegisbo.study.events import read_events
 from aegisbo.study.export import rows
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.replay import replay
-from aegisbo.study.store import read_events
 
 SPACE = {"x": Real(-5, 10), "n": Int(2, 30), "kind": Choice(["a", "b"])}
 

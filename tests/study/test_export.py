@@ -17,8 +17,8 @@ from aegisbo.outcome import Outcome
 from aegisbo.space import Choice, Int, Real
 from aegisbo.space.space import Space
 from aegisbo.study import Study
+from aegisbo.study.events import read_events
 from aegisbo.study.export import rows, write
-from aegisbo.study.store import read_events
 
 SPACE = Space({"lr": Real(1e-6, 0.1, log=True), "units": Int(16, 512), "act": Choice(["re,lu", '"tanh"', None])})
 

@@ -18,9 +18,9 @@ from aegisbo import Result, minimize
 from aegisbo.errors import StudyError
 from aegisbo.runners.command import Command
 from aegisbo.study import objective as module
+from aegisbo.study.events import read_events
 from aegisbo.study.objective import Objective
 from aegisbo.study.replay import replay
-from aegisbo.study.store import read_events
 
 BOX = [(-5, 10), (2, 3)]
 

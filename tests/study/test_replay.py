@@ -15,8 +15,8 @@ import pytest
 
 from aegisbo.runners.minimize import minimize
 from aegisbo.space import Choice, Int, Real
+from aegisbo.study.events import read_events
 from aegisbo.study.replay import replay
-from aegisbo.study.store import read_events
 
 SPACE = {"x": Real(-5, 10), "n": Int(2, 30), "kind": Choice(["a", "b"])}
 BUDGET = 14

@@ -17,10 +17,11 @@ from aegisbo.optimizer import Settings
 from aegisbo.outcome import Outcome
 from aegisbo.study import Study, add, load
 from aegisbo.study import store as store_module
+from aegisbo.study.events import read_events
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.replay import replay
-from aegisbo.study.store import Store, read_events
+from aegisbo.study.store import Store
 
 BOX = [(-5, 10), (2, 3)]
 A, B = {"x0": 1.0, "x1": 2.5}, {"x0": 2.0, "x1": 2.5}

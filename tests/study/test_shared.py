@@ -17,11 +17,12 @@ from aegisbo.optimizer import Optimizer, Settings
 from aegisbo.outcome import Outcome
 from aegisbo.space import Int
 from aegisbo.study import change, forget, load, retry
+from aegisbo.study.events import Event, read_events
 from aegisbo.study.history import follow, optimizer_after
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.replay import replay
 from aegisbo.study.shared import Shared
-from aegisbo.study.store import Event, Store, read_events
+from aegisbo.study.store import Store
 
 
 @pytest.fixture

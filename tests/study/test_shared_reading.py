@@ -19,8 +19,9 @@ from aegisbo.report.record import Record
 from aegisbo.study import load
 from aegisbo.study import store as store_module
 from aegisbo.study.drivers import sittings
+from aegisbo.study.events import read_events
 from aegisbo.study.lock import DriverLock
-from aegisbo.study.store import Store, read_events
+from aegisbo.study.store import Store
 
 
 @pytest.fixture

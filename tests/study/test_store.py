@@ -16,8 +16,11 @@ from typing import Any
 import pytest
 
 from aegisbo.errors import StudyError
+from aegisbo.study import events as events_module
 from aegisbo.study import store as store_module
-from aegisbo.study.store import APPLICATION, SCHEMA, Event, Store, read_events
+from aegisbo.study.events import Event, read_events
+from aegisbo.study.file import APPLICATION, SCHEMA
+from aegisbo.study.store import Store
 
 
 def quiet(text: str) -> None:
@@ -410,15 +413,15 @@ def test_a_transaction_that_could_not_be_undone_is_undone_before_the_next(tmp_pa
 
 def test_a_driver_that_comes_while_the_file_is_read_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = filled(tmp_path / "run.db", 3)
-    honest = store_module._rows
+    honest = events_module.rows
 
     def slow(connection: sqlite3.Connection, file: Path) -> list[Event]:
         events = honest(connection, file)
-        monkeypatch.setattr(store_module, "_rows", honest)
+        monkeypatch.setattr(events_module, "rows", honest)
         drive(path)
         return events
 
-    monkeypatch.setattr(store_module, "_rows", slow)
+    monkeypatch.setattr(events_module, "rows", slow)
     assert [event.kind for event in read_events(path)] == ["asked"] * 3 + ["opened"]
 
 

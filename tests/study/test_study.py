@@ -17,9 +17,10 @@ from aegisbo.outcome import FAILURES, Outcome
 from aegisbo.space import Choice, Int, Real
 from aegisbo.space.space import Space
 from aegisbo.study import Study, forget, load, retry
+from aegisbo.study.events import read_events
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.replay import replay
-from aegisbo.study.store import Store, read_events
+from aegisbo.study.store import Store
 
 BOX = Space([(-5, 10), (2, 3)])
 MIXED = Space({"lr": Real(1e-6, 0.1, log=True), "units": Int(16, 512), "act": Choice(["relu", None, 3, True])})

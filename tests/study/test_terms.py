@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from aegisbo.errors import InvalidInput
-from aegisbo.study.store import Event
+from aegisbo.study.events import Event
 from aegisbo.study.terms import FIXED, TERMS, Terms, checked
 
 

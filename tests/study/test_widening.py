@@ -15,10 +15,10 @@ from aegisbo.errors import StudyError
 from aegisbo.space import Choice, Int, Real, Space
 from aegisbo.space.widening import differences, widened
 from aegisbo.study import load
+from aegisbo.study.events import read_events
 from aegisbo.study.export import rows, write
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.replay import replay
-from aegisbo.study.store import read_events
 
 NARROW = {"x": Real(-5, 1), "n": Int(2, 8, step=2), "kind": Choice(["a", "b"])}
 WIDE = {"x": Real(-9, 10), "n": Int(0, 14, step=2), "kind": Choice(["a", "b", "c"])}

@@ -26,7 +26,7 @@ def add(
     from aegisbo.optimizer.trial import in_short
     from aegisbo.space.text import values_from
     from aegisbo.study import add as run
-    from aegisbo.study.store import read_events
+    from aegisbo.study.events import read_events
     from aegisbo.study.study import settings_of
 
     space = settings_of(read_events(study)).space
@@ -36,10 +36,10 @@ def add(
 
 def _next(study: Path) -> str:
     """When it will be tried."""
+    from aegisbo.study.events import read_events
     from aegisbo.study.history import optimizer_after
     from aegisbo.study.ledger import ledger_of
     from aegisbo.study.lock import is_driven
-    from aegisbo.study.store import read_events
 
     events = read_events(study)
     waiting, ledger = len(optimizer_after(events).waiting), ledger_of(events)

@@ -42,9 +42,9 @@ def set_(
 
 def _when(study: Path) -> str:
     """When it holds."""
+    from aegisbo.study.events import read_events
     from aegisbo.study.ledger import ledger_of
     from aegisbo.study.lock import is_driven
-    from aegisbo.study.store import read_events
 
     if not is_driven(study):
         return "Nobody is at work: make the same call again to go on with it."
@@ -55,8 +55,8 @@ def _when(study: Path) -> str:
 
 def _spent(study: Path) -> str:
     """A remark if there is nothing left to do."""
+    from aegisbo.study.events import read_events
     from aegisbo.study.ledger import ledger_of
-    from aegisbo.study.store import read_events
 
     ledger = ledger_of(read_events(study))
     return f" {len(ledger.ended)} evaluations have ended already, so it is spent." if ledger.spent else ""

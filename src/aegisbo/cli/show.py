@@ -17,7 +17,7 @@ from aegisbo.errors import InvalidInput, UnknownName
 if TYPE_CHECKING:
     from aegisbo.cli.trial_table import Row
     from aegisbo.optimizer import Optimizer
-    from aegisbo.study.store import Event
+    from aegisbo.study.events import Event
 
 LAST = 20  # trials that are listed unless the user wants others
 KINDS = 5  # of failures that are listed unless the user wants to see all
@@ -54,9 +54,9 @@ def show(
         raise InvalidInput(f"{' and '.join(chosen)} exclude each other: leave one out.")
     from aegisbo.cli.show_trial import show_trial
     from aegisbo.cli.trial_table import trial_table
+    from aegisbo.study.events import read_events
     from aegisbo.study.export import table_of
     from aegisbo.study.history import optimizer_after
-    from aegisbo.study.store import read_events
 
     events = read_events(study)
     optimizer = optimizer_after(events)

@@ -10,7 +10,7 @@ from aegisbo.errors import TrialError
 
 if TYPE_CHECKING:
     from aegisbo.optimizer import Trial
-    from aegisbo.study.store import Event
+    from aegisbo.study.events import Event
 
 CHANGES = (
     "lost",

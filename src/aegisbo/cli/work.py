@@ -164,7 +164,7 @@ def _settings(space: Path | None, strategy: str, given: dict[str, Any]) -> Setti
 def _function(study: Path, function: str | None, command: str | None, value_file: str | None) -> Callable[..., Any]:
     """What is to be minimized: as given, else as the study says."""
     if function is None and command is None and study.exists():
-        from aegisbo.study.store import read_events
+        from aegisbo.study.events import read_events
 
         calls = [event.body["call"] for event in read_events(study) if "call" in event.body]
         known = [call for call in calls if "function" in call or "command" in call]

@@ -10,7 +10,7 @@ from aegisbo.errors import InvalidInput
 
 def require_writable(file: Path) -> None:
     """Refuse a file in a folder that does not exist or is not ours, and a study, which nothing could bring back."""
-    from aegisbo.study.store import is_study
+    from aegisbo.study.file import is_study
 
     if not os.access(file.parent, os.W_OK):
         raise InvalidInput(f"{file} cannot be written: give a file in a folder that exists and is yours.")

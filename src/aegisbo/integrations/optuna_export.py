@@ -20,8 +20,9 @@ from aegisbo.optimizer.limits import Limit
 from aegisbo.outcome import FAILURES
 from aegisbo.space import Choice, Int
 from aegisbo.space.parameters import Parameter
+from aegisbo.study.events import Event, read_events
+from aegisbo.study.file import is_study
 from aegisbo.study.history import ENDINGS, optimizer_after
-from aegisbo.study.store import Event, is_study, read_events
 
 
 def export(path: str | os.PathLike[str], storage: str, name: str | None = None) -> optuna.Study:

@@ -18,8 +18,8 @@ from aegisbo.report.model import Model, Slice
 from aegisbo.report.record import Record
 from aegisbo.strategies.model_based import ModelBased
 from aegisbo.strategies.moves import EXPLORATORY, pareto_set
+from aegisbo.study.events import Event
 from aegisbo.study.history import RESULTS, History
-from aegisbo.study.store import Event
 
 MEMBERS = 80  # of a front that are kept, evenly spread
 

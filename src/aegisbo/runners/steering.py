@@ -14,7 +14,7 @@ from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.run import Change, Rules
 from aegisbo.runners.watch import Watch
-from aegisbo.study.store import Event
+from aegisbo.study.events import Event
 from aegisbo.study.terms import as_stored
 
 

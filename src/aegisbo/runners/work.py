@@ -28,9 +28,9 @@ from aegisbo.runners.protocol import Asked, StopRun
 from aegisbo.runners.recipe import objective_of, recipe
 from aegisbo.runners.steering import Scope, Steering
 from aegisbo.runners.watch import Watch
+from aegisbo.study.events import read_events
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.shared import LEASE, Shared
-from aegisbo.study.store import read_events
 from aegisbo.study.study import settings_of
 
 

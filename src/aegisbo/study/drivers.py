@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from aegisbo.printable import printable
+from aegisbo.study.events import Event
 from aegisbo.study.ledger import ledger_of
 from aegisbo.study.lock import is_driven
-from aegisbo.study.store import Event
 
 BETWEEN = {  # events that no driver writes, and what is said of them if they came after the last one
     **dict.fromkeys(("retried", "forgotten"), "trials were retried or forgotten"),

@@ -14,10 +14,10 @@ from aegisbo.errors import InvalidInput
 from aegisbo.number import as_number
 from aegisbo.optimizer import Optimizer, Result, Trial
 from aegisbo.outcome import FAILURES, Outcome, judged
+from aegisbo.study.events import read_events
 from aegisbo.study.export import from_cell
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.objective import Objective
-from aegisbo.study.store import read_events
 from aegisbo.study.study import Study
 
 PREFIX, MEASURED = "param_", "measured_"  # of the columns that `aegisbo export` and `Result.to_pandas` write

@@ -11,9 +11,10 @@ from aegisbo.errors import InvalidInput
 from aegisbo.number import as_whole
 from aegisbo.optimizer import Optimizer, Trial
 from aegisbo.outcome import FAILURES
+from aegisbo.study.events import read_events
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.lock import DriverLock
-from aegisbo.study.store import Store, read_events
+from aegisbo.study.store import Store
 
 
 def retry(path: str | os.PathLike[str], numbers: Iterable[int] | None = None) -> tuple[int, ...]:

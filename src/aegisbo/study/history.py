@@ -17,8 +17,8 @@ from aegisbo.outcome import Outcome
 from aegisbo.space import Space
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.registry import resolve
+from aegisbo.study.events import Event
 from aegisbo.study.soundness import damaged, making_sense, require_sound
-from aegisbo.study.store import Event
 
 RESULTS = ("told", "failed", "observed", "retried", "forgotten", "widened")  # events that change what a strategy knows
 SETTINGS = ("created", "widened")  # events that say what the run is

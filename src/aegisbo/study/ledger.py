@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from aegisbo.study.store import Event
+from aegisbo.study.events import Event
 from aegisbo.study.terms import Terms
 
 

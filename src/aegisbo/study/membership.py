@@ -10,9 +10,10 @@ from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.optimizer import Settings
 from aegisbo.outcome import Outcome
 from aegisbo.space.widening import widened
+from aegisbo.study.events import Event
 from aegisbo.study.ledger import Ledger, ledger_of
 from aegisbo.study.objective import Objective
-from aegisbo.study.store import Event, Store
+from aegisbo.study.store import Store
 from aegisbo.study.study import agreed, as_event, begin, settings_of
 
 

@@ -11,10 +11,11 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.space import Params
+from aegisbo.study.events import Event, read_events
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.ledger import ledger_of
 from aegisbo.study.lock import is_driven
-from aegisbo.study.store import Event, Store, read_events
+from aegisbo.study.store import Store
 from aegisbo.study.terms import FOR_COPIES, checked
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from aegisbo.errors import OF_NONSENSE, AegisError, StudyError
 from aegisbo.outcome import FAILURES
-from aegisbo.study.store import Event
+from aegisbo.study.events import Event
 
 Test = Callable[[Any], bool]
 MOST_WORKERS = 100_000  # a picture has a line for each

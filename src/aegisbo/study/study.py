@@ -19,12 +19,13 @@ from aegisbo.outcome import Outcome
 from aegisbo.space.widening import widened
 from aegisbo.study.drivers import ending, idle_shares
 from aegisbo.study.edit import without_value
+from aegisbo.study.events import Event, read_events
 from aegisbo.study.history import SETTINGS, optimizer_after
 from aegisbo.study.ledger import ledger_of
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.objective import AnotherObjective, Objective
 from aegisbo.study.observations import EARLIER, Observation, described, news_among
-from aegisbo.study.store import Event, Store, read_events
+from aegisbo.study.store import Store
 
 WITH_LIMITS = 4  # the schema of a study that has limits, which older versions would ignore
 REQUESTS = ("added", "set")  # events that others write while a driver is at work

@@ -11,7 +11,7 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput, UnknownName
 from aegisbo.number import as_number, as_whole
-from aegisbo.study.store import Event
+from aegisbo.study.events import Event
 
 Check = Callable[[str, Any], object]
 
