@@ -41,6 +41,7 @@ def learn(evidence, memory=None):
     return ADAPTIVE.surrogate.fit(evidence, memory or {}, np.random.default_rng(0))
 
 
+@pytest.mark.long
 def test_it_is_given_the_lowest_value_of_each_ripple_and_leads_out_of_this_one(monkeypatch):
     evidence = gathered(120)
     belief, memory = learn(evidence)
@@ -65,7 +66,7 @@ def test_moves_that_explore_say_so():
     assert (told.note["move"], told.note["model"]) == ("thompson", "coarse")
 
 
-@pytest.mark.parametrize(("n", "soon", "later"), [(90, 92, 95), (110, 112, 116)])
+@pytest.mark.parametrize(("n", "soon", "later"), [(90, 92, 95), pytest.param(110, 112, 116, marks=pytest.mark.long)])
 def test_it_learns_when_the_others_do(n, soon, later):
     """Its own data grow by 5 % at 92, and do not at 116."""
     _, memory = learn(gathered(n))
@@ -84,6 +85,7 @@ def test_where_nothing_is_that_narrow_there_is_none():
     assert belief.exploring.model == "wide"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("limit", "value"), [("WIDER", 1000.0), ("FLAT", 0.05)])
 def test_where_a_coarse_look_sees_no_further_or_nothing_at_all_it_is_not_used(monkeypatch, limit, value):
     monkeypatch.setattr(chosen_surrogate, limit, value)

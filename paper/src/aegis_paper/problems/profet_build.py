@@ -57,6 +57,8 @@ def build_xgboost(data: Path, chain: Chain, rng: Generator) -> Iterator[Network]
 
 def build_instances(sweep: Sweep, output: Output, chain: Chain, rng: Generator) -> Iterator[Network]:
     """The instances, one after the other."""
+    if output == "exp" and sweep.Y.min() <= 0:
+        raise InvalidInput(f"Y holds {sweep.Y.min()}, which has no logarithm: squared errors must be above 0.")
     embedding = embed_tasks(sweep.Y, _PLACE_DIMENSIONS, rng)
     training = _training_set(sweep, embedding, output, rng)
     tasks = _shuffled_rounds(len(sweep.Y), rng)
@@ -79,8 +81,6 @@ def _training_set(sweep: Sweep, embedding: Embedding, output: Output, rng: Gener
     y = sweep.Y[task, configuration]
     x_mean, x_std, y_mean, y_std = X.mean(axis=0), X.std(axis=0), 0.0, 1.0
     if output == "exp":
-        if y.min() <= 0:
-            raise InvalidInput(f"Y holds {y.min()}, which has no logarithm: squared errors must be above 0.")
         y = np.log(y)
         y_mean, y_std = float(y.mean()), float(y.std())
     return _TrainingSet((X - x_mean) / x_std, (y - y_mean) / y_std, Scaling(x_mean, x_std, y_mean, y_std))
