@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -17,9 +18,13 @@ Client = Any  # distributed.Client, which has no types and is loaded only when i
 
 
 class Dask(Pool):
-    """Jobs on the workers of a cluster. Dask itself moves a job elsewhere when its worker dies."""
+    """Jobs on the workers of a cluster. Dask itself moves a job elsewhere when its worker dies.
+
+    Jobs say when they call the function: they may have waited for a worker, which is not the time of the function.
+    """
 
     name = "Tasks on a Dask cluster"
+    reports_calls = True
 
     def __init__(
         self, client: Client, evaluation: Evaluation, capacity: int | None, journal: Journal | None, *, ours: bool
@@ -36,13 +41,15 @@ class Dask(Pool):
                 client.close()
             raise
         super().__init__(capacity or threads, journal)
-        self._run = uuid4().hex[:8]
+        self._run = f"aegisbo-{uuid4().hex[:8]}"  # also the topic of what jobs say
+        client.subscribe_topic(self._run, self._hear)
         self._futures: dict[int, Any] = {}
 
     def close(self) -> None:
         """Cancel what is queued; what runs on a worker cannot be stopped."""
         self._forget()
         if self._client.status == "running":
+            self._client.unsubscribe_topic(self._run)
             self._client.cancel(list(self._futures.values()))
         if self._ours:
             self._client.close()
@@ -56,14 +63,26 @@ class Dask(Pool):
         if isinstance(point, Outcome):
             self._ended(number, point)
             return
-        key = f"aegisbo-{self._run}-{number}-{uuid4().hex[:4]}"
-        future = self._client.submit(at_slot, worker, evaluate_packed, self._packed, point, key=key, pure=False)
+        key = f"{self._run}-{number}-{uuid4().hex[:4]}"
+        say = partial(_say, self._run, number)
+        future = self._client.submit(at_slot, worker, evaluate_packed, self._packed, point, say, key=key, pure=False)
         self._futures[number] = future
         future.add_done_callback(lambda done: self._done(number, done))
+
+    def _hear(self, event: tuple[float, int]) -> None:
+        _, number = event
+        self._called(number)
 
     def _done(self, number: int, future: Any) -> None:
         self._futures.pop(number, None)
         self._ended(number, _outcome(future))
+
+
+def _say(run: str, number: int) -> None:
+    """On the cluster: that the function is being called."""
+    from distributed import get_worker
+
+    get_worker().log_event(run, number)
 
 
 def _outcome(future: Any) -> Outcome:

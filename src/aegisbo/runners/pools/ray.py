@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
+from threading import Thread
 from typing import Any
 
 from aegisbo.errors import InvalidInput, MissingExtra
 from aegisbo.executors import Ray
 from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation, in_words
-from aegisbo.runners.packing import evaluate_packed, pack, pack_point, unpack_outcome
+from aegisbo.runners.packing import evaluate_packed, load, pack, pack_point, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by
 from aegisbo.runners.protocol import Journal, StopRun, WorkersGone
 from aegisbo.runners.slots import at_slot
 
 
 class RayTasks(Pool):
-    """Tasks that Ray does not repeat by itself: a lost one is run again by the loop, which counts."""
+    """Tasks that Ray does not repeat by itself: a lost one is run again by the loop, which counts.
+
+    A task is a generator, whose first word is that the function is being called: it may have waited for a place on
+    the cluster, or for a new process, which is not the time of the function.
+    """
 
     name = "Ray tasks"
     can_stop = True
+    reports_calls = True
 
     def __init__(self, settings: Ray, evaluation: Evaluation, capacity: int | None, journal: Journal | None) -> None:
         packed = pack(evaluation)
         self._ray = ray = _loaded()
         try:
-            self._remote = ray.remote(**{"max_retries": 0, **settings.parameters})(at_slot)
+            self._remote = ray.remote(**{"max_retries": 0, **settings.parameters, "num_returns": "streaming"})(_spoken)
         except Exception as error:
             raise InvalidInput(f"Ray does not take the parameters {dict(settings.parameters)!r}: {error}") from error
         self._ours = not ray.is_initialized()
@@ -35,23 +43,29 @@ class RayTasks(Pool):
             ray.init(include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
         super().__init__(capacity or _room(ray, settings), journal)
         self._packed = ray.put(packed)
-        self._refs: dict[int, Any] = {}  # by number
+        self._tasks: dict[int, Any] = {}  # by number
         self._stopped: dict[int, str] = {}  # reasons, by number
+        self._ears = asyncio.new_event_loop()  # hears what the tasks say
+        self._listener = Thread(target=_listen, args=(self._ears,), name="aegisbo Ray", daemon=True)
+        self._listener.start()
 
     def stop(self, number: int, reason: str = "Stopped.") -> None:
         """Kill the process that evaluates this trial."""
-        ref = self._refs.get(number)
-        if ref is not None:
+        task = self._tasks.get(number)
+        if task is not None:
             self._stopped[number] = reason
-            self._ray.cancel(ref, force=True)  # its future's own cancel() would only pretend
+            self._ray.cancel(task, force=True)
 
     def close(self) -> None:
         """Kill what is running."""
         self._forget()
-        for ref in tuple(self._refs.values()):
+        for task in tuple(self._tasks.values()):
             with suppress(Exception):  # the cluster may be gone
-                self._ray.cancel(ref, force=True)
-        self._refs.clear()
+                self._ray.cancel(task, force=True)
+        self._tasks.clear()
+        if self._listener.is_alive():  # else it has been closed before
+            self._ears.call_soon_threadsafe(self._ears.stop)
+            self._listener.join()
         if self._ours:
             self._ours = False
             self._ray.shutdown()
@@ -62,8 +76,7 @@ class RayTasks(Pool):
             self._ended(number, point)
             return
         try:
-            self._refs[number] = self._remote.remote(worker, evaluate_packed, self._packed, point)
-            future = self._refs[number].future()
+            self._tasks[number] = task = self._remote.remote(worker, self._packed, point)
         except StopRun:  # Ctrl-C
             raise
         except Exception as error:
@@ -71,18 +84,34 @@ class RayTasks(Pool):
                 f"Ray takes no more tasks ({in_words(error)}). Nothing that has ended is lost: start Ray and make the "
                 "same call again."
             ) from error
-        future.add_done_callback(lambda done: self._done(number, done))
+        asyncio.run_coroutine_threadsafe(self._follow(number, task), self._ears)
 
-    def _done(self, number: int, future: Any) -> None:
-        self._refs.pop(number, None)
-        stopped = self._stopped.pop(number, "")
+    async def _follow(self, number: int, task: Any) -> None:
+        """Hear that the function is being called, and what came of it."""
         try:
-            outcome = unpack_outcome(future.result())
+            await (await anext(task))
+            self._called(number)
+            outcome = unpack_outcome(await (await anext(task)))
         except BaseException as error:
             outcome = lost_by(error)
+        self._tasks.pop(number, None)
+        stopped = self._stopped.pop(number, "")
         if stopped and outcome.state == "lost":
             outcome = Outcome("timed_out", reason=stopped)
         self._ended(number, outcome)
+
+
+def _listen(ears: asyncio.AbstractEventLoop) -> None:
+    """Until it is stopped; nobody waits any more then for what has not been said."""
+    with asyncio.Runner(loop_factory=lambda: ears):
+        ears.run_forever()
+
+
+def _spoken(worker: int, packed: bytes, point: bytes) -> Iterator[bytes | None]:
+    """What a task says: that it calls the function, which has been loaded, and what came of it."""
+    at_slot(worker, load, packed)
+    yield None
+    yield at_slot(worker, evaluate_packed, packed, point)
 
 
 def _loaded() -> Any:
