@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
-import logging
-import os
 import sys
-import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from aegisbo.cli.assignments import assigned, earlier
+from aegisbo.cli.function import chosen
 from aegisbo.cli.numbers import real, whole
 from aegisbo.cli.run_options import (
     Ahead,
@@ -36,14 +33,9 @@ from aegisbo.cli.run_options import (
     TrialTimeout,
     ValueColumn,
 )
+from aegisbo.cli.run_words import NO_VALUE, log, report
 from aegisbo.cli.tables import Terminal
 from aegisbo.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from aegisbo.optimizer import Result
-
-REASONS = 10  # for failures that are listed at the end
-NO_VALUE = 3  # exit code: the run ended without a single value, or none that keeps all limits
 
 EXAMPLE_SPACE = """\
 # One table per parameter, in the order given. With when = {act = "relu"} a parameter is there only where this holds;
@@ -207,96 +199,6 @@ def minimize(
         raise typer.Exit(NO_VALUE)
 
 
-def chosen(function: str | None, command: str | None, value_file: str | None) -> Callable[..., Any]:
-    """What is to be minimized."""
-    from aegisbo.runners.command import Command
-
-    if (function is None) == (command is None):
-        raise InvalidInput("Give either a function (module:name) or a --command.")
-    if command is not None:
-        return Command(command, value_file)
-    if value_file is not None:
-        raise InvalidInput("--value-file goes with --command: a function returns its value.")
-    return imported(str(function))
-
-
-def imported(text: str) -> Callable[..., Any]:
-    """The function that module:name stands for, looked for from the current folder."""
-    module, _, name = text.partition(":")
-    if not module or not name:
-        raise InvalidInput(f"{text!r} names no function: write module:function.")
-    if module.startswith("."):
-        raise InvalidInput(
-            f"{text!r} is relative to nothing: write the whole name of the module, as in package.module."
-        )
-    if module.endswith(".py"):
-        raise InvalidInput(f"{text!r} names a file: write {module.removesuffix('.py')}:{name}.")
-    sys.path.insert(0, os.getcwd())
-    try:
-        found = importlib.import_module(module)
-    except Exception as error:
-        if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
-            raise InvalidInput(f"There is no module {module!r} here: run from the folder that holds it.") from error
-        raise InvalidInput(f"Module {module!r} cannot be imported: {_where(error)}") from error
-    if not callable(getattr(found, name, None)):
-        raise InvalidInput(f"Module {module!r} has no function {name!r}.")
-    return getattr(found, name)  # type: ignore[no-any-return]
-
-
-def _where(error: Exception) -> str:
-    """What went wrong in the user's own code, and in which line."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    place = "" if isinstance(error, SyntaxError) else f" ({last.filename}, line {last.lineno})"
-    return f"{type(error).__name__}: {error}{place}"
-
-
-def report(result: Result, study: Path | None, console: Terminal, raising: str = "") -> None:
-    """The end of a run, in a few lines.
-
-    Args:
-        result: of the run.
-        study: its file.
-        console: where to write.
-        raising: the option that would show the first exception as it is; empty if there is none, or it was given.
-    """
-    from aegisbo.optimizer.failures import in_words
-    from aegisbo.optimizer.trial import in_short
-
-    say = console.print
-    failures = result.failures
-    failed = sum(failures.values())
-    say(result.ending)
-    if result.best is not None:
-        say(f"best   {result.fun:.8g}", style="bold")
-        say("       " + in_short(result.x))
-    for standing in result.limits:
-        say(f"limit  {standing}")
-    say(f"done   {result.nfev} evaluations" + (f", {failed} of them without a value:" if failed else ""))
-    for line in in_words(failures, REASONS):
-        say(f"       {line}")
-    if result.idle is not None:
-        idle = result.idle
-        say(
-            f"idle   {idle['suggestion']:.1%} waiting for a suggestion, {idle['pool']:.1%} for a process to start, "
-            f"{idle['nothing']:.1%} with nothing left to do"
-        )
-    if study is not None:
-        say(f"study  {study}")
-    if failed:
-        say(_after_failures(study, raising))
-
-
-def _after_failures(study: Path | None, raising: str) -> str:
-    """What to type next."""
-    if study is None:
-        first = f"{raising} shows the traceback of the first failure; " if raising else ""
-        return f"next   {first}--study FILE keeps what they printed, and their tracebacks"
-    return (
-        f"next   aegisbo show {study} --failed   list them; --trial NUMBER shows one with its traceback and output\n"
-        f"       aegisbo retry {study}           evaluate them again"
-    )
-
-
 @contextmanager
 def _live(study: Path | None) -> Iterator[None]:
     """Show a study as a page while this lasts."""
@@ -308,21 +210,3 @@ def _live(study: Path | None) -> Iterator[None]:
     with served(study) as address:
         typer.echo(f"{address} shows the run while it lasts; afterwards `aegisbo serve {study}` does.", err=True)
         yield
-
-
-@contextmanager
-def log(wanted: bool) -> Iterator[None]:
-    """Write the log of a run to standard error, for example into a file; on a terminal there is the live line."""
-    logger = logging.getLogger("aegisbo")
-    if not wanted:
-        yield
-        return
-    handler, level = logging.StreamHandler(), logger.level
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(level)

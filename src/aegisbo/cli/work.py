@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aegisbo.cli.assignments import assigned, earlier
-from aegisbo.cli.minimize import NO_VALUE, chosen, log, report
+from aegisbo.cli.function import chosen
 from aegisbo.cli.numbers import real, whole
 from aegisbo.cli.run_options import (
     Anyway,
@@ -31,6 +31,7 @@ from aegisbo.cli.run_options import (
     TrialTimeout,
     ValueColumn,
 )
+from aegisbo.cli.run_words import NO_VALUE, log, report
 from aegisbo.cli.study_file import StudyFile
 from aegisbo.cli.tables import Terminal
 from aegisbo.errors import InvalidInput

@@ -1,0 +1,82 @@
+"""What a command that runs something says: its log on the way, and the end of the run in a few lines."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aegisbo.cli.tables import Terminal
+
+if TYPE_CHECKING:
+    from aegisbo.optimizer import Result
+
+REASONS = 10  # for failures that are listed at the end
+NO_VALUE = 3  # exit code: the run ended without a single value, or none that keeps all limits
+
+
+@contextmanager
+def log(wanted: bool) -> Iterator[None]:
+    """Write the log of a run to standard error, for example into a file; on a terminal there is the live line."""
+    logger = logging.getLogger("aegisbo")
+    if not wanted:
+        yield
+        return
+    handler, level = logging.StreamHandler(), logger.level
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+def report(result: Result, study: Path | None, console: Terminal, raising: str = "") -> None:
+    """The end of a run, in a few lines.
+
+    Args:
+        result: of the run.
+        study: its file.
+        console: where to write.
+        raising: the option that would show the first exception as it is; empty if there is none, or it was given.
+    """
+    from aegisbo.optimizer.failures import in_words
+    from aegisbo.optimizer.trial import in_short
+
+    say = console.print
+    failures = result.failures
+    failed = sum(failures.values())
+    say(result.ending)
+    if result.best is not None:
+        say(f"best   {result.fun:.8g}", style="bold")
+        say("       " + in_short(result.x))
+    for standing in result.limits:
+        say(f"limit  {standing}")
+    say(f"done   {result.nfev} evaluations" + (f", {failed} of them without a value:" if failed else ""))
+    for line in in_words(failures, REASONS):
+        say(f"       {line}")
+    if result.idle is not None:
+        idle = result.idle
+        say(
+            f"idle   {idle['suggestion']:.1%} waiting for a suggestion, {idle['pool']:.1%} for a process to start, "
+            f"{idle['nothing']:.1%} with nothing left to do"
+        )
+    if study is not None:
+        say(f"study  {study}")
+    if failed:
+        say(_after_failures(study, raising))
+
+
+def _after_failures(study: Path | None, raising: str) -> str:
+    """What to type next."""
+    if study is None:
+        first = f"{raising} shows the traceback of the first failure; " if raising else ""
+        return f"next   {first}--study FILE keeps what they printed, and their tracebacks"
+    return (
+        f"next   aegisbo show {study} --failed   list them; --trial NUMBER shows one with its traceback and output\n"
+        f"       aegisbo retry {study}           evaluate them again"
+    )
