@@ -5,7 +5,7 @@ from __future__ import annotations
 from aegis_paper.comparison import agreement, compare
 from aegis_paper.published import STRATEGIES, published_table
 from aegis_paper.reasons import REASONS, reason_for
-from aegis_paper.runs import Cell
+from aegis_paper.runs import Cell, deviations_of
 from aegis_paper.scores import Results
 from aegis_paper.statistics import Verdict
 
@@ -51,21 +51,29 @@ def test_nothing_run_is_nothing_shown() -> None:
     assert compare(Scaled({}), "synthetic", 8, PRESETS) == []
 
 
-def test_a_reason_belongs_to_a_preset_a_direction_and_some_cells() -> None:
-    factors = {("kriging-believer", "paper"): 0.5, ("kriging-believer", "reference"): 0.5}
-    pairs = {each.published.problem: each for each in compare(Scaled(factors), "synthetic", 8, PRESETS)}
-    assert str(pairs["Ackley5"].ours["paper"].reason).startswith("the published code forgot the pending points")
-    assert str(pairs["Hartmann3"].ours["paper"].reason).startswith("probably the published code forgot")
-    assert pairs["Ackley5"].ours["reference"].reason is None
-    assert reason_for("kriging-believer", "Branin", "paper", Verdict.AGREES) is None
-    assert "sample paths" in str(reason_for("aegis:epsilon=faster", "Rosenbrock7", "paper", Verdict.HIGHER))
-    assert reason_for("random", "Branin", "paper", Verdict.HIGHER) is None
-    assert "surroundings" in str(reason_for("thompson", "Branin", "paper", Verdict.LOWER))
-    assert reason_for("thompson", "Branin", "paper", Verdict.HIGHER) is None
+def test_a_reason_is_known_where_its_experiment_agrees() -> None:
+    wrong = {("kriging-believer", "paper"): 0.5, ("kriging-believer", "reference"): 0.5}
+
+    def reason(tried: dict[tuple[str, str], float], preset: str = "paper") -> str | None:
+        return compare(Scaled(wrong | tried), "synthetic", 8, PRESETS)[0].ours[preset].reason
+
+    forgetful = ("kriging-believer", "reference:pending")
+    assert str(reason({forgetful: 1.1})).startswith("the published code forgot the pending points")
+    assert str(reason({})).startswith("probably the published code forgot the pending points")
+    assert reason({forgetful: 0.5}) is None, "it was tried and explains nothing"
+    assert reason({forgetful: 1.1}, "reference") is None, "it is about the correct method"
+
+
+def test_a_reason_belongs_to_some_methods_and_a_direction() -> None:
+    assert reason_for("kriging-believer", Verdict.AGREES) is None
+    assert reason_for("kriging-believer", Verdict.HIGHER) is None
+    assert reason_for("random", Verdict.HIGHER) is None
+    assert "correct paths explore" in str(reason_for("aegis:epsilon=faster", Verdict.HIGHER))
+    assert "surroundings" in str(reason_for("thompson", Verdict.LOWER))
 
 
 def test_reasons_name_what_exists() -> None:
     for reason in REASONS:
-        assert set(reason.problems) <= set(STRATEGIES.values())
-        assert {problem for problems in reason.problems.values() for problem in problems} <= set(names())
+        assert set(reason.methods) <= set(STRATEGIES.values())
+        assert len(deviations_of(reason.experiment)) == 1
         assert reason.verdict in (Verdict.LOWER, Verdict.HIGHER)

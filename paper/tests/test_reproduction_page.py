@@ -21,10 +21,12 @@ from aegisbo.simulation.problems import names
 PAPER = Path(__file__).parents[1]
 PAGE = PAPER.joinpath("docs", "reproduction.md").read_text("utf-8")
 RESULTS = Results(Records(PAPER / "records.sqlite"))
-SAMPLE_PATHS, PENDING, ONE_WORKER = (
+SAMPLE_PATHS, PENDING, ONE_WORKER, FOUR, SIXTEEN = (
     "What the sample paths changed",
     "What forgetting the pending points changed",
     "One worker",
+    "Four workers",
+    "Sixteen workers",
 )
 
 
@@ -59,7 +61,9 @@ def cells(heading: str) -> Iterator[tuple[dict[str, str], str, str]]:
         yield row, STRATEGIES[method], problem
 
 
-@pytest.mark.parametrize(("heading", "workers"), [(SAMPLE_PATHS, 8), (PENDING, 8), (ONE_WORKER, 1)])
+@pytest.mark.parametrize(
+    ("heading", "workers"), [(SAMPLE_PATHS, 8), (PENDING, 8), (ONE_WORKER, 1), (FOUR, 4), (SIXTEEN, 16)]
+)
 def test_medians_are_those_of_the_records(heading: str, workers: int) -> None:
     for row, strategy, problem in cells(heading):
         assert_shows(row["published"], of_the_paper(strategy, problem, workers).median)
@@ -73,7 +77,13 @@ def test_medians_are_those_of_the_records(heading: str, workers: int) -> None:
 
 @pytest.mark.parametrize(
     ("heading", "workers", "deviation"),
-    [(SAMPLE_PATHS, 8, "paths"), (PENDING, 8, "pending"), (ONE_WORKER, 1, "paths")],
+    [
+        (SAMPLE_PATHS, 8, "paths"),
+        (PENDING, 8, "pending"),
+        (ONE_WORKER, 1, "paths"),
+        (FOUR, 4, "paths"),
+        (SIXTEEN, 16, "paths"),
+    ],
 )
 def test_one_deviation_agrees_where_it_was_tried(heading: str, workers: int, deviation: str) -> None:
     for _, strategy, problem in cells(heading):
@@ -101,10 +111,11 @@ def test_every_median_of_aegis_is_that_of_the_records() -> None:
             assert_shows(row[f"{preset} (11)"], float(np.median(finals("aegis", problem, preset))))
 
 
-def agreements(strategy: str, preset: str, row_of: str) -> int:
+def agreements(strategy: str, preset: str, row_of: str, workers: int = 8) -> int:
     """On how many functions the runs of one method agree with the published row of another, or of its own."""
-    theirs = {problem: of_the_paper(row_of, problem).median for problem in names()}
-    return sum(verdict(finals(strategy, problem, preset), median) == "agrees" for problem, median in theirs.items())
+    theirs = {problem: of_the_paper(row_of, problem, workers).median for problem in names()}
+    runs = {problem: finals(strategy, problem, preset, workers) for problem in names()}
+    return sum(verdict(runs[problem], median) == "agrees" for problem, median in theirs.items())
 
 
 def test_agreements_of_aegis_with_the_rows_of_all_methods() -> None:
@@ -119,13 +130,17 @@ def test_agreements_of_aegis_with_the_rows_of_all_methods() -> None:
 
 
 def test_agreements_of_all_methods_with_their_own_rows() -> None:
-    (row,) = table("All methods")
-    methods = [each for each in row if each]
-    assert {
-        paper_name(each, study)
-        for study in ("synthetic", "ablation", "epsilon")
-        for each, _ in published_table(study, 8)
-    } == {*methods}
-    assert [int(row[each]) for each in methods] == [
-        agreements(STRATEGIES[each], "paper", STRATEGIES[each]) for each in methods
-    ]
+    rows = {int(row.pop("workers")): row for row in table("All methods")}
+    studies = {
+        1: ("sequential", "ablation", "epsilon"),
+        **dict.fromkeys((4, 8, 16), ("synthetic", "ablation", "epsilon")),
+    }
+    assert [*rows] == [*studies]
+    for workers, row in rows.items():
+        known = {paper_name(each, study) for study in studies[workers] for each, _ in published_table(study, workers)}
+        assert known == {method for method, text in row.items() if text}
+        for method in known:
+            strategy = STRATEGIES[method]
+            complete = all(finals(strategy, problem, "paper", workers) for problem in names())
+            agreed = str(agreements(strategy, "paper", strategy, workers)) if complete else "–"
+            assert row[method] == agreed, (workers, method)

@@ -11,6 +11,7 @@ from aegis_paper.reasons import reason_for
 from aegis_paper.runs import Cell
 from aegis_paper.scores import Results
 from aegis_paper.statistics import Verdict, verdict
+from aegisbo.strategies.presets import PAPER
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,23 @@ def agreement(pairs: Sequence[Pair], preset: str) -> tuple[int, list[Ours]]:
 
 
 def _ours(results: Results, cell: Published, preset: str) -> Ours | None:
-    scores = [*results.finals(Cell(cell.problem, cell.strategy, preset, cell.workers)).values()]
+    scores = _scores(results, cell, preset)
     if not scores:
         return None
     found = verdict(scores, cell.median)
-    return Ours(len(scores), median(scores), found, reason_for(cell.strategy, cell.problem, preset, found))
+    return Ours(len(scores), median(scores), found, _reason(results, cell, found) if preset == PAPER.name else None)
+
+
+def _reason(results: Results, cell: Published, found: Verdict) -> str | None:
+    """Why the correct method disagrees: known if the experiment was made in this cell, and agrees."""
+    reason = reason_for(cell.strategy, found)
+    if reason is None:
+        return None
+    tried = _scores(results, cell, reason.experiment)
+    if not tried:
+        return f"probably {reason.text}, as where this was tried"
+    return reason.text if verdict(tried, cell.median) is Verdict.AGREES else None
+
+
+def _scores(results: Results, cell: Published, preset: str) -> list[float]:
+    return [*results.finals(Cell(cell.problem, cell.strategy, preset, cell.workers)).values()]

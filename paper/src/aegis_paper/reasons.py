@@ -6,88 +6,45 @@ then agrees with the published median. The runs are on record under presets such
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from aegis_paper.statistics import Verdict
-from aegisbo.simulation.synthetic import SYNTHETIC
 
 
 @dataclass(frozen=True)
 class Reason:
-    """An explanation, and the cells that it explains."""
+    """What a deviation of the published code did to some methods."""
 
     text: str
-    preset: str
-    verdict: Verdict
-    problems: Mapping[str, Collection[str]]  # by the name of the strategy, whatever its parameters
+    experiment: str  # the preset with this deviation alone
+    verdict: Verdict  # how the correct method stands to the published one
+    methods: Collection[str]  # strategies, whatever their parameters
 
 
-FUNCTIONS = tuple(problem.name for problem in SYNTHETIC)
-
-# After the first batch the published code ran these three as one and the same, so what is shown for one holds for all.
-IMPROVING = ("kriging-believer", "local-penalization", "playbook")
-FORGOTTEN = "the published code forgot the pending points after the first batch and chose near-duplicates"
 COLLAPSED = (
     "the published code's sample paths had almost no spread on smooth functions, so that Thompson sampling exploited"
 )
+WITH_PATHS = ("aegis", "aegis-no-exploit", "aegis-no-pf", "aegis-rs", "thompson")
 
 REASONS = (
     Reason(
-        FORGOTTEN,
-        "paper",
+        "the published code forgot the pending points after the first batch and chose near-duplicates",
+        "reference:pending",
         Verdict.LOWER,
-        dict.fromkeys(IMPROVING, ("Branin", "Ackley5", "Eggholder", "GoldsteinPrice", "StyblinskiTang7")),
+        ("kriging-believer", "local-penalization", "playbook"),
     ),
-    Reason(
-        f"probably {FORGOTTEN}, as where this was tried", "paper", Verdict.LOWER, dict.fromkeys(IMPROVING, FUNCTIONS)
-    ),
-    Reason(
-        f"{COLLAPSED}; correct paths explore",
-        "paper",
-        Verdict.HIGHER,
-        {
-            "aegis": {"Branin", "GoldsteinPrice", "SixHumpCamel", "Rosenbrock7", "Rosenbrock10"},
-            "aegis-no-exploit": {"Rosenbrock7", "Rosenbrock10"},
-            "aegis-no-pf": {"Rosenbrock7"},
-            "aegis-rs": {"SixHumpCamel", "Rosenbrock7"},
-            "thompson": {"SixHumpCamel", "StyblinskiTang5", "Rosenbrock7", "Rosenbrock10"},
-        },
-    ),
+    Reason(f"{COLLAPSED}; correct paths explore", "reference:paths", Verdict.HIGHER, WITH_PATHS),
     Reason(
         f"{COLLAPSED} a mean that its noise smooths; correct paths also try the surroundings and come closer",
-        "paper",
+        "reference:paths",
         Verdict.LOWER,
-        {
-            "aegis": {"Hartmann6"},
-            "aegis-rs": {"Hartmann3"},
-            "thompson": {"Branin", "GoldsteinPrice", "Hartmann3"},
-        },
-    ),
-    # Not tried but inferred: with up to four coordinates the published code never exploited, so there its AEGiS without
-    # exploitation is AEGiS, and without the Pareto set it is Thompson sampling.
-    Reason(
-        f"probably {COLLAPSED}; this was tried for AEGiS, which the published code is here",
-        "paper",
-        Verdict.HIGHER,
-        {"aegis-no-exploit": {"Branin", "SixHumpCamel"}},
-    ),
-    *(
-        Reason(
-            f"probably {COLLAPSED}; this was tried for TS, which the published code is here",
-            "paper",
-            verdict,
-            {"aegis-no-pf": problems},
-        )
-        for verdict, problems in ((Verdict.HIGHER, {"SixHumpCamel"}), (Verdict.LOWER, {"Branin", "Hartmann3"}))
+        WITH_PATHS,
     ),
 )
 
 
-def reason_for(strategy: str, problem: str, preset: str, verdict: Verdict) -> str | None:
-    """The first known reason for a disagreement; None if there is none to be explained or no reason is known."""
+def reason_for(strategy: str, verdict: Verdict) -> Reason | None:
+    """What could explain that the correct method disagrees; None if it does not, or nothing is known that could."""
     name = strategy.partition(":")[0]
-    for reason in REASONS:
-        if (reason.preset, reason.verdict) == (preset, verdict) and problem in reason.problems.get(name, ()):
-            return reason.text
-    return None
+    return next((reason for reason in REASONS if reason.verdict == verdict and name in reason.methods), None)
