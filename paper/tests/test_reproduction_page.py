@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from aegis_paper.plans import load_plan
 from aegis_paper.published import STRATEGIES, Published, paper_name, published, published_table
 from aegis_paper.records import Records
 from aegis_paper.runs import Cell
-from aegis_paper.scores import Results
-from aegis_paper.statistics import verdict
+from aegis_paper.scores import Results, ScoreTable
+from aegis_paper.statistics import chance, verdict
 from scipy.stats import wilcoxon
 
 from aegisbo.simulation.problems import names
@@ -144,3 +145,30 @@ def test_agreements_of_all_methods_with_their_own_rows() -> None:
             complete = all(finals(strategy, problem, "paper", workers) for problem in names())
             agreed = str(agreements(strategy, "paper", strategy, workers)) if complete else "–"
             assert row[method] == agreed, (workers, method)
+
+
+def test_what_a_user_gains_is_what_the_records_say() -> None:
+    rows = table("What a user gains today")
+    assert [row["8 workers"] for row in rows] == [*names()]
+    rivals = {each for each, _ in published_table("synthetic", 8)}
+    for row in rows:
+        problem = row["8 workers"]
+        medians = {each: float(np.median(finals(each, problem, "paper"))) for each in rivals}
+        best = min(medians, key=lambda each: medians[each])
+        name, _, text = row["best of the seven, paper"].rpartition(" ")
+        assert STRATEGIES[name] == best
+        assert_shows(text, medians[best])
+        assert_shows(row["AEGiS, paper"], medians["aegis"])
+        assert_shows(row["AEGiS, adaptive"], float(np.median(finals("aegis", problem, "adaptive"))))
+
+
+def test_today_aegis_is_clearly_better_than_each_of_the_seven_on_most_functions() -> None:
+    plan = load_plan("synthetic")
+    ours = ScoreTable.read(RESULTS, plan, 8, "paper").beside("aegis", ScoreTable.read(RESULTS, plan, 8, "adaptive"))
+    today = "AEGiS (adaptive)"
+    assert ours.counts[today] == 15
+    assert sum(ours.on(problem).median().idxmin() == today for problem in names()) == 14
+    for rival in ours.strategies[:-1]:
+        scores = [ours.on(problem) for problem in names()]
+        assert sum(chance(each[today], each[rival]) < 0.05 for each in scores) in (13, 14)
+        assert not any(chance(each[rival], each[today]) < 0.05 for each in scores)

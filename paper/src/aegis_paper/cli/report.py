@@ -119,8 +119,9 @@ def _today(results: Results) -> Iterator[str]:
     if not tables:
         yield paragraph(f"AEGiS with the preset {DEFAULT_PRESET} has not been run on the fifteen functions.")
     for scores in tables:
-        yield paragraph(f"{title(scores)}. The last method is aegisbo's default.")
-        yield _scores(scores) + "".join(paragraph(note, "muted") for note in notes(scores))
+        *others, default = scores.strategies
+        yield paragraph(f"{title(scores)}. The first method is aegisbo's default.")
+        yield _scores(scores.only([default, *others])) + "".join(paragraph(note, "muted") for note in notes(scores))
 
 
 def _figures(results: Results) -> Iterator[str]:
