@@ -182,7 +182,7 @@ def less_thompson_is_better(evidence: Evidence) -> Iterator[Check]:
         return
     less, half, more = (table.counts[each] for each in (LESS_THOMPSON, "aegis", MORE_THOMPSON))
     numbers = f"{_counts(table, table.strategies)}; {_against(table, (LESS_THOMPSON, MORE_THOMPSON))}"
-    yield Check("q = 8", less >= half > more, numbers)
+    yield Check("q = 8", _all([less >= half, _above(half, more)]), numbers)
 
 
 def as_good_as_improvement(table: ScoreTable) -> Answer:
