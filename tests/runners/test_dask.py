@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting_jobs import check_that_waiting_is_not_being_called
 
 from aegisbo.errors import AegisError, MissingExtra
-from aegisbo.outcome import Outcome, judged
+from aegisbo.outcome import judged
 from aegisbo.runners.minimize import minimize
 from aegisbo.runners.pools.dask import Dask, connect
 from aegisbo.study import load
@@ -62,29 +62,13 @@ def test_a_cluster_without_workers_needs_their_number() -> None:
 
 
 def test_a_job_that_waits_for_a_worker_has_not_been_called(tmp_path: Path) -> None:
-    """Two jobs on one thread: the time limit of the second may not count while the first one runs."""
-    gate = tmp_path / "gate"
-
-    def until_open(x: Any) -> Outcome:
-        while not gate.exists():
-            time.sleep(0.01)
-        return judged(1.0)
-
     with (
         distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as narrow,
         distributed.Client(narrow) as client,
     ):
-        pool = Dask(client, until_open, 2, None, ours=False)
-        pool.submit(0, None)
-        pool.submit(1, None)
-        while pool.starting == 2:
-            time.sleep(0.01)
-        (waiting,) = (number for number in (0, 1) if pool.called(number) is None)
-        gate.touch()
-        ends = [*pool.collect(60.0), *pool.collect(60.0)]
-        pool.close()
-    assert sorted(end.number for end in ends) == [0, 1]
-    assert next(end for end in ends if end.number == waiting).outcome.value == 1.0
+        check_that_waiting_is_not_being_called(
+            lambda evaluation: Dask(client, evaluation, 2, None, ours=False), tmp_path
+        )
 
 
 @pytest.mark.parametrize("ours", [True, False])
