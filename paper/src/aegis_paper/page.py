@@ -15,11 +15,12 @@ STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 76rem;
   margin: 0 auto; padding: 1rem; }
 nav a { margin-right: 1rem; } h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line); }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: .85rem; margin: .5rem 0 1rem; }
-caption { text-align: left; color: var(--muted); } th, td { border: 1px solid var(--line); padding: .15rem .5rem; }
+figure { margin: .5rem 0 1rem; font-size: .85rem; } figcaption, .muted { color: var(--muted); }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: inherit; }
+th, td { border: 1px solid var(--line); padding: .15rem .5rem; }
 th { text-align: left; } td { text-align: right; white-space: nowrap; }
-td.text { text-align: left; white-space: normal; } td.best { background: var(--best); font-weight: 600; }
-td.near { background: var(--near); } .muted { color: var(--muted); }
+td.text { text-align: left; white-space: pre-line; } td.best { background: var(--best); font-weight: 600; }
+td.near { background: var(--near); }
 img { max-width: 100%; background: #fff; } summary { cursor: pointer; } code { overflow-wrap: anywhere; }
 """
 
@@ -61,13 +62,14 @@ def paragraph(text: str, look: str = "") -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str | Cell]], caption: str = "") -> str:
-    """A table; the first field of a row is its heading."""
+    """A table; the first field of a row is its heading. The caption stays in sight where a wide table is scrolled."""
     top = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
     body = "".join(
         f'<tr><th scope="row">{escape(str(first))}</th>{"".join(map(_field, rest))}</tr>\n' for first, *rest in rows
     )
-    told = f"<caption>{escape(caption)}</caption>" if caption else ""
-    return f'<div class="scroll"><table>{told}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>\n'
+    told = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    inside = f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<figure>{told}<div class="scroll">{inside}</div></figure>\n'
 
 
 def _field(given: str | Cell) -> str:

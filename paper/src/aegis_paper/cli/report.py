@@ -68,7 +68,7 @@ def _claims(results: Results) -> Iterator[str]:
 
 
 def _numbers(judgement: Judgement) -> str:
-    return " · ".join(filter(None, [*answers_of(judgement), missing_in(judgement)]))
+    return "\n".join(filter(None, [*answers_of(judgement), missing_in(judgement)]))
 
 
 def _agreement(results: Results) -> Iterator[str]:
