@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from aegis_paper.cost import Projection, measured_seconds, projected, runs_of_the_paper
+from aegis_paper.cost import Projection, measure, projected, runs_of_the_paper
 from aegis_paper.records import Records
 from made_up import record
 
@@ -27,12 +28,31 @@ def test_costs_are_collected_by_strategy_and_dimension(tmp_path: Path) -> None:
         ({"strategy": "aegis"}, None),
     ):
         records.add(record(**{"strategy": "random", "budget": 200} | run), {}, seconds)
-    assert measured_seconds(records, "paper").to_dict() == {
+    assert measure(records, "paper").seconds.to_dict() == {
         ("random", 2): (0.25 + 0.5 + 0.75) / 3,
         ("random", 4): 0.125,
         ("ei", 2): 1.5,
     }
-    assert measured_seconds(records, "reference").to_dict() == {("ei", 2): 9.0}
+    assert measure(records, "reference").seconds.to_dict() == {("ei", 2): 9.0}
+
+
+def test_costs_are_those_of_one_processor(tmp_path: Path) -> None:
+    """The slow one takes twice as long at all that both have run, except for one run that something else disturbed."""
+    records = Records(tmp_path / "records.sqlite")
+    fast = {"ei": 1.0, "aegis": 3.0, "thompson": 5.0}
+    slow = {"ei": 2.0, "aegis": 6.0, "thompson": 100.0, "aegis-rs": 8.0}
+    for cpu, costs, runs in (("fast", fast, (0, 1)), ("slow", slow, (2,))):
+        for strategy, run in product(costs, runs):
+            records.add(record(strategy=strategy, budget=200, run=run), {"cpu": cpu}, costs[strategy])
+    measured = measure(records, "paper")
+    assert measured.processor == "fast"
+    assert measured.slower == {"slow": 2.0}
+    assert measured.seconds.to_dict() == {
+        ("ei", 2): 1.0,
+        ("aegis", 2): 3.0,
+        ("thompson", 2): (5.0 + 5.0 + 50.0) / 3,
+        ("aegis-rs", 2): 4.0,
+    }
 
 
 def means(**seconds: float) -> pd.Series:
@@ -61,6 +81,6 @@ def test_what_was_not_measured_is_told_from_its_neighbors() -> None:
     assert projected({("thompson", 2): 1}, measured) == Projection(1, (2.0 + 4.0) / 2, 0)
 
 
-def test_nothing_measured_is_nothing_told() -> None:
+def test_nothing_measured_is_nothing_told(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="No run of 200 evaluations has been measured"):
-        projected({("aegis", 2): 7}, means(aegis_2=1.0)[:0])
+        measure(Records(tmp_path / "none.sqlite"), "paper")

@@ -17,8 +17,18 @@ from aegisbo.simulation.problems import dimension
 THE_PAPER = ("synthetic", "sequential", "ablation", "epsilon", "gamma", "profet", "push")  # plans
 
 BUDGET = 200  # evaluations in each of its runs
+UNKNOWN = "an unknown processor"
 
 Kind = tuple[str, int]  # strategy and number of coordinates
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Mean costs, as if all runs had been made with one processor."""
+
+    seconds: pd.Series  # of one core, by strategy and number of coordinates d
+    processor: str  # the one that made most of the runs
+    slower: Mapping[str, float]  # by each other processor: how many times as long a run takes there
 
 
 @dataclass(frozen=True)
@@ -30,11 +40,24 @@ class Projection:
     measured: int  # of the runs, those whose strategy and number of coordinates were measured
 
 
-def measured_seconds(records: Records, preset: str) -> pd.Series:
-    """The mean cost of the runs on record that are as long as the paper's, by strategy and number of coordinates d."""
+def measure(records: Records, preset: str) -> Measured:
+    """What the runs on record cost that are as long as the paper's.
+
+    Raises:
+        InvalidInput: there is none whose cost is known.
+    """
     runs = records.headers()
     runs = runs[(runs["preset"] == preset) & (runs["budget"] == BUDGET)].dropna(subset="core_seconds")
-    return runs.groupby(["strategy", runs["problem"].map(dimension).rename("d")])["core_seconds"].mean()
+    if runs.empty:
+        raise InvalidInput(f"No run of {BUDGET} evaluations has been measured: do some with `aegis-paper run`.")
+    kinds = [runs["strategy"], runs["problem"].map(dimension).rename("d")]
+    processors = runs["build"].map(lambda build: build.get("cpu", UNKNOWN)).rename("processor")
+    usual = processors.value_counts().idxmax()
+    means = runs["core_seconds"].groupby([*kinds, processors]).mean().unstack("processor")
+    # A median: the few tenths of a second of `random` say little. One that shares no kind of run is left as it is.
+    slower = means.div(means[usual], axis=0).median().fillna(1.0)
+    seconds = (runs["core_seconds"] / processors.map(slower)).groupby(kinds).mean()
+    return Measured(seconds, usual, slower.drop(usual).to_dict())
 
 
 def runs_of_the_paper() -> Counter[Kind]:
@@ -61,8 +84,6 @@ def projected(runs: Mapping[Kind, int], measured: pd.Series) -> Projection:
 
     A strategy that was not measured costs what it does without its parameters, or else the average of all strategies.
     """
-    if measured.empty:
-        raise InvalidInput(f"No run of {BUDGET} evaluations has been measured: do some with `aegis-paper run`.")
     lines = {strategy: _by_dimension(strategy, measured) for strategy, _ in runs}
     seconds = sum(
         count * float(np.interp(d, lines[strategy].index, lines[strategy])) for (strategy, d), count in runs.items()

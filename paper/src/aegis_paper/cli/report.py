@@ -11,11 +11,12 @@ from aegis_paper.claim_rules import Evidence
 from aegis_paper.claims import CLAIMS, Judgement, judge
 from aegis_paper.cli.claims import NOTE, answers_of, missing_in, verdict_of
 from aegis_paper.cli.compare import LEGEND, differences, total
+from aegis_paper.cli.cost import cost_rows, cost_title
 from aegis_paper.cli.factors import CHANGE_HEADS, CHANGES, COMBINATION_HEADS, COMBINATIONS, change_row, combination_rows
 from aegis_paper.cli.figure import FIGURES
 from aegis_paper.cli.selection import Selection
 from aegis_paper.comparison import Pair, compare_all
-from aegis_paper.cost import measured_seconds, projected, runs_of_the_paper
+from aegis_paper.cost import measure, projected, runs_of_the_paper
 from aegis_paper.effects import PLAN as FACTORS
 from aegis_paper.effects import effects, grid, numbers_of_workers
 from aegis_paper.figures import draw_epsilon_decay
@@ -188,15 +189,12 @@ def _selections(results: Results) -> Iterator[Selection]:
 
 
 def _cost(results: Results) -> Iterator[str]:
-    measured = measured_seconds(results.records, "paper")
-    if measured.empty:
+    try:
+        measured = measure(results.records, "paper")
+    except InvalidInput:
         yield paragraph("No run of the paper's length has been measured.")
         return
-    paper = projected(runs_of_the_paper(), measured)
-    by_dimension = measured.unstack("d")
-    rows = (
-        [str(method), *("" if each != each else f"{each:.1f}" for each in seconds)]
-        for method, seconds in by_dimension.iterrows()
-    )
-    yield table(["method", *(f"d = {d}" for d in by_dimension)], rows, "Core-seconds of a run, preset paper")
+    head, *rows = cost_rows(measured)
+    yield table(head, rows, cost_title(measured))
+    paper = projected(runs_of_the_paper(), measured.seconds)
     yield paragraph(f"The whole paper: {paper.runs:,} runs, about {paper.seconds / 3600:,.0f} core-hours.")
