@@ -205,9 +205,8 @@ class TestPoints:
             assert [type(getattr(one, name)) for name in QUANTITIES] == [float] * 6
             assert one.mean == pytest.approx(both.mean[1], rel=1e-9)
         trial = optimizer.trials[4]
-        np.testing.assert_array_equal(
-            optimizer.predict([by_name, trial, trial.x]).mean[1:], [optimizer.predict(trial.x).mean] * 2
-        )
+        among = optimizer.predict([by_name, trial, trial.x]).mean
+        assert among[1] == among[2] == pytest.approx(optimizer.predict(trial.x).mean, rel=1e-9)
         assert optimizer.predict([]).mean.shape == (0,)
         assert optimizer.predict(np.array([[3.3, 2.25]])).mean.shape == (1,)
 
@@ -283,7 +282,7 @@ class TestExplain:
             low, high, best = influence[name]
             assert (low, high) == pytest.approx((means.min(), means.max()), abs=0.02 * np.ptp(means))
             assert optimizer.predict({**point, name: best}).mean == pytest.approx(high)
-            assert low <= optimizer.predict(point).mean <= high
+            assert low - 1e-9 <= optimizer.predict(point).mean <= high + 1e-9  # one by one it is rounded differently
         spans = [high - low for low, high, _ in influence.values()]
         assert spans == sorted(spans, reverse=True)
 

@@ -12,7 +12,6 @@ from aegisbo.gp.posterior import condition
 from aegisbo.report.front import front
 from aegisbo.report.model import model_of
 from aegisbo.report.record import Record
-from aegisbo.search.pareto import nondominated
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +128,10 @@ def test_a_decision_is_seen_as_it_was_made(tmp_path: Path, maximize: bool) -> No
         known = [t.value for t in record.ended[: record.decisions[trial.number].known]]
         if None not in known:  # else the chance to succeed counts, too
             without_failures += 1
-            assert nondominated(np.array([[sign * place.mean, -place.std] for place in found.members])).all()
+            F = np.array([[sign * place.mean, -place.std] for place in found.members])
+            # A point that was found twice may differ from itself in the last digit.
+            beaten = (F[:, None] <= F).all(axis=2) & (F[:, None] < F - 1e-12).any(axis=2)
+            assert not beaten.any()
         values = [value for value in known if value is not None]
         assert found.best == pytest.approx((max if maximize else min)(values), rel=1e-6)
     assert without_failures
