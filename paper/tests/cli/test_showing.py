@@ -245,6 +245,7 @@ def test_without_records_it_is_said_how_to_make_them(
             "preset adaptive: make them with `aegis-paper run synthetic --methods aegis --preset adaptive --out FILE`",
         ),
         (("table", "gamma", "--workers", "16", "--beside", "adaptive"), "with `aegis-paper run gamma --out FILE`"),
+        (("table", "push", "--beside", "adaptive"), "Plan push is shown as average ranks, which have no place for"),
         (("counts", "--workers", "5"), "no table of plan synthetic with 5 workers: choose 4, 8 or 16"),
         (("claims", "--format", "html"), "Unknown format 'html'"),
     ],

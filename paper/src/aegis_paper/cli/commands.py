@@ -134,7 +134,7 @@ def table(
 ) -> None:
     """Print the tables of a plan: median and MAD of each method, the best and its equivalents marked.
 
-    Of plans on many instances of a problem, the average ranks are shown, without `--beside`.
+    Of plans on many instances of a problem, the average ranks are shown.
     """
     from aegis_paper.cli.selection import Selection, require_known
     from aegis_paper.tables import render

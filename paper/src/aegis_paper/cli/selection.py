@@ -71,6 +71,10 @@ class Selection:
                 deviations_of(named)  # refuses an unknown name
         chosen = load_plan(plan).only({"workers": workers or [], "problems": words(problems)})
         chosen.one_setting()  # refuses to put side by side what is not alike
+        if beside is not None and families_of(chosen):
+            raise InvalidInput(
+                f"Plan {plan} is shown as average ranks, which have no place for --beside: leave it out."
+            )
         return cls(chosen, preset or chosen.presets[0], results_in(records), plan, beside)
 
     @property
