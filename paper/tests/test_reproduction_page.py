@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from aegis_paper.cost import measure, projected, runs_of_the_paper
 from aegis_paper.plans import load_plan
 from aegis_paper.published import STRATEGIES, Published, paper_name, published, published_table
 from aegis_paper.records import Records
@@ -172,3 +173,18 @@ def test_today_aegis_is_clearly_better_than_each_of_the_seven_on_most_functions(
         scores = [ours.on(problem) for problem in names()]
         assert sum(chance(each[today], each[rival]) < 0.05 for each in scores) in (13, 14)
         assert not any(chance(each[rival], each[today]) < 0.05 for each in scores)
+
+
+def test_the_cost_of_the_whole_paper_is_what_the_records_say() -> None:
+    paper = projected(runs_of_the_paper(), measure(RESULTS.records, "paper").seconds)
+    (told,) = re.findall(r"The whole paper, ([\d,]+) runs, is projected to (\d+) core-hours", PAGE)
+    assert told == (f"{paper.runs:,}", f"{paper.seconds / 3600:.0f}")
+    assert f"{paper.measured / paper.runs:.0%}".replace("%", " %") in PAGE
+
+
+def test_what_has_been_run_adds_up_to_the_records() -> None:
+    section = PAGE.partition("## What has been run\n")[2].partition("\n## ")[0]
+    rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("|")][2:]
+    total = sum(int(row[-1].replace(",", "")) for row in rows)
+    assert f"\n{total:,} runs are on record" in section
+    assert total == len(RESULTS.records.headers())

@@ -41,7 +41,7 @@ def draw_ranks(rankings: Sequence[Ranking], file: Path) -> None:
             axis.plot(*_after_start(f"{ranking.family}#1", ranks), **style(strategy, "synthetic"))
         _mark_start(axis, f"{ranking.family}#1")
         axis.set(ylim=(0.8, len(ranking.strategies) + 0.2), yticks=range(1, len(ranking.strategies) + 1))
-        runs = f"{ranking.instances} instances × {span(ranking.repeats)} runs"
+        runs = f"{ranking.instances} instances × {span(ranking.repeats)} run{'s' if max(ranking.repeats) > 1 else ''}"
         axis.set_title(f"{ranking.family}, q = {ranking.workers}, {runs}", fontsize=9)
     finish(figure, axes, "evaluations", "average rank, 1 is best", file)
 
