@@ -12,9 +12,9 @@ from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import Outcome
+from aegisbo.study.endings import as_event, outcome_of
 from aegisbo.study.events import Event
-from aegisbo.study.history import follow, outcome_of
-from aegisbo.study.study import as_event
+from aegisbo.study.history import follow
 
 BOX = [(-5, 10), (2, 3)]
 

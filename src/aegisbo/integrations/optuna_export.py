@@ -20,9 +20,10 @@ from aegisbo.optimizer.limits import Limit
 from aegisbo.outcome import FAILURES
 from aegisbo.space import Choice, Int
 from aegisbo.space.parameters import Parameter
+from aegisbo.study.endings import ENDINGS
 from aegisbo.study.events import Event, read_events
 from aegisbo.study.file import is_study
-from aegisbo.study.history import ENDINGS, optimizer_after
+from aegisbo.study.history import optimizer_after
 
 
 def export(path: str | os.PathLike[str], storage: str, name: str | None = None) -> optuna.Study:

@@ -9,8 +9,8 @@ from math import inf
 from operator import attrgetter
 
 from aegisbo.report.record import Record
+from aegisbo.study.endings import ENDINGS
 from aegisbo.study.events import Event
-from aegisbo.study.history import ENDINGS
 
 
 @dataclass(frozen=True)

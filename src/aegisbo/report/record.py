@@ -14,8 +14,9 @@ from typing import Any
 from aegisbo.optimizer import Optimizer, Result, Trial
 from aegisbo.outcome import FAILURES
 from aegisbo.study.drivers import COMING, GOING, ending, sittings
+from aegisbo.study.endings import ENDINGS
 from aegisbo.study.events import Event, read_events
-from aegisbo.study.history import ENDINGS, optimizer_after
+from aegisbo.study.history import optimizer_after
 from aegisbo.study.ledger import ledger_of
 from aegisbo.study.lock import is_driven
 

@@ -12,8 +12,9 @@ from typing import Any, TextIO
 
 from aegisbo.errors import UnknownName
 from aegisbo.optimizer import Optimizer, Trial
+from aegisbo.study.endings import ENDINGS
 from aegisbo.study.events import Event, read_events
-from aegisbo.study.history import ENDINGS, optimizer_after
+from aegisbo.study.history import optimizer_after
 
 OBEYED = ("=", "+", "-", "@", "\t", "\r", "'")  # how texts begin that a spreadsheet may take for a formula
 TIMES = ("asked_at", "started_at", "ended_at")

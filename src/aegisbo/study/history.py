@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,16 +12,15 @@ from aegisbo.errors import AegisError, StudyError
 from aegisbo.optimizer import Optimizer, Settings
 from aegisbo.optimizer.optimizer import OBSERVED
 from aegisbo.optimizer.queue import ADDED
-from aegisbo.outcome import Outcome
 from aegisbo.space import Space
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.registry import resolve
+from aegisbo.study.endings import ENDINGS, how_it_went, outcome_of
 from aegisbo.study.events import Event
 from aegisbo.study.soundness import damaged, making_sense, require_sound
 
 RESULTS = ("told", "failed", "observed", "retried", "forgotten", "widened")  # events that change what a strategy knows
 SETTINGS = ("created", "widened")  # events that say what the run is
-ENDINGS = ("told", "failed")  # of a trial
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,9 +74,9 @@ class History:
             self._let_wait_no_more(body)
         elif event.kind == "told":
             told = {"state": "done", "value": body["value"], "sd": body.get("sd"), "reason": None}
-            trials[event.number] |= {**told, "measured": body.get("measured", {}), **_how_it_went(body)}
+            trials[event.number] |= {**told, "measured": body.get("measured", {}), **how_it_went(body)}
         elif event.kind == "failed" and _is_news(trials[event.number], body["state"]):
-            trials[event.number] |= {"state": body["state"], "reason": body["reason"], **_how_it_went(body)}
+            trials[event.number] |= {"state": body["state"], "reason": body["reason"], **how_it_went(body)}
         elif event.kind == "added":
             self.state["added"].append(body["params"])
         elif event.kind == "observed":
@@ -128,38 +126,6 @@ def follow(optimizer: Optimizer, event: Event) -> None:
     elif event.kind == "forgotten":
         for number in body["numbers"]:
             optimizer.forget(number)
-
-
-def outcome_of(event: Event) -> Outcome:
-    """The outcome that an event of `ENDINGS` tells of, or one of a point observed elsewhere."""
-    body = event.body
-    return Outcome(
-        body.get("state", "done"),
-        body.get("value", math.nan),
-        reason=body.get("reason") or "",
-        traceback=body.get("traceback", ""),
-        seconds=body.get("seconds"),
-        began=body.get("began"),
-        worker=body.get("worker"),
-        output=body.get("output", ""),
-        measured=body.get("measured", {}),
-        sd=body.get("sd"),
-        details=body.get("details"),
-    )
-
-
-def _how_it_went(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What a trial keeps of its evaluation; studies of version 0.1 know the seconds only."""
-    began, seconds = body.get("began"), body["seconds"]
-    return {
-        "started": began,
-        "ended": None if began is None else began + seconds,
-        "seconds": seconds,
-        "worker": body.get("worker"),
-        "output": body.get("output", ""),
-        "traceback": body.get("traceback", ""),
-        "details": body.get("details"),
-    }
 
 
 def _is_news(trial: Mapping[str, Any], failure: str) -> bool:

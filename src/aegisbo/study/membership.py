@@ -10,11 +10,12 @@ from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.optimizer import Settings
 from aegisbo.outcome import Outcome
 from aegisbo.space.widening import widened
+from aegisbo.study.endings import as_event
 from aegisbo.study.events import Event
 from aegisbo.study.ledger import Ledger, ledger_of
 from aegisbo.study.objective import Objective
 from aegisbo.study.store import Store
-from aegisbo.study.study import agreed, as_event, begin, settings_of
+from aegisbo.study.study import agreed, begin, settings_of
 
 
 def join(

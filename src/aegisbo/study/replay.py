@@ -15,8 +15,9 @@ from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.queue import ADDED
 from aegisbo.space import Space
 from aegisbo.space.constraints import Constraint
+from aegisbo.study.endings import ENDINGS
 from aegisbo.study.events import Event, read_events
-from aegisbo.study.history import ENDINGS, RESULTS, History, follow, optimizer_after
+from aegisbo.study.history import RESULTS, History, follow, optimizer_after
 from aegisbo.study.soundness import making_sense
 from aegisbo.study.study import build
 

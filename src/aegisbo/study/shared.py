@@ -22,6 +22,7 @@ from typing import Any
 from aegisbo.errors import InvalidInput, SpaceExhausted, StudyError
 from aegisbo.optimizer import Optimizer, Settings, Trial
 from aegisbo.outcome import Outcome
+from aegisbo.study.endings import as_event
 from aegisbo.study.events import Event
 from aegisbo.study.history import follow, optimizer_after
 from aegisbo.study.ledger import Ledger
@@ -30,7 +31,6 @@ from aegisbo.study.membership import bury, join, part
 from aegisbo.study.objective import Objective
 from aegisbo.study.observations import EARLIER, Observation, described, news_among
 from aegisbo.study.store import Store
-from aegisbo.study.study import as_event
 from aegisbo.study.terms import FOR_COPIES
 
 LEASE = 60.0  # seconds without a sign of life after which a copy counts as dead

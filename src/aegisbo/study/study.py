@@ -19,6 +19,7 @@ from aegisbo.outcome import Outcome
 from aegisbo.space.widening import widened
 from aegisbo.study.drivers import ending, idle_shares
 from aegisbo.study.edit import without_value
+from aegisbo.study.endings import as_event
 from aegisbo.study.events import Event, read_events
 from aegisbo.study.history import SETTINGS, optimizer_after
 from aegisbo.study.ledger import ledger_of
@@ -204,23 +205,6 @@ def load(path: str | os.PathLike[str]) -> Result:
     path = Path(path)
     events = read_events(path)
     return replace(optimizer_after(events).result(ending(path, events)), idle=idle_shares(events), study=path)
-
-
-def as_event(outcome: Outcome, seconds: float) -> tuple[str, dict[str, Any]]:
-    """What a study writes down when an evaluation ends like this: the kind of the event and its body."""
-    went: dict[str, Any] = {
-        "seconds": seconds,
-        "began": outcome.began,
-        "worker": outcome.worker,
-        "output": outcome.output,
-    }
-    went |= {} if outcome.details is None else {"details": outcome.details}
-    if outcome.state == "done":
-        known: dict[str, Any] = {"measured": dict(outcome.measured)} if outcome.measured else {}
-        known |= {} if outcome.sd is None else {"sd": outcome.sd}
-        return "told", {"value": outcome.value, **known, **went}
-    why = {"reason": outcome.reason, "traceback": outcome.traceback}
-    return ("lost", {**why, **went}) if outcome.state == "lost" else ("failed", {"state": outcome.state, **why, **went})
 
 
 def begin(store: Store, settings: Settings, objective: Objective | None) -> None:
