@@ -117,6 +117,7 @@ def test_few_values_give_their_range() -> None:
     assert [depth(n) for n in range(1, 8)] == [1] * 7
 
 
+@pytest.mark.long
 def test_the_interval_holds_the_true_median_as_often_as_promised() -> None:
     samples = np.random.default_rng(0).exponential(size=(20_000, 11))
     inside = [interval.low <= np.log(2) <= interval.high for interval in map(median_interval, samples)]

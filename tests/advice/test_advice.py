@@ -71,6 +71,7 @@ def points(count: int) -> list[dict[str, float]]:
 
 
 class TestStandIn:
+    @pytest.mark.long
     @pytest.mark.parametrize("maximize", [False, True])
     def test_its_values_are_what_the_model_predicts(self, maximize: bool) -> None:
         sign = -1.0 if maximize else 1.0

@@ -72,6 +72,7 @@ def test_flipped_bits(whole: Path, tmp_path: Path, flips: list[tuple[int, int]])
     path.unlink()
 
 
+@pytest.mark.long
 @tries(8)
 @given(st.floats(0, 1))
 def test_a_missing_end(whole: Path, tmp_path: Path, share: float) -> None:

@@ -75,6 +75,7 @@ def test_files_that_are_no_space(tmp_path: Path, content: bytes) -> None:
 EXPRESSIONS = st.text(alphabet="ab<>=!+-*/()., 0129e'\"andornotminmaxlogexp_[]:{}\n\x00", max_size=30)
 
 
+@pytest.mark.long
 @tries(15)
 @given(EXPRESSIONS)
 @example("a < " * 200 + "b")

@@ -90,6 +90,7 @@ def test_a_parameter_that_comes_without_reason_is_left_out() -> None:
     assert list(joint_space(study.trials)) == ["x"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("given", [True, False])
 def test_branches_are_chosen_by_the_model(given: bool) -> None:
     space = {

@@ -80,6 +80,7 @@ def always(sampler: AegisSampler) -> Iterator[AegisSampler]:
         yield sampler
 
 
+@pytest.mark.long
 def test_equal_seeds_give_equal_points_whoever_asks_and_whatever_optuna_reseeds() -> None:
     def fresh() -> Iterator[AegisSampler]:  # as if every trial was asked for by another process
         while True:

@@ -62,6 +62,7 @@ def test_a_model_exhausts_a_finite_space(space: Space, strategy: str) -> None:
     assert by_text(exhaust(space, strategy)) == by_text(every_combination(space))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("preset", ["modern", "paper", "adaptive"])
 def test_every_preset_finds_the_best_branch(preset: str) -> None:
     optimizer = Optimizer(SPACE, seed=0, preset=preset)

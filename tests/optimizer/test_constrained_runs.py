@@ -95,6 +95,7 @@ def test_it_is_led_to_what_is_allowed_and_near() -> None:
         assert np.linalg.norm(optimizer.ask().x - 1.0) < 1.02 * np.sqrt(0.5)
 
 
+@pytest.mark.long
 def test_the_optimum_on_an_edge_is_found() -> None:
     def bowl(x: Any) -> float:
         return float((x[0] - 8) ** 2 / 30 + (x[1] - 2.9) ** 2 * 3)

@@ -197,6 +197,7 @@ def test_the_optimum_at_a_limit_is_found_with_any_preset(preset: str) -> None:
     assert [each.binds for each in result.limits] == [True, False]
 
 
+@pytest.mark.long
 def test_a_small_feasible_region_is_found() -> None:
     """One in a hundred points keeps the limit: ten random ones would rarely do."""
     optimizer = Optimizer([(0, 1), (0, 1)], limits=["miss <= 0.056"], seed=3)
@@ -208,6 +209,7 @@ def test_a_small_feasible_region_is_found() -> None:
     assert {trial.note["move"] for trial in optimizer.trials} >= {"initial", "feasible"}
 
 
+@pytest.mark.long
 def test_all_points_of_a_finite_space_by_brute_force() -> None:
     def priced(n: int, m: int) -> tuple[float, dict[str, float]]:
         return float((n - 6) ** 2 + (m - 5) ** 2), {"cost": float(2 * n + m)}
@@ -227,6 +229,7 @@ def test_all_points_of_a_finite_space_by_brute_force() -> None:
     assert len(result.trials) == len(every)
 
 
+@pytest.mark.long
 def test_predictions_say_how_likely_limits_are_kept() -> None:
     optimizer = Optimizer(SQUARE, limits=LIMITS, seed=1)
     run(optimizer, 18)

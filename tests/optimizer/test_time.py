@@ -113,6 +113,7 @@ class TestCost:
             plain.tell(one, value(**one.x))
             priced.tell(other, value(**other.x))
 
+    @pytest.mark.long
     def test_quick_points_are_preferred(self) -> None:
         def law(x: float, n: int) -> float:
             return float(1000 ** ((n - 2) / 28))

@@ -109,6 +109,7 @@ def test_without_a_study_nothing_is_written(tmp_path: Path, monkeypatch: pytest.
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_model_based_run_with_workers_improves_and_is_replayed(tmp_path: Path) -> None:
     result = search(sphere, budget=18, workers=3, strategy="aegis", n_initial=5, study=tmp_path / "run.db")
     assert_complete(result, 18)
@@ -380,6 +381,7 @@ def test_where_it_cannot_be_its_late_value_counts_and_the_user_knows(
     assert replay(path).faithful
 
 
+@pytest.mark.long
 def test_a_rough_run_in_threads_folds_and_replays(tmp_path: Path) -> None:
     """Values, failures and values that come too late, as they happen to fall."""
 

@@ -54,7 +54,8 @@ def learn(evidence, memory=None):
     return ADAPTIVE.surrogate.fit(evidence, memory or {}, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("penalty", [1e30, pytest.param(1.7e308, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("penalty", [1e30, 1.7e308])
 def test_penalties_among_the_first_values_do_not_make_it_content(penalty):
     optimizer = Optimizer([(0, 1), (0, 1)], seed=2)
     for _ in range(45):

@@ -119,6 +119,7 @@ def values_of(evidence: Evidence) -> Evidence:
     return Evidence(evidence.X, evidence.y, np.empty((0, 2)), evidence.pending, CUBE)
 
 
+@pytest.mark.long
 def test_an_optimum_at_the_edge_of_what_fails_is_found() -> None:
     """The function falls towards a wall: the least value that can be measured is 0.5."""
     optimizer = Optimizer([(0.0, 1.0), (0.0, 1.0)], seed=1)

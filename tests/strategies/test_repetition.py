@@ -177,6 +177,7 @@ def test_greedy_moves_are_replaced_before_the_space_is_exhausted() -> None:
     assert max(coins) < 1.0 - 1.0 / 3.0**0.5  # where AEGiS would have exploited
 
 
+@pytest.mark.long
 def test_a_study_with_repetitions_is_replayed(tmp_path: Path) -> None:
     def fun(color: str, size: int) -> float:
         count[0] += 1
@@ -192,6 +193,7 @@ def test_a_study_with_repetitions_is_replayed(tmp_path: Path) -> None:
     assert result.message.endswith(f"This x was measured {often} times.")
 
 
+@pytest.mark.long
 def test_points_that_break_a_limit_are_not_measured_again() -> None:
     rng = default_rng(5)
     optimizer = Optimizer(SPACE, seed=0, noisy=True, limits=["load <= 1"])

@@ -98,6 +98,7 @@ def test_what_is_forgotten_counts_for_nothing(study: Path) -> None:
     assert load(study).nfev == 9
 
 
+@pytest.mark.long
 def test_every_decision_before_and_after_second_thoughts_replays(study: Path) -> None:
     """With a model, so that what a decision was shown decides it."""
     forget(study, [1, 3])
