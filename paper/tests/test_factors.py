@@ -164,8 +164,10 @@ def test_all_combinations_beside_each_other(results: Results) -> None:
 
 
 def test_the_command_prints_both_tables(results: Results, capsys: pytest.CaptureFixture[str]) -> None:
-    print_factors(results, 4, Console(width=120))
+    print_factors(results, [4, 16], Console(width=120))
     text = capsys.readouterr().out
+    assert "q = 4" in text
+    assert "q = 16" not in text  # of which there are no runs
     assert next(line.split()[:6] for line in text.splitlines() if "paths: tempered" in line) == [
         "paths:",
         "tempered",

@@ -235,6 +235,8 @@ def test_without_records_it_is_said_how_to_make_them(
         (("table", "synthetic", "--preset", "papper"), "Unknown preset 'papper': did you mean 'paper'"),
         (("figure", "summary", "--preset", "papper", "-o", "a.png"), "Unknown preset 'papper': did you mean 'paper'"),
         (("table", "factors"), "with preset paper: make them with `aegis-paper run factors --out FILE`"),
+        (("factors", "--workers", "16"), "with 16 workers: make them with `aegis-paper run factors --workers 16 --out"),
+        (("factors", "--workers", "5"), "Unknown choice among the workers of plan factors '5'"),
         (("table", "gamma", "--preset", "reference:paths"), "run gamma --preset reference:paths --out FILE`"),
         (("counts",), "lacks runs of plan synthetic with 8 workers: make them with `aegis-paper run"),
         (("counts", "--preset", "papper"), "Unknown preset 'papper': did you mean 'paper'"),

@@ -236,14 +236,15 @@ def counts(
 
 
 def factors(
-    workers: Annotated[int, typer.Option(parser=whole(1), metavar="Q", help="So many simulated workers.")] = 4,
+    workers: Workers = None,
     records: RecordsFile = None,
 ) -> None:
     """Show which part of AEGiS decides: its sample paths, what it thinks of pending points, or how much it explores."""
     from aegis_paper.cli.factors import print_factors
     from aegis_paper.cli.selection import results_in
+    from aegis_paper.effects import numbers_of_workers
 
-    print_factors(results_in(records), workers, Console(highlight=False))
+    print_factors(results_in(records), workers or numbers_of_workers(), Console(highlight=False))
 
 
 def report(

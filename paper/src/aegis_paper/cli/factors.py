@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Console
 
 from aegis_paper.effects import ALL_LEVELS, PLAN, Effect, Setting, effects, grid
+from aegis_paper.plans import load_plan
 from aegis_paper.scores import Results
 from aegis_paper.tables import NOT_RUN
 from aegisbo.cli.tables import plain_table
@@ -18,22 +19,29 @@ COMBINATIONS = "Regret relative to the paper's AEGiS, geometric mean, q = {}"
 COMBINATION_HEADS = ("paths", "pending", *(f"ε = {epsilon}" for epsilon in ALL_LEVELS["epsilon"]))
 
 
-def print_factors(results: Results, workers: int, console: Console) -> None:
-    """The effects of the levels, then all combinations beside each other."""
-    found = effects(results, workers)
-    if not found:
+def print_factors(results: Results, workers: Sequence[int], console: Console) -> None:
+    """For each of these numbers of workers: the effects of the levels, then all combinations beside each other."""
+    load_plan(PLAN).only({"workers": workers})  # refuses others than the plan has
+    found = {each: effects(results, each) for each in workers}
+    if not any(found.values()):
+        asked = " and ".join(map(str, workers))
+        options = "".join(f" --workers {each}" for each in workers)
         raise InvalidInput(
-            f"{results.records.file} has no runs of plan {PLAN} with {workers} workers: make them with `aegis-paper "
-            f"run {PLAN} --workers {workers} --out FILE`."
+            f"{results.records.file} has no runs of plan {PLAN} with {asked} workers: make them with `aegis-paper "
+            f"run {PLAN}{options} --out FILE`."
         )
-    table = plain_table(CHANGE_HEADS[:1], CHANGE_HEADS[1:])
-    for effect in found:
-        table.add_row(*change_row(effect))
-    console.print(f"[bold]{CHANGES.format(workers)}[/bold]", table, sep="\n")
-    table = plain_table(COMBINATION_HEADS[:2], COMBINATION_HEADS[2:])
-    for row in combination_rows(grid(results, workers)):
+    for each, changes in found.items():
+        if changes:
+            _print(CHANGES.format(each), CHANGE_HEADS, 1, map(change_row, changes), console)
+            _print(COMBINATIONS.format(each), COMBINATION_HEADS, 2, combination_rows(grid(results, each)), console)
+
+
+def _print(title: str, heads: Sequence[str], texts: int, rows: Iterable[Sequence[str]], console: Console) -> None:
+    """A table, the first columns of which are text."""
+    table = plain_table(heads[:texts], heads[texts:])
+    for row in rows:
         table.add_row(*row)
-    console.print(f"[bold]{COMBINATIONS.format(workers)}[/bold]", table, sep="\n")
+    console.print(f"[bold]{title}[/bold]", table, sep="\n")
 
 
 def change_row(effect: Effect) -> list[str]:
