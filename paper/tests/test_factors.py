@@ -13,6 +13,7 @@ from aegis_paper.plans import load_plan
 from aegis_paper.runs import Cell, Spec
 from aegis_paper.scores import Results
 from rich.console import Console
+from scipy.stats import wilcoxon
 
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
@@ -155,10 +156,13 @@ def test_effects_are_those_that_were_put_in(results: Results, what: str, ratio: 
 
 
 def test_all_combinations_beside_each_other(results: Results) -> None:
-    ratios = grid(results, 4)
-    assert ratios[PAPERS] == pytest.approx(1.0)
-    assert ratios[Setting("tempered", "believed", "0.1")] == pytest.approx(0.1 * 0.8 * 0.25)
-    assert len(ratios) == 18
+    found = grid(results, 4)
+    assert (found[PAPERS].ratio, found[PAPERS].p) == (pytest.approx(1.0), 1.0)
+    quiet = found[Setting("tempered", "believed", "0.1")]
+    assert quiet.ratio == pytest.approx(0.1 * 0.8 * 0.25)
+    alone = float(wilcoxon(np.full(21, np.log10(quiet.ratio))).pvalue)  # lower in all pairs, by as much
+    assert quiet.p == pytest.approx(17 * alone)
+    assert len(found) == 18
     assert grid(results, 16) == {}
     assert effects(results, 16) == []
 
@@ -176,4 +180,4 @@ def test_the_command_prints_both_tables(results: Results, capsys: pytest.Capture
         "0",
         "0.10",
     ]
-    assert ["tempered", "believed", "0.08", "0.02"] in [line.split() for line in text.splitlines()]
+    assert ["tempered", "believed", "0.08*", "0.02*"] in [line.split() for line in text.splitlines()]

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from aegis_paper.cli.factors import change_row, combination_rows
 from aegis_paper.cost import measure, projected, runs_of_the_paper
+from aegis_paper.effects import effects, grid
 from aegis_paper.plans import load_plan
 from aegis_paper.published import STRATEGIES, Published, paper_name, published, published_table
 from aegis_paper.records import Records
 from aegis_paper.runs import Cell
 from aegis_paper.scores import Results, ScoreTable
-from aegis_paper.statistics import chance, verdict
+from aegis_paper.statistics import chance, holm, verdict
 from scipy.stats import wilcoxon
 
 from aegisbo.simulation.problems import names
@@ -173,6 +175,16 @@ def test_today_aegis_is_clearly_better_than_each_of_the_seven_on_most_functions(
         scores = [ours.on(problem) for problem in names()]
         assert sum(chance(each[today], each[rival]) < 0.05 for each in scores) in (13, 14)
         assert not any(chance(each[rival], each[today]) < 0.05 for each in scores)
+
+
+def test_what_decides_is_what_the_records_say() -> None:
+    changes, combinations = ([[*row.values()] for row in table("What decides", number)] for number in (0, 1))
+    assert changes == [change_row(effect) for effect in effects(RESULTS, 16)]
+    found = grid(RESULTS, 16)
+    assert combinations == [[cell.strip() for cell in row] for row in combination_rows(found)]
+    assert {effect.p < 0.05 for setting, effect in found.items() if setting.pending == "pessimistic"} == {True}
+    corrected = holm([effect.p for effect in effects(RESULTS, 16)])
+    assert [bool(p < 0.05) for p in corrected] == [False, False, False, True, True, False, True]
 
 
 def test_the_cost_of_the_whole_paper_is_what_the_records_say() -> None:

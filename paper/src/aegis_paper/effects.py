@@ -8,7 +8,7 @@ settings of the other factors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -18,6 +18,7 @@ from aegis_paper.factors import LEVELS, Levels
 from aegis_paper.plans import load_plan
 from aegis_paper.runs import Cell
 from aegis_paper.scores import Results
+from aegis_paper.statistics import holm
 from aegisbo.arrays import Array
 
 PLAN = "factors"
@@ -64,10 +65,16 @@ def effects(results: Results, workers: int) -> list[Effect]:
     return [effect for effect in found if effect is not None]
 
 
-def grid(results: Results, workers: int) -> dict[Setting, float]:
-    """The geometric mean of the regret of each combination relative to the paper's, where both have runs."""
-    ratios = {setting: _ratios(results, workers, setting, PAPERS) for setting in SETTINGS}
-    return {setting: float(10 ** np.mean([*of.values()])) for setting, of in ratios.items() if of}
+def grid(results: Results, workers: int) -> dict[Setting, Effect]:
+    """Each combination of levels instead of the paper's, where both have runs; p with Holm's correction for all."""
+    found = {}
+    for setting in SETTINGS:
+        effect = _effect(", ".join(astuple(setting)), _ratios(results, workers, setting, PAPERS))
+        if effect is not None:
+            found[setting] = effect
+    others = [setting for setting in found if setting != PAPERS]
+    corrected = holm([found[setting].p for setting in others])
+    return found | {each: replace(found[each], p=p) for each, p in zip(others, corrected, strict=True)}
 
 
 def _changes() -> Iterator[tuple[str, str]]:

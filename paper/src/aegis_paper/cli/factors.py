@@ -9,13 +9,14 @@ from rich.console import Console
 from aegis_paper.effects import ALL_LEVELS, PLAN, Effect, Setting, effects, grid
 from aegis_paper.plans import load_plan
 from aegis_paper.scores import Results
+from aegis_paper.statistics import LEVEL
 from aegis_paper.tables import NOT_RUN
 from aegisbo.cli.tables import plain_table
 from aegisbo.errors import InvalidInput
 
 CHANGES = "Regret when one thing is changed, q = {}"
 CHANGE_HEADS = ("instead of the paper's", "pairs", "lower", "higher", "ratio", "p")
-COMBINATIONS = "Regret relative to the paper's AEGiS, geometric mean, q = {}"
+COMBINATIONS = "Regret relative to the paper's AEGiS, geometric mean (* p < 0.05 with Holm's correction), q = {}"
 COMBINATION_HEADS = ("paths", "pending", *(f"ε = {epsilon}" for epsilon in ALL_LEVELS["epsilon"]))
 
 
@@ -50,9 +51,13 @@ def change_row(effect: Effect) -> list[str]:
     return [effect.what, *counts, f"{effect.ratio:.2f}", f"{effect.p:.2g}"]
 
 
-def combination_rows(ratios: Mapping[Setting, float]) -> Iterator[list[str]]:
+def combination_rows(combinations: Mapping[Setting, Effect]) -> Iterator[list[str]]:
     """One row for each kind of paths and view of pending points, one number for each share of exploration."""
     for paths in ALL_LEVELS["paths"]:
         for pending in ALL_LEVELS["pending"]:
-            cells = (ratios.get(Setting(paths, pending, epsilon)) for epsilon in ALL_LEVELS["epsilon"])
-            yield [paths, pending, *(NOT_RUN if cell is None else f"{cell:.2f}" for cell in cells)]
+            cells = (combinations.get(Setting(paths, pending, epsilon)) for epsilon in ALL_LEVELS["epsilon"])
+            yield [paths, pending, *map(_ratio, cells)]
+
+
+def _ratio(effect: Effect | None) -> str:
+    return NOT_RUN if effect is None else f"{effect.ratio:.2f}{'*' if effect.p < LEVEL else ' '}"
