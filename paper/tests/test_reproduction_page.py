@@ -14,6 +14,7 @@ from aegis_paper.cost import measure, projected, runs_of_the_paper
 from aegis_paper.effects import effects, grid
 from aegis_paper.plans import load_plan
 from aegis_paper.published import STRATEGIES, Published, paper_name, published, published_table
+from aegis_paper.rankings import read_ranking
 from aegis_paper.records import Records
 from aegis_paper.runs import Cell
 from aegis_paper.scores import Results, ScoreTable
@@ -185,6 +186,47 @@ def test_what_decides_is_what_the_records_say() -> None:
     assert {effect.p < 0.05 for setting, effect in found.items() if setting.pending == "pessimistic"} == {True}
     corrected = holm([effect.p for effect in effects(RESULTS, 16)])
     assert [bool(p < 0.05) for p in corrected] == [False, False, False, True, True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "preset", "told"),
+    [
+        (
+            "aegis",
+            "factors:paths=collapsed,pending=ignored",
+            {"Branin": "0.01", "Rosenbrock7": "0.5", "Hartmann6": "4"},
+        ),
+        ("aegis", "factors:paths=tempered,pending=ignored", {"Branin": "0.04", "Hartmann6": "0.9", "Ackley5": "2.5"}),
+        ("aegis:epsilon=0.1", "paper", {"Hartmann6": "34", "Ackley5": "6"}),
+        ("ei", "paper", {"Hartmann6": "12", "GoldsteinPrice": "7"}),
+    ],
+)
+def test_factors_on_single_functions_are_those_of_the_text(strategy: str, preset: str, told: dict[str, str]) -> None:
+    for problem, text in told.items():
+        changed = finals(strategy, problem, preset, 16)
+        papers = finals("aegis", problem, "paper", 16)[: len(changed)]  # which has more runs
+        assert_shows(text, float(np.exp(np.mean(np.log(changed) - np.log(papers)))))
+
+
+@pytest.mark.parametrize(
+    ("family", "workers", "ahead", "behind", "told"),
+    [
+        ("push4", 4, "kriging-believer", "aegis", "0.003"),
+        ("push4", 8, "kriging-believer", "aegis", "0.03"),
+        ("push4", 8, "local-penalization", "aegis", "0.002"),
+        ("push4", 4, "playbook", "aegis", "0.03"),
+        ("push8", 8, "kriging-believer", "aegis", "0.01"),
+        ("push8", 16, "kriging-believer", "aegis", "0.002"),
+        ("push8", 8, "local-penalization", "aegis", "0.009"),
+        ("push8", 8, "aegis", "thompson", "0.005"),
+        ("push8", 16, "aegis", "thompson", "0.01"),
+    ],
+)
+def test_who_is_ahead_at_pushing(family: str, workers: int, ahead: str, behind: str, told: str) -> None:
+    ranking = read_ranking(RESULTS, load_plan("push"), family, workers, "paper")
+    assert ranking is not None
+    first, second = (ranking.on_instances(each, slice(49, None)) for each in (ahead, behind))
+    assert_shows(told, float(wilcoxon(first, second, alternative="less").pvalue))
 
 
 def test_the_cost_of_the_whole_paper_is_what_the_records_say() -> None:
