@@ -96,6 +96,7 @@ def uninterrupted(plan: Plan, file: Path) -> Records:
     return records
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
 def test_processes_give_the_records_of_none(plan: Plan, records: Records, tmp_path: Path) -> None:
     others = children_of(os.getpid())

@@ -253,6 +253,7 @@ for run in count():
 """
 
 
+@pytest.mark.long
 def test_a_writer_may_be_killed_at_any_moment(records: Records) -> None:
     """What was on record stays, and the rest is whole runs without a gap."""
     writer = subprocess.Popen([sys.executable, "-c", ENDLESS, str(records.file), str(Path(__file__).parent)])

@@ -132,6 +132,7 @@ def test_what_is_told(told: list[tuple[Any, Any, Any]]) -> None:
     assert again.ask().params == optimizer.ask().params
 
 
+@pytest.mark.long
 @tries(12)
 @given(st.lists(st.sampled_from([1e300, -1e300, 1e30, 0.0, 1e-300, -1.0, 5.0]) | st.floats(-1e308, 1e308), max_size=10))
 def test_values_of_any_size(values: list[float]) -> None:

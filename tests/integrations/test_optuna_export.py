@@ -38,6 +38,7 @@ def study_file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("storage", ["sqlite:///{}/optuna.db", "{}/optuna.log"])
 def test_every_trial_arrives_with_its_outcome_and_its_reason(study_file: Path, storage: str) -> None:
     url = storage.format(study_file.parent)

@@ -391,6 +391,7 @@ EVERY = [name for name in plot.OF_A_RUN if name != "front"]
 
 
 class TestAll:
+    @pytest.mark.long
     @pytest.mark.parametrize("kind", plot.OF_A_RUN)
     def test_it_shows_in_a_notebook_and_is_written_as_png_and_svg(self, result: Result, kind: str) -> None:
         figure = result.plot(kind, **({"trial": 15} if kind == "front" else {}))

@@ -203,6 +203,7 @@ SPACE = {"x": (-5.0, 10.0), "n": Int(2, 30)}
 CALL: dict[str, Any] = {"n_initial": 4, "seed": 5, "workers": 3, "executor": "threads", "ahead": 1, "anyway": True}
 
 
+@pytest.mark.long
 def test_a_run_is_replayed_and_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In two sittings, with failures: each point that was ready knows all results but the one that freed its worker."""
     study, prepare = tmp_path / "run.db", Optimizer.prepare

@@ -170,11 +170,11 @@ class TestStops:
     def test_when_the_time_is_up(self, tmp_path: Path) -> None:
         slow = Counted(lambda x: time.sleep(0.1) or sphere(x))
         path = tmp_path / "run.db"
-        result = search(slow, budget=200, workers=2, timeout=2.0, study=path)
+        result = search(slow, budget=50, workers=2, timeout=2.0, study=path)
         assert result.message == load(path).message
         assert result.message.startswith("The time is up")
         assert 0 < result.nfev <= 42  # two workers, 2 seconds, 0.1 seconds each, and the two at the end
-        self.finish(Counted(), path, 200)
+        self.finish(Counted(), path, 50)
 
     def test_when_the_time_is_up_during_the_first_evaluation(self, tmp_path: Path) -> None:
         gate = threading.Event()
@@ -335,6 +335,7 @@ def test_as_many_run_at_once_as_there_are_workers() -> None:
     assert running["most"] == 3
 
 
+@pytest.mark.long
 def test_a_hanging_evaluation_is_stopped_where_it_can_be(tmp_path: Path, logged: list[tuple[str, str]]) -> None:
     def hangs_on_the_right(x: np.ndarray) -> float:
         while x[0] > 8:
@@ -402,6 +403,7 @@ def test_a_rough_run_in_threads_folds_and_replays(tmp_path: Path) -> None:
     assert replay(path).differences == ()
 
 
+@pytest.mark.long
 def test_an_evaluation_that_kills_its_worker_is_tried_again_and_then_fails(tmp_path: Path) -> None:
     def deadly_on_the_right(x: np.ndarray) -> Any:
         return behave("dies with 3") if x[0] > 2.5 else sphere(x)

@@ -83,6 +83,7 @@ def test_a_worker_that_dies_loses_its_job_only(behavior: str, reason: str, capfd
         assert [job.outcome.value for job in found] == [2.5, 2.5]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory limit is of Linux")
 def test_a_job_that_exhausts_memory_fails_alone() -> None:
     with pool_of(behave) as pool:

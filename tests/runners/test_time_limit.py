@@ -115,6 +115,7 @@ def test_an_expectation_that_is_no_number_is_none() -> None:
     assert trial.number in workers.started
 
 
+@pytest.mark.long
 def test_a_priced_run_is_resumed_and_replayed(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
 

@@ -27,6 +27,7 @@ def spec(run: int = 0, **changes: Any) -> Spec:
     return Spec(**settings)
 
 
+@pytest.mark.long
 def test_an_exception_of_any_kind_is_the_same_in_a_process_as_here() -> None:
     specs = [spec(run) for run in range(3)]
     object.__setattr__(specs[1], "workers", "two")  # a mistake that only the simulation meets
@@ -84,6 +85,7 @@ def test_no_more_processes_are_started_than_there_are_runs(monkeypatch: pytest.M
     assert sizes == [("processes", 2)]
 
 
+@pytest.mark.long
 def test_a_process_that_dies_is_an_error_that_names_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many, "simulate", lambda spec: os._exit(3))
     with pytest.raises(AegisError, match=r"Branin.* gave no record: Its process ended with exit code 3"):

@@ -65,6 +65,7 @@ def test_a_driver_elsewhere_may_be_alive(tmp_path: Path) -> None:
     assert load(path).message == "Running or killed, on another machine (process 42 on a-node-of-a-cluster)."
 
 
+@pytest.mark.long
 def test_asking_neither_takes_the_lock_nor_lets_go_of_it(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     assert not is_driven(path)

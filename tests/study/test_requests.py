@@ -84,6 +84,7 @@ def test_one_that_comes_while_the_study_is_opened_is_heard_of(path: Path, monkey
         assert [event.body["params"] for event in study.requests()] == [A]
 
 
+@pytest.mark.long
 def test_another_process_writes_beside_the_driver_and_leaves_its_log_alone(path: Path) -> None:
     program = f"from aegisbo.study import add; add({str(path)!r}, {A!r})"
     with Study.open(path, SETTINGS) as study:

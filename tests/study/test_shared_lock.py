@@ -62,6 +62,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "run.db"
 
 
+@pytest.mark.long
 def test_copies_and_drivers_keep_each_other_out(path: Path) -> None:
     with elsewhere(path, "shared") as copy:
         with pytest.raises(StudyError, match="driven by copies of `aegisbo work`") as caught, DriverLock(path):
@@ -77,6 +78,7 @@ def test_copies_and_drivers_keep_each_other_out(path: Path) -> None:
         pass
 
 
+@pytest.mark.long
 def test_who_is_alone_knows_it_and_the_killed_do_not_count(path: Path) -> None:
     with ExitStack() as stack:
         first, second = (stack.enter_context(elsewhere(path, "shared")) for _ in range(2))

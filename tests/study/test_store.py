@@ -146,6 +146,7 @@ def test_several_threads_may_append(tmp_path: Path) -> None:
     assert sorted(stored) == list(range(1, 151))
 
 
+@pytest.mark.long
 def test_a_reader_sees_whole_events_while_another_process_writes(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     writer = (
@@ -586,6 +587,7 @@ print(last)
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the kills need fork")
 def test_a_driver_killed_while_it_makes_the_file_leaves_nothing_in_the_way(tmp_path: Path) -> None:
     """Killed before and after every call to SQLite or the file system."""
