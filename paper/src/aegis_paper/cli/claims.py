@@ -20,8 +20,8 @@ COLORS = {
 ANSWERS = {True: "yes", False: "no", None: "cannot be told"}
 NOTE = (
     "Numbers are counts of the 15 functions on which a method is best or equivalent to the best, with the paper's in "
-    f"square brackets, or average ranks; n is the number of our runs. The paper has {RUNS}: with fewer, a test tells "
-    "fewer methods apart, and all counts are higher."
+    f"square brackets, or average ranks; n is the number of our runs. The paper has {RUNS}, and {RUNS} instances x 20: "
+    "with fewer, a test tells fewer methods apart, and counts tend to be higher."
 )
 
 

@@ -267,7 +267,7 @@ def claims(
     format: Annotated[str, typer.Option(metavar="NAME", help="text or markdown.")] = "text",
     records: RecordsFile = None,
 ) -> None:
-    """Judge every claim of the paper by the records, with the numbers behind each verdict."""
+    """Judge the paper's claims by the records, with the numbers behind each verdict."""
     from aegis_paper.claim_rules import Evidence
     from aegis_paper.claims import CLAIMS, judge
     from aegis_paper.cli.claims import as_markdown, print_claims
