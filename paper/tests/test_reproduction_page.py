@@ -22,6 +22,7 @@ from aegis_paper.statistics import chance, holm, verdict
 from pandas import Series
 from scipy.stats import wilcoxon
 
+from aegisbo.arrays import Array
 from aegisbo.simulation.problems import dimension, names
 
 PAPER = Path(__file__).parents[1]
@@ -246,6 +247,17 @@ def test_factors_on_single_functions_are_those_of_the_text(strategy: str, preset
 @pytest.mark.parametrize(
     ("family", "workers", "ahead", "behind", "told"),
     [
+        ("SVM", 8, "kriging-believer", "aegis", "0.009"),
+        ("FC-NET", 4, "kriging-believer", "aegis", "0.009"),
+        ("XGBoost", 4, "kriging-believer", "aegis", "0.03"),
+        ("FC-NET", 4, "local-penalization", "aegis", "0.02"),
+        ("FC-NET", 4, "playbook", "aegis", "0.02"),
+        ("XGBoost", 4, "thompson", "aegis", "0.13"),
+        ("XGBoost", 8, "thompson", "aegis", "0.18"),
+        ("XGBoost", 16, "thompson", "aegis", "0.55"),
+        ("FC-NET", 4, "aegis", "aegis-rs", "0.03"),
+        ("FC-NET", 8, "aegis", "aegis-rs", "0.005"),
+        ("FC-NET", 16, "aegis", "aegis-rs", "0.003"),
         ("push4", 4, "kriging-believer", "aegis", "0.003"),
         ("push4", 8, "kriging-believer", "aegis", "0.03"),
         ("push4", 8, "local-penalization", "aegis", "0.002"),
@@ -257,11 +269,31 @@ def test_factors_on_single_functions_are_those_of_the_text(strategy: str, preset
         ("push8", 16, "aegis", "thompson", "0.01"),
     ],
 )
-def test_who_is_ahead_at_pushing(family: str, workers: int, ahead: str, behind: str, told: str) -> None:
-    ranking = read_ranking(RESULTS, load_plan("push"), family, workers, "paper")
-    assert ranking is not None
-    first, second = (ranking.on_instances(each, slice(49, None)) for each in (ahead, behind))
+def test_who_is_ahead_on_instances(family: str, workers: int, ahead: str, behind: str, told: str) -> None:
+    first, second = (later_ranks(family, workers, each) for each in (ahead, behind))
     assert_shows(told, float(wilcoxon(first, second, alternative="less").pvalue))
+
+
+def later_ranks(family: str, workers: int, strategy: str) -> Array:  # -> (instances,)
+    """The average rank of a method on each instance, from 50 evaluations on."""
+    plan = load_plan("push" if family.startswith("push") else "profet")
+    ranking = read_ranking(RESULTS, plan, family, workers, "paper")
+    assert ranking is not None
+    return ranking.on_instances(strategy, slice(49, None))
+
+
+def test_over_all_instances_of_tuning_kriging_believer_is_ahead_and_others_cannot_be_told() -> None:
+    families, workers = ("SVM", "FC-NET", "XGBoost"), (4, 8, 16)
+    ranks = {
+        strategy: np.concatenate(
+            [np.mean([later_ranks(family, each, strategy) for each in workers], axis=0) for family in families]
+        )
+        for strategy in ("aegis", "kriging-believer", "local-penalization", "playbook", "thompson")
+    }
+    aegis = ranks.pop("aegis")
+    assert len(aegis) == 33
+    assert_shows("0.003", float(wilcoxon(ranks.pop("kriging-believer"), aegis, alternative="less").pvalue))
+    assert all(wilcoxon(each, aegis).pvalue > 0.05 for each in ranks.values())
 
 
 def test_the_cost_of_the_whole_paper_is_what_the_records_say() -> None:
