@@ -193,10 +193,19 @@ def as_good_as_improvement(table: ScoreTable) -> Answer:
     return close and above, _counts(table, table.strategies)
 
 
-def pareto_set_matters_most(table: ScoreTable) -> Answer:
-    """Without the Pareto set AEGiS has the lowest count."""
-    others = [count for strategy, count in table.counts.items() if strategy != "aegis-no-pf"]
-    return _above(min(others), table.counts["aegis-no-pf"]), _counts(table, table.strategies)
+def loss_without_pareto_set(evidence: Evidence) -> Iterator[Check]:
+    """With one worker AEGiS loses more than is about equal, and a larger share of its count than with more workers."""
+    asked = (1, *SEVERAL)
+    tables = [table for workers in asked if (table := evidence.table("ablation", workers)) is not None]
+    case = "q = 1"
+    if len(tables) < len(asked):
+        yield Check(case)
+        return
+    counts = [(table.counts["aegis-no-pf"], table.counts["aegis"]) for table in tables]
+    much = counts[0][1] - counts[0][0] > CLOSE
+    one, *several = (without / max(1, whole) for without, whole in counts)
+    numbers = (f"with {table.workers} {_counts(table, ('aegis-no-pf', 'aegis'))}" for table in tables)
+    yield Check(case, _all([much, _above(min(several), one)]), "; ".join(numbers))
 
 
 def _ahead_of_improvement(when: slice) -> tuple[Pair, ...]:
@@ -222,7 +231,7 @@ def _all(answers: Iterable[bool | None]) -> bool | None:
     return False if False in given else None if None in given else True
 
 
-def _above(count: int, other: int) -> bool | None:
+def _above(count: float, other: float) -> bool | None:
     """Equal counts do not tell."""
     return count > other if count != other else None
 
