@@ -12,7 +12,7 @@ import pytest
 
 FOLDER = Path(__file__).parents[1] / "examples"
 PATIENCE = 900.0
-QUICK = {"ask_tell", "external_program"}
+QUICK = {"ask_tell"}
 ALL = {file.stem for file in FOLDER.glob("*.py")}
 NEEDS = {
     "dask_cluster": ["distributed"],

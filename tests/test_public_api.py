@@ -100,6 +100,7 @@ def test_every_public_name_explains_itself(name: str) -> None:
     assert getattr(aegisbo, name).__doc__
 
 
+@pytest.mark.long
 def test_the_rooms_that_the_readme_names_open_by_themselves() -> None:
     names = ("study.retry", "study.forget", "strategies.Aegis", "plot.slices", "executors.Slurm", "advice.advise")
     names += ("space.read_space", "integrations.AegisSearchCV")

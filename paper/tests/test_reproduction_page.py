@@ -25,6 +25,8 @@ from scipy.stats import wilcoxon
 from aegisbo.arrays import Array
 from aegisbo.simulation.problems import dimension, names
 
+pytestmark = pytest.mark.long  # the statistics of all records
+
 PAPER = Path(__file__).parents[1]
 PAGE = PAPER.joinpath("docs", "reproduction.md").read_text("utf-8")
 RESULTS = Results(Records(PAPER / "records.sqlite"))

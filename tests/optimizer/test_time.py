@@ -44,6 +44,7 @@ def _seconds(optimizer: Optimizer) -> float:
 
 
 class TestWithin:
+    @pytest.mark.long
     @pytest.mark.parametrize("strategy", ["aegis", "ei", "random"])
     def test_every_point_ends_in_time(self, strategy: str) -> None:
         optimizer = run(12, strategy=strategy)
@@ -56,6 +57,7 @@ class TestWithin:
     def test_a_point_that_ends_in_time_anyway_is_not_changed(self) -> None:
         assert run(12).ask(within=2000.0).params == run(12).ask().params
 
+    @pytest.mark.long
     def test_without_a_point_that_does_nothing_has_changed(self) -> None:
         optimizer = run(12)
         before = optimizer.state()
@@ -99,6 +101,7 @@ class TestWithin:
 
 
 class TestCost:
+    @pytest.mark.long
     @pytest.mark.parametrize("law", [lambda x, n: 7.0, lambda x, n: 7.0 + 1e-13 * x], ids=["equal", "rounded"])
     def test_equal_times_change_no_choice(self, law) -> None:
         plain, priced = run(16, law), run(16, law, cost="time")
@@ -121,6 +124,7 @@ class TestCost:
         plain, priced = run(20, law, seed=4), run(20, law, seed=4, cost="time")
         assert _seconds(priced) < 0.6 * _seconds(plain)
 
+    @pytest.mark.long
     def test_it_is_stored_and_leads_to_the_same_choices(self) -> None:
         optimizer = run(12, cost="time")
         again = Optimizer.from_state(optimizer.state())

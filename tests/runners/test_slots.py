@@ -63,6 +63,7 @@ def test_evaluations_that_run_at_once_have_different_slots(pool: Any, tmp_path: 
         assert all(variable == str(slot) for _, slot, variable, *_ in found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "wish", [{"DEVICE": "gpu{slot}"}, lambda slot: {"DEVICE": f"gpu{slot}"}], ids=["mapping", "function"]
 )

@@ -81,7 +81,9 @@ def test_the_meaning_of_a_point_goes_to_standard_error() -> None:
 
 
 @needs_box2d
-@pytest.mark.parametrize(("ending", "magic"), [("png", b"\x89PNG"), ("gif", b"GIF89a")])
+@pytest.mark.parametrize(
+    ("ending", "magic"), [("png", b"\x89PNG"), pytest.param("gif", b"GIF89a", marks=pytest.mark.long)]
+)
 def test_a_push_can_be_drawn(tmp_path: Path, ending: str, magic: bytes) -> None:
     file = tmp_path / f"push.{ending}"
     call(aegis_paper, "picture", "push8", "--instance", "3", "--x", "-4,2,5,5,4,0,4,2", "-o", str(file))

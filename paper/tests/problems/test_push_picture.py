@@ -39,7 +39,10 @@ def test_nothing_jumps(push: Push) -> None:
         assert np.linalg.norm(np.diff(way, axis=0), axis=2).max() < 0.2
 
 
-@pytest.mark.parametrize(("ending", "magic"), [("png", b"\x89PNG"), ("gif", b"GIF89a"), ("svg", b"<?xml")])
+@pytest.mark.parametrize(
+    ("ending", "magic"),
+    [("png", b"\x89PNG"), pytest.param("gif", b"GIF89a", marks=pytest.mark.long), ("svg", b"<?xml")],
+)
 def test_pictures_are_of_the_kind_that_was_asked_for(push: Push, tmp_path: Path, ending: str, magic: bytes) -> None:
     file = tmp_path / f"push.{ending}"
     draw_push(push, np.array([-4.2, 1.8, 5, 5.3, 4, 0.2, 4, 2.2]), "push8#3", file)
