@@ -1,4 +1,4 @@
-"""One run against SciPy's public one, to the last bit and point by point."""
+"""Runs against SciPy's public ones, to the last bit and point by point."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 from aegisbo.search import descent
-from aegisbo.search.descent import descend
+from aegisbo.search.descent import descend, descend_each
 
 LOPSIDED = np.array([[-5.0, 10.0], [2.0, 3.0]])
 
@@ -139,6 +139,33 @@ def test_a_run_with_few_evaluations_is_scipys_run(function, start, box, evaluati
     np.testing.assert_array_equal(our_points, their_points)
     np.testing.assert_array_equal(found.x, expected.x)
     assert found.value == expected.fun
+
+
+@each_way
+@pytest.mark.usefixtures("way")
+def test_runs_evaluated_together_are_each_scipys_run():
+    starts = np.array([[-4.0, 2.9], [1.0, 1.0], [0.3, 2.1], [1.4, 0.4], [9.0, 2.5]])  # the second is the minimum
+    boxes = np.array([LOPSIDED, [[0.0, 2.0], [0.0, 2.0]], LOPSIDED, [[-2.0, 2.0], [0.4, 0.4]], LOPSIDED])
+    asked = []
+
+    def together(X):
+        asked.append(len(X))
+        values, gradients = zip(*map(valley, X), strict=True)
+        return np.array(values), np.array(gradients)
+
+    bottoms = descend_each(together, starts, boxes)
+    counts = []
+    for start, box, found in zip(starts, boxes, bottoms, strict=True):
+        expected = minimize(valley, start, jac=True, method="L-BFGS-B", bounds=box)
+        np.testing.assert_array_equal(found.x, expected.x)
+        assert found.value == expected.fun
+        np.testing.assert_array_equal(found.gradient, expected.jac)
+        counts.append(expected.nfev)
+    assert sum(asked) == sum(counts)
+    if descent.ROUTINE_IS_KNOWN:
+        assert len(asked) == max(counts)  # one call answers all that wait
+        assert asked[0] == len(starts)
+        assert min(counts) == 1
 
 
 def test_bottoms_are_frozen():

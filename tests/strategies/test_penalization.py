@@ -6,6 +6,7 @@ from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from scipy.stats import norm
 
 from aegisbo.gp.kernels import Matern52
@@ -112,11 +113,16 @@ def steepest(gp, low, high, points):
     return np.linalg.norm(gp.mean_and_gradient(grid(gp.X.shape[1], points, low, high))[1], axis=1).max()
 
 
+def lipschitz_of_cube(gp, rng):
+    d = gp.X.shape[1]
+    return lipschitz(gp, np.zeros((1, d)), np.ones((1, d)), rng)[0]
+
+
 @pytest.mark.parametrize(("d", "points"), [(1, 2001), (2, 151)])
 @pytest.mark.parametrize("seed", range(6))
 def test_lipschitz_is_the_steepest_slope_of_the_mean(seed, d, points):
     gp = posterior(seed, d)
-    found = lipschitz(gp, np.zeros(d), np.ones(d), np.random.default_rng(seed))
+    found = lipschitz_of_cube(gp, np.random.default_rng(seed))
     on_grid = steepest(gp, 0.0, 1.0, points)
     assert found >= on_grid * (1.0 - 1e-9)
     assert found == pytest.approx(on_grid, rel=1e-3)
@@ -127,24 +133,37 @@ def test_lipschitz_of_a_linear_function_is_its_slope(d):
     X = grid(d, 6)
     y = X @ np.array([3.0, -4.0])[:d]
     gp = condition(Matern52(np.array([2.0]), 100.0), 1e-8, X, y)
-    found = lipschitz(gp, np.zeros(d), np.ones(d), np.random.default_rng(0))
+    found = lipschitz_of_cube(gp, np.random.default_rng(0))
     assert found == pytest.approx([3.0, 5.0][d - 1], rel=0.02)
 
 
 def test_lipschitz_knows_only_its_box():
     X = np.linspace(0.0, 1.0, 40)[:, None]
     gp = condition(Matern52(np.array([0.2]), 1.0), 1e-6, X, np.tanh(20.0 * (X[:, 0] - 0.8)) + 0.5 * X[:, 0])
-    found = []
-    for low, high in [(0.1, 0.45), (0.55, 0.7), (0.0, 1.0)]:  # steeper from one to the next
-        found.append(lipschitz(gp, np.array([low]), np.array([high]), np.random.default_rng(0)))
-        assert found[-1] == pytest.approx(steepest(gp, low, high, 2001), rel=1e-3)
+    low, high = np.array([[0.1], [0.55], [0.0]]), np.array([[0.45], [0.7], [1.0]])  # steeper from one to the next
+    found = lipschitz(gp, low, high, np.random.default_rng(0))
+    np.testing.assert_allclose(found, [steepest(gp, *box, 2001) for box in zip(low, high, strict=True)], rtol=1e-3)
     assert 2.0 * found[0] < found[1] < 0.5 * found[2]
+
+
+def test_each_box_is_climbed_as_scipy_climbs_it_alone():
+    gp = posterior(1, 2, lengthscale=(0.2, 0.3))
+    rng, alone = np.random.default_rng(4), np.random.default_rng(4)
+    low = np.random.default_rng(5).random((7, 2)) * 0.6
+    high = low + np.array([0.1, 0.4])
+    found = lipschitz(gp, low, high, rng)
+    for one, box in zip(found, zip(low, high, strict=True), strict=True):
+        samples = alone.uniform(*box, (penalization.LIPSCHITZ_SAMPLES, 2))
+        start = samples[np.linalg.norm(gp.mean_and_gradient(samples)[1], axis=1).argmax()]
+        climbed = minimize(lambda x: -gp.steepness(x[None])[0][0], start, method="L-BFGS-B", bounds=np.transpose(box))
+        assert one == pytest.approx(-climbed.fun, rel=1e-6)
+    assert rng.random() == alone.random()
 
 
 def test_lipschitz_climbs_beyond_its_samples(monkeypatch):
     monkeypatch.setattr(penalization, "LIPSCHITZ_SAMPLES", 3)
     gp = posterior(3, 2)
-    found = lipschitz(gp, np.zeros(2), np.ones(2), np.random.default_rng(2))
+    found = lipschitz_of_cube(gp, np.random.default_rng(2))
     samples = np.random.default_rng(2).random((3, 2))
     assert found > 1.05 * np.linalg.norm(gp.mean_and_gradient(samples)[1], axis=1).max()
     assert found == pytest.approx(steepest(gp, 0.0, 1.0, 151), rel=1e-3)
@@ -152,10 +171,12 @@ def test_lipschitz_climbs_beyond_its_samples(monkeypatch):
 
 def test_a_flat_mean_says_nothing_about_slopes():
     gp = posterior(0, 2)
-    low, high, rng = np.zeros(2), np.ones(2), np.random.default_rng(0)
-    assert lipschitz(condition(gp.kernel, gp.noise, gp.X, np.zeros(12)), low, high, rng) == 10.0
-    assert lipschitz(condition(gp.kernel, gp.noise, gp.X, 1e-9 * gp.y), low, high, rng) == 10.0
-    assert lipschitz(condition(gp.kernel, gp.noise, gp.X, 1e-6 * gp.y), low, high, rng) < 1e-3
+    found = [
+        lipschitz_of_cube(condition(gp.kernel, gp.noise, gp.X, scale * gp.y), np.random.default_rng(0))
+        for scale in (0.0, 1e-9, 1e-6)
+    ]
+    assert found[:2] == [10.0, 10.0]
+    assert found[2] < 1e-3
 
 
 def plateau(step, lengthscale):

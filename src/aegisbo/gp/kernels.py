@@ -74,14 +74,16 @@ class Matern52:
         moved = Z * W.sum(axis=1)[:, None] - W @ X  # Σ_j W_j (z − x_j)
         return np.asarray((-5.0 / 3.0 * self.outputscale) * moved / self.lengthscale**2)
 
-    def weighted_hessian(self, z: Array, X: Array, weights: Array) -> Array:
-        """Second derivatives (d, d) in z (d,) of Σ_j weights_j k(z, x_j)."""
-        squares = self.squared_distances(z[None, :], X)[0]  # (n,)
-        U = (z - X) / self.lengthscale**2  # (n, d)
-        decay = weights * np.exp(-SQRT5 * np.sqrt(squares))
-        slopes = matern52_and_slope(squares)[1]
-        bent = np.diag(np.broadcast_to((weights @ slopes) / self.lengthscale**2, z.shape))
-        return np.asarray((-5.0 / 3.0 * self.outputscale) * (bent - 5.0 * (U.T * decay) @ U))
+    def weighted_bend(self, Z: Array, X: Array, squares: Array, slopes: Array, weights: Array, V: Array) -> Array:
+        """Second derivatives in z of Σ_j weights_j k(z, x_j), weights (n,), times v: (m, d) for Z and V (m, d).
+
+        `squares` (m, n) are the squared distances, `slopes` (m, n) as above. The matrices (d, d) are never made.
+        """
+        V = V / self.lengthscale**2
+        along = np.einsum("md,md->m", Z, V)[:, None] - V @ X.T  # (m, n) vᵀ(z − x_j) / l²
+        W = along * weights * np.exp(-SQRT5 * np.sqrt(squares))  # (m, n)
+        moved = (Z * W.sum(axis=1)[:, None] - W @ X) / self.lengthscale**2  # Σ_j W_j (z − x_j) / l²
+        return np.asarray((-5.0 / 3.0 * self.outputscale) * ((slopes @ weights)[:, None] * V - 5.0 * moved))
 
     def spectral_draws(self, count: int, d: int, rng: Generator) -> Array:
         """Frequencies (count, d) whose cosines have this kernel's correlation on average: a multivariate t.

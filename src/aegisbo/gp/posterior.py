@@ -120,13 +120,19 @@ class GP:
             grad_var += 2.0 * by_coordinate(left * phi_slopes, Z.shape[1])
         return self.alpha @ k + self.constant, self._variance(prior, white), grad_mu, grad_var
 
-    def mean_hessian(self, z: Array) -> Array:
-        """Second derivatives (d, d) of the posterior mean at one point z (d,)."""
-        hessian = self.kernel.weighted_hessian(z, self.X, self.alpha)
+    def steepness(self, Z: Array) -> tuple[Array, Array]:
+        """The slope |∇μ| (m,) of the posterior mean at Z (m, d), and its own gradient (m, d): ∇²μ ∇μ / |∇μ|."""
+        squares = self.squared_distances(Z)  # (n, m)
+        slopes = matern52_and_slope(squares)[1]
+        gradient = self.kernel.weighted_gradient(Z, self.X, slopes.T, self.alpha)
         if self.effects is not None:
-            bends = -np.repeat(FREQUENCIES**2, len(z))[:, None] * waves(z[None, :])  # (B d, 1)
-            hessian += np.diag(by_coordinate(self._mean_effects[:, None] * bends, len(z))[0])
-        return hessian
+            gradient += waves_and_slopes_at(Z).slopes(self._mean_effects)
+        bend = self.kernel.weighted_bend(Z, self.X, squares.T, slopes.T, self.alpha, gradient)
+        if self.effects is not None:
+            bends = -np.repeat(FREQUENCIES**2, Z.shape[1])[:, None] * waves(Z)  # (B d, m)
+            bend += gradient * by_coordinate(self._mean_effects[:, None] * bends, Z.shape[1])
+        slope = np.linalg.norm(gradient, axis=1)
+        return slope, bend / np.maximum(slope, 1e-300)[:, None]
 
     def extended(self, X: Array, y: Array) -> GP:
         """The posterior after further data (m, d), (m,) at the same hyper-parameters, without a new factorization."""

@@ -1,4 +1,4 @@
-"""One run of L-BFGS-B in a box, without the bookkeeping around it.
+"""L-BFGS-B in a box, without the bookkeeping around it: one run, or several that are evaluated together.
 
 The routine inside SciPy hands back control whenever it wants to know the function. The loop that SciPy wraps around it
 adds some 40 µs of checks and copies to each evaluation, which is more than the mean of a GP takes at a hundred data. So
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy
@@ -18,6 +19,7 @@ from scipy.optimize import fmin_l_bfgs_b
 from aegisbo.arrays import Array
 
 Function = Callable[[Array], tuple[float, Array]]  # x (n,) -> value, gradient (n,) in an array of its own
+Batch = Callable[[Array], tuple[Array, Array]]  # X (m, n) -> values (m,), gradients (m, n)
 
 EPSILON = float(np.finfo(np.float64).eps)
 FLAT = 1e7 * EPSILON  # SciPy's default, as the next three
@@ -53,7 +55,33 @@ def descend(
     The run ends with a step that lowers the value by less than `flat`, relative to its size if that is above 1, after
     so many steps, or with the step during which it has more evaluations than these.
     """
-    return (_answering if ROUTINE_IS_KNOWN else _by_scipy)(function, start, box, flat / EPSILON, steps, evaluations)
+    if not ROUTINE_IS_KNOWN:
+        return _by_scipy(function, start, box, flat / EPSILON, steps, evaluations)
+    run = _Run(start, box, flat / EPSILON, steps, evaluations)
+    while run.asks():
+        run.value, run.gradient = function(run.x.copy())
+    return run.bottom
+
+
+def descend_each(function: Batch, starts: Array, boxes: Array) -> list[Bottom]:
+    """Follow the function down from each of `starts` (k, n), inside its own box of `boxes` (k, n, 2).
+
+    Each run makes its own steps, as `descend` would; one call answers all that wait for the function.
+    """
+    if not ROUTINE_IS_KNOWN:
+        return [descend(partial(_alone, function), *each) for each in zip(starts, boxes, strict=True)]
+    runs = [_Run(start, box, FLAT / EPSILON, STEPS, EVALUATIONS) for start, box in zip(starts, boxes, strict=True)]
+    waiting = runs
+    while waiting := [run for run in waiting if run.asks()]:
+        values, gradients = function(np.array([run.x for run in waiting]))
+        for run, value, gradient in zip(waiting, values, gradients, strict=True):
+            run.value, run.gradient = float(value), gradient.copy()
+    return [run.bottom for run in runs]
+
+
+def _alone(function: Batch, x: Array) -> tuple[float, Array]:
+    values, gradients = function(x[None, :])
+    return float(values[0]), gradients[0]
 
 
 def _by_scipy(function: Function, start: Array, box: Array, tolerance: float, steps: int, evaluations: int) -> Bottom:
@@ -64,24 +92,34 @@ def _by_scipy(function: Function, start: Array, box: Array, tolerance: float, st
     return Bottom(x, float(value), found["grad"])
 
 
-def _answering(function: Function, start: Array, box: Array, tolerance: float, steps: int, evaluations: int) -> Bottom:
-    from scipy.optimize._lbfgsb import setulb
+class _Run:
+    """SciPy's routine on its way down, held whenever it wants to know the function at `x`."""
 
-    n, m = len(start), MEMORY
-    low, high = np.ascontiguousarray(box.T)
-    both_sides = np.full(n, 2, np.int32)
-    x, value, gradient = start.copy(), 0.0, np.zeros(n)
-    work = np.zeros(2 * m * n + 5 * n + 11 * m * m + 8 * m), np.zeros(3 * n, np.int32)
-    task, search = np.zeros((2, 2), np.int32)
-    state = np.zeros(4, np.int32), np.zeros(44, np.int32), np.zeros(29)
-    while True:
-        function_here = x, low, high, both_sides, value, gradient
-        setulb(m, *function_here, tolerance, LEVEL, *work, task, *state, LINE_SEARCH, search)
-        if task[0] == WANTS_FUNCTION:
-            value, gradient = function(x.copy())
-            evaluations -= 1
-        elif task[0] == HAS_STEPPED and steps > 1 and evaluations >= 0:
-            steps -= 1
-        else:
-            break
-    return Bottom(x, float(value), gradient)
+    def __init__(self, start: Array, box: Array, tolerance: float, steps: int, evaluations: int) -> None:
+        from scipy.optimize._lbfgsb import setulb
+
+        n, m = len(start), MEMORY
+        self.x, self.value, self.gradient = start.copy(), 0.0, np.zeros(n)
+        self._go_on = setulb
+        self._steps, self._evaluations = steps, evaluations  # that are left
+        low, high = np.ascontiguousarray(box.T)
+        self._box = low, high, np.full(n, 2, np.int32)  # bounded on both sides
+        work = np.zeros(2 * m * n + 5 * n + 11 * m * m + 8 * m), np.zeros(3 * n, np.int32)
+        self._task, search = np.zeros((2, 2), np.int32)
+        state = np.zeros(4, np.int32), np.zeros(44, np.int32), np.zeros(29)
+        self._rest = tolerance, LEVEL, *work, self._task, *state, LINE_SEARCH, search
+
+    def asks(self) -> bool:
+        """Go on with the value and gradient at `x`; whether it wants to know them at another `x`, or has ended."""
+        while True:
+            self._go_on(MEMORY, self.x, *self._box, self.value, self.gradient, *self._rest)
+            if self._task[0] == WANTS_FUNCTION:
+                self._evaluations -= 1
+                return True
+            if self._task[0] != HAS_STEPPED or self._steps <= 1 or self._evaluations < 0:
+                return False
+            self._steps -= 1
+
+    @property
+    def bottom(self) -> Bottom:
+        return Bottom(self.x, float(self.value), self.gradient)
