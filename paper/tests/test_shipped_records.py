@@ -49,6 +49,7 @@ def test_what_was_run_gives_the_published_medians(results: Results) -> None:
         assert agreed >= least
 
 
+@pytest.mark.long
 def test_every_disagreement_has_a_reason_that_was_tried(results: Results) -> None:
     """Tried is what has runs with one deviation alone, and with as many workers."""
     for study, workers in dict.fromkeys((cell.study, cell.workers) for cell in published()):
@@ -85,6 +86,7 @@ def test_the_page_of_claims_is_what_the_command_prints(results: Results) -> None
     assert as_markdown(judgements).strip() in (PAPER / "README.md").read_text()
 
 
+@pytest.mark.long
 def test_counts_with_aegis_as_published_follow_from_the_marks(results: Results) -> None:
     """The marks of all methods, with those runs of AEGiS, counted here."""
     outcome = CliRunner().invoke(app, ["counts", "--records", str(RECORDS.file)], catch_exceptions=False)
