@@ -232,6 +232,16 @@ def test_counts_with_aegis_of_its_code_follow_from_the_marks() -> None:
         }
 
 
+@pytest.mark.parametrize(("strategy", "told"), [("aegis", 11), ("playbook", 13)])
+def test_counts_from_eight_runs_are_those_of_the_text(strategy: str, told: int) -> None:
+    methods = [each for each, _ in published_table("synthetic", 8)]
+    first = [
+        marks(DataFrame({each: RESULTS.finals(Cell(problem, each, "paper", 8)) for each in methods}).loc[:7])
+        for problem in names()
+    ]
+    assert sum(bool(found[strategy]) for found in first) == told
+
+
 def test_what_a_user_gains_is_what_the_records_say() -> None:
     rows = table("What a user gains today")
     assert [row["8 workers"] for row in rows] == [*names()]
