@@ -36,10 +36,12 @@ def gp() -> GP:
         ("factors:paths=collapsed", Levels("collapsed")),
         ("factors:pending=believed,paths=tempered", Levels("tempered", "believed")),
         ("factors:paths=correct", Levels()),
+        ("factors:paths=tempered,preset=adaptive", Levels("tempered", preset="adaptive")),
     ],
 )
 def test_a_preset_names_levels(preset: str, levels: Levels | None) -> None:
     assert levels_of(preset) == levels
+    assert levels is None or levels_of(levels.text) in (levels, None)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +51,7 @@ def test_a_preset_names_levels(preset: str, levels: Levels | None) -> None:
         ("factors:path=correct", "did you mean 'paths'"),
         ("factors:paths=temperd", "did you mean 'tempered'"),
         ("factors:paths=correct,paths=tempered", "must name each factor once"),
+        ("factors:paths=collapsed,preset=adaptive", "only the model of the preset paper has collapsed paths"),
     ],
 )
 def test_other_texts_are_refused(preset: str, message: str) -> None:
@@ -67,17 +70,20 @@ def test_every_combination_of_levels_is_planned_once() -> None:
         mine = {setting.cell(problem, workers) for setting in SETTINGS for problem in problems()}
         assert len(mine) == 18 * 7
         plain = {Cell(problem, name, "paper", workers) for problem in problems() for name in ("ei", "kriging-believer")}
-        assert {cell for cell in cells if cell.workers == workers} == mine | plain
+        presets = ("adaptive", "factors:paths=tempered,pending=ignored,preset=adaptive") if workers == 16 else ()
+        todays = {Cell(problem, "aegis", preset, workers) for problem in problems() for preset in presets}
+        assert {cell for cell in cells if cell.workers == workers} == mine | plain | todays
     assert set(cells.values()) == {5}
 
 
-def test_the_papers_levels_are_the_paper() -> None:
-    """Written out, they make the same choices as the preset, digit by digit."""
-    written, plain = (
-        simulate(Spec(problem="Branin", strategy="aegis", preset=preset, workers=4, budget=16, run=0))
-        for preset in ("factors:paths=correct,pending=ignored", "paper")
-    )
-    np.testing.assert_array_equal(written.scores, plain.scores)
+@pytest.mark.parametrize("preset", ["paper", "adaptive"])
+def test_levels_that_change_nothing_are_the_preset(preset: str) -> None:
+    """Written out, they make the same choices as the preset, digit by digit; with other paths they do not."""
+    texts = (preset, *(f"factors:paths={paths},preset={preset}" for paths in ("correct", "tempered")))
+    specs = [Spec(problem="Branin", strategy="aegis", preset=text, workers=4, budget=16, run=0) for text in texts]
+    plain, written, other = ([each.x for each in simulate(spec).evaluations] for spec in specs)
+    assert written == plain
+    assert other != plain
 
 
 def test_pending_points_are_data_of_another_value(gp: GP) -> None:
@@ -130,6 +136,8 @@ def results() -> Results:
             levels = (setting.paths, setting.pending, setting.epsilon)
             made.add(setting.cell(problem, 4), run, base * np.prod([factor.get(level, 1.0) for level in levels]))
         made.add(Cell(problem, "ei", "paper", 4), run, base * 2.0)
+        made.add(Cell(problem, "aegis", "adaptive", 4), run, base * 0.01)
+        made.add(Cell(problem, "aegis", Levels("tempered", preset="adaptive").text, 4), run, base * 0.007)
     made.scores[Setting("tempered").cell("Branin", 4)].pop(2)
     return Results(made)  # type: ignore[arg-type]
 
@@ -143,11 +151,12 @@ def results() -> Results:
         ("pending: pessimistic", 3.0, 20),
         ("epsilon: 0.1", 0.25, 20),
         ("expected improvement instead of AEGiS", 2.0, 21),
+        ("paths: tempered, in adaptive", 0.7, 21),
     ],
 )
 def test_effects_are_those_that_were_put_in(results: Results, what: str, ratio: float, pairs: int) -> None:
     found = {effect.what: effect for effect in effects(results, 4)}
-    assert len(found) == 6  # nothing is said of Kriging Believer, which was not run
+    assert len(found) == 7  # nothing is said of Kriging Believer, which was not run
     effect = found[what]
     assert effect.ratio == pytest.approx(ratio)
     assert effect.pairs == pairs

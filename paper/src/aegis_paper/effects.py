@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -25,6 +26,7 @@ PLAN = "factors"
 FLOOR = 1e-9  # lower regrets are all the same
 EPSILONS = {"2/√d": "aegis", "0.1": "aegis:epsilon=0.1"}  # strategies by the share of exploration
 PLAIN = {"expected improvement": "ei", "Kriging Believer": "kriging-believer"}
+TODAYS = Levels(preset="adaptive")
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Setting:
 
     def cell(self, problem: str, workers: int) -> Cell:
         """Where its runs are."""
-        return Cell(problem, EPSILONS[self.epsilon], Levels(self.paths, self.pending).preset, workers)
+        return Cell(problem, EPSILONS[self.epsilon], Levels(self.paths, self.pending).text, workers)
 
 
 PAPERS = Setting()
@@ -58,10 +60,11 @@ class Effect:
 
 
 def effects(results: Results, workers: int) -> list[Effect]:
-    """Every level but the paper's, and plain acquisition functions; without runs there is none."""
+    """Every level but the paper's, plain acquisition functions, and a level in today's AEGiS; without runs none."""
     found = [_effect(f"{factor}: {level}", _of_level(results, workers, factor, level)) for factor, level in _changes()]
     for name, strategy in PLAIN.items():
         found.append(_effect(f"{name} instead of AEGiS", _of_strategy(results, workers, strategy)))
+    found.append(_effect(f"paths: tempered, in {TODAYS.preset}", _of_todays(results, workers, "tempered")))
     return [effect for effect in found if effect is not None]
 
 
@@ -101,6 +104,14 @@ def _of_strategy(results: Results, workers: int, strategy: str) -> Ratios:
         lambda problem: Cell(problem, strategy, "paper", workers),
         lambda problem: PAPERS.cell(problem, workers),
     )
+
+
+def _of_todays(results: Results, workers: int, paths: str) -> Ratios:
+    one, other = (
+        partial(Cell, strategy="aegis", preset=levels.text, workers=workers)
+        for levels in (replace(TODAYS, paths=paths), TODAYS)
+    )
+    return _compared(results, one, other)
 
 
 def _ratios(results: Results, workers: int, one: Setting, other: Setting) -> Ratios:

@@ -5,6 +5,7 @@ A preset names the levels of the two factors in text, and a factor that it does 
     factors:paths=collapsed                     sample paths as the published code drew them
     factors:paths=tempered,pending=believed     paths at a quarter of their spread; pending points as predicted
     factors:pending=pessimistic                 pending points as bad as the worst value measured
+    factors:paths=tempered,preset=adaptive      all else as in aegisbo's own preset, not as in the paper
 
 The third factor is the share of exploration, which the strategy names: `aegis:epsilon=0.1`.
 """
@@ -27,25 +28,29 @@ from aegisbo.strategies.aegis import Aegis
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.moves import posterior_path
-from aegisbo.strategies.presets import PAPER
+from aegisbo.strategies.presets import PAPER, PRESETS, preset_named
 
 FACTORS = "factors"
 LEVELS = {"paths": ("correct", "collapsed", "tempered"), "pending": ("ignored", "believed", "pessimistic")}
+NAMED = {**LEVELS, "preset": tuple(PRESETS)}  # what a text may name
 TEMPER = 0.25  # what is left of the deviations of a tempered path from the mean
 
 
 @dataclass(frozen=True)
 class Levels:
-    """How AEGiS draws its sample paths, and what it thinks of pending points."""
+    """How AEGiS draws its sample paths, what it thinks of pending points, and what it is like otherwise."""
 
     paths: str = "correct"
     pending: str = "ignored"
+    preset: str = PAPER.name
 
     @property
-    def preset(self) -> str:
-        """The text that names them; the paper's own levels are the preset `paper`."""
-        named = [f"{field.name}={getattr(self, field.name)}" for field in fields(self)]
-        return PAPER.name if self == Levels() else f"{FACTORS}:{','.join(named)}"
+    def text(self) -> str:
+        """What names them in a run; a preset that nothing was changed in is called by its own name."""
+        if self == Levels(preset=self.preset):
+            return self.preset
+        named = [*LEVELS] if self.preset == PAPER.name else [*NAMED]
+        return f"{FACTORS}:{','.join(f'{each}={getattr(self, each)}' for each in named)}"
 
 
 def levels_of(preset: str) -> Levels | None:
@@ -59,10 +64,10 @@ def levels_of(preset: str) -> Levels | None:
         return None
     pairs = [pair.partition("=")[::2] for pair in text.split(",")] if colon else []
     for factor, level in pairs:
-        if factor not in LEVELS:
-            raise UnknownName("factor", factor, LEVELS)
-        if level not in LEVELS[factor]:
-            raise UnknownName(f"level of {factor}", level, LEVELS[factor])
+        if factor not in NAMED:
+            raise UnknownName("factor", factor, NAMED)
+        if level not in NAMED[factor]:
+            raise UnknownName(f"level of {factor}", level, NAMED[factor])
     if not pairs or len(dict(pairs)) < len(pairs):
         raise InvalidInput(f"{preset!r} must name each factor once, as in {FACTORS}:paths=tempered,pending=believed.")
     return Levels(**dict(pairs))
@@ -72,14 +77,17 @@ def resolve(text: str, levels: Levels) -> Aegis:
     """AEGiS, with the parameters in `text`, at these levels.
 
     Raises:
-        InvalidInput: the text describes another strategy.
+        InvalidInput: the text describes another strategy, or paths that the preset cannot have.
     """
-    strategy = registry.resolve(text, PAPER)
+    if levels.paths == "collapsed" and levels.preset != PAPER.name:
+        raise InvalidInput(f"{levels.text!r}: only the model of the preset paper has collapsed paths, use that.")
+    strategy = registry.resolve(text, levels.preset)
     if not isinstance(strategy, Aegis):
         raise InvalidInput(f"The factors are AEGiS's: {text!r} has none of them, use the preset paper.")
     given = {field.name: getattr(strategy, field.name) for field in fields(strategy)}
     draw = {"correct": posterior_path, "collapsed": paths.draw, "tempered": tempered_path}[levels.paths]
-    move = PathMove(draw, PAPER.features, PAPER.search)
+    preset = preset_named(levels.preset)
+    move = PathMove(draw, preset.features, preset.search)
     return AegisBelieving(**given, moves={"thompson": move}, pending=levels.pending)
 
 
@@ -90,8 +98,9 @@ class AegisBelieving(AegisWithMoves):
     pending: str
 
     def _choices(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Array:
-        gp = supposing(belief.gp, evidence.pending, self.pending)
-        return super()._choices(move, replace(belief, gp=gp), evidence, rng)
+        known = belief if move == "exploit" else belief.exploring
+        gp = supposing(known.gp, evidence.pending, self.pending)
+        return super()._choices(move, replace(known, gp=gp), evidence, rng)
 
 
 def supposing(gp: GP, pending: Array, level: str) -> GP:
