@@ -109,7 +109,7 @@ def test_chances_of_forgetting_are_those_of_the_test() -> None:
         assert len(pairs) >= ENOUGH
         chances.append(float(wilcoxon(*zip(*pairs, strict=True), alternative="less", method="exact").pvalue))
         assert_shows(row["p"], chances[-1])
-    assert (len(chances), sum(p < 0.05 for p in chances), (holm(chances) < 0.05).sum()) == (13, 11, 5)
+    assert (len(chances), sum(p < 0.05 for p in chances), (holm(chances) < 0.05).sum()) == (16, 14, 7)
 
 
 def test_every_median_of_aegis_is_that_of_the_records() -> None:
@@ -232,14 +232,15 @@ def test_counts_with_aegis_of_its_code_follow_from_the_marks() -> None:
         }
 
 
-@pytest.mark.parametrize(("strategy", "told"), [("aegis", 11), ("playbook", 13)])
-def test_counts_from_eight_runs_are_those_of_the_text(strategy: str, told: int) -> None:
-    methods = [each for each, _ in published_table("synthetic", 8)]
-    first = [
-        marks(DataFrame({each: RESULTS.finals(Cell(problem, each, "paper", 8)) for each in methods}).loc[:7])
-        for problem in names()
-    ]
-    assert sum(bool(found[strategy]) for found in first) == told
+@pytest.mark.parametrize(("strategy", "told"), [("aegis", [11, 11, 9]), ("playbook", [13, 13, 12])])
+def test_counts_from_eight_runs_are_those_of_the_text(strategy: str, told: list[int]) -> None:
+    for workers, count in zip((4, 8, 16), told, strict=True):
+        methods = [each for each, _ in published_table("synthetic", workers)]
+        first = [
+            marks(DataFrame({each: RESULTS.finals(Cell(problem, each, "paper", workers)) for each in methods}).loc[:7])
+            for problem in names()
+        ]
+        assert sum(bool(found[strategy]) for found in first) == count
 
 
 def test_what_a_user_gains_is_what_the_records_say() -> None:
@@ -278,7 +279,7 @@ def test_what_decides_is_what_the_records_say() -> None:
     corrected = holm([effect.p for effect in effects(RESULTS, 16)])
     assert [bool(p < 0.05) for p in corrected] == [False, False, False, True, True, False, True]
     (believer,) = effects(RESULTS, 4)
-    assert_shows("0.38", believer.ratio)
+    assert_shows("0.41", believer.ratio)
 
 
 @pytest.mark.parametrize(
@@ -311,7 +312,7 @@ def log_ratios(strategy: str, preset: str, problem: str) -> Array:  # -> (runs,)
     [
         ("aegis", "factors:paths=collapsed,pending=ignored", "1.17"),
         ("aegis", "factors:paths=tempered,pending=ignored", "0.73"),
-        ("kriging-believer", "paper", "0.64"),
+        ("kriging-believer", "paper", "0.71"),
     ],
 )
 def test_factors_without_branin_are_those_of_the_text(strategy: str, preset: str, told: str) -> None:
