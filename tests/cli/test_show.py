@@ -33,10 +33,14 @@ def shown(*arguments: str) -> str:
 
 
 def listed(output: str) -> list[list[str]]:
-    """The lines of the table, cell by cell."""
-    lines = output.splitlines()
-    (rule,) = (k for k, line in enumerate(lines) if line.startswith("──"))
-    return [re.split(r"  +", line.strip()) for line in lines[rule - 1 :] if not line.startswith("─")]
+    """The lines of the first table, cell by cell."""
+    return tables(output)[0]
+
+
+def tables(output: str) -> list[list[list[str]]]:
+    """The lines of each table, cell by cell."""
+    parts = [part.splitlines() for part in output.split("\n\n") if "\n──" in part]
+    return [[re.split(r"  +", line.strip()) for line in part if not line.startswith("─")] for part in parts]
 
 
 def make(path: Path, space: Space, maximize: bool = False, asks: int = 9) -> Path:
@@ -72,12 +76,11 @@ def test_the_summary(study: str) -> None:
     assert workers == "workers: 75.0% evaluating, 12.5% waiting for a suggestion, 12.5% waiting for the pool, " \
                       "0.0% with nothing left to do"  # fmt: skip
     assert without == "without a value:"
-    assert reasons[:3] == [
+    assert [line.rstrip() for line in reasons] == [
         "    2 × ValueError: [red] diverged",
         "    1 × The function returned nan.",
         "    1 × Stopped: it took too long.",
     ]
-    assert reasons[3:] == []
 
 
 def test_a_column_for_each_parameter(study: str) -> None:
@@ -186,11 +189,50 @@ def test_every_line_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, space:
         for options, count in {(): 10, ("--failed",): 4, ("--best", "3"): 3}.items():
             output = shown(study, *options)
             assert max(map(len, output.splitlines())) <= width
-            heading, *lines = listed(output)
-            assert heading[0] == "trial"
-            assert len(lines) == count  # a line each
-            assert (heading[-1] == "parameters") >= (space is MANY)
-            assert (heading[-1] == "parameters") <= (space is MANY or width < 120)
+            headings = [heading for heading, *_ in tables(output)]
+            assert [heading[0] for heading in headings] == ["trial"] * len(headings)
+            assert [len(lines) for _, *lines in tables(output)] == [count] * len(headings)  # a line each
+            assert sum(len(heading) - 1 for heading in headings) == 4 + len(space.parameters)
+            assert (len(headings) > 1) >= (space is MANY)
+            assert (len(headings) > 1) <= (space is MANY or width < 120)
+
+
+def test_seven_parameters_are_all_there_in_eighty_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    names = ["lr", "dropout", "units", "weight_decay", "batch_size", "momentum", "warm_up_steps"]
+    study = str(make(tmp_path / "run.db", Space({name: Real(0, 1) for name in names})))
+    cells: dict[str, str] = {}
+    for heading, line in tables(shown(study, "--best", "1")):
+        cells |= dict(zip(heading, line, strict=True))
+    assert cells["trial"] == "1"
+    for name, value in load(study).trials[1].params.items():
+        assert cells[name if name in cells else f"{name[:3]}…{name[-8:]}"] == f"{value:.4g}"
+
+
+def test_reasons_are_told_in_full_and_each_trial_says_which_is_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    path, said = (
+        tmp_path / "run.db",
+        "ProgramFailed: The program ended with code {}: of all that could have gone wrong ",
+    )
+    solver, licence = said.format(3) + "it was the solver", said.format(4) + "it was the licence, ask for another one"
+    reasons = {0: solver, 1: licence, 2: solver, 3: licence, 4: licence}
+    with Study.open(path, Settings.checked(MANY, strategy="random", seed=4)) as study:
+        for number, reason in reasons.items():
+            study.asked(study.optimizer.ask(), study.optimizer.memory, study.seen, 0.25)
+            study.ended(number, Outcome("failed", reason=reason), 1.0)
+    for options in ((), ("--failed",)):
+        output = shown(str(path), *options)
+        whole = " ".join(output.split())
+        for count, reason in {2: solver, 3: licence}.items():
+            assert f"{count} × {reason.removeprefix('ProgramFailed: ')} " in whole
+        assert max(map(len, output.splitlines())) <= 80
+    heading, *lines = listed(output)
+    numbers = {line[0]: line[heading.index("reason")] for line in lines}
+    assert numbers == {"0": "2", "1": "1", "2": "2", "3": "1", "4": "1"}
+    assert re.search(r"^1\. +3 × .*^2\. +2 × ", output, re.M | re.S)
 
 
 def test_names_that_differ_in_the_middle_stay_different(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

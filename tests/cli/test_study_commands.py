@@ -244,7 +244,7 @@ def test_the_log_of_a_run_that_failed_speaks_no_python(folder: Path) -> None:
     common = ("--space", "space.toml", "--budget", "1", "--strategy", "random", "--executor", "serial")
     arguments = ["minimize", "--command", "false", *common, "--no-raise-errors", "--study", "run.db"]
     outcome = CliRunner().invoke(app, arguments)
-    assert "gave no value: 1 x ProgramFailed" in outcome.stderr
+    assert "gave no value: 1 x The program" in outcome.stderr
     assert "executor=" not in outcome.output
     assert "result." not in outcome.output
 

@@ -15,12 +15,16 @@ from aegisbo.cli.tables import Terminal, duration, local_time
 from aegisbo.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from aegisbo.cli.trial_table import Row
     from aegisbo.optimizer import Optimizer
+    from aegisbo.report.failures import FailureGroup
     from aegisbo.study.events import Event
 
 LAST = 20  # trials that are listed unless the user wants others
 KINDS = 5  # of failures that are listed unless the user wants to see all
+LONGEST = 500  # characters of a reason, if all are listed
 ORDERS = ("number", "value")
 WAITING = {
     "suggestion": "waiting for a suggestion",
@@ -53,13 +57,13 @@ def show(
     if len(chosen) > 1:
         raise InvalidInput(f"{' and '.join(chosen)} exclude each other: leave one out.")
     from aegisbo.cli.show_trial import show_trial
-    from aegisbo.cli.trial_table import trial_table
-    from aegisbo.study.events import read_events
+    from aegisbo.cli.trial_table import trial_tables
+    from aegisbo.report.failures import failure_groups
+    from aegisbo.report.record import Record
     from aegisbo.study.export import table_of
-    from aegisbo.study.history import optimizer_after
 
-    events = read_events(study)
-    optimizer = optimizer_after(events)
+    record = Record.of_study(study)
+    events, optimizer = record.events, record.optimizer
     rows = table_of(events, optimizer)
     if trial is not None:
         show_trial(trial, (*optimizer.observed, *optimizer.trials), rows, events)
@@ -67,12 +71,19 @@ def show(
     console = Terminal()
     for line in _summary(study, events, optimizer):
         console.print(line, style="bold" if line.startswith("best ") else None)
-    for line in _reasons(optimizer.result().failures, None if failed else KINDS):
-        console.print(line, no_wrap=True, overflow="ellipsis")
-    rows = [{**row, "breaks": what} for row, what in zip(rows, _breaks(optimizer), strict=True)]
+    groups = failure_groups(record)
+    if groups:
+        console.print("without a value:", _reasons(groups, whole=failed), sep="\n")
+    if len(groups) > KINDS and not failed:
+        console.print(f"      and {len(groups) - KINDS} other reasons: add --failed to see all")
+    why = {number: k for k, group in enumerate(groups, start=1) for number in group.numbers}
+    rows = [
+        {**row, "breaks": what, "why": why.get(row["number"], "")}
+        for row, what in zip(rows, _breaks(optimizer), strict=True)
+    ]
     listed = _chosen(rows, _places(optimizer), last, best, failed=failed, by_value=sort == "value")
-    if listed:
-        console.print("", trial_table(listed, console.width, reasons=failed), sep="\n")
+    for table in trial_tables(listed, console.width, reasons=failed) if listed else ():
+        console.print("", table, sep="\n")
 
 
 def _summary(study: Path, events: Sequence[Event], optimizer: Optimizer) -> Iterator[str]:
@@ -104,16 +115,23 @@ def _summary(study: Path, events: Sequence[Event], optimizer: Optimizer) -> Iter
         yield "workers: " + ", ".join(f"{share:.1%} {what}" for what, share in shares.items())
 
 
-def _reasons(failures: Mapping[str, int], limit: int | None) -> Iterator[str]:
-    """Why trials have no value, the most frequent reason first."""
+def _reasons(groups: Sequence[FailureGroup], *, whole: bool) -> Table:
+    """Why trials have no value, the most frequent reason first: all in full and numbered, or a few in short."""
+    from rich.table import Table
+    from rich.text import Text
+
     from aegisbo.optimizer.failures import cut
 
-    if failures:
-        yield "without a value:"
-    for reason, count in list(failures.items())[:limit]:
-        yield f"{count:>5} × {cut(reason)}"
-    if limit is not None and len(failures) > limit:
-        yield f"      and {len(failures) - limit} other reasons: add --failed to see all"
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    for k, group in enumerate(groups if whole else groups[:KINDS], start=1):
+        number = f"{k}. " if whole else ""
+        reason = cut(group.reason, LONGEST) if whole else cut(group.reason)
+        if whole and (region := group.region) is not None:
+            reason += f"\n{region.failed} of them lie where {region.text}, of {region.inside} evaluations there"
+        table.add_row(f"{number}{len(group.numbers):>5} ×", Text(reason))
+    return table
 
 
 def _breaks(optimizer: Optimizer) -> Iterator[str]:

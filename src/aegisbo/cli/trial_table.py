@@ -1,4 +1,4 @@
-"""Trials in a terminal: a line each, with as much of the parameters as fits."""
+"""Trials in a terminal: a line each, and further tables below for parameters that do not fit beside the others."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from aegisbo.cli.tables import plain_table
+from aegisbo.optimizer.failures import essence
 from aegisbo.printable import printable
 from aegisbo.study.export import all_names
 
@@ -17,37 +18,41 @@ PREFIXES = ("param_", "measured_")
 NAME = (3, 8)  # letters from the beginning and the end of a name, if whole names do not fit
 CHOICE = 16  # cells for a value that is a text
 BROKEN = 8  # and for what a point breaks, if there is not even room for that
-MERGED = "parameters"  # the heading of all of them in one column
 REASON = 40  # cells, at most, for the reason why there is no value
-WANTED = 20  # cells, at least, if reasons are asked for
 READABLE = 10  # cells, at least, else there is none
 GAP = 2  # cells between two columns
 ABSENT = "-"  # for a parameter that was not there
 
-Row = dict[str, Any]  # of the table in `aegisbo.study.export`, and under "breaks" the limits and constraints it breaks
+# Of the table in `aegisbo.study.export`, and under "breaks" the limits and constraints that it breaks, under "why" the
+# number of the reason why there is no value.
+Row = dict[str, Any]
 Column = tuple[str, list[str]]  # a heading and the cells below it
 
 
-def trial_table(rows: Sequence[Row], width: int, reasons: bool = False) -> Table:
-    """A line for each row, at most `width` cells wide.
+def trial_tables(rows: Sequence[Row], width: int, reasons: bool = False) -> list[Table]:
+    """A line for each row in each table, at most `width` cells wide.
 
-    Parameters have a column each, or one for all of them if there are too many. Why a trial has no value is said where
-    there is room left, or before the parameters if `reasons` are wanted. What a point breaks is told if any breaks
-    something.
+    Every parameter has a column; those for which there is no room in the first table stand in further ones. Why a trial
+    has no value is said where there is room left, or by a number if `reasons` are listed elsewhere. What a point breaks
+    is told if any breaks something.
     """
     for broken in (CHOICE, BROKEN, CHOICE):  # short only if that leaves room for all parameters
-        fixed = _fixed(rows, broken, reasons)
-        parameters = _parameters(rows, width - _width(fixed) - GAP)
-        if all(heading != MERGED for heading, _ in parameters):
+        first, *others = _parts(_fixed(rows, broken, reasons), rows, width)
+        if not others:
             break
-    heading, _ = fixed.pop()
-    room = width - _width([*fixed, *parameters]) - GAP
-    fixed.insert(2, (heading, [_value(row, room) for row in rows]))
+    if not reasons:
+        place = [heading for heading, _ in first].index("value")
+        room = width - _width([*first[:place], *first[place + 1 :]]) - GAP
+        first[place] = "value", [_value(row, room) for row in rows]
+    return [_table(columns) for columns in (first, *others)]
+
+
+def _table(columns: Sequence[Column]) -> Table:
     table = plain_table([])
-    for heading, cells in [*fixed, *parameters]:
+    for heading, cells in columns:
         right = heading in ("trial", "seconds") or all(cell == ABSENT or _is_number(cell) for cell in cells)
         table.add_column(Text(heading), justify="right" if right else "left", no_wrap=True)
-    for line in zip(*(cells for _, cells in [*fixed, *parameters]), strict=True):
+    for line in zip(*(cells for _, cells in columns), strict=True):
         table.add_row(*map(Text, line))
     return table
 
@@ -58,10 +63,10 @@ def _fixed(rows: Sequence[Row], broken: int, reasons: bool) -> list[Column]:
     return [
         ("trial", [str(row["number"]) for row in rows]),
         ("state", [str(row["state"]) for row in rows]),
+        ("reason", [str(row["why"]) for row in rows]) if reasons else ("value", [_value(row, 0) for row in rows]),
         ("seconds", ["" if row["seconds"] is None else f"{row['seconds']:.3g}" for row in rows]),
         ("move", [printable(str(row["move"])) for row in rows]),
         *([("breaks", [cut(row["breaks"], broken) for row in rows])] if breaking else []),
-        ("reason" if reasons else "value", [_value(row, WANTED if reasons else 0) for row in rows]),
     ]
 
 
@@ -71,22 +76,23 @@ def cut(text: str, cells: int) -> str:
     return line if cell_len(line) <= cells else set_cell_size(line, max(cells - 1, 0)).rstrip() + "…"
 
 
-def _parameters(rows: Sequence[Row], room: int) -> list[Column]:
-    """The columns of the parameters: with whole names, with short ones, or all in one that is cut."""
+def _parts(fixed: Sequence[Column], rows: Sequence[Row], width: int) -> list[list[Column]]:
+    """The columns of each table: all in one, with whole names or with short ones, else as many as fit into each."""
     keys = [key for key in all_names(rows) if key.startswith(PREFIXES)]
     names = [printable(" ".join(key.partition("_")[2].split())) for key in keys]
     cells = [[_cell(row[key]) if key in row else ABSENT for row in rows] for key in keys]
     short = [_cut_within(name) for name in names]
     short = short if len(set(short)) == len(names) else names
     for headings in (names, short):
-        columns = list(zip(headings, cells, strict=True))
-        if _width(columns) <= room:
-            return columns
-    lines = [
-        " ".join(f"{name}={cell}" for name, cell in zip(short, line, strict=True) if cell != ABSENT)
-        for line in zip(*cells, strict=True)
-    ]
-    return [(MERGED, [cut(line, room) for line in lines])]
+        columns = [*fixed, *zip(headings, cells, strict=True)]
+        if _width(columns) <= width:
+            return [columns]
+    parts = [list(fixed)]
+    for column in zip(short, cells, strict=True):
+        if _width([*parts[-1], column]) > width:
+            parts.append([fixed[0]])  # the numbers of the trials
+        parts[-1].append(column)
+    return parts
 
 
 def _width(columns: Sequence[Column]) -> int:
@@ -97,7 +103,7 @@ def _value(row: Row, cells: int) -> str:
     """The value, or why there is none if so many cells can say it."""
     if row["value"] is not None:
         return f"{row['value']:.6g}"
-    return cut(row["reason"] or "", min(cells, REASON)) if cells >= READABLE else ""
+    return cut(essence(row["reason"] or ""), min(cells, REASON)) if cells >= READABLE else ""
 
 
 def _cell(value: object) -> str:

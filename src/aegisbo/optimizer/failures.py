@@ -11,6 +11,7 @@ from aegisbo.outcome import FAILURES
 # An address or numbers, perhaps abbreviated as by `reprlib`; not the number in x1 or float32.
 VARYING = re.compile(r"(?:0x|\.{3}x?)[0-9a-f.]+|(?<!\w)[\s.,+-]*\d[\d\s.,e+-]*", re.IGNORECASE)
 LATE = re.compile(r"(Stopped|Still running) after .* \((trial_timeout=\S+)\)\.")  # as the loop says it
+KIND = re.compile(r"^ProgramFailed: ")  # which every failure of a program is: it tells none from another
 WIDTH = 120  # characters of a reason
 LOOKED_AT = 500  # of which two reasons may differ; the pattern takes its time with more
 
@@ -24,15 +25,15 @@ def counted(trials: Iterable[Trial]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for trial in trials:
         if trial.state in FAILURES:
-            reason = without_moment(trial.reason or trial.state)
+            reason = essence(trial.reason or trial.state)
             name = names.setdefault(without_numbers(reason), reason)
             counts[name] = counts.get(name, 0) + 1
     return dict(sorted(counts.items(), key=lambda item: -item[1]))
 
 
-def without_moment(reason: str) -> str:
-    """A reason, or of what ran out of time only that, and the time that it had."""
-    return LATE.sub(r"\1 at \2.", reason)
+def essence(reason: str) -> str:
+    """A reason as people need it; of what ran out of time only that, and the time that it had."""
+    return LATE.sub(r"\1 at \2.", KIND.sub("", reason))
 
 
 def without_numbers(reason: str) -> str:

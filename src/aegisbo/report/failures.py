@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from aegisbo.optimizer import Trial
-from aegisbo.optimizer.failures import without_moment, without_numbers
+from aegisbo.optimizer.failures import essence, without_numbers
 from aegisbo.outcome import FAILURES
 from aegisbo.report.record import Record
 from aegisbo.space.parameters import Choice, Parameter
@@ -44,10 +44,10 @@ def failure_groups(record: Record) -> tuple[FailureGroup, ...]:
     groups: dict[str, list[Trial]] = {}
     for trial in record.trials:
         if trial.state in FAILURES:
-            groups.setdefault(without_numbers(without_moment(trial.reason or trial.state)), []).append(trial)
+            groups.setdefault(without_numbers(essence(trial.reason or trial.state)), []).append(trial)
     found = [
         FailureGroup(
-            without_moment(same[0].reason or same[0].state),
+            essence(same[0].reason or same[0].state),
             same[0].state,
             tuple(trial.number for trial in same),
             sum(trial.seconds or 0.0 for trial in same),
