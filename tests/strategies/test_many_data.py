@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -10,8 +12,9 @@ import pytest
 from aegisbo import Optimizer
 from aegisbo.gp import additive_fit, low_values
 from aegisbo.gp.additive_model import AdditiveHyperparameters
+from aegisbo.gp.posterior import GP
 from aegisbo.space.cube import Continuous, Cube
-from aegisbo.strategies import surrogates
+from aegisbo.strategies import chosen_surrogate, surrogates
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.presets import MODERN, modern_model
 
@@ -153,3 +156,26 @@ def test_it_leaves_room_for_pending_points(pending, size):
     """Which some moves add to it: a suggestion must not take longer because there are many workers."""
     evidence = replace(evidence_of(150), pending=np.random.default_rng(2).random((pending, 2)))
     assert len(learn(evidence)[0].gp.X) == size
+
+
+@pytest.fixture
+def without_collector() -> Iterator[None]:
+    """As between two visits of the garbage collector, which may be dozens of suggestions apart."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.parametrize("n", [30, 100], ids=["the posterior has all", "it has some"])
+def test_no_posterior_outlives_its_suggestion(n, without_collector, monkeypatch):
+    """Each has matrices of megabytes where data are many: dozens of them took a gigabyte."""
+    monkeypatch.setattr(chosen_surrogate, "LEARNED_FROM", surrogates.LEARNED_FROM)
+    optimizer, moves = with_results(n), set()
+    for _ in range(16):
+        trial = optimizer.ask()
+        moves.add(trial.note["move"])
+        optimizer.tell(trial, float(bowl(trial.x[None])[0]))
+    assert {"thompson", "pareto"} <= moves
+    kept = surrogates._base.cache_info().currsize
+    assert sum(isinstance(thing, GP) for thing in gc.get_objects()) <= kept

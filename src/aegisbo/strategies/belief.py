@@ -41,19 +41,29 @@ class Belief:
     good: Array | None = None
     rows: Index | None = None  # of the evidence whose values the posterior knows; None for all
 
-    @cached_property
+    @property
     def exploring(self) -> Belief:
         """What to explore with; what may fail and what counts as best is the same, the latter on its own scale."""
+        return self._explorer or self
+
+    @property
+    def everywhere(self) -> Belief:
+        """What to tell of any point, likewise: one to exploit with may know of little but the lowest values."""
+        return self._teller or self
+
+    # These two are None instead of this belief itself: one that kept itself would be freed by the garbage collector
+    # alone, which comes once in dozens of suggestions, and with a thousand results each has a factor of megabytes.
+    @cached_property
+    def _explorer(self) -> Belief | None:
         return self._other(self.coarse or self.wide)
 
     @cached_property
-    def everywhere(self) -> Belief:
-        """What to tell of any point, likewise: one to exploit with may know of little but the lowest values."""
+    def _teller(self) -> Belief | None:
         return self._other(self.wide)
 
-    def _other(self, make: Callable[[], Belief] | None) -> Belief:
+    def _other(self, make: Callable[[], Belief] | None) -> Belief | None:
         if make is None:
-            return self
+            return None
         other = replace(make(), chance=self.chance, success=self.success, keeping=self.keeping, good=self.good)
         if self.good is None:
             return other
