@@ -39,7 +39,7 @@ class Result:
     optimizer: Optimizer = field(compare=False)  # as it was then: it can be asked, and goes on by itself
     limits: tuple[Standing, ...] = ()  # how the best stands to each limit: what was measured, how far, whether it binds
     idle: Mapping[str, float] | None = None  # shares of the workers' time, by cause; None if nobody kept account
-    study: Path | None = field(default=None, compare=False)  # the file of the run, if it has one
+    study: Path | None = field(default=None, compare=False)  # where the file of the run is, if it has one
 
     @property
     def failures(self) -> dict[str, int]:
@@ -144,7 +144,7 @@ class Result:
         number = next((trial.number for trial in self.trials if trial.traceback), None)
         if number is None:
             return ""
-        shown = "" if self.study is None else f", and `aegisbo show {self.study} --trial {number}` shows it"
+        shown = "" if self.study is None else f", and `aegisbo show {_from_here(self.study)} --trial {number}` shows it"
         return f' To see where: executor="serial" raises the error, result.trials[{number}].traceback holds it{shown}.'
 
     def _lines(self) -> dict[str, Any]:
@@ -162,3 +162,12 @@ class Result:
 
     def __repr__(self) -> str:
         return printable("\n".join(f"{name:>8}: {value}" for name, value in self._lines().items()))
+
+
+def _from_here(path: Path) -> Path:
+    """A name of the file that a command can be given."""
+    try:
+        here = Path.cwd()
+    except OSError:  # the folder has been removed
+        return path
+    return path.relative_to(here) if path.is_relative_to(here) else path

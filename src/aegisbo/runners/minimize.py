@@ -181,7 +181,7 @@ def minimize(
         remaining = scope.budget - optimizer.result().nfev
         if remaining < 1:
             book.closed(SPENT, [])
-            result = replace(optimizer.result(SPENT), study=book.path)
+            result = replace(optimizer.result(SPENT), study=book.file)
             again = f"{SPENT} After `aegisbo retry {quote(str(study))}` the same call goes on."
             return result if result.success else replace(result, ending=again)
         evaluate = Call(reading(fun, optimizer.settings), optimizer.space.named)
@@ -213,7 +213,7 @@ def minimize(
             heed=heed,
         )
         book.closed(record.message, [asdict(idle) for idle in record.idle])
-    result = replace(optimizer.result(record.message), idle=record.idle_shares, study=book.path)
+    result = replace(optimizer.result(record.message), idle=record.idle_shares, study=book.file)
     logger.info(result.summary)
     return result
 
@@ -232,7 +232,7 @@ def _opened(
 class _Unsaved(Unrecorded):
     """What a study is to a run, for a run without a file."""
 
-    path = None
+    file = None
     changed: Mapping[str, Any] = {}
 
     def __init__(self, settings: Settings) -> None:

@@ -131,8 +131,8 @@ def work(
         record = run(copy, pool, sys.maxsize, rules=scope.rules, journal=copy, watch=watch, heed=heed)
         ends.ignore()
         shared.leave(record.message, [asdict(idle) for idle in record.idle])
-    whole = optimizer_after(read_events(shared.path))  # others may have gone on since
-    result = replace(whole.result(record.message), idle=record.idle_shares, study=shared.path)
+    whole = optimizer_after(read_events(shared.file))  # others may have gone on since
+    result = replace(whole.result(record.message), idle=record.idle_shares, study=shared.file)
     logger.info(result.summary)
     return result
 

@@ -56,7 +56,7 @@ class Shared:
         turn: Turn = nullcontext,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        self.path = store.path
+        self.file = store.file
         self.optimizer = optimizer
         self.id: int = joined.id
         self._seen = joined.id  # the last event that the optimizer knows of

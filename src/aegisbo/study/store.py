@@ -43,7 +43,8 @@ class Store:
     """
 
     def __init__(self, path: Path, say: Callable[[str], None], *, shared: bool = False, beside: bool = False) -> None:
-        self.path = path
+        self.path = path  # as the user calls it
+        self.file = path.resolve()  # once: the program may go to another folder
         self._lock = threading.RLock()
         self._shared = shared
         self._beside = beside
@@ -59,7 +60,7 @@ class Store:
                 if not os.access(path, os.W_OK):  # SQLite would notice it too late to leave no log behind
                     raise StudyError(f"Study file {path}: it cannot be written to: check its permissions.")
             else:
-                create(path.resolve())
+                create(self.file)
             self._connect(say)
 
     def append(self, kind: str, number: int | None, body: Mapping[str, Any]) -> int:
@@ -122,9 +123,9 @@ class Store:
         with self._lock, explained(self.path):
             self._connection.close()
             deadline = monotonic() + FAREWELL
-            while self._log is not None and companion(self.path, "-wal").exists() and monotonic() < deadline:
+            while self._log is not None and companion(self.file, "-wal").exists() and monotonic() < deadline:
                 time.sleep(0.02)  # somebody reads, who cannot fold it in: whoever copies the file needs all of it
-                with closing(sqlite3.connect(self.path, PATIENCE)) as last:
+                with closing(sqlite3.connect(self.file, PATIENCE)) as last:
                     last.execute(TOUCH)
 
     def require_schema(self, schema: int) -> None:
@@ -148,16 +149,16 @@ class Store:
         the file, which drops all locks of the process. What was in the log is in the file; what we would add to it
         would be lost.
         """
-        if self._log is None or self._connection.in_transaction or self._log == _identity(companion(self.path, "-wal")):
+        if self._log is None or self._connection.in_transaction or self._log == _identity(companion(self.file, "-wal")):
             return False
         self._connection.close()
-        if not self.path.exists():
+        if not self.file.exists():
             raise StudyError(f"{self.path} was removed while the run went on: what had ended until then is lost.")
         self._connect(lambda text: None)
         return True
 
     def _connect(self, say: Callable[[str], None]) -> None:
-        self._connection = sqlite3.connect(self.path, PATIENCE, isolation_level=None, check_same_thread=False)
+        self._connection = sqlite3.connect(self.file, PATIENCE, isolation_level=None, check_same_thread=False)
         self._version = None
         try:
             self._prepare(say)
@@ -186,7 +187,7 @@ class Store:
             return
         if self._journal("WAL") == "wal":
             self._connection.execute(TOUCH)
-            self._log = _identity(companion(self.path, "-wal"))
+            self._log = _identity(companion(self.file, "-wal"))
         else:  # file systems without shared memory, such as most network ones
             self._journal("DELETE")
             say(f"{self.path} lies where SQLite has no write-ahead log: every event takes a little longer.")

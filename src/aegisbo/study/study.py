@@ -61,7 +61,6 @@ class Study:
 
     def __init__(
         self,
-        path: Path,
         store: Store,
         optimizer: Optimizer,
         seen: int,
@@ -69,7 +68,7 @@ class Study:
         read: int = 0,
         changed: Mapping[str, Any] | None = None,
     ) -> None:
-        self.path = path
+        self.path, self.file = store.path, store.file  # as the user calls it, and where it is
         self.optimizer = optimizer
         self.seen = seen  # the last event that the optimizer knew of when the run began
         self._store = store
@@ -126,7 +125,7 @@ class Study:
                     optimizer = optimizer_after(events, settings)
                     read = events[-1].id
             seen = store.append("opened", None, driver)
-            return cls(path, store, optimizer, seen, resources.pop_all(), read, _changed(events, driver["call"]))
+            return cls(store, optimizer, seen, resources.pop_all(), read, _changed(events, driver["call"]))
 
     def __enter__(self) -> Study:
         return self
@@ -204,7 +203,7 @@ def load(path: str | os.PathLike[str]) -> Result:
     """
     path = Path(path)
     events = read_events(path)
-    return replace(optimizer_after(events).result(ending(path, events)), idle=idle_shares(events), study=path)
+    return replace(optimizer_after(events).result(ending(path, events)), idle=idle_shares(events), study=path.resolve())
 
 
 def begin(store: Store, settings: Settings, objective: Objective | None) -> None:
