@@ -76,9 +76,7 @@ def test_a_store_stays_with_its_file(places: tuple[Path, Path], monkeypatch: pyt
     assert sorted(os.listdir(here)) == sorted(os.listdir(there)) == ["run.db"]
 
 
-def test_messages_show_the_name_as_it_was_typed(
-    places: tuple[Path, Path], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_messages_show_the_name_as_it_was_typed(places: tuple[Path, Path], caplog: pytest.LogCaptureFixture) -> None:
     wider = [(-6.0, 10.0), (2.0, 3.0)]
     minimize(bowl, wider, budget=3, executor="serial", study="run.db", **OPTIONS)
     assert any(message.startswith("run.db has wider bounds") for message in caplog.messages)

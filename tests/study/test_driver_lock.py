@@ -221,3 +221,25 @@ def test_a_look_in_another_thread_does_not_take_the_lock_away(tmp_path: Path, mo
             check=False,
         )
     assert "is being driven by another process" in second.stderr
+
+
+@pytest.mark.parametrize("content", ["Dear diary", "[1, 2]", '{"title": "my driver"}', " \n"])
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_file_of_the_user_in_the_place_of_the_lock_is_left_alone(tmp_path: Path, content: str, shared: bool) -> None:
+    """Nothing is made either: the study itself would be."""
+    theirs = tmp_path / "run.db.driver"
+    theirs.write_text(content)
+    with pytest.raises(StudyError, match=r"run\.db\.driver is in the way.*rename it, or use another name"):
+        aegisbo.minimize(sum, [(-5, 10), (2, 3)], budget=2, executor="serial", study=tmp_path / "run.db")
+    with pytest.raises(StudyError, match="is in the way"), DriverLock(tmp_path / "run.db", shared=shared):
+        pass
+    assert theirs.read_text() == content
+    assert list(tmp_path.iterdir()) == [theirs]
+
+
+def test_a_lock_that_was_deleted_and_made_anew_by_another_is_not_deleted_at_the_end(tmp_path: Path) -> None:
+    path, file = tmp_path / "run.db", tmp_path / "run.db.driver"
+    with DriverLock(path):
+        file.unlink()
+        file.write_text("somebody else's")
+    assert file.read_text() == "somebody else's"

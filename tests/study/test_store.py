@@ -595,3 +595,13 @@ def test_a_driver_killed_while_it_makes_the_file_leaves_nothing_in_the_way(tmp_p
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.stderr == ""
     assert int(done.stdout) >= 16
+
+
+def test_a_new_study_touches_no_file_of_the_user(tmp_path: Path) -> None:
+    theirs = {name: tmp_path / name for name in ("run.db.new", "run.db.draft", "run.new", "run.db~")}
+    for name, file in theirs.items():
+        file.write_text(f"the user's {name}")
+    with closing(Store(tmp_path / "run.db", quiet)) as store:
+        store.append("told", 0, {})
+    assert {file.name for file in tmp_path.iterdir()} == {"run.db", *theirs}
+    assert [file.read_text() for file in theirs.values()] == [f"the user's {name}" for name in theirs]

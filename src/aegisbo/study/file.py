@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from secrets import token_hex
 
 from aegisbo.errors import StudyError
 
@@ -31,8 +32,7 @@ CREATE TABLE events (
 
 def create(path: Path) -> None:
     """Make an empty study, whole or not at all: whoever is killed meanwhile leaves no half of one in the way."""
-    draft = path.with_name(path.name + ".new")
-    draft.unlink(missing_ok=True)
+    draft = path.with_name(f"{path.name}.{token_hex(4)}.new")  # a name that no file of the user has
     try:
         with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
             connection.execute("PRAGMA journal_mode = OFF")  # nothing to go back to, and no second file to leave behind

@@ -12,12 +12,13 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import SystemRandom
 from threading import Lock
 from types import TracebackType
+from typing import Any
 
 from aegisbo.errors import StudyError, require_posix
 
@@ -65,8 +66,8 @@ class DriverLock:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not self._shared or self._try(exclusive=True, byte=MEMBER):  # else other copies need the file
-            self._path.unlink(missing_ok=True)
+        if self._still_there() and (not self._shared or self._try(exclusive=True, byte=MEMBER)):
+            self._path.unlink(missing_ok=True)  # else it is another's, or other copies need it
         os.close(self._descriptor)
         _held.discard(self._study)
 
@@ -93,10 +94,18 @@ class DriverLock:
                 f"Study file {self._study}: no file can be made in its folder ({error.strerror}): check that it exists "
                 "and can be written to."
             ) from error
-        if not (self._wait(MEMBER, HESITATION) if self._shared else self._try(exclusive=True)):
-            holder = os.pread(self._descriptor, 1000, 0).decode(errors="replace")
-            os.close(self._descriptor)
+        mine = self._wait(MEMBER, HESITATION) if self._shared else self._try(exclusive=True)
+        said = os.pread(self._descriptor, 1000, 0).strip(b"\0")  # which a power cut may leave
+        holder = _holder(said)
+        if mine and (not said or holder):
+            return
+        os.close(self._descriptor)
+        if not mine:
             raise StudyError(f"{self._study} is being driven by {_named(holder)}: wait for it, or use another file.")
+        raise StudyError(
+            f"{self._path} is in the way: the lock of the study belongs there, and this file is something else. Move "
+            "or rename it, or use another name for the study."
+        )
 
     def _wait(self, byte: int, patience: float) -> bool:
         """Whether a byte could be locked before patience was over: the turn for us alone, else shared."""
@@ -168,10 +177,18 @@ def _beside(study: Path) -> Path:
     return study.with_name(study.name + ".driver")  # SQLite may use ".lock"
 
 
-def _named(holder: str) -> str:
+def _holder(said: bytes) -> dict[str, Any]:
+    """Who holds a lock, or has held it; nothing if the file of the lock does not say so."""
     try:
-        who = json.loads(holder)
-        what = "copies of `aegisbo work`" if "copies" in who else "another process"
+        who = json.loads(said)
+    except ValueError:
+        return {}
+    return who if isinstance(who, dict) and "pid" in who else {}
+
+
+def _named(who: Mapping[str, Any]) -> str:
+    what = "copies of `aegisbo work`" if "copies" in who else "another process"
+    try:
         return f"{what} (process {who['pid']} on {who['host']}, since {who['since']})"
-    except (ValueError, KeyError, TypeError):
-        return "another process"
+    except KeyError:
+        return what
