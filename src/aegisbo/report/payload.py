@@ -14,6 +14,7 @@ import numpy as np
 from aegisbo.arrays import Array, Mask
 from aegisbo.optimizer import Trial
 from aegisbo.optimizer.limits import broken_by, names_of
+from aegisbo.report.continuing import calls_of
 from aegisbo.report.convergence import convergence
 from aegisbo.report.failures import failure_groups
 from aegisbo.report.front import Front, front
@@ -23,7 +24,6 @@ from aegisbo.report.reasons import calibration, predictions, reasons, yields
 from aegisbo.report.record import Record
 from aegisbo.report.timeline import timeline
 from aegisbo.space.description import table_of
-from aegisbo.space.expression import Expression
 
 DIGITS = 7  # of a number
 LONGEST = 4000  # characters of one text: the end of what was printed
@@ -239,30 +239,9 @@ def _about(record: Record) -> dict[str, Any]:
     }
     return {
         "facts": {k: v for k, v in facts.items() if v is not None},
-        "commands": _commands(record),
+        "commands": calls_of(record),
         "citation": CITATION,
     }
-
-
-def _commands(record: Record) -> list[str]:
-    """How to go on, in Python and with what the study holds."""
-    if record.path is None:
-        return []
-    budget, workers = record.call.get("budget") or len(record.ended), record.call.get("workers") or record.capacity
-    parameters = record.optimizer.space.parameters
-    space = ", ".join(
-        f"{name!r}: aegisbo.{p!r}" if record.optimizer.space.named else f"aegisbo.{p!r}"
-        for name, p in parameters.items()
-    )
-    space = f"{{{space}}}" if record.optimizer.space.named else f"[{space}]"
-    options = f"budget={2 * budget}, workers={workers}, study={record.path.name!r}"
-    options += ", maximize=True" if record.maximize else ""
-    options += ", noisy=True" if record.optimizer.settings.noisy else ""
-    rules = record.optimizer.space.constraints
-    told = ", ".join(repr(rule.text) if isinstance(rule, Expression) else rule.name for rule in rules)
-    options += f", constraints=[{told}]" if told else ""
-    name = record.objective or "function"
-    return [f"aegisbo.minimize({name}, {space}, {options})", f"aegisbo show {record.path.name}"]
 
 
 def in_json(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from aegisbo.runners.pools.environment import WorkerEnv
 from aegisbo.runners.progress import progress_of
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.protocol import Unrecorded
-from aegisbo.runners.recipe import objective_of, recipe
+from aegisbo.runners.recipe import objective_of, place, recipe
 from aegisbo.runners.steering import Scope, Steering, warn_if_unstoppable
 from aegisbo.runners.watch import Callback, Watch
 from aegisbo.space.constraints import Constraint
@@ -167,7 +167,7 @@ def minimize(
     callbacks = checked_callbacks(callbacks)
     elsewhere = observed_elsewhere(observed, settings, fun, study)
     scope = Scope(budget, workers, timeout, trial_timeout, retries, ahead, target, give_up_after)
-    call = {**scope.describe(), **recipe(fun)}
+    call = {**scope.describe(), **recipe(fun), **place(executor, threads_per_worker)}
     with ExitStack() as stack:
         book = (
             _Unsaved(settings)

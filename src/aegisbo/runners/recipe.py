@@ -21,3 +21,9 @@ def recipe(fun: Callable[..., Any]) -> dict[str, Any]:
     module, name = getattr(fun, "__module__", None), getattr(fun, "__qualname__", None)
     importable = module not in (None, "__main__") and isinstance(name, str) and name.isidentifier()
     return {"function": f"{module}:{name}"} if importable else {}
+
+
+def place(executor: Any, threads_per_worker: int | None) -> dict[str, Any]:
+    """Where evaluations run, in JSON's types, as far as it can be written: an object cannot."""
+    threads = {} if threads_per_worker is None else {"threads_per_worker": int(threads_per_worker)}
+    return {"executor": executor, **threads} if isinstance(executor, str) else threads

@@ -1,0 +1,111 @@
+"""How to go on with a study: the call that was made, with all that the study knows of it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from shlex import quote
+from typing import Any
+
+from aegisbo.number import as_whole
+from aegisbo.optimizer.policy import default_initial
+from aegisbo.report.record import Record
+from aegisbo.runners.minimize import minimize
+from aegisbo.runners.work import work
+from aegisbo.space.expression import Expression
+from aegisbo.strategies.registry import DEFAULT_PRESET
+from aegisbo.study.drivers import COMING
+from aegisbo.study.ledger import ledger_of
+from aegisbo.study.objective import HASH
+from aegisbo.study.terms import TERMS
+
+PLACE = ("executor", "threads_per_worker")  # where evaluations ran, if a call tells
+
+
+def calls_of(record: Record) -> list[str]:
+    """How to go on, and how to look at it; to be used in the folder of the study."""
+    if record.path is None:
+        return []
+    *_, last = (event.kind for event in record.events if event.kind in ("created", *COMING))
+    again = _copy(record, record.path.name) if last == "joined" else _call(record, record.path.name)
+    return [again, f"aegisbo show {quote(record.path.name)}"]
+
+
+def _call(record: Record, study: str) -> str:
+    """The call of `minimize` in Python, ready to be pasted; a function of a script must be there already."""
+    known = _scope(record) | {name: record.call[name] for name in PLACE if name in record.call}
+    given = {name: value for name, value in _news(known, minimize).items() if value != "processes"}  # as by default
+    options = {name: repr(value) for name, value in {**given, "study": study}.items()} | dict(_settings(record))
+    imported, name = _objective(record)
+    lines = [f"    {name},", *_space(record), *(f"    {option}={text}," for option, text in options.items())]
+    return "\n".join(["import aegisbo", *imported, "", "aegisbo.minimize(", *lines, ")"])
+
+
+def _copy(record: Record, study: str) -> str:
+    """The command that adds a copy, which finds the function and the settings in the study."""
+    options = (f"--{name.replace('_', '-')} {value or 0}" for name, value in _news(_scope(record), work).items())
+    found = "" if {"function", "command"} & {*record.call} else " module:function"
+    return f"aegisbo work {quote(study)}{found} {' '.join(options)}"
+
+
+def _scope(record: Record) -> dict[str, Any]:
+    """How far the run may go; twice as far if the budget is spent."""
+    scope = {name: record.call[name] for name in TERMS if name in record.call}
+    budget = as_whole(ledger_of(record.events).budget, 1) or len(record.ended)
+    workers = scope.get("workers") or record.capacity or None
+    return {**scope, "budget": 2 * budget if len(record.ended) >= budget else budget, "workers": workers}
+
+
+def _news(given: Mapping[str, Any], fun: Callable[..., Any]) -> dict[str, Any]:
+    """What differs from what a function does by itself."""
+    defaults = {name: each.default for name, each in inspect.signature(fun).parameters.items()}
+    return {name: value for name, value in given.items() if name in defaults and value != defaults[name]}
+
+
+def _objective(record: Record) -> tuple[list[str], str]:
+    """What must be imported, and the function as a call names it."""
+    call = record.call
+    if "command" in call:
+        texts = [repr(text) for text in (call["command"], call.get("value_file")) if text is not None]
+        return [], f"aegisbo.Command({', '.join(texts)})"
+    if "function" in call:
+        module, _, name = str(call["function"]).partition(":")
+        return [f"from {module} import {name}"], name
+    known = [event.body["objective"] for event in record.events if "objective" in event.body]
+    source = known[-1].get("source") if known else None
+    if record.objective == "<lambda>" and isinstance(source, str) and not source.startswith(HASH):
+        return [], source
+    return [], record.objective or "function"
+
+
+def _space(record: Record) -> list[str]:
+    """The parameters as an argument, one in each line."""
+    space = record.optimizer.space
+    first, last = "{}" if space.named else "[]"
+    names = [f"{name!r}: " if space.named else "" for name in space.parameters]
+    parameters = [f"        {name}aegisbo.{p!r}," for name, p in zip(names, space.parameters.values(), strict=True)]
+    return [f"    {first}", *parameters, f"    {last},"]
+
+
+def _settings(record: Record) -> Iterator[tuple[str, str]]:
+    """What decides the choices, where it differs from what `minimize` does by itself."""
+    settings, space = record.optimizer.settings, record.optimizer.space
+    strategy = repr(settings.text) if settings.text is not None else repr(settings.strategy)
+    if settings.text != "aegis":
+        yield "strategy", strategy
+    if settings.preset not in (None, DEFAULT_PRESET):
+        yield "preset", repr(settings.preset)
+    yield "seed", repr(settings.seed)
+    initial = list(settings.initial or ())
+    if settings.n_initial != (len(initial) or default_initial(space.cube.parameters)):
+        yield "n_initial", repr(settings.n_initial)
+    if initial:
+        yield "initial", repr(initial)
+    for name in ("maximize", "noisy", "cost"):
+        if value := getattr(settings, name):
+            yield name, repr(value)
+    rules = [repr(rule.text) if isinstance(rule, Expression) else rule.name for rule in space.constraints]
+    if rules:
+        yield "constraints", f"[{', '.join(rules)}]"
+    if settings.limits:
+        yield "limits", repr([limit.text for limit in settings.limits])
