@@ -7,15 +7,17 @@ import pickle
 import sys
 import time
 from collections.abc import Callable, Iterator
-from threading import Barrier, Event, Thread
+from threading import Barrier, Event, Thread, local
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
 from aegisbo.errors import TrialError
 from aegisbo.optimizer import Optimizer, Trial
+from aegisbo.optimizer import blas_threads as blas_threads_module
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.strategies.base import Evidence, Suggestion
 
@@ -181,14 +183,76 @@ def test_a_copy_goes_on_by_itself() -> None:
 
 
 def test_the_limit_of_blas_threads_outlasts_the_first_who_leaves_and_no_longer() -> None:
-    def threads() -> set[int]:
-        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
-
     with threadpool_limits(2, "blas"):
         one, other = one_blas_thread(), one_blas_thread()
         one.__enter__()
         other.__enter__()
         one.__exit__(None, None, None)
-        assert threads() == {1}
+        assert set(blas_threads()) == {1}
         other.__exit__(None, None, None)
-        assert threads() == {2}
+        assert set(blas_threads()) == {2}
+
+
+def test_every_one_of_four_living_threads_has_one_blas_thread_inside_a_suggestion_and_two_afterwards() -> None:
+    inside: list[int] = []
+
+    class Curious:
+        def suggest(self, evidence: Evidence, memory: Any, rng: np.random.Generator) -> Suggestion:
+            inside.extend(blas_threads())
+            return Suggestion(rng.random(2), memory, {"move": "curious"})
+
+    optimizer, turn = prepared(Curious()), Barrier(THREADS)
+
+    def work() -> None:
+        for _ in range(5):
+            turn.wait(60)  # all threads live on between their suggestions, as those of a driver do
+            optimizer.tell(optimizer.ask(), 0.0)
+
+    with threadpool_limits(2, "blas"):
+        together(*[work] * THREADS)
+        assert set(blas_threads()) == {2}
+    assert len(inside) >= 5 * THREADS
+    assert set(inside) == {1}
+
+
+def test_a_thread_with_a_limit_of_its_own_gets_its_own_number_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As MKL and OpenBLAS on OpenMP have it: two threads leave in the order in which they came."""
+    library = CountsByThread()
+    nothing = ThreadpoolController().select(filepath="none")
+    monkeypatch.setattr(blas_threads_module, "_libraries", lambda: (library, nothing))
+    came, left = Event(), Event()
+    numbers: list[int] = []
+
+    def first() -> None:
+        library.count.number = 3
+        with one_blas_thread():
+            numbers.append(library.count.number)
+            came.set()
+        numbers.append(library.count.number)
+        left.set()
+
+    def second() -> None:
+        library.count.number = 5
+        came.wait(60)
+        with one_blas_thread():
+            left.wait(60)
+            numbers.append(library.count.number)
+        numbers.append(library.count.number)
+
+    together(first, second)
+    assert numbers == [1, 3, 1, 5]
+
+
+class CountsByThread:
+    """A stand-in for threadpoolctl's controller of a library that has one number for each thread."""
+
+    def __init__(self) -> None:
+        self.count = local()
+
+    def limit(self, limits: int) -> Any:
+        before, self.count.number = self.count.number, limits
+        return SimpleNamespace(restore_original_limits=lambda: setattr(self.count, "number", before))
+
+
+def blas_threads() -> list[int]:
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]

@@ -2,47 +2,72 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from threading import Lock
 from typing import Any
 
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 
-class _OneBlasThread:
-    """More threads would compete with the workers for cores, and sum in another order on another machine.
-
-    The limit belongs to the whole process: it is lifted when nobody is left who needs it.
-    """
+class _Shared:
+    """The limit on libraries that have one number of threads for the whole process: lifted by the last who needs it."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._users = 0
         self._first: Any = None  # the limit that knows how many threads there were before
 
-    def __enter__(self) -> None:
+    def hold(self, libraries: ThreadpoolController) -> None:
         with self._lock:
-            limit = _controller().limit(limits=1, user_api="blas")
+            # Else threadpoolctl ignores all threads but the one that was the first to set a limit, while that lives.
+            OpenBLASController.clear_controlling_thread(force=True)
+            limit = libraries.limit(limits=1)
             self._first = self._first if self._users else limit
             self._users += 1
 
-    def __exit__(self, *error: object) -> None:
+    def let_go(self) -> None:
         with self._lock:
             self._users -= 1
             if not self._users:
+                OpenBLASController.clear_controlling_thread(force=True)
                 self._first.restore_original_limits()
+                OpenBLASController.clear_controlling_thread()
 
 
-_ONE_BLAS_THREAD = _OneBlasThread()
+_shared = _Shared()
 
 
-def one_blas_thread() -> AbstractContextManager[None]:
-    """One thread for linear algebra while this lasts, in every thread of this process."""
-    return _ONE_BLAS_THREAD
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """One thread for linear algebra while this lasts, in whichever thread it is called, and in several at a time.
+
+    More threads would compete with the workers for cores, and sum in another order on another machine.
+    """
+    own, shared = _libraries()
+    limit = own.limit(limits=1)
+    _shared.hold(shared)
+    try:
+        yield
+    finally:
+        _shared.let_go()
+        limit.restore_original_limits()
 
 
 @cache
-def _controller() -> ThreadpoolController:
-    """Made once per process, at the first suggestion: looking through the loaded libraries takes milliseconds."""
-    return ThreadpoolController()
+def _libraries() -> tuple[ThreadpoolController, ThreadpoolController]:
+    """The BLAS libraries that have a number for each of our threads, and those that have one number for all.
+
+    Found once per process, at the first suggestion: looking through the loaded libraries takes milliseconds.
+    """
+    blas = ThreadpoolController().select(user_api="blas")
+    own = [library.filepath for library in blas.lib_controllers if _counts_by_thread(library)]
+    shared = [library.filepath for library in blas.lib_controllers if not _counts_by_thread(library)]
+    return blas.select(filepath=own), blas.select(filepath=shared)
+
+
+def _counts_by_thread(library: Any) -> bool:
+    if library.internal_api == "openblas":
+        return bool(library.threading_layer == "openmp")
+    return bool(library.internal_api == "mkl")
