@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,21 @@ def test_copies_and_minimize_continue_each_other(folder: Path) -> None:
     assert replay("run.db").differences == ()
     for trial in aegisbo.load("run.db").trials:
         assert trial.value == trial.params["k"] + 1
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_in_minimize_is_an_exit_code_of_its_own_and_the_best_is_told(folder: Path, times: int) -> None:
+    (folder / "pressing.py").write_text(
+        "import signal\n\ncalls = []\n\n\ndef f(u, k):\n    calls.append(u)\n"
+        f"    for _ in range({times} if len(calls) == 3 else 0):\n        signal.raise_signal(signal.SIGINT)\n"
+        "    return u\n"
+    )
+    options = ("--space", "space.toml", "--strategy", "random", "--executor", "serial", "--study", "run.db")
+    output = call("minimize", "pressing:f", *options, code=130)
+    assert "Stopped by Ctrl-C" in output
+    assert f"best   {aegisbo.load('run.db').fun:.8g}" in output
+    assert aegisbo.load("run.db").nfev == (3 if times == 1 else 2)
+    sys.modules.pop("pressing")
 
 
 def test_what_is_missing_is_named(folder: Path) -> None:

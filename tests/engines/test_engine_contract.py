@@ -33,8 +33,8 @@ HERE = Path(__file__).parent
 PATIENCE = 240.0
 SECOND = 3.0  # seconds between two Ctrl-C
 ENDINGS = (
-    "Stopped on request.",
-    "Stopped at once by Ctrl-C.",
+    "Stopped by Ctrl-C.",
+    "Stopped by Ctrl-C, without waiting for what was running.",
     "The executor takes no more jobs",  # Ctrl-C also reaches the workers, and may break it before the driver knows
 )
 

@@ -163,7 +163,7 @@ def test_a_lost_trial_goes_first_and_the_point_is_made_anew_meanwhile() -> None:
 def test_a_point_that_is_ready_when_the_run_is_stopped_leaves_no_trace() -> None:
     calls = iter([True] * 4)  # asked before two submissions, one preparation and the next submission
     optimizer, record = driven(Scripted(2, *[10.0] * 9), 9, ahead=1, more=lambda: next(calls, False))
-    assert record.message == "Stopped on request."
+    assert record.message == "Stopped by Ctrl-C."
     assert [trial.state for trial in optimizer.trials] == ["done"] * len(optimizer.trials)
     assert len(optimizer.trials) == len(record.finished) < 9
 

@@ -102,7 +102,7 @@ def test_an_interrupted_evaluation_is_to_be_done_again() -> None:
 
 def test_the_end_of_the_run_is_no_failure_of_the_evaluation_in_progress() -> None:
     def stopped(x: float) -> float:
-        raise StopRun("Stopped at once by Ctrl-C.")
+        raise StopRun("Stopped by Ctrl-C.")
 
     with pytest.raises(StopRun):
         evaluate(stopped, 0.0)

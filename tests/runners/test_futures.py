@@ -146,9 +146,9 @@ def test_a_function_that_makes_executors_makes_another_one_and_all_are_shut_down
 
 def test_ctrl_c_while_a_job_is_handed_over_is_no_fault_of_the_executor() -> None:
     executor = Odd()
-    executor.broken = StopRun("Stopped at once by Ctrl-C.")
+    executor.broken = StopRun("Stopped by Ctrl-C.")
     result = minimize(lambda: executor)
-    assert result.message == "Stopped at once by Ctrl-C."
+    assert result.message == "Stopped by Ctrl-C."
 
 
 def test_one_that_takes_no_jobs_at_all_is_not_made_for_ever() -> None:

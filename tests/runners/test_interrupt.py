@@ -5,11 +5,16 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
-from aegisbo.runners.interrupt import CtrlC
+import aegisbo
+from aegisbo.runners.interrupt import CtrlC, EndAtOnce, interruptible
 from aegisbo.runners.protocol import StopRun
+from aegisbo.study import load
 
 
 def test_the_second_one_ends_the_run_and_further_ones_do_no_harm() -> None:
@@ -18,7 +23,7 @@ def test_the_second_one_ends_the_run_and_further_ones_do_no_harm() -> None:
         assert not ctrl_c.pressed
         signal.raise_signal(signal.SIGINT)
         assert ctrl_c.pressed
-        with pytest.raises(StopRun, match=r"Stopped at once by Ctrl-C\."):
+        with pytest.raises(StopRun, match=r"Stopped by Ctrl-C, without waiting"), interruptible():
             signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
     assert len(said) == 1
@@ -31,9 +36,68 @@ def test_one_that_comes_while_the_first_is_answered_is_raised_after_the_answer()
         signal.raise_signal(signal.SIGINT)  # logging would swallow what is raised here
         answered.append(text)
 
-    with pytest.raises(StopRun), CtrlC(slow):
+    with pytest.raises(StopRun), CtrlC(slow), interruptible():
         signal.raise_signal(signal.SIGINT)
     assert len(answered) == 1
+
+
+@pytest.mark.parametrize("handler", [lambda: CtrlC(lambda text: None), EndAtOnce])
+def test_one_that_comes_while_something_is_handed_over_is_raised_where_it_does_no_harm(handler: Any) -> None:
+    reached = []
+    with handler():
+        for _ in range(3):
+            signal.raise_signal(signal.SIGINT)
+        reached.append("the end of what must not be disturbed")
+        with pytest.raises(StopRun), interruptible():
+            reached.append("what may be")
+        with interruptible():
+            reached.append("once")
+    assert reached == ["the end of what must not be disturbed", "once"]
+
+
+def test_a_run_inside_the_function_of_another_one_is_not_disturbed_either() -> None:
+    with CtrlC(lambda text: None), interruptible():
+        with CtrlC(lambda text: None):
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)  # the first one of the run outside
+        with pytest.raises(StopRun):
+            signal.raise_signal(signal.SIGINT)
+
+
+class PressedTwice:
+    """Presses Ctrl-C twice before a line of the driver, counted from the first one."""
+
+    def __init__(self, line: int) -> None:
+        self.left = line
+
+    def __call__(self, frame: FrameType, event: str, arg: Any) -> Any:
+        if "/aegisbo/runners/" not in frame.f_code.co_filename and "/aegisbo/study/" not in frame.f_code.co_filename:
+            return None
+        if event == "line" and signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            self.left -= 1
+            if self.left == 0:
+                sys.settrace(None)
+                signal.raise_signal(signal.SIGINT)
+                signal.raise_signal(signal.SIGINT)
+        return self
+
+
+@pytest.mark.parametrize("executor", ["serial", "threads"])
+def test_the_result_after_ctrl_c_holds_every_evaluation_that_the_study_holds(tmp_path: Path, executor: str) -> None:
+    interrupted = 0
+    for k, line in enumerate(range(1, 1000, 40)):
+        path, options = tmp_path / f"{k}.db", {"strategy": "random", "workers": 1, "progress": False}
+        before = sys.gettrace()
+        sys.settrace(PressedTwice(line))
+        try:
+            result = aegisbo.minimize(lambda x: 1.0, [(0, 1)], budget=5, study=path, executor=executor, **options)
+        finally:
+            sys.settrace(before)
+        interrupted += not result.success
+        assert result.success == (result.message == "The budget is spent.")
+        assert [trial.state for trial in load(path).trials if trial.state == "done"] == ["done"] * result.nfev
+    assert interrupted > 5
 
 
 def test_systems_without_sigkill_can_still_import_minimize() -> None:

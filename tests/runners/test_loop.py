@@ -375,12 +375,12 @@ def test_the_time_before_the_function_is_called_is_waiting_for_the_pool(timeout:
     assert [(worker.busy, worker.pool) for worker in record.idle] == [(busy, timeout - busy)] * 2
 
 
-def test_where_it_is_not_its_worker_stays_busy_and_the_late_value_counts() -> None:
+def test_where_it_is_not_its_worker_stays_busy_and_the_late_value_counts_for_nothing() -> None:
     optimizer = Recorder()
     workers = VirtualWorkers(plus_one, 1, Constant(5.0), seed=3)
     record = run(optimizer, Unstoppable(workers), budget=2, rules=Rules(trial_timeout=2.0))
     kinds = [event[:2] for event in optimizer.events]
-    assert kinds == [("ask", 0), ("fail", 0), ("tell", 0), ("ask", 1), ("fail", 1)]  # the run does not wait for 1
+    assert kinds == [("ask", 0), ("fail", 0), ("ask", 1), ("fail", 1)]  # the run does not wait for 1
     assert [job.finished for job in record.finished] == [5.0]
     assert workers.now() == 7.0
 
@@ -405,23 +405,7 @@ def test_whoever_watches_may_end_the_run() -> None:
     optimizer = Recorder()
     record = run(optimizer, VirtualWorkers(plus_one, 2, Constant(), seed=0), budget=99, watch=watch)
     assert optimizer.of("tell") == [0, 1, 2, 3]
-    assert record.message == "enough"
-
-
-def test_whoever_ends_it_again_while_the_workers_are_being_closed_does_no_harm() -> None:
-    class Interrupted(VirtualWorkers):
-        closings = 0
-
-        def close(self) -> None:
-            self.closings += 1
-            if self.closings == 1:
-                raise StopRun("at once")
-            super().close()
-
-    optimizer, workers = Recorder(), Interrupted(plus_one, 2, Constant(), seed=0)
-    record = run(optimizer, workers, budget=3)
-    assert (record.message, workers.closings) == ("at once", 2)
-    assert optimizer.of("tell") == [0, 1, 2]
+    assert (record.message, record.interrupted) == ("enough", False)
 
 
 def test_what_ended_together_with_the_last_one_watched_is_told_too() -> None:
@@ -455,10 +439,21 @@ def test_a_value_that_comes_while_the_run_is_being_stopped_is_told() -> None:
     """The journal holds it, so whoever reads the study later finds it: the result must hold it as well."""
     optimizer = Recorder()
     workers = EndsWhileClosing(VirtualWorkers(plus_one, 1, Constant(5.0), seed=3))
-    record = run(optimizer, workers, budget=1, rules=Rules(trial_timeout=2.0))
-    assert [event[:2] for event in optimizer.events] == [("ask", 0), ("fail", 0), ("tell", 0)]
+    record = run(optimizer, workers, budget=1, rules=Rules(timeout=2.0))
+    assert [event[:2] for event in optimizer.events] == [("ask", 0), ("tell", 0)]
     assert workers.closed
-    assert record.message == "The budget is spent."
+    assert record.message == "The time is up."
+
+
+def test_a_job_that_ends_at_the_very_moment_when_it_is_given_up_keeps_its_value() -> None:
+    class JustInTime(Unstoppable):
+        def give_up(self, number: int) -> bool:
+            return False
+
+    optimizer = Recorder()
+    workers = JustInTime(VirtualWorkers(plus_one, 1, Constant(5.0), seed=3))
+    run(optimizer, workers, budget=1, rules=Rules(trial_timeout=2.0))
+    assert [event[:2] for event in optimizer.events] == [("ask", 0), ("tell", 0)]
 
 
 def test_a_run_that_may_not_ask_any_more_ends_with_what_is_running() -> None:
@@ -470,7 +465,7 @@ def test_a_run_that_may_not_ask_any_more_ends_with_what_is_running() -> None:
         more=lambda: len(optimizer.of("tell")) < 3,
     )
     assert sorted(optimizer.of("tell")) == list(range(5))  # two had been handed out before the third result was told
-    assert record.message == "Stopped on request."
+    assert (record.message, record.interrupted) == ("Stopped by Ctrl-C.", True)
 
 
 def test_every_point_is_recorded_before_it_runs_with_all_results_known_then() -> None:

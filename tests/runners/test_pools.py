@@ -389,6 +389,24 @@ def test_the_size_of_an_executor_is_its_own_unless_said() -> None:
         assert make_pool(executor, square, 3, Book()).capacity == 3
 
 
+@pytest.mark.parametrize("kind", WAITING)
+def test_what_is_given_up_is_not_recorded_and_keeps_its_worker_until_it_returns(
+    request: pytest.FixtureRequest, kind: str, tmp_path: Path
+) -> None:
+    book, gate = Book(), tmp_path / "gate"
+    with opened(request, kind, wait_for, 1, book) as pool:
+        pool.submit(0, str(gate))
+        assert pool.give_up(0)
+        assert pool.unfinished == 1
+        gate.touch()
+        (late,) = gathered(pool, 1)
+        assert (late.number, book.rows, pool.unfinished) == (0, [], 0)
+        pool.submit(1, str(gate))
+        gathered(pool, 1)
+        assert not pool.give_up(1)  # it has ended, and that is on record
+        assert [number for number, _, _ in book.rows] == [1]
+
+
 def test_only_processes_can_be_stopped(request: pytest.FixtureRequest) -> None:
     for kind in KINDS:
         with opened(request, kind, square, 1) as pool:

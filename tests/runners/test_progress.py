@@ -7,6 +7,7 @@ import logging
 import subprocess
 import sys
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,7 @@ from rich.console import Console
 import aegisbo
 from aegisbo.optimizer import Optimizer
 from aegisbo.outcome import Outcome
+from aegisbo.runners import progress
 from aegisbo.runners.pools.threads import Threads
 from aegisbo.runners.progress import progress_of
 from aegisbo.runners.progress.log_lines import NowAndThen, first_failure
@@ -25,6 +27,7 @@ from aegisbo.runners.progress.notebook import in_notebook, notebook_line
 from aegisbo.runners.progress.standing import Standing, Tally, clock_time, line
 from aegisbo.runners.progress.terminal import Lines, terminal_line
 from aegisbo.runners.protocol import Finished
+from aegisbo.runners.work import work
 
 BOX = [(-5, 10), (2, 3)]
 Logged = list[tuple[str, str]]
@@ -192,6 +195,18 @@ class TestLog:
         assert last == result.message == "The budget is spent."
         assert {level for level, _ in logged} == {"INFO"}
 
+    def test_a_run_that_is_continued_says_so_once(self, logged: Logged, tmp_path: Path) -> None:
+        path, told = tmp_path / "run.db", f"Continuing {tmp_path / 'run.db'}: 3 of 5 evaluations done."
+        for budget in (3, 3, 5):
+            search(lambda x: float(x[0]), budget=budget, study=path)
+        assert [text for _, text in logged if text.startswith("Continuing")] == [told]
+
+    def test_so_does_a_copy_that_shares_a_study(self, logged: Logged, tmp_path: Path) -> None:
+        path, told = tmp_path / "run.db", f"Continuing {tmp_path / 'run.db'}: 3 of 4 evaluations done."
+        search(lambda x: float(x[0]), budget=3, study=path)
+        work(lambda x: float(x[0]), path, budget=4, anyway=True)
+        assert [text for _, text in logged if text.startswith("Continuing")] == [told]
+
     def test_only_the_first_failure_of_a_call_is_a_warning(self, logged: Logged, tmp_path: Path) -> None:
         for _ in range(2):
             result = search(study=tmp_path / "run.db")
@@ -326,6 +341,15 @@ class TestNotebook:
 
 
 class TestTerminal:
+    def test_a_run_that_is_continued_says_so_above_the_line(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], optimizer: Optimizer
+    ) -> None:
+        monkeypatch.setattr(progress, "_live_line", lambda look: nullcontext())
+        optimizer.tell(optimizer.ask(), 1.0)
+        with progress_of(optimizer, FakePool(), 3, None, "run.db"):
+            pass
+        assert capsys.readouterr().err == "Continuing run.db: 1 of 3 evaluations done.\n"
+
     def test_log_handlers_print_above_the_line_and_get_their_stream_back(self, monkeypatch: pytest.MonkeyPatch) -> None:
         class Terminal(io.StringIO):
             def isatty(self) -> bool:

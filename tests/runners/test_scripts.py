@@ -86,7 +86,7 @@ if __name__ == "__main__":
         executor = ProcessPoolExecutor(2, get_context("spawn"))
     result = aegisbo.minimize(gated, [(-5, 10), (2, 3)], budget=budget, workers=workers, seed=1, strategy="random",
                               executor=executor, study=folder / "run.db")
-    print(result.nfev, result.message)
+    print(result.nfev, result.success, result.message)
     if not isinstance(executor, str):
         executor.shutdown()
 """
@@ -126,7 +126,7 @@ class Watched:
 def assert_finishes(folder: Path, budget: int) -> None:
     (folder / "gate").touch()
     out, err = Watched(folder, "threads", budget).end()
-    assert (out, err) == (f"{budget} The budget is spent.", "")
+    assert (out, err) == (f"{budget} True The budget is spent.", "")
     result = load(folder / "run.db")
     assert [trial.number for trial in result.trials] == list(range(budget))
     assert all(trial.state == "done" for trial in result.trials)
@@ -144,8 +144,8 @@ def test_the_first_ctrl_c_lets_what_is_running_finish(tmp_path: Path, executor: 
     assert said == "Stopping: what is running may finish. Ctrl-C again to stop now.\n"
     (tmp_path / "gate").touch()
     out, err = run.end()
-    assert (out, err) == (f"{running} Stopped on request.", "")
-    assert load(tmp_path / "run.db").message == "Stopped on request."
+    assert (out, err) == (f"{running} False Stopped by Ctrl-C.", "")
+    assert load(tmp_path / "run.db").message == "Stopped by Ctrl-C."
     assert_finishes(tmp_path, 8)
     assert run.counted("begins") == run.counted("ends") == 8  # nothing was lost, nothing done twice
 
@@ -160,9 +160,9 @@ def test_the_second_ctrl_c_ends_the_run_now(tmp_path: Path, executor: str) -> No
     run.process.stderr.readline()
     run.press_ctrl_c()
     out, err = run.end()
-    assert (out, err) == ("0 Stopped at once by Ctrl-C.", "")
+    assert (out, err) == ("0 False Stopped by Ctrl-C, without waiting for what was running.", "")
     result = load(tmp_path / "run.db")
-    assert result.message == "Stopped at once by Ctrl-C."
+    assert result.message == "Stopped by Ctrl-C, without waiting for what was running."
     assert [trial.state for trial in result.trials] == ["pending"] * running
     assert_finishes(tmp_path, 8)
     assert run.counted("ends") == 8
@@ -174,7 +174,7 @@ def test_ctrl_c_that_reaches_the_processes_of_an_executor_costs_their_evaluation
     run.wait_for("begins", 2)
     run.press_ctrl_c()
     out, _ = run.end()
-    assert out == "0 Stopped on request."
+    assert out == "0 False Stopped by Ctrl-C."
     assert [trial.state for trial in load(tmp_path / "run.db").trials] == ["pending"] * 2
     assert_finishes(tmp_path, 8)
 

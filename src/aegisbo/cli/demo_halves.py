@@ -131,6 +131,10 @@ class Half:
     def stop(self, number: int, reason: str = "") -> None:
         """Do nothing: the demo has no time limits."""
 
+    def give_up(self, number: int) -> bool:
+        """Refuse, for the same reason."""
+        return False
+
     def close(self) -> None:
         """End the processes."""
         self._pool.close()

@@ -33,7 +33,7 @@ from aegisbo.cli.run_options import (
     TrialTimeout,
     ValueColumn,
 )
-from aegisbo.cli.run_words import NO_VALUE, log, report
+from aegisbo.cli.run_words import INTERRUPTED, NO_VALUE, log, report
 from aegisbo.cli.tables import Terminal
 from aegisbo.errors import InvalidInput
 
@@ -153,6 +153,7 @@ def minimize(
     if example_space:
         typer.echo(EXAMPLE_SPACE, nl=False)
         return
+    from aegisbo.runners.interrupt import STOPPED
     from aegisbo.runners.minimize import minimize as run
     from aegisbo.space import read_space
 
@@ -196,7 +197,7 @@ def minimize(
     raising = ("--raise-errors" if lets_pass else "") if serial else "--executor serial"
     report(result, study, Terminal(soft_wrap=True), raising)
     if not result.success:
-        raise typer.Exit(NO_VALUE)
+        raise typer.Exit(INTERRUPTED if result.ending.startswith(STOPPED) else NO_VALUE)
 
 
 @contextmanager

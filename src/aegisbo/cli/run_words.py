@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 REASONS = 10  # for failures that are listed at the end
 NO_VALUE = 3  # exit code: the run ended without a single value, or none that keeps all limits
+INTERRUPTED = 130  # exit code: Ctrl-C ended the run, as shells have it
 
 
 @contextmanager

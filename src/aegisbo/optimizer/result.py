@@ -32,7 +32,7 @@ class Result:
     x: Any  # in the form that the function receives
     fun: float  # as measured, so the largest one if it was maximized; the posterior mean at x if values are noisy
     nfev: int  # evaluations that came to an end, also without a value
-    success: bool  # whether there is a best point, and it keeps all limits
+    success: bool  # whether there is a best point that keeps all limits, and nobody stopped the run by Ctrl-C
     ending: str  # why it ends here
     trials: tuple[Trial, ...]
     best: Trial | None  # the one at x, with the value measured there

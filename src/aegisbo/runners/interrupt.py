@@ -1,71 +1,71 @@
 """Ctrl-C during a run: the first one lets running evaluations finish, the second one ends the run now.
 
 Others run what a copy leaves that shares its study: it ends at once, also when a scheduler says so (SIGTERM).
+
+A signal ends the run only where this does no harm: while the driver waits, chooses a point or calls the user's code. A
+result that it is just taking over is in nobody's hands for a moment, and would be in the study but not in the result.
 """
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, Self
 
-from aegisbo.runners.protocol import StopRun
+from aegisbo.runners.protocol import Interrupted
 
-STOPPED = "Stopped by"  # how the message of a run begins that a signal has ended at once
-
-
-class CtrlC:
-    """A context that handles Ctrl-C; does nothing outside the main thread, where Python allows no signal handler."""
-
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._times = 0
-        self._said = self._raised = False
-        self._say = say
-        self._before: Any = None  # the handler to restore
-
-    def __enter__(self) -> CtrlC:
-        if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._press)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-
-    @property
-    def pressed(self) -> bool:
-        """Whether the run is to end."""
-        return self._times > 0
-
-    def _press(self, number: int, frame: FrameType | None) -> None:
-        self._times += 1
-        if self._times == 1:
-            self._say("Stopping: what is running may finish. Ctrl-C again to stop now.")
-            self._said = True
-        # Not while the above is being said: logging swallows what is raised inside it.
-        if self._times > 1 and self._said and not self._raised:
-            self._raised = True  # once: further ones must not hurt what ends the run
-            raise StopRun("Stopped at once by Ctrl-C.")
+STOPPED = "Stopped by"  # how the message of a run begins that a signal has ended
 
 
-class EndAtOnce:
-    """A context in which Ctrl-C and SIGTERM end the run now; does nothing outside the main thread."""
+class _Here(threading.local):
+    """A thread, which is the main one if signals matter."""
+
+    open = False  # whether a signal may end the run at this moment
+    due: Interrupted | None = None  # raised as soon as it may
+
+
+_here = _Here()
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """A part of a run that a signal may end in the middle."""
+    before = _here.open
+    if _here.due is not None:
+        due, _here.due = _here.due, None
+        raise due
+    _here.open = True
+    try:
+        yield
+    finally:
+        _here.open = before
+
+
+def _end_the_run(stop: Interrupted) -> None:
+    """In a signal handler: raise it now, or where the run may next be ended."""
+    if not _here.open:
+        _here.due = stop
+        return
+    _here.open = False  # also if it is raised in the very moment in which `interruptible` is left
+    raise stop
+
+
+class _Handler:
+    """A context with signal handlers of its own; does nothing outside the main thread, where Python allows none."""
+
+    signals: tuple[signal.Signals, ...]
 
     def __init__(self) -> None:
         self._before: dict[signal.Signals, Any] = {}  # the handlers to restore
-        self._raised = False
 
-    def ignore(self) -> None:
-        """Let no signal disturb what is being written down at the end."""
-        self._raised = True
-
-    def __enter__(self) -> EndAtOnce:
+    def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self._before = {each: signal.signal(each, self._end) for each in (signal.SIGINT, signal.SIGTERM)}
+            self._outside = _here.open, _here.due  # a run may be inside another one's function
+            _here.open, _here.due = False, None
+            self._before = {each: signal.signal(each, self._handle) for each in self.signals}
         return self
 
     def __exit__(
@@ -73,8 +73,50 @@ class EndAtOnce:
     ) -> None:
         for each, handler in self._before.items():
             signal.signal(each, handler)
+        if self._before:
+            _here.open, _here.due = self._outside
 
-    def _end(self, number: int, frame: FrameType | None) -> None:
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        raise NotImplementedError
+
+
+class CtrlC(_Handler):
+    """A context that handles Ctrl-C."""
+
+    signals = (signal.SIGINT,)
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        super().__init__()
+        self._times = 0
+        self._said = self._raised = False
+        self._say = say
+
+    @property
+    def pressed(self) -> bool:
+        """Whether the run is to end."""
+        return self._times > 0
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self._times += 1
+        if self._times == 1:
+            self._say("Stopping: what is running may finish. Ctrl-C again to stop now.")
+            self._said = True
+        # Not while the above is being said: logging swallows what is raised inside it.
+        if self._times > 1 and self._said and not self._raised:
+            self._raised = True  # once: further ones must not hurt what ends the run
+            _end_the_run(Interrupted(f"{STOPPED} Ctrl-C, without waiting for what was running."))
+
+
+class EndAtOnce(_Handler):
+    """A context in which Ctrl-C and SIGTERM end the run now."""
+
+    signals = (signal.SIGINT, signal.SIGTERM)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._raised = False
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
         if not self._raised:
             self._raised = True  # once: further ones must not hurt what ends the run
-            raise StopRun(f"{STOPPED} {signal.Signals(number).name}.")
+            _end_the_run(Interrupted(f"{STOPPED} {signal.Signals(number).name}."))

@@ -14,7 +14,18 @@ from aegisbo.errors import InvalidInput, NoTime, SpaceExhausted
 from aegisbo.number import as_number
 from aegisbo.outcome import Outcome
 from aegisbo.runners.idle import JobTimes, idle_of
-from aegisbo.runners.protocol import Asked, Asks, Finished, Journal, Prepares, StopRun, Unrecorded, Workers
+from aegisbo.runners.interrupt import STOPPED, interruptible
+from aegisbo.runners.protocol import (
+    Asked,
+    Asks,
+    Finished,
+    Interrupted,
+    Journal,
+    Prepares,
+    StopRun,
+    Unrecorded,
+    Workers,
+)
 from aegisbo.runners.run import Change, Rules, Run
 
 SPENT = "The budget is spent."
@@ -51,7 +62,7 @@ def run(
         rules: time limits, retries, and points made ahead of time.
         journal: records every event before anybody acts on it.
         watch: is called with each finished job after the optimizer knows of it; raises StopRun to end the run now.
-        more: whether further points may be asked for; after False the run ends with the jobs that are running.
+        more: whether further points may be asked for, which Ctrl-C may end; the run then ends with what is running.
         heed: is called before each step and twice a second: what others ask of the run; None if nobody can.
 
     Returns:
@@ -67,12 +78,8 @@ def run(
         while loop.step():
             pass
     except StopRun as stop:
-        loop.message = str(stop)
-    try:
-        loop.settle()
-    except StopRun as stop:  # Ctrl-C while the workers were being closed
-        loop.message = str(stop)
-        loop.settle()
+        loop.message, loop.interrupted = str(stop), isinstance(stop, Interrupted)
+    loop.settle()
     return loop.record()
 
 
@@ -109,6 +116,7 @@ class _Loop:
     more: Callable[[], bool]
     heed: Heed | None = None
     message: str = SPENT
+    interrupted: bool = False
     exhausted: bool = False
     over: bool = False
     ready: _Choice | None = None
@@ -135,12 +143,14 @@ class _Loop:
         if trial is not None:
             self._submit(trial)
         elif not self._worth_waiting():
-            self.message = self.message if self.left > 0 else SPENT
+            if self.left <= 0:
+                self.message, self.interrupted = SPENT, False
             return False
         worked = trial is not None or self._prepare()
         timeout = 0.0 if worked else self._until_next_deadline()
         if not self.running and timeout:
-            sleep(timeout)  # the workers have nothing to wait for
+            with interruptible():
+                sleep(timeout)  # the workers have nothing to wait for
         self._collect(timeout)
         self._stop_overdue()
         return True
@@ -159,7 +169,8 @@ class _Loop:
         running = [JobTimes(job.slot, job.submitted, now, self._seconds(job, now)) for job in self.running.values()]
         capacity = self.workers.capacity
         idle = idle_of([*self.job_times, *running], self.sizes, now)
-        return Run(capacity, self.started, tuple(self.finished), self.suggestion_seconds, idle, self.message)
+        ending = self.message, self.interrupted
+        return Run(capacity, self.started, tuple(self.finished), self.suggestion_seconds, idle, *ending)
 
     def _may_start(self) -> bool:
         if len(self.running) >= self.workers.capacity or self._active() >= self.left or self._suspicious():
@@ -167,7 +178,7 @@ class _Loop:
         if not self.waiting and (self.exhausted or not self._rest_is_over()):
             return False
         if not self.more():
-            self.message = "Stopped on request."
+            self.message, self.interrupted = f"{STOPPED} Ctrl-C.", True
             return False
         return True
 
@@ -185,7 +196,8 @@ class _Loop:
         choice = self._up_to_date(limit)
         begin = perf_counter()
         try:
-            trial = self._asked(limit) if choice is None else self.preparing.ask(choice.prepared)
+            with interruptible():
+                trial = self._asked(limit) if choice is None else self.preparing.ask(choice.prepared)
         except SpaceExhausted as error:
             self.exhausted, self.message = True, str(error)
             return None
@@ -212,7 +224,8 @@ class _Loop:
             return False
         begin = perf_counter()
         try:
-            prepared = self.preparing.prepare(within=self._limit())
+            with interruptible():
+                prepared = self.preparing.prepare(within=self._limit())
         except SpaceExhausted as error:
             self.exhausted, self.message = True, str(error)
             return False
@@ -289,19 +302,23 @@ class _Loop:
         self.job_times.append(JobTimes(ended.slot, job.started, job.finished, job.seconds))
         self.finished.append(job)
         self.seen = max(self.seen, job.event)
+        if ended.given_up:  # it has ended before, and is of no more interest than its worker
+            return
         if job.outcome.state == "lost":
-            self.watch(job)  # first, so that it can end the run before anything counts as failed
+            self._show(job)  # first, so that it can end the run before anything counts as failed
             self._lost(ended, job)
             return
-        if job.outcome.state == "done" or not ended.given_up:
-            self.optimizer.end(job.number, job.outcome)
-        if not ended.given_up:
-            self.left -= 1
-        self.watch(job)
+        self.optimizer.end(job.number, job.outcome)
+        self.left -= 1
+        self._show(job)
+
+    def _show(self, job: Finished) -> None:
+        with interruptible():  # it may call the user's code
+            self.watch(job)
 
     def _lost(self, ended: _Running, job: Finished) -> None:
         """Run it again, or give up after the last retry; when the run is over, whoever continues it will run it."""
-        if ended.given_up or self.over:
+        if self.over:
             return
         if ended.attempt > self.rules.retries and job.outcome.shared:
             self.suspects.add(job.number)  # it may be innocent
@@ -323,7 +340,7 @@ class _Loop:
         self.left -= 1
         self._collect(0.0)  # events that were recorded before this one must be known before it
         self.seen = max(self.seen, event)
-        self.watch(job)
+        self._show(job)
 
     def _stop_overdue(self) -> None:
         now = self.workers.now()
@@ -341,6 +358,8 @@ class _Loop:
             raise StopRun("The time is up.")
 
     def _give_up(self, job: _Running, now: float, reason: str) -> None:
+        if not self.workers.give_up(job.trial.number):  # it has just ended by itself
+            return
         job.given_up = True
         outcome = Outcome("timed_out", reason=reason, seconds=self._seconds(job, now), worker=job.slot)
         self._fail(Finished(job.trial.number, outcome, job.submitted, now))

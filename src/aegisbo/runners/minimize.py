@@ -129,7 +129,8 @@ def minimize(
 
     Returns:
         The best point (`x`, `fun`), every trial, why the run ended (`message`) and how idle the workers were (`idle`).
-        If no evaluation gave a value, `success` is False and `x` is None; that is no exception.
+        If no evaluation gave a value, `success` is False and `x` is None; that is no exception. After Ctrl-C `success`
+        is False too, and everything else is there.
 
     Raises:
         InvalidInput: an argument cannot be used; nothing has been evaluated.
@@ -214,6 +215,7 @@ def minimize(
         )
         book.closed(record.message, [asdict(idle) for idle in record.idle])
     result = replace(optimizer.result(record.message), idle=record.idle_shares, study=book.file)
+    result = replace(result, success=result.success and not record.interrupted)
     logger.info(result.summary)
     return result
 

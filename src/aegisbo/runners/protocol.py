@@ -17,6 +17,10 @@ class StopRun(AegisError):
     """Raised to end a run now, for example by a `watch` function; the message says why."""
 
 
+class Interrupted(StopRun):
+    """A signal ends the run before it has reached its end."""
+
+
 class WorkersGone(StopRun):
     """The workers take no more jobs; the message says why, and how to go on."""
 
@@ -93,7 +97,7 @@ class Workers(Protocol):
 
     @property
     def can_stop(self) -> bool:
-        """Whether `stop` ends a running job; if not, the job keeps its worker until it ends by itself."""
+        """Whether `stop` ends a running job; if not, `give_up` it, and it keeps its worker until it ends by itself."""
 
     def called(self, number: int) -> float | None:
         """When the function was called for a running job, or when it was submitted if the pool cannot know.
@@ -113,6 +117,9 @@ class Workers(Protocol):
 
     def stop(self, number: int, reason: str = "Stopped.") -> None:
         """End a running job, which `collect` then returns as timed out for this reason; nothing if it has ended."""
+
+    def give_up(self, number: int) -> bool:
+        """Let nothing be recorded of a running job any more, which `collect` still returns; False if it has ended."""
 
     def close(self) -> None:
         """Abandon all running jobs and release the workers."""

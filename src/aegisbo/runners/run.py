@@ -37,6 +37,7 @@ class Run:
     suggestion_seconds: Mapping[int, float]  # by trial number, in order of asking; real seconds, on any clock
     idle: tuple[Idle, ...] = ()  # of each worker
     message: str = ""  # why it ended
+    interrupted: bool = False  # a signal ended it
 
     @property
     def makespan(self) -> float:

@@ -127,12 +127,12 @@ def work(
         scope = replace(scope, budget=shared.budget).changed(shared.changed, study)
         watch = Watch(optimizer, (), scope.target, scope.give_up_after, tell, study)
         heed = Steering(shared.requests, optimizer, pool, watch, scope)
-        ends = stack.enter_context(EndAtOnce())
+        stack.enter_context(EndAtOnce())
         record = run(copy, pool, sys.maxsize, rules=scope.rules, journal=copy, watch=watch, heed=heed)
-        ends.ignore()
         shared.leave(record.message, [asdict(idle) for idle in record.idle])
     whole = optimizer_after(read_events(shared.file))  # others may have gone on since
     result = replace(whole.result(record.message), idle=record.idle_shares, study=shared.file)
+    result = replace(result, success=result.success and not record.interrupted)
     logger.info(result.summary)
     return result
 

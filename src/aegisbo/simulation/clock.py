@@ -100,6 +100,9 @@ class VirtualWorkers:
         if job is not None and job.ends > self._clock:
             self._running[number] = replace(job, ends=self._clock, stopped=reason)
 
+    def give_up(self, number: int) -> bool:
+        return number in self._running
+
     def close(self) -> None:
         self._running.clear()
 

@@ -6,7 +6,8 @@ So a result is safe the moment it exists, even while the driver is busy with a s
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from logging import getLogger
 from queue import Empty, SimpleQueue
@@ -17,6 +18,7 @@ from typing import Any
 from aegisbo.errors import EvaluationFailed
 from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import in_words
+from aegisbo.runners.interrupt import interruptible
 from aegisbo.runners.protocol import Finished, Journal, Unrecorded, WorkersGone
 
 
@@ -35,6 +37,7 @@ class _Job:
     worker: int
     submitted: float
     called: float | None  # when the function was called; None if it has not been yet
+    given_up: bool = False  # how it ends is of no interest any more
 
 
 class Pool(ABC):
@@ -52,7 +55,8 @@ class Pool(ABC):
         self._journal = Unrecorded() if journal is None else journal
         self._submitted: dict[int, _Job] = {}  # by number
         self._lock = Lock()  # an end is recorded and queued in one go: both have the same order
-        self._ends: SimpleQueue[Finished | BaseException] = SimpleQueue()
+        self._ends: deque[Finished | BaseException] = deque()
+        self._bell: SimpleQueue[None] = SimpleQueue()  # rings for each of them
 
     @abstractmethod
     def _start(self, number: int, x: Any, worker: int) -> None:
@@ -93,8 +97,19 @@ class Pool(ABC):
     def collect(self, timeout: float | None = None) -> list[Finished]:
         """All jobs that have ended since the last call; waits for the first one up to `timeout` seconds."""
         with self._lock:
-            nothing = not self._submitted and self._ends.empty()
-        return [] if nothing else list(self._drain(timeout))
+            ready = bool(self._ends) or not self._submitted
+        if not ready and timeout != 0.0:
+            with suppress(Empty), interruptible():  # a signal takes a ring at most, never an end
+                self._bell.get(timeout=timeout)
+        return self._taken()
+
+    def give_up(self, number: int) -> bool:
+        """Record nothing of this job any more, which keeps its worker until it ends; False if it has ended."""
+        with self._lock:
+            job = self._submitted.get(number)
+            if job is not None:
+                job.given_up = True
+            return job is not None
 
     @abstractmethod
     def close(self) -> None:
@@ -118,15 +133,18 @@ class Pool(ABC):
             if number not in self._submitted:
                 return  # the pool was closed meanwhile
             job = self._submitted.pop(number)
+            if job.given_up:
+                self._queue(Finished(number, outcome, job.submitted, now))
+                return
             if self.raise_errors and (outcome.state == "failed" or outcome.unusable):
-                self._ends.put(EvaluationFailed(number, outcome.reason, outcome.traceback))
+                self._queue(EvaluationFailed(number, outcome.reason, outcome.traceback))
                 return
             outcome = replace(self._timed(outcome, job, now), worker=job.worker)
             end = Finished(number, outcome, job.submitted, now)
             try:
-                self._ends.put(replace(end, event=self._journal.ended(number, outcome, end.seconds)))
+                self._queue(replace(end, event=self._journal.ended(number, outcome, end.seconds)))
             except BaseException as error:  # for example, the disk is full: `collect` raises it in the driver
-                self._ends.put(error)
+                self._queue(error)
 
     def _timed(self, outcome: Outcome, job: _Job, now: float) -> Outcome:
         """With the seconds of the function also where its worker could not say: it died, or was stopped."""
@@ -141,14 +159,23 @@ class Pool(ABC):
         with self._lock:
             self._submitted.clear()
 
-    def _drain(self, timeout: float | None) -> Iterator[Finished]:
-        block = timeout is None or timeout > 0.0
-        while True:
-            try:
-                end = self._ends.get(block, timeout if block else None)
-            except Empty:
-                return
-            if isinstance(end, BaseException):
-                raise end
-            yield end
-            block = False
+    def _queue(self, end: Finished | BaseException) -> None:
+        self._ends.append(end)
+        self._bell.put(None)
+
+    def _taken(self) -> list[Finished]:
+        """What has ended before the first error, which is raised when nothing stands before it."""
+        taken: list[Finished] = []
+        with self._lock:
+            while not self._bell.empty():
+                self._bell.get()
+            while self._ends:
+                end = self._ends.popleft()
+                if isinstance(end, Finished):
+                    taken.append(end)
+                elif taken:
+                    self._ends.appendleft(end)
+                    break
+                else:
+                    raise end
+        return taken

@@ -11,6 +11,7 @@ from typing import Any
 from aegisbo.errors import InvalidInput
 from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation, in_words
+from aegisbo.runners.interrupt import interruptible
 from aegisbo.runners.packing import evaluate_packed, pack, pack_point, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by
 from aegisbo.runners.protocol import Journal, StopRun, WorkersGone
@@ -79,7 +80,8 @@ class Futures(Pool):
 
     def _submitted_future(self, *call: Any) -> Future[Any]:
         try:
-            return self._executor.submit(*call)
+            with interruptible():  # it may wait for a free worker
+                return self._executor.submit(*call)
         except StopRun:  # Ctrl-C
             raise
         except Exception as error:  # broken, or shut down

@@ -14,6 +14,7 @@ from aegisbo.errors import InvalidInput, MissingExtra
 from aegisbo.executors import Ray
 from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation, in_words
+from aegisbo.runners.interrupt import interruptible
 from aegisbo.runners.packing import evaluate_packed, load, pack, pack_point, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by
 from aegisbo.runners.protocol import Journal, StopRun, WorkersGone
@@ -76,7 +77,8 @@ class RayTasks(Pool):
             self._ended(number, point)
             return
         try:
-            self._tasks[number] = task = self._remote.remote(worker, self._packed, point)
+            with interruptible():
+                self._tasks[number] = task = self._remote.remote(worker, self._packed, point)
         except StopRun:  # Ctrl-C
             raise
         except Exception as error:

@@ -23,6 +23,7 @@ from aegisbo.errors import AegisError, InvalidInput, MissingExtra
 from aegisbo.executors import Slurm
 from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation, in_words
+from aegisbo.runners.interrupt import interruptible
 from aegisbo.runners.packing import evaluate_packed, pack, pack_point, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by
 from aegisbo.runners.protocol import Journal, StopRun, WorkersGone
@@ -101,7 +102,8 @@ class SlurmJobs(Pool):
         marker = Path(self._settings.folder).absolute() / f"{uuid4().hex}.called"
         path = [str(entry) for entry in sys.path]
         try:
-            job = self._executor.submit(run_job, path, self._variables[worker], self._packed, point, str(marker))
+            with interruptible():  # SLURM may take its time to answer
+                job = self._executor.submit(run_job, path, self._variables[worker], self._packed, point, str(marker))
         except StopRun:  # Ctrl-C
             raise
         except Exception as error:  # too many jobs of this user, a wrong partition, ...

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from aegisbo.optimizer import Optimizer, Trial
 from aegisbo.outcome import FAILURES
 from aegisbo.runners.pools.base import Pool
-from aegisbo.runners.progress.log_lines import NowAndThen, beginning, first_failure, logger
+from aegisbo.runners.progress.log_lines import NowAndThen, beginning, continuing, first_failure, logger
 from aegisbo.runners.progress.notebook import in_notebook, notebook_line
 from aegisbo.runners.progress.standing import Standing, Tally, line
 from aegisbo.runners.protocol import Finished
@@ -45,6 +45,8 @@ def progress_of(
     say = _write if plain else logger.info
     echo = None if wanted is False or pool.prints_here else say if live is None else _write
     say(beginning(optimizer, pool, budget, study))
+    if optimizer.trials:
+        (say if live is None else _write)(continuing(tally.standing(), study))
     with live or nullcontext():
         yield Teller(optimizer, tally, NowAndThen(say), echo, study)
         tally.update()

@@ -39,15 +39,19 @@ class NowAndThen:
 
 def beginning(optimizer: Optimizer, pool: Pool, budget: int, study: str | os.PathLike[str] | None) -> str:
     """What is about to happen."""
-    settings, known = optimizer.settings, len(optimizer.trials)
+    settings = optimizer.settings
     what = "Maximizing" if settings.maximize else "Minimizing"
     strategy = settings.text or repr(settings.strategy)
     parameters, workers = so_many(len(settings.space.parameters), "parameter"), so_many(pool.capacity, "worker")
     return (
         f"{what} over {parameters} with {workers} ({pool.name.lower()}): "
-        f"budget {budget}, strategy {strategy}, seed {optimizer.seed}, study {study or 'none'}"
-        + (f", {so_many(known, 'trial')} so far." if known else ".")
+        f"budget {budget}, strategy {strategy}, seed {optimizer.seed}, study {study or 'none'}."
     )
+
+
+def continuing(standing: Standing, study: str | os.PathLike[str] | None) -> str:
+    """Where a run goes on that was begun before."""
+    return f"Continuing {study}: {standing.ended} of {standing.budget} evaluations done."
 
 
 def first_failure(trial: Trial, reason: str, study: str | os.PathLike[str] | None) -> str:
