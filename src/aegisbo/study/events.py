@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from aegisbo.errors import StudyError
-from aegisbo.study.file import companion, explained, has_log, reader, require_no_folder, require_study
+from aegisbo.study.file import companion, explained, has_log, reader, require_no_folder, require_own_log, require_study
 from aegisbo.study.lock import is_driven
 
 
@@ -43,6 +43,8 @@ def _undisturbed(path: Path) -> list[Event]:
     while True:
         before, journal = _at_rest(path), companion(path, "-journal").exists()
         try:
+            if before is None and not is_driven(path):
+                require_own_log(path)
             with closing(reader(path, alone=before is not None)) as connection:
                 require_study(connection, path)
                 events = rows(connection, path)

@@ -17,6 +17,7 @@ SINCE = (
     | dict.fromkeys(("joined", "taken", "late", "left"), 3)
     | dict.fromkeys(("added", "set"), 4)
 )
+LOGS = ("-wal", "-journal")  # what SQLite keeps beside a file that is written to, or whose writer died
 PATIENCE = 60.0  # seconds to wait for a reader that holds the file
 
 TABLE = """
@@ -40,6 +41,42 @@ def create(path: Path) -> None:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def require_no_log(path: Path) -> None:
+    """Refuse to begin a study beside the log of one that is gone: SQLite would take it for the log of the new one."""
+    for ending in LOGS:
+        log = companion(path, ending)
+        if log.exists() and log.stat().st_size > 0:
+            raise StudyError(
+                f"There is no {path}, but {log} is the log of a study that was killed, and holds results. If you have "
+                f"deleted that study, delete it, too; if you have moved the study, move it along, as NEW-NAME{ending}."
+            )
+
+
+def require_own_log(path: Path) -> None:
+    """Refuse the log of another study, which SQLite would mix into this one.
+
+    Events are only ever added: what is in the file must also be there when it is read with its log.
+    """
+    if not companion(path, "-wal").exists():
+        return
+    alone = _rows(path, alone=True)
+    if alone is not None and not alone <= (_rows(path, alone=False) or set()):
+        raise StudyError(
+            f"{companion(path, '-wal')} is the log of another study, or damaged: delete or move it, and {path} is read "
+            "without it."
+        )
+
+
+def _rows(path: Path, *, alone: bool) -> set[tuple[object, ...]] | None:
+    """All that the events of a study hold; None if it is damaged."""
+    try:
+        with closing(reader(path, alone=alone)) as connection:
+            require_study(connection, path)
+            return set(connection.execute("SELECT * FROM events").fetchall())
+    except (sqlite3.DatabaseError, StudyError):
+        return None
 
 
 def is_study(path: Path) -> bool:
@@ -85,7 +122,7 @@ def reader(path: Path, *, alone: bool) -> sqlite3.Connection:
 
 def has_log(path: Path) -> bool:
     """Whether somebody writes to it, or died when writing."""
-    return companion(path, "-wal").exists() or companion(path, "-journal").exists()
+    return any(companion(path, ending).exists() for ending in LOGS)
 
 
 def companion(path: Path, ending: str) -> Path:

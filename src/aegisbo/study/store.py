@@ -24,6 +24,8 @@ from aegisbo.study.file import (
     has_log,
     reader,
     require_no_folder,
+    require_no_log,
+    require_own_log,
     require_study,
 )
 
@@ -55,11 +57,13 @@ class Store:
                 pass
             elif path.exists():
                 require_no_folder(path)
+                require_own_log(path)
                 with closing(reader(path, alone=_unused(path, shared=shared))) as look:
                     require_study(look, path)
                 if not os.access(path, os.W_OK):  # SQLite would notice it too late to leave no log behind
                     raise StudyError(f"Study file {path}: it cannot be written to: check its permissions.")
             else:
+                require_no_log(path)
                 create(self.file)
             self._connect(say)
 
