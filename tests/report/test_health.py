@@ -71,6 +71,42 @@ def test_idle_workers_and_what_they_waited_for() -> None:
     assert findings(run(lambda x: x))["workers"].level == "good"
 
 
+def test_starting_a_process_is_told_from_sending_a_point() -> None:
+    script = Script()
+    for sitting, at in enumerate((0.0, 100.0)):  # killed in between: 5 s of imports, then 0.5 s for each of ten
+        script.opened(at)
+        for k in range(10):
+            number, began = 10 * sitting + k, at + 5.0 + 0.5 * k
+            script.asked(number, at if k == 0 else began)
+            script.told(number, began, began + 0.5, worker=0)
+    found = findings(script.record())["workers"]
+    assert found.text == "The worker evaluated for 50% of the time; 50% waiting for a process to start."
+    assert "Processes started 2 times, which took up to 5 s" in found.remedy
+    assert "threads" not in found.remedy
+
+
+def test_a_process_that_follows_one_that_was_killed_starts_too() -> None:
+    script = Script()
+    script.opened(0.0)
+    for number in range(3):
+        script.asked(number, 10.0 * number)
+        script.failed(number, 10.0 * number + 6.0, 10.0 * number + 10.0, worker=0, state="timed_out")
+    found = findings(script.record())["workers"]
+    assert "60% waiting for a process to start" in found.text
+    assert "Processes started 3 times" in found.remedy
+
+
+def test_sending_points_is_what_short_evaluations_wait_for() -> None:
+    script = Script()
+    script.opened(0.0)
+    for number in range(20):
+        script.asked(number, number)
+        script.told(number, number + 0.75, number + 1.0, worker=0)
+    found = findings(script.record())["workers"]
+    assert "evaluated for 25% of the time; 71% waiting for a point to arrive, 4% waiting for a process" in found.text
+    assert "short beside sending them" in found.remedy
+
+
 def test_failures_and_where_they_lie() -> None:
     found = findings(run(lambda x: None if x >= 0.8 else x))["failures"]
     assert "4 of these lie where x ≥ 0.8, of 4 evaluations there" in found.text
@@ -111,8 +147,13 @@ def test_evaluations_in_vain_are_counted() -> None:
     script.failed(0, 0.0, 2.0, worker=0, state="lost")
     script.add("lost", 0, 5.0, reason="", seconds=0.0)
     script.opened(10.0)
+    found = findings(script.record())["in vain"]
+    assert "ended without a result" in found.text
+    assert found.remedy == "What is pending is run again by the same call."
     script.told(0, 11.0, 12.0, worker=0)
-    assert "ended without a result" in findings(script.record())["in vain"].text
+    found = findings(script.record())["in vain"]
+    assert "ended without a result" in found.text
+    assert found.remedy == ""  # nothing is pending any more
 
 
 def test_the_most_urgent_comes_first(tmp_path: Path) -> None:

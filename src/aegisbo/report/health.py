@@ -10,6 +10,7 @@ from typing import Literal
 from aegisbo.optimizer.failures import cut
 from aegisbo.optimizer.limits import broken_by
 from aegisbo.outcome import FAILURES
+from aegisbo.printable import so_many
 from aegisbo.report.convergence import Step, convergence
 from aegisbo.report.failures import FailureGroup, failure_groups
 from aegisbo.report.model import Model
@@ -110,11 +111,16 @@ def _workers(record: Record, model: Model | None) -> Iterator[Finding]:
     if not time.workers:
         return
     shares = time.shares()
+    starts = [gap.seconds for gap in time.gaps if gap.starting and gap.cause == "pool"]
+    if starts:  # which take as long whatever an evaluation takes
+        shares["starting"] = sum(starts) / sum(worker.total for worker in time.workers)
+        shares["pool"] = max(shares["pool"] - shares["starting"], 0.0)
     count = len(time.workers)
     cause = max(shares, key=lambda each: shares[each])
     causes = {
         "suggestion": "waiting for a suggestion",
-        "pool": "waiting for a process to start or a point to arrive",
+        "starting": "waiting for a process to start",
+        "pool": "waiting for a point to arrive",
         "nothing": "with nothing left to do",
         "idle": "idle",
     }
@@ -125,6 +131,8 @@ def _workers(record: Record, model: Model | None) -> Iterator[Finding]:
         "suggestion": "Evaluations are short beside a choice: ahead=1 chooses the next point while all are busy, "
         'preset="modern" chooses faster; or put several evaluations into one.',
         "pool": 'Evaluations are short beside sending them: put several into one, or try executor="threads".',
+        "starting": f"Processes started {so_many(len(starts), 'time')}, which took up to {max(starts, default=0.0):.2g} s: "
+        "in a longer run this matters less; where the function imports large packages, import only what it needs.",
         "nothing": "At the end there is less left to do than there are workers: a longer run uses them better.",
         "idle": "Record the next run in a study: then this page says what they waited for.",
     }
@@ -261,11 +269,12 @@ def _in_vain(record: Record, model: Model | None) -> Iterator[Finding]:
             f"{lost} were lost with their worker" if lost else "",
             f"{len(wasted) - lost} were running when their driver ended" if len(wasted) > lost else "",
         ]
+        waiting = not record.driven and any(record.trials[bar.number].state == "pending" for bar in wasted)
         yield Finding(
             "in vain",
             "note",
             f"{len(wasted)} evaluations ({seconds:.3g} s) ended without a result: {' and '.join(filter(None, parts))}.",
-            "What is pending is run again by the same call.",
+            "What is pending is run again by the same call." if waiting else "",
         )
     chosen = [trial for trial in record.trials if trial.state in ("pending", "done", *FAILURES)][-20:]
     replaced = sum("guard" in trial.note for trial in chosen)

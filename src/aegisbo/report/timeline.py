@@ -10,6 +10,7 @@ from aegisbo.report.record import Record, Span
 from aegisbo.runners.idle import CAUSES
 
 SHORTEST = 1e-3  # seconds of a gap
+REPLACED = ("lost", "timed_out")  # how an evaluation ends whose process is followed by a new one
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Gap:
     # "suggestion": the next point was being chosen; "pool": it was on its way; "nothing": none was left; "idle": nobody
     # knows, because there is no study
     cause: str
+    starting: bool = False  # before the first evaluation of a process, which had to start and to load the function
 
     @property
     def seconds(self) -> float:
@@ -102,19 +104,19 @@ def _called_for(record: Record) -> dict[float, int]:
 
 def _gaps(worker: int, bars: Sequence[Evaluation], span: Span, asked: dict[int, float], last: float) -> Iterator[Gap]:
     """Before each bar: until its point was chosen, then until it arrived. After the last: until all was handed out."""
-    free_since = span[0]
+    free_since, new = span[0], True
     for bar in bars:
         chosen = min(max(asked.get(bar.number, free_since), free_since), bar.started)
         yield from _gap(worker, free_since, chosen, "suggestion")
-        yield from _gap(worker, chosen, bar.started, "pool")
-        free_since = max(free_since, bar.ended)
+        yield from _gap(worker, chosen, bar.started, "pool", starting=new)
+        free_since, new = max(free_since, bar.ended), bar.state in REPLACED
     yield from _gap(worker, free_since, min(max(last, free_since), span[1]), "suggestion")
     yield from _gap(worker, max(last, free_since), span[1], "nothing")
 
 
-def _gap(worker: int, started: float, ended: float, cause: str) -> Iterator[Gap]:
+def _gap(worker: int, started: float, ended: float, cause: str, *, starting: bool = False) -> Iterator[Gap]:
     if ended - started >= SHORTEST:
-        yield Gap(worker, started, ended, cause)
+        yield Gap(worker, started, ended, cause, starting)
 
 
 def _time_of(worker: int, bars: Sequence[Evaluation], gaps: Sequence[Gap]) -> WorkerTime:
