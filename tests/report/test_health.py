@@ -81,7 +81,7 @@ def test_starting_a_process_is_told_from_sending_a_point() -> None:
             script.told(number, began, began + 0.5, worker=0)
     found = findings(script.record())["workers"]
     assert found.text == "The worker evaluated for 50% of the time; 50% waiting for a process to start."
-    assert "Processes started 2 times, which took up to 5 s" in found.remedy
+    assert "Processes started 2 times, for up to 5 s each" in found.remedy
     assert "threads" not in found.remedy
 
 

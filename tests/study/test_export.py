@@ -62,7 +62,7 @@ def test_csv_holds_every_trial(study: Path) -> None:
         assert (float(row["value"]) if row["value"] else None) == trial.value  # to the last digit
         assert float(row["param_lr"]) == trial.params["lr"]
         assert int(row["param_units"]) == trial.params["units"]
-        assert (row["param_act"] or None) == trial.params["act"]
+        assert row["param_act"] == str(trial.params["act"])
         assert row["move"] == trial.note["move"]
         assert (row["reason"] or None) == trial.reason
     assert [row["seconds"] for row in table] == ["0.25", "7.0", "0.5", "0.125", "2.0", ""]

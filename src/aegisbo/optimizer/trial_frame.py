@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 from aegisbo.errors import MissingExtra
@@ -30,7 +31,7 @@ def frame_of(trials: Sequence[Trial], space: Space) -> DataFrame:
         "value": _floats([trial.value for trial in trials]),
         **({"sd": _floats([trial.sd for trial in trials])} if any(trial.sd is not None for trial in trials) else {}),
         **{
-            f"param_{name}": _column([trial.params.get(name) for trial in trials], parameter)
+            f"param_{name}": _column([trial.params.get(name, nan) for trial in trials], parameter)
             for name, parameter in space.parameters.items()
         },
         **{

@@ -131,8 +131,8 @@ def _workers(record: Record, model: Model | None) -> Iterator[Finding]:
         "suggestion": "Evaluations are short beside a choice: ahead=1 chooses the next point while all are busy, "
         'preset="modern" chooses faster; or put several evaluations into one.',
         "pool": 'Evaluations are short beside sending them: put several into one, or try executor="threads".',
-        "starting": f"Processes started {so_many(len(starts), 'time')}, which took up to {max(starts, default=0.0):.2g} s: "
-        "in a longer run this matters less; where the function imports large packages, import only what it needs.",
+        "starting": f"Processes started {so_many(len(starts), 'time')}, for up to {max(starts, default=0.0):.2g} s "
+        "each: in a longer run this matters less; where the function imports much, import only what it needs.",
         "nothing": "At the end there is less left to do than there are workers: a longer run uses them better.",
         "idle": "Record the next run in a study: then this page says what they waited for.",
     }

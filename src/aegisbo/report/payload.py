@@ -24,6 +24,8 @@ from aegisbo.report.reasons import calibration, predictions, reasons, yields
 from aegisbo.report.record import Record
 from aegisbo.report.timeline import timeline
 from aegisbo.space.description import table_of
+from aegisbo.space.parameters import Choice, Parameter
+from aegisbo.space.text import spelled
 
 DIGITS = 7  # of a number
 LONGEST = 4000  # characters of one text: the end of what was printed
@@ -59,7 +61,7 @@ def facts_of(record: Record, model: Model | None) -> dict[str, Any]:
             "best": None
             if best is None
             else {"number": best.number, "value": record.result.fun, "params": _by_place(record, best)},
-            "parameters": [{"name": name, **table_of(p)} for name, p in record.optimizer.space.parameters.items()],
+            "parameters": [{"name": name, **_parameter(p)} for name, p in record.optimizer.space.parameters.items()],
             "measured": names_of(record.optimizer.settings.limits),  # what has limits
             **_trials(record),
             "convergence": {
@@ -160,6 +162,7 @@ def fronts_of(record: Record, model: Model | None) -> list[dict[str, Any]]:
 def _trials(record: Record) -> dict[str, Any]:
     """The trials in columns, and the texts to which they refer by number: equal ones are kept once."""
     trials, why, limits = record.trials, reasons(record), record.optimizer.settings.limits
+    points = [_by_place(record, trial) for trial in trials]
     texts: dict[str, int] = {}
     left = [ALL_TEXTS]
 
@@ -182,7 +185,7 @@ def _trials(record: Record) -> dict[str, Any]:
             for name in ("move", "guard", "mean", "std", "known", "behind", "pending")
         },
         "choosing": [each.seconds for each in why],
-        "params": [[trial.params.get(name) for trial in trials] for name in record.optimizer.space.parameters],
+        "params": [[values[place] for values in points] for place in range(len(record.optimizer.space.parameters))],
         "measured": [[trial.measured.get(name) for trial in trials] for name in names_of(limits)],
         "broken": [", ".join(limit.text for limit in broken_by(trial, limits)) or None for trial in trials],
         "reason": reason,
@@ -194,7 +197,14 @@ def _trials(record: Record) -> dict[str, Any]:
 
 def _by_place(record: Record, trial: Trial) -> list[Any]:
     """The value of each parameter; None if it was not there."""
-    return [trial.params.get(name) for name in record.optimizer.space.parameters]
+    there = {name: spelled(value) for name, value in trial.params.items()}
+    return [there.get(name) for name in record.optimizer.space.parameters]
+
+
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    """The parameter as a table, with its choices as they are shown."""
+    choices = {"values": [spelled(value) for value in parameter.values]} if isinstance(parameter, Choice) else {}
+    return {**table_of(parameter), **choices}
 
 
 def _output(trial: Trial) -> str | None:
@@ -210,12 +220,12 @@ def _spans(record: Record, spans: Iterable[Any], names: Sequence[str]) -> dict[s
 
 def _slice(each: Slice) -> dict[str, Any]:
     cut = {name: _cut(part, each.allowed) for name, part in asdict(each.predicted).items()}
-    return {"parameter": each.parameter, "values": each.values, **cut}
+    return {"parameter": each.parameter, "values": [spelled(value) for value in each.values], **cut}
 
 
 def _contour(each: Contour) -> dict[str, Any]:
-    axes = {name: getattr(each, name) for name in ("x", "y", "x_values", "y_values")}
-    return {**axes, "mean": _cut(each.mean, each.allowed)}
+    values = {name: [spelled(value) for value in getattr(each, name)] for name in ("x_values", "y_values")}
+    return {"x": each.x, "y": each.y, **values, "mean": _cut(each.mean, each.allowed)}
 
 
 def _cut(numbers: Array, allowed: Mask) -> Array:

@@ -26,6 +26,11 @@ def value_from(parameter: Parameter, text: str) -> Any:
     return value
 
 
+def spelled(value: Any) -> Any:
+    """True, False and None as Python writes them, in all that people read; any other value as it is."""
+    return str(value) if value is None or isinstance(value, bool) else value
+
+
 def values_from(space: Space, texts: Mapping[str, str]) -> dict[str, Any]:
     """Values by name from texts by name; a name that the space does not have keeps its text.
 

@@ -15,12 +15,12 @@ from aegisbo.number import as_number
 from aegisbo.optimizer import Optimizer, Result, Trial
 from aegisbo.outcome import FAILURES, Outcome, judged
 from aegisbo.study.events import read_events
-from aegisbo.study.export import from_cell
+from aegisbo.study.export import PREFIX, from_cell
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.objective import Objective
 from aegisbo.study.study import Study
 
-PREFIX, MEASURED = "param_", "measured_"  # of the columns that `aegisbo export` and `Result.to_pandas` write
+MEASURED = "measured_"  # of columns that `aegisbo export` and `Result.to_pandas` write, beside those of parameters
 TABLE = ".csv"  # how the name of a file ends that is a table; any other one is a study
 EMPTY = ("NAType", "NaTType")  # what pandas has in a cell without a value
 

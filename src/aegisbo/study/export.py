@@ -12,11 +12,13 @@ from typing import Any, TextIO
 
 from aegisbo.errors import UnknownName
 from aegisbo.optimizer import Optimizer, Trial
+from aegisbo.space.text import spelled
 from aegisbo.study.endings import ENDINGS
 from aegisbo.study.events import Event, read_events
 from aegisbo.study.history import optimizer_after
 
 OBEYED = ("=", "+", "-", "@", "\t", "\r", "'")  # how texts begin that a spreadsheet may take for a formula
+PREFIX = "param_"  # of the columns with values of parameters
 TIMES = ("asked_at", "started_at", "ended_at")
 
 
@@ -48,7 +50,7 @@ def _row(trial: Trial, asked: Event | None, ended: Event | None) -> dict[str, An
         "state": trial.state,
         "value": trial.value,
         **({} if trial.sd is None else {"sd": trial.sd}),
-        **{f"param_{name}": value for name, value in trial.params.items()},
+        **{f"{PREFIX}{name}": value for name, value in trial.params.items()},
         **{f"measured_{name}": value for name, value in trial.measured.items()},
         "move": trial.note.get("move"),
         "asked_at": None if asked is None else asked.at,
@@ -83,7 +85,8 @@ def _csv(path: str | os.PathLike[str], out: TextIO) -> None:
     writer = csv.DictWriter(_Lines(out), fieldnames=all_names(table) or ["number"])
     writer.writeheader()
     for row in table:
-        cells = {**row, **{name: _iso(row[name]) for name in TIMES}}
+        values = {name: spelled(value) for name, value in row.items() if name.startswith(PREFIX)}
+        cells = {**row, **values, **{name: _iso(row[name]) for name in TIMES}}
         writer.writerow({name: as_cell(cell) for name, cell in cells.items()})
 
 

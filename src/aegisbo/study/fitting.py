@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,11 @@ from aegisbo.errors import InvalidInput
 from aegisbo.outcome import Outcome
 from aegisbo.space import Choice, Params, Space
 from aegisbo.space.parameters import Parameter
-from aegisbo.space.text import meaning_of, value_from
+from aegisbo.space.text import meaning_of, spelled, value_from
 from aegisbo.study.earlier import Row, Table
 from aegisbo.study.observations import Observation
+
+NONE = spelled(None)
 
 
 class _Unfit(Exception):
@@ -32,6 +34,8 @@ class Fit:
 
     def __str__(self) -> str:
         rows = len(self.observations) + sum(self.left_out.values())
+        if not rows:
+            return f"{self.name} holds no results: name another file, or leave it out."
         said = f"{self.name}: {len(self.observations) or 'none'} of {rows} earlier results used."
         if self.left_out:
             reasons = "; ".join(f"{count} because {reason}" for reason, count in self.left_out.items())
@@ -54,9 +58,10 @@ def fitted(table: Table, space: Space, given: Mapping[str, Any], needed: Iterabl
     observations: list[Observation] = []
     reasons: Counter[str] = Counter()
     varying = _varying(table, space, given) if table.exact else set()
+    blank = _blank(table, space)
     for row in table.rows:
         try:
-            params, outcome = _observation(row, table, space, given, varying)
+            params, outcome = _observation(row, blank, space, given, varying)
             _require_measured(outcome, needed)
             observations.append((params, outcome))
         except _Unfit as reason:
@@ -73,12 +78,26 @@ def _varying(table: Table, space: Space, given: Mapping[str, Any]) -> set[str]:
     return {name for name, found in values.items() if len(found) > 1}
 
 
-def _observation(row: Row, table: Table, space: Space, given: Mapping[str, Any], varying: set[str]) -> Observation:
+def _blank(table: Table, space: Space) -> set[str]:
+    """The parameters of which an empty cell says nothing: those that cannot be None, or for which a cell says None.
+
+    Tables of older versions left the cell empty where a choice was None, too.
+    """
+    if not table.cells:
+        return set()
+    said = {name for row in table.rows for name, value in row.params.items() if value == NONE}
+    choices = {name: p.values for name, p in space.parameters.items() if isinstance(p, Choice)}
+    return {name for name in space.parameters if name in said or None not in choices.get(name, ())}
+
+
+def _observation(
+    row: Row, blank: Collection[str], space: Space, given: Mapping[str, Any], varying: set[str]
+) -> Observation:
     if row.outcome is None:
         raise _Unfit("there is no value, and no failure either")
     constant = {name: value for name, value in given.items() if name not in space.parameters}
     _require_comparable(row.params, constant, varying)
-    return _point(row.params, table, space, given), row.outcome
+    return _point(row.params, blank, space, given), row.outcome
 
 
 def _require_measured(outcome: Outcome, needed: Iterable[str]) -> None:
@@ -108,12 +127,11 @@ def _meant(value: Any) -> Any:
     return meaning_of(value) if isinstance(value, str) else value
 
 
-def _point(params: Mapping[str, Any], table: Table, space: Space, given: Mapping[str, Any]) -> Params:
+def _point(params: Mapping[str, Any], blank: Collection[str], space: Space, given: Mapping[str, Any]) -> Params:
     values: Params = {}
     for name, parameter in space.parameters.items():
         value = params.get(name)
-        empty = name not in params or (table.cells and value in (None, "") and not _can_be_none(parameter))
-        if not empty:
+        if name in params and not (name in blank and value in (None, "")):
             values[name] = _value(name, parameter, value)
         elif name in given:
             values[name] = parameter.check(given[name])
@@ -125,10 +143,6 @@ def _point(params: Mapping[str, Any], table: Table, space: Space, given: Mapping
         return space.check({name: value for name, value in values.items() if name in there})
     except InvalidInput as error:
         raise _Unfit(str(error).rstrip(".")) from None
-
-
-def _can_be_none(parameter: Parameter) -> bool:
-    return isinstance(parameter, Choice) and None in parameter.values
 
 
 def _value(name: str, parameter: Parameter, value: Any) -> Any:

@@ -14,7 +14,7 @@ function fillHead() {
   const crew = study.timeline.workers.length;
   const pending = t.state.filter((each) => each === "pending").length;
   const tile = (value, words) => h("div", { class: "tile" }, h("b", {}, value), h("span", {}, words));
-  const where = best ? study.parameters.map((parameter, p) => `${parameter.name} = ${number(best.params[p], 4)}`).join(", ") : "no evaluation gave a value yet";
+  const where = best ? pairsOf(study, best.params).join(", ") : "no evaluation gave a value yet";
   document.title = `${best ? `${number(best.value)} · ` : ""}${study.name} · aegisbo`;
   document.getElementById("head").replaceChildren(
     h("div", { class: "title" }, h("h1", {}, study.objective ? `${study.name}: ${study.objective}` : study.name), h("span", { class: `pill ${state}` }, state)),

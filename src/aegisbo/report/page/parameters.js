@@ -62,11 +62,6 @@ function parametersSection() {
   return box;
 }
 
-// Whether a parameter, which may have conditions, was there in a trial with this value.
-function isThere(parameter, value) {
-  return value != null || !parameter.when;
-}
-
 function trialRows() {
   const { trials: t, parameters } = view.study;
   return { heads: ["trial", "value", ...parameters.map((p) => p.name)], rows: t.number.map((n, k) => [n, t.value[k], ...t.params.map((column) => column[k])]) };
@@ -98,7 +93,7 @@ function drawSlice(chart, name, slice, { at, trials = true }) {
   const study = view.study, place = study.parameters.findIndex((each) => each.name === name), parameter = study.parameters[place];
   const { left, right, top, bottom } = chart.inner;
   const t = study.trials, column = t.params[place];
-  const ks = trials ? range(t.number.length).filter((k) => t.state[k] !== "forgotten" && isThere(parameter, column[k])) : [];
+  const ks = trials ? range(t.number.length).filter((k) => t.state[k] !== "forgotten" && column[k] != null) : [];
   const values = ks.map((k) => t.value[k]).filter((v) => v != null);
   const shown = (values.length ? [...values, ...slice.mean] : [...slice.mean, ...slice.low, ...slice.high]).filter(known);
   const [low, high] = shownRange(shown.length ? shown : [0, 1], study.maximize);
@@ -165,7 +160,7 @@ function drawContour(chart, contour) {
   if (!x.room && !y.room) chart.svg.append(s("path", { class: "iso", d: isolines(contour, x, y) }));
   chart.axes(x, y, contour.x, contour.y, { grid: false });
   const t = study.trials, shift = (scale, k) => (scale.room ? (((k * 0.618) % 1) - 0.5) * 0.6 * scale.room : 0);
-  const both = (k) => [px, py].every((p) => isThere(study.parameters[p], t.params[p][k]));
+  const both = (k) => [px, py].every((p) => t.params[p][k] != null); // which may have conditions
   const ks = range(t.number.length).filter((k) => t.state[k] !== "forgotten" && both(k));
   chart.marks(ks.map((k) => ({ k, x: x(t.params[px][k]) + shift(x, k), y: y(t.params[py][k]) + shift(y, k + 7) })), 2.8);
   if (study.best) for (const name of ["halo", "ring"]) chart.svg.append(s("circle", { class: name, r: 9, cx: x(study.best.params[px]), cy: y(study.best.params[py]) }));
@@ -224,7 +219,7 @@ function drawParallel(chart) {
   if (!t.number.length) return false;
   const values = t.value.filter((v) => v != null);
   const room = (right - left) / study.parameters.length;
-  const axes = study.parameters.map((parameter, p) => ({ name: parameter.name, at: left + p * room, scale: scaleOf(parameter, [bottom, top]), column: t.params[p], parameter }));
+  const axes = study.parameters.map((parameter, p) => ({ name: parameter.name, at: left + p * room, scale: scaleOf(parameter, [bottom, top]), column: t.params[p] }));
   const shown = shownRange(values.length ? values : [0, 1], study.maximize);
   const scale = linear(shown, [bottom, top]);
   axes.push({ name: "value", at: right, scale, column: t.value });
@@ -242,7 +237,7 @@ function drawParallel(chart) {
   t.number.forEach((n, k) => {
     const value = t.value[k];
     const spread = (axis) => (axis.scale.room ? (((k * 0.618) % 1) - 0.5) * 0.5 * axis.scale.room : 0);
-    const path = axes.filter((axis) => !axis.parameter || isThere(axis.parameter, axis.column[k])).map((axis) => [axis.at, axis.column[k] == null ? (study.maximize ? bottom : top) : Math.min(Math.max(axis.scale(axis.column[k]) + spread(axis), top), bottom)]);
+    const path = axes.filter((axis) => axis.column === t.value || axis.column[k] != null).map((axis) => [axis.at, axis.column[k] == null ? (study.maximize ? bottom : top) : Math.min(Math.max(axis.scale(axis.column[k]) + spread(axis), top), bottom)]);
     chart.lines.push({ k, path });
     const kind = value == null ? (FAILED.has(t.state[k]) ? "fail" : "q3") : study.best?.number === n ? "top" : t.broken[k] != null ? "q3" : better(value, tenth) ? "q0" : better(value, half) ? "q1" : "q3";
     const name = `poly ${kind}${view.kept(study, k) ? "" : " dim"}`;

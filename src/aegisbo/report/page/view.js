@@ -56,8 +56,13 @@ function describe(study, k) {
   if (t.value[k] != null) lines.push(`value ${number(t.value[k], 6)}`);
   else if (t.reason[k] != null) lines.push(short(study.texts[t.reason[k]], 80));
   if (t.broken[k] != null) lines.push(`breaks ${t.broken[k]}`);
-  lines.push(...study.parameters.slice(0, 8).map((parameter, p) => `${parameter.name} = ${number(t.params[p][k], 4)}`));
+  lines.push(...pairsOf(study, t.params.map((column) => column[k])).slice(0, 8));
   return lines.join("\n");
+}
+
+// The parameters that are there, with their values.
+function pairsOf(study, values) {
+  return study.parameters.map(({ name }, p) => [name, values[p]]).filter(([, value]) => value != null).map(([name, value]) => `${name} = ${number(value, 4)}`);
 }
 
 function short(text, length) {
