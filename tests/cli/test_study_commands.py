@@ -13,6 +13,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from sealed import seal
 from typer.testing import CliRunner
 
 import aegisbo
@@ -196,6 +197,7 @@ def test_a_replay_that_comes_out_differently_says_where_and_fails(folder: Path) 
         body["params"]["x"] = 1.25
         connection.execute("UPDATE events SET body = ? WHERE kind = 'asked' AND number = 4", (json.dumps(body),))
     connection.close()
+    seal(Path("run.db"))
     output = call("replay", "run.db", code=4)
     assert "1 of 6 decisions" in output
     assert "trial 4" in output

@@ -13,6 +13,7 @@ import pytest
 from fuzz.examples import tries
 from hypothesis import example, given
 from hypothesis import strategies as st
+from sealed import seal
 from typer.testing import CliRunner
 
 import aegisbo
@@ -107,6 +108,7 @@ def test_nonsense_in_an_event(whole: Path, tmp_path: Path, which: int, key: int,
             name = list(place)[key % len(place)]
             place.pop(name) if drop else place.update({name: nonsense})
         connection.execute("UPDATE events SET body = ? WHERE id = ?", (json.dumps(body), id))
+    seal(path)
     require_sane(path)
     path.unlink()
 
@@ -139,6 +141,7 @@ def without_sense(path: Path, kind: str, name: str, value: Any) -> Path:
         body = json.loads(text)
         (body["optimizer"] if kind == "created" else body)[name] = value
         connection.execute("UPDATE events SET body = ? WHERE id = ?", (json.dumps(body), id))
+    seal(path)
     return path
 
 
@@ -182,6 +185,7 @@ def test_a_memory_without_sense_is_named(tmp_path: Path, preset: str, memory: di
         id, text = connection.execute(select).fetchone()
         body = {**json.loads(text), "memory": memory}
         connection.execute("UPDATE events SET body = ? WHERE id = ?", (json.dumps(body), id))
+    seal(path)
     with pytest.raises(StudyError, match=r"stored as its memory.*restore the study from a copy"):
         aegisbo.minimize(lambda u, n: u**2 + n, space, budget=8, study=path, anyway=True, **options)
     assert load(path).nfev == 6

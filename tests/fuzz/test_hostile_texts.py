@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sealed import seal
 from typer.testing import CliRunner
 
 import aegisbo
@@ -45,6 +46,7 @@ def stranger(tmp_path_factory: pytest.TempPathFactory) -> Path:
             changed = json.loads(body)
             hostile(changed)
             connection.execute("UPDATE events SET body = ? WHERE id = ?", (json.dumps(changed), id))
+    seal(path)
     return path
 
 

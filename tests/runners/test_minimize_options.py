@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sealed import seal
 
 import aegisbo
 from aegisbo.errors import InvalidInput, StudyError
@@ -90,6 +91,7 @@ class TestStrategyObjects:
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("UPDATE events SET body = replace(body, '\"random\"', '\"gone:a=1\"') WHERE id = 1")
             connection.commit()
+        seal(path)
         assert aegisbo.load(path).nfev == 5
         with pytest.raises(StudyError, match=r"made with the strategy gone:a=1.*Unknown strategy 'gone'"):
             replay(path)

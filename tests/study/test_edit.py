@@ -8,6 +8,7 @@ from pathlib import Path
 from shutil import copy
 
 import pytest
+from sealed import unsummed
 
 from aegisbo.errors import AegisError, InvalidInput, StudyError, TrialError
 from aegisbo.optimizer import Optimizer
@@ -16,6 +17,7 @@ from aegisbo.space import Choice, Int, Real
 from aegisbo.study import forget, load, retry
 from aegisbo.study.events import read_events
 from aegisbo.study.export import rows
+from aegisbo.study.file import SCHEMA
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.replay import replay
@@ -184,6 +186,8 @@ def test_older_versions_refuse_what_they_would_misread(study: Path) -> None:
         with closing(sqlite3.connect(study)) as connection:
             return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
+    assert schema() == SCHEMA
+    unsummed(study)
     assert schema() == 1
     forget(study, [7])
     assert schema() == 2

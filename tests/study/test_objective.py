@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sealed import seal
 
 from aegisbo import Result, minimize
 from aegisbo.errors import StudyError
@@ -129,6 +130,7 @@ class TestStudies:
         old = {key: value for key, value in created.body.items() if key != "objective"}
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute("UPDATE events SET body = ? WHERE id = 1", (json.dumps(old),))
+        seal(path)
         search(source(LOSS), path, 3)
         with pytest.raises(StudyError, match="source has changed"):
             search(source(CHANGED), path, 4)

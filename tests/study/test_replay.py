@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sealed import seal
 
 from aegisbo.runners.minimize import minimize
 from aegisbo.space import Choice, Int, Real
@@ -49,6 +50,7 @@ def tamper(path: Path, kind: str, number: int | None, change: Callable[[dict[str
     change(body)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE events SET body = ? WHERE id = ?", (json.dumps(body), event.id))
+    seal(path)
 
 
 def moves(path: Path) -> dict[int, str]:

@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sealed import seal, unsummed
 from shared_copies import Hall
 
 from aegisbo.errors import InvalidInput, StudyError
@@ -124,6 +125,7 @@ def test_a_replay_notices_a_point_that_was_not_the_one_asked_for(path: Path) -> 
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("""UPDATE events SET body = replace(body, '"x0": 1.0', '"x0": 1.25') WHERE kind = 'asked'""")
         connection.commit()
+    seal(path)
     assert [each.number for each in replay(path).differences] == [1]
 
 
@@ -154,7 +156,7 @@ def test_a_driver_on_another_machine_is_not_disturbed(path: Path) -> None:
 
 
 def test_versions_that_know_no_requests_refuse_the_file(path: Path) -> None:
-    add(path, A)
+    add(unsummed(path), A)
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (4,)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sealed import unsummed
 from shared_copies import BOX, Hall
 
 from aegisbo.errors import InvalidInput, SpaceExhausted, StudyError
@@ -426,7 +427,7 @@ def test_copies_refuse_another_run_and_wider_bounds(hall: Hall) -> None:
 def test_versions_that_know_no_copies_refuse_the_file(hall: Hall) -> None:
     with closing(Store(hall.path, print)) as store:
         store.append("asked", 0, {})
-    with closing(sqlite3.connect(hall.path)) as connection:
+    with closing(sqlite3.connect(unsummed(hall.path))) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (1,)
         connection.execute("DELETE FROM events")
         connection.commit()

@@ -96,7 +96,7 @@ def test_the_file_has_a_write_ahead_log_and_every_event_is_synced(tmp_path: Path
     with closing(sqlite3.connect(path)) as other:
         assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert other.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
-        assert other.execute("PRAGMA user_version").fetchone() == (1,)
+        assert other.execute("PRAGMA user_version").fetchone() == (SCHEMA,)
 
 
 def without_shared_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,10 +263,12 @@ connection.close()
 """
 
 ADD = """
-import sqlite3, sys
-connection = sqlite3.connect(sys.argv[1], isolation_level=None)
-connection.execute("INSERT INTO events (kind, number, at, body) VALUES ('added', NULL, 0.0, '{}')")
-connection.close()
+import sys
+from pathlib import Path
+from aegisbo.study.store import Store
+store = Store(Path(sys.argv[1]), print, beside=True)
+store.append("added", None, {})
+store.close()
 """
 
 

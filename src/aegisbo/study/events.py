@@ -11,8 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from aegisbo.errors import StudyError
-from aegisbo.study.file import companion, explained, has_log, reader, require_no_folder, require_own_log, require_study
+from aegisbo.study.file import (
+    SUMMED,
+    checksum,
+    companion,
+    damaged_file,
+    explained,
+    has_log,
+    reader,
+    require_no_folder,
+    require_own_log,
+    require_study,
+)
 from aegisbo.study.lock import is_driven
+
+DEEPEST = 100  # levels of brackets in an event, far more than any has
 
 
 @dataclass(frozen=True)
@@ -66,10 +79,36 @@ def _at_rest(path: Path) -> tuple[int, int, int] | None:
 
 
 def rows(connection: sqlite3.Connection, path: Path, after: int = 0) -> list[Event]:
-    """What has been appended since an event."""
-    query = "SELECT id, kind, number, at, body FROM events WHERE id > ? ORDER BY id"
-    rows = connection.execute(query, (after,)).fetchall()
-    try:
-        return [Event(id, kind, number, at, json.loads(body)) for id, kind, number, at, body in rows]
-    except ValueError as error:  # cut off within a page, which SQLite does not notice
-        raise StudyError(f"{path} is damaged ({error}): restore it from a copy; nothing was changed.") from error
+    """What has been appended since an event, which is the one before.
+
+    Raises:
+        StudyError: an event is missing, or is not as it was written.
+    """
+    summed = connection.execute("PRAGMA user_version").fetchone()[0] >= SUMMED
+    query = f"SELECT id, kind, number, at, body, {'sum' if summed else 'NULL'} FROM events WHERE id > ? ORDER BY id"
+    found = []
+    for next, (id, kind, number, at, text, sum) in enumerate(connection.execute(query, (after,)), start=after + 1):
+        if summed and id != next:
+            raise damaged_file(path, f"event {next} is missing")
+        try:
+            intact = not summed or sum == checksum(id, kind, number, at, text)
+            body = json.loads(text)
+            deep = text.count("[") + text.count("{") > DEEPEST and _depth(body) > DEEPEST
+        except (ValueError, TypeError, RecursionError) as error:  # of an older study: it is no JSON
+            raise damaged_file(path, f"event {id}: {error}") from error
+        if not intact:
+            raise damaged_file(path, f"event {id} has another checksum than when it was written")
+        if deep:
+            raise damaged_file(path, f"event {id} is nested too deeply")
+        found.append(Event(id, kind, number, at, body))
+    return found
+
+
+def _depth(value: Any) -> int:
+    """How deeply JSON is nested; without recursion, which has an end."""
+    depth, level = 0, [value]
+    while level:
+        depth += 1
+        inner = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
+        level = [part for each in inner for part in each]
+    return depth

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from secrets import token_hex
 
 from aegisbo.errors import StudyError
+from aegisbo.printable import printable
 
 APPLICATION = 0x61656769  # "aegi": marks the file as a study
-SCHEMA = 4  # the newest that is understood; a file has 1 until it holds an event that needs more
+SCHEMA = 5  # the newest that is understood, which every new study has
+SUMMED = 5  # from this one on, each event has a checksum; an older study has none, and goes on without
 SINCE = (
     dict.fromkeys(("retried", "forgotten", "widened"), 2)
     | dict.fromkeys(("joined", "taken", "late", "left"), 3)
@@ -20,24 +24,43 @@ SINCE = (
 LOGS = ("-wal", "-journal")  # what SQLite keeps beside a file that is written to, or whose writer died
 PATIENCE = 60.0  # seconds to wait for a reader that holds the file
 
-TABLE = """
+LONGEST = 2**26  # bytes of one cell, far more than any event has
+LONGEST_SQL = 10_000  # bytes of a statement, also of one that is part of the file
+
+TABLE = """\
+CREATE TABLE events (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- without gaps; SQLite keeps the last one in sqlite_sequence
+    kind TEXT NOT NULL,
+    number INTEGER,       -- of the trial, where it concerns one
+    at REAL NOT NULL,     -- seconds since 1970
+    body TEXT NOT NULL,   -- JSON
+    sum INTEGER NOT NULL  -- CRC-32 of the JSON list [id, kind, number, at, body]
+)"""
+UNSUMMED = """\
 CREATE TABLE events (
     id INTEGER PRIMARY KEY,
     kind TEXT NOT NULL,
     number INTEGER,      -- of the trial, where it concerns one
     at REAL NOT NULL,    -- seconds since 1970
     body TEXT NOT NULL   -- JSON
-)
-"""
+)"""
+# Copies that share the study at this moment, and when each last said so: all that is ever overwritten.
+COPIES = "CREATE TABLE copies (id INTEGER PRIMARY KEY, beat REAL NOT NULL)"
+OF_SQLITE = {  # tables that SQLite makes by itself
+    "sqlite_sequence": "CREATE TABLE sqlite_sequence(name,seq)",
+    "sqlite_stat1": "CREATE TABLE sqlite_stat1(tbl,idx,stat)",
+}
 
 
 def create(path: Path) -> None:
     """Make an empty study, whole or not at all: whoever is killed meanwhile leaves no half of one in the way."""
+    if path.name == ":memory:" or path.name.startswith("file:"):
+        raise StudyError(f"{path.name!r} is an address of SQLite's: name a file, or leave the study out to keep none.")
     draft = path.with_name(f"{path.name}.{token_hex(4)}.new")  # a name that no file of the user has
     try:
         with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
             connection.execute("PRAGMA journal_mode = OFF")  # nothing to go back to, and no second file to leave behind
-            connection.executescript(f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = 1; {TABLE};")
+            connection.executescript(f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {SCHEMA}; {TABLE};")
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
@@ -89,16 +112,63 @@ def is_study(path: Path) -> bool:
     return head.startswith(b"SQLite format 3\0") and head[68:] == APPLICATION.to_bytes(4, "big")
 
 
+def checksum(id: int, kind: str, number: int | None, at: float, body: str) -> int:
+    """What an event must have as its checksum, so that one that has been changed since is noticed."""
+    return zlib.crc32(json.dumps([id, kind, number, at, body]).encode())
+
+
+def guarded(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """The connection, such that nothing in a file that may be a stranger's is run, and no cell fills the memory."""
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, LONGEST_SQL)
+    connection.set_authorizer(_permission)
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
+    return connection
+
+
+def _permission(action: int, _one: str | None, _other: str | None, _database: str | None, source: str | None) -> int:
+    """Deny whatever a view or a trigger (the source) wants, and queries without an end: a study has none of these."""
+    plain = source is None and action != sqlite3.SQLITE_RECURSIVE
+    return sqlite3.SQLITE_OK if plain else sqlite3.SQLITE_DENY
+
+
 def require_study(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse any file that this version cannot continue."""
-    damage = connection.execute("PRAGMA quick_check").fetchone()[0]
-    if damage != "ok":
-        raise StudyError(f"{path} is damaged ({damage}): restore it from a copy; nothing was changed.")
+    """Refuse any file that this version cannot continue; before anything but the names of its tables is read."""
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
         raise StudyError(f"{path} is not a study: name another file.")
     schema = connection.execute("PRAGMA user_version").fetchone()[0]
     if schema > SCHEMA:
         raise StudyError(f"{path} has schema {schema}, this version knows {SCHEMA}: update aegisbo.")
+    _require_plain_tables(connection, path, schema)
+    damage = connection.execute("PRAGMA quick_check").fetchone()[0]
+    if damage != "ok":
+        raise damaged_file(path, damage)
+    if schema >= SUMMED:
+        last = "SELECT coalesce(max(id), 0), coalesce((SELECT max(seq) FROM sqlite_sequence), 0) FROM events"
+        found, written = connection.execute(last).fetchone()
+        if found != written:
+            raise damaged_file(path, f"it ends with event {found} instead of {written}")
+
+
+def _require_plain_tables(connection: sqlite3.Connection, path: Path, schema: int) -> None:
+    """Refuse a file that has anything but the tables of a study, word by word: a view or a trigger would run."""
+    known = {"events": TABLE if schema >= SUMMED else UNSUMMED, "copies": COPIES, **OF_SQLITE}
+    names = set()
+    for kind, name, table, text in connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master"):
+        if (kind, table) != ("table", name) or text is None or known.get(name) != text:
+            raise damaged_file(path, f"its {kind} {name!r} is none that aegisbo has made")
+        names.add(name)
+    missing = {"events", *(("sqlite_sequence",) if schema >= SUMMED else ())} - names
+    if missing:
+        raise damaged_file(path, f"it has no table {min(missing)}")
+
+
+def damaged_file(path: Path, why: object) -> StudyError:
+    """What is said of a file that somebody or something has changed."""
+    reason = printable(f"{why}")
+    reason = f"{reason[:200]}..." if len(reason) > 200 else reason
+    return StudyError(f"{path} is damaged ({reason}): restore it from a copy; nothing was changed.")
 
 
 def require_no_folder(path: Path) -> None:
@@ -117,7 +187,7 @@ def reader(path: Path, *, alone: bool) -> sqlite3.Connection:
         raise StudyError(f"{path} is empty: name another file, or delete it.")
     mode = "rw" if companion(path, "-journal").exists() else "ro"
     address = f"{path.absolute().as_uri()}?mode={mode}{'&immutable=1' * alone}"
-    return sqlite3.connect(address, PATIENCE, uri=True)
+    return guarded(sqlite3.connect(address, PATIENCE, uri=True))
 
 
 def has_log(path: Path) -> bool:
@@ -137,18 +207,22 @@ def explained(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        text = str(error)
+        text = printable(str(error))[:300]
         for sign, meaning in {
+            "malformed": "it is damaged: restore it from a copy; nothing was changed",  # first: the rest may be hostile
+            "not decode": "it is damaged: restore it from a copy; nothing was changed",
+            "too big": "it is damaged, or an event is too large for it: restore it from a copy",
             "full": "the disk is full: make room and run the same call again; what was finished is kept",
             "disk I/O": "the disk is full or fails: make room and run the same call again; what was finished is kept",
             "readonly": "it cannot be written to: check its permissions",
             "locked": "another program holds it: close that program",
             "unable to open": "it cannot be opened: check that its folder exists and can be written to",
-            "malformed": "it is damaged: restore it from a copy; nothing was changed",
             "not a database": "it is not a study, or damaged: name another file, or restore it from a copy",
         }.items():
             if sign in text:
                 raise StudyError(f"Study file {path}: {meaning} ({text}).") from error
         raise StudyError(f"Study file {path}: {text}.") from error
+    except UnicodeDecodeError as error:  # in what SQLite says of it
+        raise damaged_file(path, error) from error
     except OSError as error:
         raise StudyError(f"Study file {path}: {error.strerror}.") from error

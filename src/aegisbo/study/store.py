@@ -16,11 +16,15 @@ from typing import Any
 from aegisbo.errors import StudyError
 from aegisbo.study.events import Event, rows
 from aegisbo.study.file import (
+    COPIES,
     PATIENCE,
     SINCE,
+    SUMMED,
+    checksum,
     companion,
     create,
     explained,
+    guarded,
     has_log,
     reader,
     require_no_folder,
@@ -33,8 +37,11 @@ WITH_LOG = 18  # the byte of an SQLite file that is 2 if it has a write-ahead lo
 FAREWELL = 5.0  # seconds for readers to leave, so that no log is left behind
 TOUCH = "SELECT count(*) FROM events WHERE id < 0"  # opens the log
 
-# Copies that share the study at this moment, and when each last said so: all that is ever overwritten.
-COPIES = "CREATE TABLE IF NOT EXISTS copies (id INTEGER PRIMARY KEY, beat REAL NOT NULL)"
+INSERT = "INSERT INTO events (kind, number, at, body) VALUES (?, ?, ?, ?)"
+INSERT_SUMMED = """
+INSERT INTO events (id, kind, number, at, body, sum)
+SELECT next, ?1, ?2, ?3, ?4, checksum(next, ?1, ?2, ?3, ?4) FROM (SELECT coalesce(max(id), 0) + 1 AS next FROM events)
+"""
 
 
 class Store:
@@ -129,7 +136,7 @@ class Store:
             deadline = monotonic() + FAREWELL
             while self._log is not None and companion(self.file, "-wal").exists() and monotonic() < deadline:
                 time.sleep(0.02)  # somebody reads, who cannot fold it in: whoever copies the file needs all of it
-                with closing(sqlite3.connect(self.file, PATIENCE)) as last:
+                with closing(guarded(sqlite3.connect(self.file, PATIENCE))) as last:
                     last.execute(TOUCH)
 
     def require_schema(self, schema: int) -> None:
@@ -139,7 +146,7 @@ class Store:
                 self._connection.execute(f"PRAGMA user_version = {schema}")
 
     def _insert(self, row: tuple[Any, ...]) -> int:
-        cursor = self._connection.execute("INSERT INTO events (kind, number, at, body) VALUES (?, ?, ?, ?)", row)
+        cursor = self._connection.execute(INSERT_SUMMED if self._summed else INSERT, row)
         return int(cursor.lastrowid or 0)
 
     def _row(self, event: int) -> tuple[Any, ...] | None:
@@ -162,10 +169,13 @@ class Store:
         return True
 
     def _connect(self, say: Callable[[str], None]) -> None:
-        self._connection = sqlite3.connect(self.file, PATIENCE, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(self.file, PATIENCE, isolation_level=None, check_same_thread=False)
+        self._connection = guarded(connection)
+        self._connection.create_function("checksum", 5, checksum, deterministic=True)
         self._version = None
         try:
             self._prepare(say)
+            self._summed = self._connection.execute("PRAGMA user_version").fetchone()[0] >= SUMMED
         except BaseException:
             self._connection.close()
             raise
@@ -187,7 +197,7 @@ class Store:
             return
         if self._shared:  # maybe by several machines, which a write-ahead log does not allow
             self._journal("DELETE")
-            self._connection.execute(COPIES)
+            self._connection.execute(COPIES.replace("TABLE", "TABLE IF NOT EXISTS"))
             return
         if self._journal("WAL") == "wal":
             self._connection.execute(TOUCH)
