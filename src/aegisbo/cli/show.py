@@ -121,6 +121,7 @@ def _reasons(groups: Sequence[FailureGroup], *, whole: bool) -> Table:
     from rich.text import Text
 
     from aegisbo.optimizer.failures import cut
+    from aegisbo.printable import printable
 
     table = Table.grid(padding=(0, 1, 0, 0))
     table.add_column(justify="right", no_wrap=True)
@@ -130,7 +131,7 @@ def _reasons(groups: Sequence[FailureGroup], *, whole: bool) -> Table:
         reason = cut(group.reason, LONGEST) if whole else cut(group.reason)
         if whole and (region := group.region) is not None:
             reason += f"\n{region.failed} of them lie where {region.text}, of {region.inside} evaluations there"
-        table.add_row(f"{number}{len(group.numbers):>5} ×", Text(reason))
+        table.add_row(f"{number}{len(group.numbers):>5} ×", Text(printable(reason)))
     return table
 
 
