@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from runners.processes_of import children_of, wait_until_dead
@@ -28,6 +29,31 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 PATIENCE = 300.0
 Start = Callable[..., subprocess.Popen[str]]  # a function, a budget, options
 COPY = "import os; os.environ['COPY'] = str(os.getpid()); from aegisbo.cli import main; main()"
+# A copy that suspends itself in the middle of a write, or in its turn, when it finds a file of that name.
+SUSPENDED = """
+import os, signal
+from pathlib import Path
+from aegisbo.study import shared, store
+
+def suspending(name, method):
+    def suspended(*args, **kwargs):
+        if Path(name).exists():
+            Path(name).unlink()
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return method(*args, **kwargs)
+    return suspended
+
+store.Store.beat = suspending("in a write", store.Store.beat)
+shared.Shared._take = suspending("in its turn", shared.Shared._take)
+"""
+# The others are less patient than usual.
+HASTY = """
+from functools import partialmethod
+from aegisbo.study import lock, store
+
+store.NOTICE, store.PATIENCE = 1.0, 3.0
+lock.DriverLock.turn = partialmethod(lock.DriverLock.turn, 3.0)
+"""
 SPACE = '[u]\ntype = "real"\nlow = -5.0\nhigh = 10.0\n'
 MODULE = """
 import os, time
@@ -62,9 +88,10 @@ def started(folder: Path) -> Iterator[Start]:
     """Starts copies, and leaves none behind."""
     copies = []
 
-    def start(function: str, budget: int, *options: str) -> subprocess.Popen[str]:
+    def start(function: str, budget: int, *options: str, before: str = "", errors: Any = None) -> subprocess.Popen[str]:
         command = ["work", "run.db", f"mine:{function}", "--space", "space.toml", "--budget", str(budget), *options]
-        copies.append(subprocess.Popen([sys.executable, "-c", COPY, *command], stdout=subprocess.PIPE, text=True))
+        words = [sys.executable, "-c", before + COPY, *command]
+        copies.append(subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, text=True))
         return copies[-1]
 
     yield start
@@ -151,6 +178,52 @@ def test_a_suspended_copy_comes_back_late_and_doubles_nothing(folder: Path, star
     assert ended(copy) == (0, "The budget is spent.")
     assert [event.kind for event in events("asked", "taken", "told", "late")] == ["asked", "taken", "told", "late"]
     assert load("run.db").nfev == 1
+
+
+def suspended(copy: subprocess.Popen[str]) -> bool:
+    return Path(f"/proc/{copy.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
+@pytest.mark.parametrize("sign", [signal.SIGCONT, signal.SIGKILL])
+def test_others_wait_for_a_copy_suspended_in_a_write_and_go_on_when_it_does_or_dies(
+    folder: Path, started: Start, sign: signal.Signals
+) -> None:
+    lease = ("--lease", "2")  # much shorter than the wait: those who cannot beat must not count as dead
+    with (folder / "errors").open("w") as errors:
+        copy = started("quick", 40, *lease, before=SUSPENDED)
+        others = [started("quick", 40, *lease, before=HASTY, errors=errors) for _ in range(2)]
+        wait_for(lambda: len({event.body.get("copy") for event in events("told")}) == 3)
+        Path("in a write").touch()
+        wait_for(lambda: suspended(copy))
+        told = f"process {copy.pid} on this machine has held it for "
+        wait_for(lambda: (folder / "errors").read_text().count(told) == 2)
+        time.sleep(6.0)  # longer than any patience there was
+        assert [other.poll() for other in others] == [None, None]
+        copy.send_signal(sign)
+        assert [ended(other) for other in others] == [(0, "The budget is spent.")] * 2
+    assert ended(copy) == ((0, "The budget is spent.") if sign == signal.SIGCONT else (-signal.SIGKILL, ""))
+    assert load("run.db").nfev == 40
+    lost = [event.body["reason"] for event in events("lost")]
+    assert all(f"process {copy.pid} on " in reason for reason in lost)
+    assert len(lost) <= (sign == signal.SIGKILL)
+    assert events("late") == []
+    assert replay("run.db").differences == ()
+
+
+def test_others_wait_once_for_a_copy_suspended_in_its_turn(folder: Path, started: Start) -> None:
+    with (folder / "errors").open("w") as errors:
+        copy = started("quick", 30, "--lease", "2", before=SUSPENDED)
+        other = started("quick", 30, "--lease", "2", before=HASTY, errors=errors)
+        wait_for(lambda: len({event.body.get("copy") for event in events("told")}) == 2)
+        Path("in its turn").touch()
+        wait_for(lambda: suspended(copy))
+        assert ended(other) == (0, "The budget is spent.")
+    told = f"process {copy.pid} on this machine has been choosing for 3 seconds"
+    assert (folder / "errors").read_text().count(told) == 1
+    assert load("run.db").nfev == 30
+    copy.send_signal(signal.SIGCONT)
+    assert ended(copy) == (0, "The budget is spent.")
+    assert replay("run.db").differences == ()
 
 
 def test_a_trial_that_kills_its_copy_fails_in_the_end(folder: Path, started: Start) -> None:

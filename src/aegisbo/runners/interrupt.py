@@ -108,15 +108,17 @@ class CtrlC(_Handler):
 
 
 class EndAtOnce(_Handler):
-    """A context in which Ctrl-C and SIGTERM end the run now."""
+    """A context in which Ctrl-C and SIGTERM end the run now; `hurry` lets whatever the run waits for know it."""
 
     signals = (signal.SIGINT, signal.SIGTERM)
 
-    def __init__(self) -> None:
+    def __init__(self, hurry: Callable[[], None] = lambda: None) -> None:
         super().__init__()
+        self._hurry = hurry
         self._raised = False
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if not self._raised:
             self._raised = True  # once: further ones must not hurt what ends the run
+            self._hurry()
             _end_the_run(Interrupted(f"{STOPPED} {signal.Signals(number).name}."))

@@ -127,7 +127,7 @@ def work(
         scope = replace(scope, budget=shared.budget).changed(shared.changed, study)
         watch = Watch(optimizer, (), scope.target, scope.give_up_after, tell, study)
         heed = Steering(shared.requests, optimizer, pool, watch, scope)
-        stack.enter_context(EndAtOnce())
+        stack.enter_context(EndAtOnce(shared.hurry))
         record = run(copy, pool, sys.maxsize, rules=scope.rules, journal=copy, watch=watch, heed=heed)
         shared.leave(record.message, [asdict(idle) for idle in record.idle])
     whole = optimizer_after(read_events(shared.file))  # others may have gone on since

@@ -12,7 +12,7 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import SystemRandom
@@ -22,13 +22,15 @@ from typing import Any
 
 from aegisbo.errors import StudyError, require_posix
 
-# The system's `struct flock`, and where in it the kind of a lock stands; zeros elsewhere mean the whole file.
-FLOCK, KIND = ("qqihh", 3) if sys.platform == "darwin" else ("hhqqi4x", 0)
+# The system's `struct flock`, and where in it the kind of a lock stands, its first byte, its length and its holder;
+# zeros mean the whole file.
+FLOCK, KIND, FIRST, LENGTH, PID = ("qqihh", 3, 0, 1, 2) if sys.platform == "darwin" else ("hhqqi4x", 0, 2, 3, 4)
 
 MEMBER, TURN = 0, 1  # which byte is locked for what
 HESITATION = 2.0  # seconds after which a copy takes no for an answer: the last one that leaves has the file to itself
 PATIENCE = 60.0  # seconds to wait for a turn
 PAUSE = 0.01, 0.25  # seconds between two attempts, the first and the longest
+SQLITE = 2**30  # from which byte on SQLite locks its files
 
 _held: set[Path] = set()  # record locks do not exclude their own process
 _one_at_a_time = Lock()  # threads that look at it
@@ -37,11 +39,13 @@ _one_at_a_time = Lock()  # threads that look at it
 class DriverLock:
     """Held while a driver writes to the study at `path`, or a copy that shares it; the file beside it says by whom."""
 
-    def __init__(self, path: Path, *, shared: bool = False) -> None:
+    def __init__(self, path: Path, *, shared: bool = False, say: Callable[[str], None] = lambda text: None) -> None:
         self._study = path.resolve()
         self._shared = shared
+        self._say = say  # is told, in a sentence, what the user should know
         self._path = _beside(self._study)
         self._descriptor = -1
+        self._stuck: int | None = None  # the process that kept its turn longer than our patience, and has it still
 
     def __enter__(self) -> DriverLock:
         require_posix("Study files", "an Optimizer with a loop of your own")
@@ -74,17 +78,32 @@ class DriverLock:
     @property
     def alone(self) -> bool:
         """Whether nobody else holds the lock; of two copies that begin at the same moment, neither may be."""
-        return not _is_locked(self._descriptor)
+        return _holder_of(self._descriptor) is None
 
     @contextmanager
     def turn(self, patience: float = PATIENCE) -> Iterator[None]:
-        """A copy's turn, or the end of its patience: whoever is suspended in its turn must not stop all others."""
-        mine = self._wait(TURN, patience)
+        """A copy's turn, or the end of its patience: whoever is suspended in its turn must not stop all others.
+
+        It costs the others their patience once, until its turn is over.
+        """
+        mine = self._wait(TURN, 0.0 if self._still_stuck() else patience)
+        if not mine and not self._still_stuck() and (holder := _holder_of(self._descriptor, TURN)) is not None:
+            self._stuck = holder
+            self._say(
+                f"{self._study}: {_process(holder)} has been choosing for {patience:g} seconds, or is suspended. "
+                "This copy chooses without waiting for it, until it has chosen."
+            )
         try:
             yield
         finally:
             if mine:
                 self._give_back(TURN)
+
+    def _still_stuck(self) -> bool:
+        """Whether the process for which we have waited in vain still has its turn."""
+        if self._stuck is not None and self._stuck != _holder_of(self._descriptor, TURN):
+            self._stuck = None
+        return self._stuck is not None
 
     def _acquire(self) -> None:
         try:
@@ -158,19 +177,43 @@ def _is_driven_elsewhere(study: Path) -> bool:
     except OSError:  # the file of another user: there is a driver, or was
         return True
     try:
-        return _is_locked(descriptor)
+        return _holder_of(descriptor) is not None
     finally:
         os.close(descriptor)
 
 
-def _is_locked(descriptor: int) -> bool:
-    """Ask the system what stands in the way of a lock; to try would be to refuse a driver that begins just now."""
+def _holder_of(descriptor: int, byte: int | None = None) -> int | None:
+    """Which process has locked a byte of a file, or any; None if nobody has, 0 if the system does not say who.
+
+    To try would be to refuse a driver that begins just now.
+    """
     import fcntl
 
     question = [0] * 5
     question[KIND] = fcntl.F_WRLCK
-    answer = fcntl.fcntl(descriptor, fcntl.F_GETLK, struct.pack(FLOCK, *question))
-    return bool(struct.unpack(FLOCK, answer)[KIND] != fcntl.F_UNLCK)
+    if byte is not None:
+        question[FIRST], question[LENGTH] = byte, 1
+    answer = struct.unpack(FLOCK, fcntl.fcntl(descriptor, fcntl.F_GETLK, struct.pack(FLOCK, *question)))
+    return None if answer[KIND] == fcntl.F_UNLCK else max(answer[PID], 0)
+
+
+def writer_of(study: Path) -> tuple[str, int]:
+    """Who writes to a study at this moment, in words and as a process of this machine; 0 if nobody knows.
+
+    Read from the system's own list, which only Linux has: whoever opens and closes the file loses all locks on it.
+    """
+    with suppress(OSError, ValueError, IndexError):
+        file = str(study.stat().st_ino)
+        for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
+            _, kind, _, access, pid, place, first, *_ = line.replace("-> ", "").split()
+            writes = (kind, access) == ("POSIX", "WRITE") and int(first) >= SQLITE and " -> " not in line
+            if writes and place.split(":")[2] == file and int(pid) > 0:
+                return _process(int(pid)), int(pid)
+    return _process(0), 0
+
+
+def _process(pid: int) -> str:
+    return f"process {pid} on this machine" if pid else "another process"
 
 
 def _beside(study: Path) -> Path:

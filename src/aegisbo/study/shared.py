@@ -112,7 +112,7 @@ class Shared:
             missing = "what to minimize, and its space" if settings is None else "a budget"
             raise InvalidInput(f"There is no study {path} yet: give {missing}, and the first copy makes it.")
         with ExitStack() as resources:
-            lock = resources.enter_context(DriverLock(path, shared=True))
+            lock = resources.enter_context(DriverLock(path, shared=True, say=say))
             with lock.turn():  # two must not make the file
                 store = Store(path, say, shared=True)
             resources.callback(store.close)
@@ -228,6 +228,10 @@ class Shared:
             self._gone = True
             part(self._store, ledger, self.id, message, f"Given back: {message}", idle, given_back=True)
 
+    def hurry(self) -> None:
+        """Wait for nobody much longer, because this copy has been told to end; a signal handler may call it."""
+        self._store.hurry()
+
     def _live(self) -> None:
         """Beat from now on, in a thread of its own: a choice may take longer than a lease."""
         stopped = Signal()
@@ -305,7 +309,7 @@ class Shared:
         """The copies without a sign of life for as long as they said; nobody's clock is compared with another's."""
         with self._lock:
             self._read()
-            beats, now = self._store.beats(), self._clock()
+            beats, now = self._store.beats(), self._clock() - self._store.waited  # when others could not write either
             others = {each: joined.body["lease"] for each, joined in self._ledger.copies.items() if each != self.id}
             for each in others:
                 if each in beats and self._heard.get(each, (None,))[0] != beats[each]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 from aegisbo.errors import StudyError
 from aegisbo.study.events import Event, rows
@@ -32,9 +32,14 @@ from aegisbo.study.file import (
     require_own_log,
     require_study,
 )
+from aegisbo.study.lock import writer_of
 
 WITH_LOG = 18  # the byte of an SQLite file that is 2 if it has a write-ahead log
 FAREWELL = 5.0  # seconds for readers to leave, so that no log is left behind
+LONG = 24 * 3600.0  # seconds for which a copy waits for one that holds the file, because it was suspended as it wrote
+HASTE = 10.0  # seconds for that if it has been told to end
+NOTICE = 30.0  # seconds after which it says for whom it waits
+ATTEMPT = 0.5  # seconds of waiting in SQLite, in which Python does not notice a signal
 TOUCH = "SELECT count(*) FROM events WHERE id < 0"  # opens the log
 
 INSERT = "INSERT INTO events (kind, number, at, body) VALUES (?, ?, ?, ?)"
@@ -42,6 +47,9 @@ INSERT_SUMMED = """
 INSERT INTO events (id, kind, number, at, body, sum)
 SELECT next, ?1, ?2, ?3, ?4, checksum(next, ?1, ?2, ?3, ?4) FROM (SELECT coalesce(max(id), 0) + 1 AS next FROM events)
 """
+
+
+T = TypeVar("T")
 
 
 class Store:
@@ -57,6 +65,9 @@ class Store:
         self._lock = threading.RLock()
         self._shared = shared
         self._beside = beside
+        self._say = say
+        self.patience = PATIENCE  # seconds for which another process may hold the file, where copies share it
+        self.waited = 0.0  # seconds for which one did, in all
         self._version: int | None = None  # SQLite's count of what others have written
         self._log: tuple[int, int] | None = None  # the write-ahead log, if we keep one
         with explained(path):
@@ -73,6 +84,7 @@ class Store:
                 require_no_log(path)
                 create(self.file)
             self._connect(say)
+        self.patience = LONG  # from now on, because this copy has something to lose
 
     def append(self, kind: str, number: int | None, body: Mapping[str, Any]) -> int:
         """Write one event to disk, for good, and return its id."""
@@ -89,7 +101,7 @@ class Store:
     def events(self, after: int = 0) -> list[Event]:
         """Everything that has been appended since an event."""
         with self._lock, explained(self.path):
-            return rows(self._connection, self.path, after)
+            return self._patiently(lambda: rows(self._connection, self.path, after))
 
     def changed(self) -> bool:
         """Whether another process or connection has written since the last call; at first, one may have."""
@@ -105,10 +117,10 @@ class Store:
         with self._lock, explained(self.path):
             if self._connection.in_transaction:  # a signal came when the last one was being undone
                 self._connection.execute("ROLLBACK")
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._patiently(lambda: self._connection.execute("BEGIN IMMEDIATE"))
             try:
                 yield
-                self._connection.execute("COMMIT")
+                self._patiently(lambda: self._connection.execute("COMMIT"))
             except BaseException:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
@@ -117,7 +129,7 @@ class Store:
     def beats(self) -> dict[int, float]:
         """When each copy last said that it is there, by its own clock."""
         with self._lock, explained(self.path):
-            return dict(self._connection.execute("SELECT id, beat FROM copies").fetchall())
+            return dict(self._patiently(lambda: self._connection.execute("SELECT id, beat FROM copies").fetchall()))
 
     def beat(self, copy: int) -> None:
         """Say that a copy is there."""
@@ -145,6 +157,34 @@ class Store:
             if self._connection.execute("PRAGMA user_version").fetchone()[0] < schema:
                 self._connection.execute(f"PRAGMA user_version = {schema}")
 
+    def hurry(self) -> None:
+        """Wait for nobody much longer, because this process has been told to end; a signal handler may call it."""
+        self.patience = HASTE
+
+    def _patiently(self, call: Callable[[], T]) -> T:
+        """Do what another process may hold up: copies wait for one that was suspended while it wrote, and say so."""
+        waited, said = 0.0, False
+        while True:
+            began = monotonic()
+            try:
+                return call()
+            except sqlite3.OperationalError as error:
+                if not self._shared or "locked" not in str(error):
+                    raise
+                time.sleep(0.05)  # where SQLite does not wait itself
+                waited += monotonic() - began
+                self.waited += monotonic() - began
+                if waited > self.patience:
+                    raise StudyError(f"{self._stuck(waited)} What this copy has not written yet is lost.") from error
+                if waited > NOTICE and not said:
+                    said = True
+                    self._say(f"{self._stuck(waited)} This copy waits for it, {LONG / 3600:g} hours at most.")
+
+    def _stuck(self, seconds: float) -> str:
+        who, pid = writer_of(self.file)
+        remedy = f"let it go on (kill -CONT {pid}) or kill it" if pid else "let it go on or kill it"
+        return f"{self.path}: {who} has held it for {seconds:.0f} seconds and may be suspended: {remedy}."
+
     def _insert(self, row: tuple[Any, ...]) -> int:
         cursor = self._connection.execute(INSERT_SUMMED if self._summed else INSERT, row)
         return int(cursor.lastrowid or 0)
@@ -169,13 +209,15 @@ class Store:
         return True
 
     def _connect(self, say: Callable[[str], None]) -> None:
-        connection = sqlite3.connect(self.file, PATIENCE, isolation_level=None, check_same_thread=False)
+        timeout = ATTEMPT if self._shared else PATIENCE
+        connection = sqlite3.connect(self.file, timeout, isolation_level=None, check_same_thread=False)
         self._connection = guarded(connection)
         self._connection.create_function("checksum", 5, checksum, deterministic=True)
         self._version = None
         try:
             self._prepare(say)
-            self._summed = self._connection.execute("PRAGMA user_version").fetchone()[0] >= SUMMED
+            (schema,) = self._patiently(lambda: self._connection.execute("PRAGMA user_version").fetchone())
+            self._summed = schema >= SUMMED
         except BaseException:
             self._connection.close()
             raise
@@ -197,7 +239,7 @@ class Store:
             return
         if self._shared:  # maybe by several machines, which a write-ahead log does not allow
             self._journal("DELETE")
-            self._connection.execute(COPIES.replace("TABLE", "TABLE IF NOT EXISTS"))
+            self._patiently(lambda: self._connection.execute(COPIES.replace("TABLE", "TABLE IF NOT EXISTS")))
             return
         if self._journal("WAL") == "wal":
             self._connection.execute(TOUCH)
