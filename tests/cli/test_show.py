@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import re
 import time
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from aegisbo import minimize
 from aegisbo.cli import app
 from aegisbo.cli.tables import duration, local_time
 from aegisbo.cli.trial_table import cut
 from aegisbo.errors import InvalidInput, TrialError, UnknownName
 from aegisbo.optimizer import Settings
 from aegisbo.outcome import Outcome
+from aegisbo.report.payload import facts_of
+from aegisbo.report.record import Record
 from aegisbo.space import Choice, Int, Real, Space
 from aegisbo.study import Study, forget, load, retry
+from aegisbo.study.drivers import idle_shares
 
 FEW = Space(
     {"lr": Real(1e-6, 0.1, log=True), "units": Int(16, 512), "act": Choice(["relu", "a rather long name of it"])}
@@ -73,14 +79,41 @@ def test_the_summary(study: str) -> None:
     assert re.fullmatch(r"began \d{4}-\d\d-\d\d \d\d:\d\d:\d\d, ran for .* s", began)
     assert counts == "9 trials: 3 done, 2 failed, 1 invalid, 1 timed_out, 2 pending; observed elsewhere: 1"
     assert best.startswith("best 2 in trial 1: lr = ")
-    assert workers == "workers: 75.0% evaluating, 12.5% waiting for a suggestion, 12.5% waiting for the pool, " \
-                      "0.0% with nothing left to do"  # fmt: skip
+    assert workers.startswith("workers: ")
     assert without == "without a value:"
     assert [line.rstrip() for line in reasons] == [
         "    2 × ValueError: [red] diverged",
         "    1 × The function returned nan.",
         "    1 × Stopped: it took too long.",
     ]
+
+
+def test_the_workers_time_is_that_of_the_whole_study_as_in_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    path = tmp_path / "run.db"
+    settings: dict[str, Any] = {"strategy": "random", "seed": 4}
+    with ExitStack() as killed:  # a driver that cannot say how its workers spent their time
+        study = killed.enter_context(Study.open(path, Settings.checked({"x": (0.0, 1.0)}, **settings)))
+        study.asked(study.optimizer.ask(), study.optimizer.memory, study.seen, 0.25)
+        began = time.time()
+        time.sleep(0.2)
+        study.ended(0, Outcome("done", 1.0, seconds=time.time() - began, began=began, worker=0), 0.2)
+    minimize(lambda x: x, {"x": (0.0, 1.0)}, budget=4, workers=2, executor="threads", study=path, **settings)
+    record = Record.of_study(path)
+    shares = facts_of(record, None)["timeline"]["shares"]
+    told = {words: float(share) / 100 for share, words in re.findall(r"([\d.]+)% ([a-z ]+)", shown(str(path)))}
+    assert told == pytest.approx(
+        {
+            "evaluating": shares["busy"],
+            "waiting for a suggestion": shares["suggestion"],
+            "waiting for the pool": shares["pool"],
+            "with nothing left to do": shares["nothing"],
+        },
+        abs=0.001,
+    )
+    assert told["evaluating"] > 1.0 - sum((idle_shares(record.events) or {}).values())  # as the second driver told
 
 
 def test_a_column_for_each_parameter(study: str) -> None:

@@ -10,13 +10,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 from report.made_studies import HOSTILE, Script, make_study
 
-from aegisbo import Optimizer
+from aegisbo import Optimizer, minimize
 from aegisbo.report.html import report
 from aegisbo.report.record import Record
 from aegisbo.report.server import server_of
@@ -285,6 +286,75 @@ def test_a_phone_shows_everything_without_scrolling_sideways(browser: Any, addre
         assert page.inner_text("#trial h2") == "Trial 3"
 
 
+SEVEN = ("learning_rate", "units", "activation", "dropout", "weight_decay", "batch_size", "momentum")
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+
+
+@pytest.fixture(scope="module")
+def smooth(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study of seven parameters without failures."""
+    path = tmp_path_factory.mktemp("browser") / "a_study_with_a_long_name.db"
+    space = dict.fromkeys(SEVEN, (0.0, 1.0))
+    options = {"executor": "threads", "workers": 2, "strategy": "random", "seed": 0, "progress": False}
+    minimize(lambda **params: sum(params.values()) / 7, space, budget=12, study=path, **options)
+    return path
+
+
+@pytest.fixture(scope="module")
+def smooth_page(smooth: Path) -> str:
+    file = smooth.with_suffix(".html")
+    file.write_text(report(Record.of_study(smooth)), "utf-8")
+    return file.as_uri()
+
+
+def boxes(page: Any, selector: str) -> list[dict[str, float]]:
+    return page.eval_on_selector_all(selector, "all => all.map(each => each.getBoundingClientRect().toJSON())")
+
+
+def test_titles_on_a_phone_do_not_collide(browser: Any, smooth_page: str) -> None:
+    with opened(browser, smooth_page, **PHONE) as page:
+        titles = boxes(page, "#parallel text.title")
+        assert page.locator("#parallel text.title").all_text_contents() == [*SEVEN, "value"]
+        for one, other in combinations(titles, 2):
+            beside = one["right"] <= other["left"] or other["right"] <= one["left"]
+            assert beside or one["bottom"] <= other["top"] + 3 or other["bottom"] <= one["top"] + 3
+
+
+def test_the_card_of_a_trial_has_two_columns_on_a_phone(browser: Any, smooth_page: str) -> None:
+    for options, columns in ((PHONE, 2), ({}, 1)):
+        with opened(browser, smooth_page, **options) as page:
+            page.click('#table tr[data-trial="3"]')
+            assert len({box["left"] for box in boxes(page, "#trial dt")}) == columns
+
+
+def test_what_a_link_leads_to_is_there_and_not_covered(browser: Any, smooth_page: str, address: str) -> None:
+    for page_address, failures in ((smooth_page, 0), (address, 1)):
+        with opened(browser, page_address, viewport={"width": 1200, "height": 500}) as page:
+            links = page.locator("nav a:visible")
+            assert page.locator("nav a[href='#failures']:visible").count() == failures
+            for link in links.all()[1:-1]:  # the page ends below the last one
+                link.click()
+                heading = page.locator(f"{link.get_attribute('href')} h2")
+                covered = page.locator("#bar").bounding_box()
+                assert heading.bounding_box()["y"] >= covered["y"] + covered["height"]
+
+
+def test_a_filter_by_a_column_that_is_not_there_says_so(browser: Any, smooth_page: str) -> None:
+    with opened(browser, smooth_page) as page:
+        for text, said in (("unitss<0.5", "no column unitss"), ("units<0", "0 of 12 trials"), ("units>=0", "")):
+            page.fill("#filter", text)
+            assert page.inner_text("#kept") == said
+            assert marks(page, "moves", ".m.dim") == (12 if said.startswith("0") else 0)
+
+
+def test_workers_count_from_0(browser: Any, smooth: Path, smooth_page: str) -> None:
+    workers = sorted({trial.worker for trial in Record.of_study(smooth).trials})
+    with opened(browser, smooth_page) as page:
+        assert sorted({int(cell) for cell in column(page, "worker")}) == workers
+        assert [row[0] for row in table_of(page, "timeline-chart")] == ["0", "1"]
+        assert page.locator("#timeline-chart text:has-text('worker')").all_text_contents() == ["worker 0", "worker 1"]
+
+
 def test_what_looks_like_html_shows_as_text(browser: Any, address: str) -> None:
     with opened(browser, address) as page:
         assert page.evaluate("window.hacked") is None
@@ -396,6 +466,15 @@ def test_several_studies_are_compared_and_any_decision_is_shown(browser: Any, tm
         page.select_option("#decision select", chosen[0])
         page.wait_for_selector("#front svg path.member")
         assert f"Trial {chosen[0]}" in page.inner_text("#decision")
+
+
+def test_a_phone_shows_the_best_value_of_each_study(browser: Any, smooth: Path, tmp_path: Path) -> None:
+    other = make_study(tmp_path / "another_one_of_them.db", 14)
+    with serving(smooth, other) as address, opened(browser, address, **PHONE) as page:
+        heads = page.locator("#compare th").all_text_contents()
+        cells = boxes(page, f"#compare td:nth-child({heads.index('best') + 1})")
+        assert len(cells) == 2
+        assert all(box["right"] <= 390 for box in cells)
 
 
 def test_a_page_whose_server_is_gone_says_so(browser: Any, tmp_path: Path) -> None:

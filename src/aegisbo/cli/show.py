@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from aegisbo.cli.trial_table import Row
     from aegisbo.optimizer import Optimizer
     from aegisbo.report.failures import FailureGroup
-    from aegisbo.study.events import Event
+    from aegisbo.report.record import Record
 
 LAST = 20  # trials that are listed unless the user wants others
 KINDS = 5  # of failures that are listed unless the user wants to see all
@@ -30,6 +29,7 @@ WAITING = {
     "suggestion": "waiting for a suggestion",
     "pool": "waiting for the pool",
     "nothing": "with nothing left to do",
+    "idle": "idle",
 }
 
 
@@ -69,7 +69,7 @@ def show(
         show_trial(trial, (*optimizer.observed, *optimizer.trials), rows, events)
         return
     console = Terminal()
-    for line in _summary(study, events, optimizer):
+    for line in _summary(record):
         console.print(line, style="bold" if line.startswith("best ") else None)
     groups = failure_groups(record)
     if groups:
@@ -86,15 +86,15 @@ def show(
         console.print("", table, sep="\n")
 
 
-def _summary(study: Path, events: Sequence[Event], optimizer: Optimizer) -> Iterator[str]:
+def _summary(record: Record) -> Iterator[str]:
     """How it stands, in a few lines."""
     from aegisbo.optimizer.trial import in_short
-    from aegisbo.study.drivers import ending, idle_shares, sittings
+    from aegisbo.report.timeline import timeline
     from aegisbo.study.ledger import ledger_of
 
-    result = optimizer.result(ending(study, events))
+    optimizer, result = record.optimizer, record.result
     yield result.ending
-    if spans := sittings(events):
+    if spans := record.sittings:
         worked = duration(sum(last - first for first, last in spans))
         times = f" in {len(spans)} sittings" if len(spans) > 1 else ""
         yield f"began {local_time(spans[0][0])}, ran for {worked}{times}"
@@ -104,14 +104,14 @@ def _summary(study: Path, events: Sequence[Event], optimizer: Optimizer) -> Iter
     yield f"{len(result.trials)} trials: {counts or 'none yet'}{observed}"
     if optimizer.waiting:
         yield f"added and not yet tried: {'; '.join(map(in_short, optimizer.waiting))}"
-    if changed := ledger_of(events).terms.changed:
+    if changed := ledger_of(record.events).terms.changed:
         yield f"set since it was called: {', '.join(f'{name}={value}' for name, value in changed.items())}"
     if result.best is not None:
         where = f"in trial {result.best.number}" if result.best.number >= 0 else "observed elsewhere"
         yield f"best {result.fun:.8g} {where}: {in_short(result.best.params)}"
     yield from (f"limit {standing}" for standing in result.limits)
-    if (idle := idle_shares(events)) is not None:
-        shares = {"evaluating": 1.0 - sum(idle.values()), **{WAITING.get(k, k): share for k, share in idle.items()}}
+    if (spent := timeline(record)).workers:
+        shares = {"evaluating": spent.utilization, **{WAITING[k]: share for k, share in spent.shares().items()}}
         yield "workers: " + ", ".join(f"{share:.1%} {what}" for what, share in shares.items())
 
 

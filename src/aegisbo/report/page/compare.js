@@ -11,8 +11,8 @@ function compareSection() {
   }));
   const table = h("div", { class: "card" });
   view.on("data", () => {
-    const rows = view.studies.map((study, k) => [h("button", { class: "link", onclick: () => activate(k) }, study.name), study.ending, study.best?.value, study.convergence.number.length, study.timeline.workers.length, percent(study.timeline.shares.busy), duration(study.now), study.about.facts.strategy]);
-    table.replaceChildren(h("div", { class: "scroll" }, plainTable(["study", "state", "best", "evaluations", "workers", "utilization", "time", "strategy"], rows)));
+    const rows = view.studies.map((study, k) => [h("button", { class: "link", onclick: () => activate(k) }, study.name), study.best?.value, study.convergence.number.length, study.timeline.workers.length, percent(study.timeline.shares.busy), duration(study.now), study.about.facts.strategy, study.ending]);
+    table.replaceChildren(h("div", { class: "scroll" }, plainTable(["study", "best", "evaluations", "workers", "utilization", "time", "strategy", "state"], rows)));
   });
   return section("compare", "All studies", null, [table, ...charts.map((chart) => chart.element)]);
 }
@@ -33,7 +33,7 @@ function drawComparison(chart, key, label) {
     const d = `M${path.map(([a, b]) => `${round(a)} ${round(b)}`).join("L")}`;
     chart.svg.append(s("path", { class: `mean line${k % DASHES.length}`, d, "stroke-dasharray": DASHES[k % DASHES.length] }));
     const [ex, ey] = path.at(-1);
-    chart.svg.append(s("text", { x: ex + 5, y: ey + 4 + 12 * (k - (lines.length - 1) / 2), class: k === view.active ? "strong" : "" }, short(view.studies[k].name, 12)));
+    chart.svg.append(s("text", { x: ex + 5, y: ey + 4 + 12 * (k - (lines.length - 1) / 2), class: k === view.active ? "strong" : "" }, short(view.studies[k].name, 10)));
   });
 }
 

@@ -15,7 +15,7 @@ function fillFailures() {
   const key = JSON.stringify([view.active, groups]);
   if (key === failureKey) return; // what the reader has opened stays open
   failureKey = key;
-  document.getElementById("failures").hidden = !groups.length;
+  for (const each of document.querySelectorAll("#failures, nav a[href='#failures']")) each.hidden = !groups.length;
   failureBox.replaceChildren(...groups.map((group) => {
     const shown = group.numbers.slice(0, 40);
     const k = study.place.get(group.numbers[0]);

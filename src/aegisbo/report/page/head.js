@@ -39,17 +39,21 @@ function barSection() {
   } }, each));
   const input = h("input", { type: "search", id: "filter", placeholder: "Filter: lr<0.01 move=exploit", "aria-label": "Filter trials", oninput: () => view.setFilter(input.value) });
   const theme = h("select", { "aria-label": "Theme", onchange: () => { document.documentElement.dataset.theme = theme.value; redraw(); } }, Object.entries(THEMES).map(([value, text]) => h("option", { value }, text)));
-  const left = h("span", { class: "muted", id: "kept" });
+  const left = h("span", { class: "muted", id: "kept", role: "status" });
   const clear = h("button", { hidden: true, onclick: () => { input.value = ""; view.setFilter(""); } }, "Show all");
   view.on("filter", () => {
     if (input.value !== view.text && document.activeElement !== input) input.value = view.text;
     const t = view.study.trials, kept = range(t.number.length).filter((k) => view.kept(view.study, k)).length;
-    left.textContent = kept < t.number.length ? `${kept} of ${t.number.length} trials` : "";
+    left.textContent = view.unknown ? `no column ${view.unknown}` : kept < t.number.length ? `${kept} of ${t.number.length} trials` : "";
     clear.hidden = !view.text && !view.marked;
     fillLegend();
     redraw();
   });
-  document.getElementById("bar").append(
+  // What a link leads to must not end up below the bar, whose height depends on the legend; on a phone it scrolls away.
+  const bar = document.getElementById("bar");
+  const covered = () => (getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0);
+  new ResizeObserver(() => { document.documentElement.style.scrollPaddingTop = `${covered() + 8}px`; }).observe(bar);
+  bar.append(
     h("div", {}, nav, h("span", { class: "group grow" }, input, left, clear), theme),
     h("div", {}, h("span", { class: "group", role: "group", "aria-label": "Color by" }, h("span", { class: "muted" }, "color by"), choices), h("div", { id: "legend" })));
 }

@@ -215,18 +215,24 @@ function isolines({ mean, x_values, y_values }, x, y) {
 }
 
 function drawParallel(chart) {
-  const study = view.study, t = study.trials, { left, right, top, bottom } = chart.inner;
+  const study = view.study, t = study.trials;
   if (!t.number.length) return false;
   const values = t.value.filter((v) => v != null);
-  const room = (right - left) / study.parameters.length;
+  // Names that are too long for the room between two axes stand on several lines in turn.
+  const room = (chart.inner.right - chart.inner.left) / study.parameters.length, LETTER = 7.5, LINE = 15;
+  const longest = Math.max(...study.parameters.map(({ name }) => Math.min(name.length, 16)), 5);
+  const lines = Math.min(Math.ceil(((longest + 1) * LETTER) / room), 4);
+  chart.margin.top = 26 + LINE * (lines - 1);
+  const { left, right, top, bottom } = chart.inner;
   const axes = study.parameters.map((parameter, p) => ({ name: parameter.name, at: left + p * room, scale: scaleOf(parameter, [bottom, top]), column: t.params[p] }));
   const shown = shownRange(values.length ? values : [0, 1], study.maximize);
   const scale = linear(shown, [bottom, top]);
   axes.push({ name: "value", at: right, scale, column: t.value });
-  for (const axis of axes) {
-    chart.svg.append(s("path", { class: "axis", d: `M${round(axis.at)} ${top}V${bottom}` }));
-    chart.svg.append(s("text", { x: axis.at, y: top - 10, "text-anchor": "middle", class: "strong" }, short(axis.name, Math.max(4, Math.floor(room / 8)))));
-    const ticks = axis.scale.ticks(4);
+  const up = (place) => LINE * (place % lines);
+  for (const [place, axis] of axes.entries()) chart.svg.append(s("path", { class: "axis", d: `M${round(axis.at)} ${top - up(place)}V${bottom}` }));
+  for (const [place, axis] of axes.entries()) {
+    chart.svg.append(s("text", { x: axis.at, y: top - 10 - up(place), "text-anchor": "middle", class: "strong over title" }, short(axis.name, Math.max(4, Math.floor((lines * room) / LETTER) - 1))));
+    const ticks = axis.scale.ticks(room < 60 ? 2 : 4);
     for (const [at, text] of ticks) chart.svg.append(s("text", { x: axis.at - 5, y: round(at) + 4, "text-anchor": "end", class: "over" }, short(text, Math.max(5, Math.floor(room / 9)))));
   }
   const sorted = t.value.filter((v, k) => v != null && t.broken[k] == null).sort((a, b) => (study.maximize ? b - a : a - b));

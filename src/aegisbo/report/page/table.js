@@ -23,7 +23,7 @@ function columns() {
   return [["trial", "number", t.number], ["state", "state", t.state], ["value", "value", t.value],
     ...view.study.measured.map((name, m) => [name, `measured ${m}`, t.measured[m]]), ["move", "move", t.move],
     ...view.study.parameters.map((parameter, p) => [parameter.name, `param ${p}`, t.params[p]]),
-    ["seconds", "seconds", t.seconds], ["worker", "worker", t.worker.map((w) => (w == null ? null : w + 1))], ["reason", "reason", t.reason.map((r) => (r == null ? null : view.study.texts[r]))]];
+    ["seconds", "seconds", t.seconds], ["worker", "worker", t.worker], ["reason", "reason", t.reason.map((r) => (r == null ? null : view.study.texts[r]))]];
 }
 
 function sortedRows() {
@@ -78,9 +78,10 @@ function fillTrial() {
     ...study.measured.map((name, m) => [name, t.measured[m][k]]), ["breaks", t.broken[k]], ["reason", text(t.reason[k])], ["move", t.move[k]], ["instead of a known point", instead(t.guard[k])],
     ["predicted", t.mean[k] == null ? null : `${number(t.mean[k])} ± ${number(t.std[k], 3)}`],
     ["results known", t.known[k]], ["results behind", t.behind[k]], ["under evaluation", t.pending[k]], ["chosen in", t.choosing[k] == null ? null : duration(t.choosing[k])],
-    ["took", t.seconds[k] == null ? null : duration(t.seconds[k])], ["worker", t.worker[k] == null ? null : t.worker[k] + 1]];
+    ["took", t.seconds[k] == null ? null : duration(t.seconds[k])], ["worker", t.worker[k]]];
   const step = (by) => () => { const n = t.number[k + by]; if (n != null) view.choose(n); };
-  const list = (pairs) => h("dl", {}, pairs.filter(([, value]) => value != null).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, number(value, 7))]));
+  const pairOf = (name, told) => h("div", { class: name.length + told.length > 20 ? "wide" : "" }, h("dt", {}, name), h("dd", {}, told));
+  const list = (pairs) => h("dl", {}, pairs.filter(([, value]) => value != null).map(([name, value]) => pairOf(name, number(value, 7))));
   const canShow = live ? t.mean[k] != null : study.fronts?.some((front) => front.number === view.chosen);
   box.replaceChildren(
     h("div", { class: "top" }, h("h2", {}, `Trial ${view.chosen}`), h("button", { "aria-label": "Previous trial", onclick: step(-1) }, "←"), h("button", { "aria-label": "Next trial", onclick: step(1) }, "→"), h("button", { "aria-label": "Close", onclick: () => view.choose(null) }, "×")),

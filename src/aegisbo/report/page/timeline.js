@@ -37,7 +37,7 @@ function timelineSection() {
     },
     table: () => {
       const { workers } = view.study.timeline;
-      return { heads: ["worker", "evaluating, s", ...knownCauses().map((cause) => `${CAUSES[cause]}, s`), "utilization, %"], rows: workers.map((w) => [w.worker + 1, w.busy, ...knownCauses().map((cause) => w[cause]), 100 * w.utilization]) };
+      return { heads: ["worker", "evaluating, s", ...knownCauses().map((cause) => `${CAUSES[cause]}, s`), "utilization, %"], rows: workers.map((w) => [w.worker, w.busy, ...knownCauses().map((cause) => w[cause]), 100 * w.utilization]) };
     },
   });
   chart.element.addEventListener("dblclick", all);
@@ -71,7 +71,7 @@ function drawTimeline(chart) {
   const clip = (pixel) => Math.min(Math.max(pixel, left), right);
   const middle = (worker) => top + (worker + 0.5) * row;
   for (const { worker, utilization } of workers) {
-    chart.svg.append(s("text", { x: left - 7, y: middle(worker) + 4, "text-anchor": "end" }, `worker ${worker + 1}`));
+    chart.svg.append(s("text", { x: left - 7, y: middle(worker) + 4, "text-anchor": "end" }, `worker ${worker}`));
     chart.svg.append(s("text", { x: right + 6, y: middle(worker) + 4, class: "strong" }, percent(utilization)));
   }
   drawCuts(chart, x, study);
@@ -106,7 +106,7 @@ function drawBars(chart, study, x, clip, middle, row) {
     const name = `m ${style.color} ${open ? "worker-open" : "worker-bar"}${view.kept(study, k) ? "" : " dim"}`;
     if (!groups.has(name)) groups.set(name, []);
     groups.get(name).push(`M${from} ${round(y - half)}h${round(width)}v${round(2 * half)}h${-round(width)}z`);
-    chart.points.push({ k, x: from, y, w: width, h: 2 * half, text: `${state} · ${duration(end - bars.started[b])} at worker ${bars.worker[b] + 1}\n${describe(study, k)}` });
+    chart.points.push({ k, x: from, y, w: width, h: 2 * half, text: `${state} · ${duration(end - bars.started[b])} at worker ${bars.worker[b]}\n${describe(study, k)}` });
     const bad = state !== "done" && !open;
     if (bad && width > 3) crosses.push(`M${from + 1} ${round(y - half + 1)}L${round(from + width - 1)} ${round(y + half - 1)}M${from + 1} ${round(y + half - 1)}L${round(from + width - 1)} ${round(y - half + 1)}`);
     else if (!open && width > 13 && row > 12 && letters.length < 600) letters.push(s("text", { class: `letter on-${style.color}`, x: round(from + width / 2), y: y + 4, "text-anchor": "middle" }, style.letter));

@@ -6,6 +6,7 @@ const view = {
   colorBy: "move",
   chosen: null, // number of a trial
   text: "", // the filter
+  unknown: null, // what the filter takes for a column, and no trial has
   marked: null, // numbers of trials that were marked in a plot
   listeners: { choice: [], filter: [], data: [] },
 
@@ -26,10 +27,16 @@ let test = () => true;
 function testOf(study, text) {
   if (!study) return () => true;
   const terms = text.match(/"[^"]*"|\S+/g) ?? [];
+  view.unknown = null;
   const tests = terms.map((term) => {
     const parts = term.match(/^([^<>=]+)(<=|>=|=|<|>)(.+)$/);
     const column = parts && columnOf(study, parts[1]);
-    if (!column) return (k) => wordsOf(study, k).includes(term.replaceAll('"', "").toLowerCase());
+    if (!column) {
+      const said = (k) => wordsOf(study, k).includes(term.replaceAll('"', "").toLowerCase());
+      if (!parts || range(study.trials.number.length).some(said)) return said;
+      view.unknown = parts[1];
+      return () => true;
+    }
     const [wanted, size] = [parts[3], Number(parts[3])];
     const compare = { "<": (v) => v < size, ">": (v) => v > size, "<=": (v) => v <= size, ">=": (v) => v >= size,
       "=": (v) => String(v).toLowerCase() === wanted.toLowerCase() || (typeof v === "number" && v === size) }[parts[2]];
