@@ -304,17 +304,6 @@ def test_a_log_that_is_removed_under_the_driver_costs_nothing(tmp_path: Path) ->
     assert [event.number for event in read_events(path)] == [0, None, 1, 2]
 
 
-def test_a_study_that_is_removed_ends_the_run(tmp_path: Path) -> None:
-    path = tmp_path / "run.db"
-    store = Store(path, quiet)
-    store.append("told", 0, {})
-    for file in tmp_path.iterdir():
-        file.unlink()
-    with pytest.raises(StudyError, match="was removed while the run went on"):
-        store.append("told", 1, {})
-    assert list(tmp_path.iterdir()) == []
-
-
 READ_SLOWLY = """
 import sqlite3, sys
 connection = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
@@ -582,7 +571,9 @@ for last in range(1000):
     store = Store(folder / "run.db", print)
     assert store.append("created", None, {}) == 1
     store.close()
-    assert [file.name for file in folder.iterdir()] == ["run.db"], list(folder.iterdir())
+    drafts = [file for file in folder.iterdir() if file.suffix == ".new"]  # whose names nobody else has
+    assert [file.name for file in folder.iterdir() if file not in drafts] == ["run.db"], list(folder.iterdir())
+    assert len(drafts) <= 1 - survived, drafts
     if survived:
         break
 print(last)

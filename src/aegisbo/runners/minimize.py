@@ -213,8 +213,10 @@ def minimize(
             more=lambda: not ctrl_c.pressed,
             heed=heed,
         )
-        book.closed(record.message, [asdict(idle) for idle in record.idle])
-    result = replace(optimizer.result(record.message), idle=record.idle_shares, study=book.file)
+        book.closed(f"{record.message} {book.moved}".strip(), [asdict(idle) for idle in record.idle])
+    result = replace(
+        optimizer.result(f"{record.message} {book.moved}".strip()), idle=record.idle_shares, study=book.file
+    )
     result = replace(result, success=result.success and not record.interrupted)
     logger.info(result.summary)
     return result
@@ -235,6 +237,7 @@ class _Unsaved(Unrecorded):
     """What a study is to a run, for a run without a file."""
 
     file = None
+    moved = ""
     changed: Mapping[str, Any] = {}
 
     def __init__(self, settings: Settings) -> None:

@@ -128,10 +128,19 @@ def work(
         watch = Watch(optimizer, (), scope.target, scope.give_up_after, tell, study)
         heed = Steering(shared.requests, optimizer, pool, watch, scope)
         stack.enter_context(EndAtOnce(shared.hurry))
-        record = run(copy, pool, sys.maxsize, rules=scope.rules, journal=copy, watch=watch, heed=heed)
-        shared.leave(record.message, [asdict(idle) for idle in record.idle])
+        record = run(
+            copy,
+            pool,
+            sys.maxsize,
+            rules=scope.rules,
+            journal=copy,
+            watch=watch,
+            more=lambda: not shared.moved,  # it shares with nobody then
+            heed=heed,
+        )
+        shared.leave(shared.moved or record.message, [asdict(idle) for idle in record.idle])
     whole = optimizer_after(read_events(shared.file))  # others may have gone on since
-    result = replace(whole.result(record.message), idle=record.idle_shares, study=shared.file)
+    result = replace(whole.result(shared.moved or record.message), idle=record.idle_shares, study=shared.file)
     result = replace(result, success=result.success and not record.interrupted)
     logger.info(result.summary)
     return result

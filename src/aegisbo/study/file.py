@@ -6,9 +6,11 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from secrets import token_hex
+from tempfile import gettempdir
 
 from aegisbo.errors import StudyError
 from aegisbo.printable import printable
@@ -64,6 +66,35 @@ def create(path: Path) -> None:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def rescue(connection: sqlite3.Connection, path: Path) -> Path:
+    """Copy a study that is open, but not at `path` any more, into a new file beside it, or among temporary files."""
+    for folder in (path.parent, Path(gettempdir())):
+        with suppress(OSError, sqlite3.DatabaseError):  # the folder is gone, or the disk is full
+            copy = _reserved(folder, path)
+            try:
+                with closing(sqlite3.connect(copy)) as target:
+                    connection.backup(target)
+            except BaseException:
+                copy.unlink()
+                raise
+            return copy
+    raise StudyError(
+        f"{path} was moved, deleted or replaced during the run, and no copy could be written, neither beside it nor in "
+        f"{gettempdir()}: check both folders, and begin the run again."
+    )
+
+
+def _reserved(folder: Path, path: Path) -> Path:
+    """A new file, and no other, for what is rescued of a study."""
+    for k in count(1):
+        copy = folder / f"{path.stem}.rescued{f'-{k}' * (k > 1)}{path.suffix}"
+        if not has_log(copy):
+            with suppress(FileExistsError):
+                copy.touch(exist_ok=False)
+                return copy
+    raise AssertionError("there is always a next number")
 
 
 def require_no_log(path: Path) -> None:

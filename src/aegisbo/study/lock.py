@@ -27,6 +27,7 @@ from aegisbo.errors import StudyError, require_posix
 FLOCK, KIND, FIRST, LENGTH, PID = ("qqihh", 3, 0, 1, 2) if sys.platform == "darwin" else ("hhqqi4x", 0, 2, 3, 4)
 
 MEMBER, TURN = 0, 1  # which byte is locked for what
+GUARD = 0x4000_0200  # the byte of a study that its driver locks: the first after those that SQLite locks
 HESITATION = 2.0  # seconds after which a copy takes no for an answer: the last one that leaves has the file to itself
 PATIENCE = 60.0  # seconds to wait for a turn
 PAUSE = 0.01, 0.25  # seconds between two attempts, the first and the longest
@@ -60,11 +61,7 @@ class DriverLock:
                     break
                 os.close(self._descriptor)  # its last holder deleted it between our opening and our locking it
             _held.add(self._study)
-        me = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
-        me |= {"copies": True} if self._shared else {}
-        with suppress(OSError):  # a full disk, say: the lock holds without a name, too
-            os.ftruncate(self._descriptor, 0)
-            os.pwrite(self._descriptor, json.dumps(me).encode(), 0)
+        self._sign()
         return self
 
     def __exit__(
@@ -74,6 +71,20 @@ class DriverLock:
             self._path.unlink(missing_ok=True)  # else it is another's, or other copies need it
         os.close(self._descriptor)
         _held.discard(self._study)
+
+    def keep(self) -> None:
+        """Make the file of the lock again if somebody has deleted it; until then, the study itself keeps others out."""
+        if self._still_there():
+            return
+        deleted = self._descriptor
+        with _one_at_a_time:
+            try:
+                self._acquire()
+            except StudyError:  # somebody else is being refused at this moment, say: we try again the next time
+                self._descriptor = deleted
+                return
+            os.close(deleted)
+        self._sign()
 
     @property
     def alone(self) -> bool:
@@ -104,6 +115,14 @@ class DriverLock:
         if self._stuck is not None and self._stuck != _holder_of(self._descriptor, TURN):
             self._stuck = None
         return self._stuck is not None
+
+    def _sign(self) -> None:
+        """Say in the file who holds the lock."""
+        me = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
+        me |= {"copies": True} if self._shared else {}
+        with suppress(OSError):  # a full disk, say: the lock holds without a name, too
+            os.ftruncate(self._descriptor, 0)
+            os.pwrite(self._descriptor, json.dumps(me).encode(), 0)
 
     def _acquire(self) -> None:
         try:
@@ -160,6 +179,20 @@ class DriverLock:
             return os.path.samestat(os.fstat(self._descriptor), os.stat(self._path))
         except FileNotFoundError:
             return False
+
+
+def claimed(descriptor: int) -> bool:
+    """Whether this process could lock a byte of a study itself that SQLite does not use: who deletes it has no study.
+
+    SQLite takes such a lock away when it closes the file and, without a write-ahead log, whenever a transaction ends.
+    """
+    import fcntl
+
+    try:
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, GUARD)
+    except OSError:
+        return False
+    return True
 
 
 def is_driven(path: Path) -> bool:

@@ -56,7 +56,6 @@ class Shared:
         turn: Turn = nullcontext,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        self.file = store.file
         self.optimizer = optimizer
         self.id: int = joined.id
         self._seen = joined.id  # the last event that the optimizer knows of
@@ -135,6 +134,16 @@ class Shared:
             with suppress(StudyError):  # which may be the error itself: a full disk, say
                 self.leave(f"The copy ended with an error ({type(error).__name__}: {error}).", [])
         self._resources.close()
+
+    @property
+    def file(self) -> Path:
+        """Where the study is."""
+        return self._store.file
+
+    @property
+    def moved(self) -> str:
+        """What to say if somebody has taken the file away; what this copy knows is in another one, for it alone."""
+        return self._store.moved
 
     @property
     def budget(self) -> int:

@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
@@ -31,8 +31,9 @@ from aegisbo.study.file import (
     require_no_log,
     require_own_log,
     require_study,
+    rescue,
 )
-from aegisbo.study.lock import writer_of
+from aegisbo.study.lock import DriverLock, claimed, writer_of
 
 WITH_LOG = 18  # the byte of an SQLite file that is 2 if it has a write-ahead log
 FAREWELL = 5.0  # seconds for readers to leave, so that no log is left behind
@@ -62,6 +63,7 @@ class Store:
     def __init__(self, path: Path, say: Callable[[str], None], *, shared: bool = False, beside: bool = False) -> None:
         self.path = path  # as the user calls it
         self.file = path.resolve()  # once: the program may go to another folder
+        self.moved = ""  # what to say of it, if somebody has taken the file away and the study is in another one
         self._lock = threading.RLock()
         self._shared = shared
         self._beside = beside
@@ -70,6 +72,8 @@ class Store:
         self.waited = 0.0  # seconds for which one did, in all
         self._version: int | None = None  # SQLite's count of what others have written
         self._log: tuple[int, int] | None = None  # the write-ahead log, if we keep one
+        self._guard = -1  # a descriptor of the file, if we keep a log
+        self._locks = ExitStack()  # of the file that the study is in, if it is another one
         with explained(path):
             if beside:
                 pass
@@ -84,6 +88,7 @@ class Store:
                 require_no_log(path)
                 create(self.file)
             self._connect(say)
+            self._identity = _identity(self.file)
         self.patience = LONG  # from now on, because this copy has something to lose
 
     def append(self, kind: str, number: int | None, body: Mapping[str, Any]) -> int:
@@ -115,6 +120,7 @@ class Store:
     def transaction(self) -> Iterator[None]:
         """What is read and appended meanwhile happens at one moment, or not at all."""
         with self._lock, explained(self.path):
+            self._notice_removal()
             if self._connection.in_transaction:  # a signal came when the last one was being undone
                 self._connection.execute("ROLLBACK")
             self._patiently(lambda: self._connection.execute("BEGIN IMMEDIATE"))
@@ -143,12 +149,17 @@ class Store:
 
     def close(self) -> None:
         """Fold the write-ahead log into the file and let go of it."""
-        with self._lock, explained(self.path):
-            self._connection.close()
+        with self._lock, self._locks, explained(self.path):
+            try:
+                self._notice_removal()
+            finally:
+                self._disconnect()
             deadline = monotonic() + FAREWELL
             while self._log is not None and companion(self.file, "-wal").exists() and monotonic() < deadline:
                 time.sleep(0.02)  # somebody reads, who cannot fold it in: whoever copies the file needs all of it
-                with closing(guarded(sqlite3.connect(self.file, PATIENCE))) as last:
+                if self._taken_away():
+                    break
+                with closing(self._opened()) as last:
                     last.execute(TOUCH)
 
     def require_schema(self, schema: int) -> None:
@@ -194,33 +205,82 @@ class Store:
         return found and tuple(found)
 
     def _notice_removal(self) -> bool:
-        """Whether another program has removed the write-ahead log under us; the file is opened again then.
+        """Whether another program has removed the file or its write-ahead log under us; it is opened again then.
 
-        It may do so after anything in this process, such as a copy made by the user's function, has opened and closed
-        the file, which drops all locks of the process. What was in the log is in the file; what we would add to it
-        would be lost.
+        It may remove the log after anything in this process, such as a copy made by the user's function, has opened and
+        closed the file, which drops all locks of the process. What was in the log is in the file; what we would add to
+        it would be lost.
         """
-        if self._log is None or self._connection.in_transaction or self._log == _identity(companion(self.file, "-wal")):
+        if self._beside or self._connection.in_transaction:
             return False
-        self._connection.close()
-        if not self.file.exists():
-            raise StudyError(f"{self.path} was removed while the run went on: what had ended until then is lost.")
+        if self._taken_away():
+            self._go_on_elsewhere()
+            return True
+        if self._log is None or self._log == _identity(companion(self.file, "-wal")):
+            return False
+        self._disconnect()
         self._connect(lambda text: None)
         return True
 
+    def _taken_away(self) -> bool:
+        """Whether another file lies where the study was, or none."""
+        try:
+            return _identity(self.file) != self._identity
+        except OSError:  # nobody knows
+            return False
+
+    def _go_on_elsewhere(self) -> None:
+        """Copy all that the study holds, which the connection can still read, and write to the copy from now on."""
+        copy = rescue(self._connection, self.file)
+        self.moved = (
+            f"{self.path} was moved, deleted or replaced during the run. All of the run is in {copy}: name that file "
+            "to go on with it."
+        )
+        if self._log is not None:
+            if os.fstat(self._guard).st_nlink:  # it was moved: let it be whole, and say where the run went
+                last = {"message": f"{self.path} was moved, and the run went on in {copy}.", "idle": []}
+                self._insert(("closed", None, time.time(), json.dumps(last)))
+                self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            if self._log == _identity(companion(self.file, "-wal")):  # else it would be taken for that of another study
+                for ending in ("-wal", "-shm"):
+                    companion(self.file, ending).unlink(missing_ok=True)
+        self._locks.enter_context(DriverLock(copy, shared=self._shared))
+        self._disconnect()
+        self.path = self.file = copy
+        self._connect(lambda text: None)
+        self._identity = _identity(copy)
+        self._say(self.moved)
+
     def _connect(self, say: Callable[[str], None]) -> None:
-        timeout = ATTEMPT if self._shared else PATIENCE
-        connection = sqlite3.connect(self.file, timeout, isolation_level=None, check_same_thread=False)
-        self._connection = guarded(connection)
+        self._connection = self._opened()
         self._connection.create_function("checksum", 5, checksum, deterministic=True)
         self._version = None
         try:
             self._prepare(say)
             (schema,) = self._patiently(lambda: self._connection.execute("PRAGMA user_version").fetchone())
             self._summed = schema >= SUMMED
+            if self._log is not None:
+                self._keep_others_out()
         except BaseException:
-            self._connection.close()
+            self._disconnect()
             raise
+
+    def _opened(self) -> sqlite3.Connection:
+        """A connection to the file, which must be there."""
+        address, timeout = f"{self.file.as_uri()}?mode=rw", ATTEMPT if self._shared else PATIENCE
+        return guarded(sqlite3.connect(address, timeout, isolation_level=None, check_same_thread=False, uri=True))
+
+    def _disconnect(self) -> None:
+        self._connection.close()
+        if self._guard >= 0:
+            os.close(self._guard)  # after that: to close a file drops all locks on it, SQLite's, too
+            self._guard = -1
+
+    def _keep_others_out(self) -> None:
+        """Let nobody else drive the study, even if the file of the driver's lock is deleted."""
+        self._guard = os.open(self.file, os.O_RDWR)
+        if not claimed(self._guard):
+            raise StudyError(f"{self.path} is being driven by another process: wait for it, or use another file.")
 
     def _journal(self, mode: str) -> str:
         """Begin or give up the write-ahead log when nobody reads or writes, for which SQLite does not wait itself."""
@@ -253,7 +313,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
     """Which file it is that lies there; None if there is none."""
     try:
         status = path.stat()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     return status.st_dev, status.st_ino
 

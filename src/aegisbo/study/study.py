@@ -64,14 +64,15 @@ class Study:
         store: Store,
         optimizer: Optimizer,
         seen: int,
+        lock: DriverLock,
         resources: ExitStack,
         read: int = 0,
         changed: Mapping[str, Any] | None = None,
     ) -> None:
-        self.path, self.file = store.path, store.file  # as the user calls it, and where it is
         self.optimizer = optimizer
         self.seen = seen  # the last event that the optimizer knew of when the run began
         self._store = store
+        self._lock = lock
         self._resources = resources
         self.changed = changed or {}  # what was changed from outside and holds, unlike in the call
         self._read = read  # the last event that was read; `seen` may be later, and not all before it be known
@@ -104,7 +105,7 @@ class Study:
         """
         path = Path(path)
         with ExitStack() as resources:
-            resources.enter_context(DriverLock(path))
+            lock = resources.enter_context(DriverLock(path))
             store = Store(path, say)
             resources.callback(store.close)
             driver: dict[str, Any] = {"pid": os.getpid(), "host": platform.node(), "call": dict(call or {})}
@@ -125,7 +126,7 @@ class Study:
                     optimizer = optimizer_after(events, settings)
                     read = events[-1].id
             seen = store.append("opened", None, driver)
-            return cls(store, optimizer, seen, resources.pop_all(), read, _changed(events, driver["call"]))
+            return cls(store, optimizer, seen, lock, resources.pop_all(), read, _changed(events, driver["call"]))
 
     def __enter__(self) -> Study:
         return self
@@ -137,6 +138,21 @@ class Study:
             with suppress(StudyError):  # which may be the error itself: a full disk, say
                 self.closed(f"The driver ended with an error ({type(error).__name__}: {error}).", [])
         self._resources.close()
+
+    @property
+    def path(self) -> Path:
+        """As the user calls it."""
+        return self._store.path
+
+    @property
+    def file(self) -> Path:
+        """Where it is."""
+        return self._store.file
+
+    @property
+    def moved(self) -> str:
+        """What to say of it, if somebody has taken the file away and the run went on in another one."""
+        return self._store.moved
 
     def observe(self, pairs: Sequence[tuple[Any, ...]]) -> None:
         """Add data from elsewhere, (x, y) or (x, y, measured) each; those of an earlier call are not added again.
@@ -168,6 +184,8 @@ class Study:
 
     def requests(self) -> list[Event]:
         """What others have asked of the run since the last call; costs next to nothing if nobody has written."""
+        if not self.moved:
+            self._lock.keep()
         if not self._store.changed():
             return []
         events = self._store.events(self._read)
