@@ -33,7 +33,7 @@ class UnknownName(InvalidInput):
         known = sorted(known)
         folded = {entry.lower(): entry for entry in known}
         near = get_close_matches(str(name).lower(), folded, n=1, cutoff=0.5)
-        hint = f"did you mean {folded[near[0]]!r}?" if near else f"known: {', '.join(known)}."
+        hint = f"did you mean {folded[near[0]]!r}?" if near else f"known: {', '.join(known) or 'none'}."
         super().__init__(f"Unknown {kind} {name!r}: {hint}")
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
@@ -100,11 +102,48 @@ def test_without_pandas_it_says_what_to_install(result: Result, monkeypatch: pyt
 
 def test_a_notebook_shows_what_a_terminal_shows_as_text(result: Result) -> None:
     reader = Cells()
-    reader.feed(result._repr_html_())
+    table, _, picture = result._repr_html_().partition("</table>")
+    reader.feed(table)
     expected = [part.strip() for line in repr(result).splitlines() for part in line.split(": ", 1)]
     assert "<script>alert(1)</script>" in expected[9]
-    assert reader.cells == expected
+    assert reader.cells[4:] == expected[4:]
+    assert reader.cells[:4] == ["x", ", ".join(f"{name} = {told(value)}" for name, value in result.x.items()),
+                                "fun", "0.333333"]  # fmt: skip
     assert reader.tags == {"table", "tr", "th", "td"}
+    assert picture.startswith("<svg ")
+
+
+def told(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_a_notebook_has_a_picture_of_the_best_so_far(maximize: bool) -> None:
+    values, sign = [5.0, 7.0, 3.0, math.nan, 4.0, 1.0, 9.0], -1.0 if maximize else 1.0
+    optimizer = Optimizer([(0, 1)], strategy="random", seed=0, maximize=maximize)
+    for value in values:
+        optimizer.tell(optimizer.ask(), sign * value)
+    picture = ElementTree.fromstring(optimizer.result()._repr_html_().partition("</table>")[2])
+    names = {"svg": "http://www.w3.org/2000/svg"}
+    marks = [
+        tuple(float(mark.attrib[each]) for each in ("cx", "cy")) for mark in picture.iterfind(".//svg:circle", names)
+    ]
+    assert len(marks) == 6  # one failed
+    corners = picture.find(".//svg:path", names).attrib["d"]
+    start, *steps = re.split("[MHV ]", corners)[1:]
+    line = [(float(start), float(steps[0])), *zip(map(float, steps[1::2]), map(float, steps[2::2]), strict=True)]
+    heights = [sign * y for _, y in line]  # downwards on the screen
+    assert heights == sorted(heights)
+    assert [marks[k] for k in (0, 2, 5 - 1)] == [line[k] for k in (0, 2, 5)]  # those that improved lie on it
+    assert {text.text for text in picture.iterfind(".//svg:text", names)} == {
+        f"{sign * 5:g}",
+        f"{sign * 1:g}",
+        "best so far in 7 evaluations",
+    }
+
+
+def test_without_a_value_there_is_no_picture() -> None:
+    assert "svg" not in Optimizer([(0, 1)]).result()._repr_html_()
 
 
 class Cells(HTMLParser):

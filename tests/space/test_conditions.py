@@ -162,6 +162,8 @@ A, B = Choice(["x", "y"]), Int(1, 4)
         ({"a": Int(0, 1, when={"b": 1}), "b": Int(0, 1, when={"a": 1})}, "circle (a -> b -> a): leave one"),
         ({"a": Int(0, 1, when={"a": 1})}, "circle (a -> a)"),
         ({"a": A, "c": Int(0, 1, when={"A": "x"})}, "Unknown parameter in `when` 'A': did you mean 'a'?"),
+        ({"a": A, "c": Int(0, 1, when={"cc": 1})}, "Unknown parameter in `when` 'cc': known: a."),  # not c, which it is
+        ({"c": Int(0, 1, when={"cc": 1})}, "Unknown parameter in `when` 'cc': known: none."),
         ({"a": A, "c": Int(0, 1, when={"a": "z"})}, "'z' is not among the choices: use one of ['x', 'y']"),
         ({"a": A, "c": Int(0, 1, when={"a": ">= 2"})}, "'>= 2' is not among the choices"),
         ({"b": B, "c": Int(0, 1, when={"b": 5})}, "5.0 is not within [1, 4]"),

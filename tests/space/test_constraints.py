@@ -220,6 +220,7 @@ def test_constraints_that_cannot_be_used_are_refused(constraints: Any, why: str)
     with pytest.raises(InvalidInput) as caught:
         Space(PARAMETERS, constraints=constraints)
     assert why in str(caught.value)
+    assert ("What must be equal" in str(caught.value)) == (constraints == ["a + b == 3"])
 
 
 def test_a_parameter_and_the_list_may_not_have_the_same_name() -> None:

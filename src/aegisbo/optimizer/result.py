@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aegisbo.optimizer.failures import counted, in_words
-from aegisbo.optimizer.trial import Trial
+from aegisbo.optimizer.trial import Trial, in_short
 from aegisbo.printable import printable
 
 if TYPE_CHECKING:
@@ -134,10 +134,15 @@ class Result:
         return frame_of(self.trials, self.optimizer.space)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the same as `repr`, in a table."""
-        left = ' style="text-align: left"'
-        rows = (f"<tr><th>{name}</th><td{left}>{escape(str(value))}</td></tr>" for name, value in self._lines().items())
-        return f"<table>{''.join(rows)}</table>"
+        """What a notebook shows: the same as `repr` with six digits, in a table, and a picture of the best so far."""
+        from aegisbo.report.picture import convergence_svg
+        from aegisbo.report.record import Record
+
+        left, lines = ' style="text-align: left"', self._lines()
+        if self.best is not None:
+            lines |= {"x": in_short(self.best.params), "fun": f"{self.fun:.6g}"}
+        rows = (f"<tr><th>{name}</th><td{left}>{escape(str(value))}</td></tr>" for name, value in lines.items())
+        return f"<table>{''.join(rows)}</table>{convergence_svg(Record.of_optimizer(self.optimizer))}"
 
     def _remedy(self) -> str:
         """How to find out more, if an error was raised somewhere."""

@@ -35,7 +35,7 @@ def branches_of(parameters: Mapping[str, Parameter]) -> Branches | None:
     found = []
     for name, parameter in parameters.items():
         with naming(name):
-            found.append(tuple(_condition(parameters, *item) for item in (parameter.when or {}).items()))
+            found.append(tuple(_condition(name, parameters, *item) for item in (parameter.when or {}).items()))
     branches, names = Branches(tuple(found)), list(parameters)
     if len(branches.order) < len(names):
         circle = " -> ".join(names[k] for k in _circle(branches))
@@ -57,9 +57,9 @@ def _told(parent: str, wanted: Any) -> str:
     return f"{parent} is one of {wanted}" if isinstance(wanted, list) else f"{parent} is {wanted!r}"
 
 
-def _condition(parameters: Mapping[str, Parameter], parent: str, wanted: Any) -> Condition:
+def _condition(name: str, parameters: Mapping[str, Parameter], parent: str, wanted: Any) -> Condition:
     if parent not in parameters:
-        raise UnknownName("parameter in `when`", parent, parameters)
+        raise UnknownName("parameter in `when`", parent, {*parameters} - {name})
     try:
         return Condition(list(parameters).index(parent), _spans(parameters[parent], wanted))
     except InvalidInput as error:

@@ -152,9 +152,9 @@ class Space:
         Z = self.cube.fill_all(np.random.default_rng(0).random((4096, self.cube.parameters)))
         never = rules.broken(Z, self.cube.active(Z)) or [rule.text for rule in self.constraints]
         said = f"the constraint {never[0]}" if len(never) == 1 else f"all of the constraints {'; '.join(never)}"
+        equal = " What must be equal on real axes, compute inside the function." if "==" in said else ""
         raise InvalidInput(
-            f"No point of the space was found that fulfills {said}: relax it, or widen the space. What must be equal "
-            "on real axes, compute inside the function."
+            f"No point of the space was found that fulfills {said}: relax it, or widen the space.{equal}"
         )
 
     @cached_property
