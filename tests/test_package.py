@@ -52,5 +52,5 @@ def test_the_wheel_runs_in_a_clean_environment_and_the_sdist_has_the_tests(tmp_p
     (sdist,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"pyproject.toml", "README.md", "LICENSE", "CITATION.cff", "tests/conftest.py", "docs/design.md"} <= held
+    assert {"pyproject.toml", "README.md", "LICENSE", "CITATION.cff", "conftest.py", "docs/design.md"} <= held
     assert not [name for name in held if name.endswith((".pyc", ".db-wal"))]

@@ -1,12 +1,20 @@
-"""Settings for the whole suite."""
+"""Settings for the tests of both projects: whatever terminal, language and time zone they run in, they see the same."""
 
 from __future__ import annotations
 
 import logging
+import os
+import time
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+
+# At import, before anything reads it, and in the environment, so that processes which tests start have it, too.
+os.environ |= {"COLUMNS": "80", "LINES": "24", "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PY_COLORS", "TTY_COMPATIBLE", "GITHUB_ACTIONS"):
+    os.environ.pop(name, None)
+time.tzset()
 
 # Same examples on every run and every machine, and no clock: a red test is red again when you look at it.
 settings.register_profile("aegisbo", derandomize=True, deadline=None)
