@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -111,6 +112,16 @@ def test_failures_and_where_they_lie() -> None:
     found = findings(run(lambda x: None if x >= 0.8 else x))["failures"]
     assert "4 of these lie where x ≥ 0.8, of 4 evaluations there" in found.text
     assert "x ≥ 0.8 cannot work, leave it out" in found.remedy
+
+
+def test_a_reason_that_is_cut_shows_that_there_was_more() -> None:
+    script = Script()
+    script.opened(0.0)
+    script.asked(0, 0.0)
+    script.failed(0, 0.0, 1.0, worker=0, reason=f"{'so long ' * 20}.")
+    quoted = re.search("“(.*)”", findings(script.record())["failures"].text)
+    assert quoted is not None
+    assert quoted[1] == f"{('so long ' * 20)[:77]}..."
 
 
 def test_a_best_point_at_the_edge() -> None:

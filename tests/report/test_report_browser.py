@@ -320,6 +320,11 @@ def test_titles_on_a_phone_do_not_collide(browser: Any, smooth_page: str) -> Non
             assert beside or one["bottom"] <= other["top"] + 3 or other["bottom"] <= one["top"] + 3
 
 
+def test_what_a_study_was_made_with_fits_a_phone(browser: Any, smooth_page: str) -> None:
+    with opened(browser, smooth_page, **PHONE) as page:
+        assert all(box["right"] <= 390 for box in boxes(page, "#about td"))
+
+
 def test_the_card_of_a_trial_has_two_columns_on_a_phone(browser: Any, smooth_page: str) -> None:
     for options, columns in ((PHONE, 2), ({}, 1)):
         with opened(browser, smooth_page, **options) as page:

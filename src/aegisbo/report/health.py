@@ -182,7 +182,7 @@ def _limits(record: Record, model: Model | None) -> Iterator[Finding]:
 
 
 def _quoted(group: FailureGroup) -> str:
-    return f"“{cut(group.reason, 80).rstrip('.')}”"
+    return f"“{cut(group.reason.rstrip('.'), 80)}”"
 
 
 def _predictions(record: Record, model: Model | None) -> Iterator[Finding]:
