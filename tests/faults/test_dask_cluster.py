@@ -9,7 +9,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from runners.processes_of import alive
 
 import aegisbo
 from aegisbo.errors import AegisError
+from aegisbo.runners.pools import dask as dask_module
 
 pytestmark = pytest.mark.long
 pytest.importorskip("distributed")
@@ -38,9 +40,10 @@ class Cluster:
         self.address = f"tcp://127.0.0.1:{port}"
         environment = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(allowed_failures)}
         self.scheduler = self._start(stack, environment, "scheduler", "--host", "127.0.0.1", "--port", str(port))
-        self.workers = [
-            self._start(stack, {}, "worker", self.address, "--nthreads", "1", "--no-nanny") for _ in range(2)
-        ]
+        self.workers = [self.start_worker(stack) for _ in range(2)]
+
+    def start_worker(self, stack: ExitStack) -> subprocess.Popen[bytes]:
+        return self._start(stack, {}, "worker", self.address, "--nthreads", "1", "--no-nanny")
 
     def _start(self, stack: ExitStack, environment: dict[str, str], *command: str) -> subprocess.Popen[bytes]:
         here = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
@@ -124,3 +127,43 @@ def test_the_scheduler_is_gone(tmp_path: Path) -> None:
     with cluster() as dask:
         aegisbo.minimize(audit.diary, BOX, budget=14, executor=dask.address, study=audit.study, **SETTINGS)
     print(f"\nDask scheduler gone: {audit.close(14)}")  # noqa: T201
+
+
+def deadly_until(cured: Path) -> Callable[[object], float]:
+    def deadly(x: object) -> float:
+        with (cured.parent / "calls").open("a") as calls:
+            calls.write("called\n")
+        if not cured.exists():
+            os._exit(3)
+        return 1.0
+
+    return deadly
+
+
+def test_a_point_that_always_kills_its_worker_fails_after_the_last_retry(tmp_path: Path) -> None:
+    from distributed import Client, LocalCluster
+
+    deadly = deadly_until(tmp_path / "never")
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as nannies, Client(nannies) as client:
+        result = aegisbo.minimize(deadly, BOX, budget=1, executor=client, retries=1, seed=1)
+    (trial,) = result.trials
+    assert trial.state == "failed"
+    assert str(trial.reason).startswith("Its worker died 2 times: ")
+    assert len((tmp_path / "calls").read_text().split()) <= 8  # Dask itself may try each of two times four times
+
+
+def test_a_run_whose_workers_are_all_dead_says_so_and_goes_on_with_new_ones(
+    tmp_path: Path, logged: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_module, "NOTICE", 2.0)
+    deadly = deadly_until(tmp_path / "cured")
+    with cluster() as dask, ExitStack() as stack, ThreadPoolExecutor(1) as thread:
+        run = thread.submit(aegisbo.minimize, deadly, BOX, budget=2, executor=dask.address, retries=20, seed=1)
+        deadline = time.monotonic() + PATIENCE
+        while not any("The Dask cluster has no workers, and 2 evaluations waiting" in text for _, text in logged):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        (tmp_path / "cured").touch()
+        dask.start_worker(stack)
+        result = run.result(PATIENCE)
+    assert [trial.state for trial in result.trials] == ["done", "done"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from waiting_jobs import check_that_waiting_is_not_being_called
 from aegisbo.errors import AegisError, MissingExtra
 from aegisbo.outcome import judged
 from aegisbo.runners.minimize import minimize
+from aegisbo.runners.pools import dask as dask_module
 from aegisbo.runners.pools.dask import Dask, connect
 from aegisbo.study import load
 from aegisbo.study.replay import replay
@@ -69,6 +72,98 @@ def test_a_job_that_waits_for_a_worker_has_not_been_called(tmp_path: Path) -> No
         check_that_waiting_is_not_being_called(
             lambda evaluation: Dask(client, evaluation, 2, None, ours=False), tmp_path
         )
+
+
+class Task:
+    """A future of a cluster that does nothing by itself."""
+
+    def __init__(self, key: str) -> None:
+        self.key, self.status, self.canceled = key, "pending", False
+        self.done: Callable[[Any], None]
+
+    def add_done_callback(self, done: Callable[[Any], None]) -> None:
+        self.done = done
+
+    def cancel(self) -> None:
+        self.status, self.canceled = "cancelled", True
+        self.done(self)
+
+
+class ByHand:
+    """A cluster whose workers come, call functions and go as a test says."""
+
+    def __init__(self, *workers: str) -> None:
+        self.status, self.workers, self.tasks = "running", set(workers), list[Task]()
+
+    def nthreads(self) -> dict[str, int]:
+        return dict.fromkeys(self.workers, 1)
+
+    def subscribe_topic(self, topic: str, hear: Callable[[Any], None]) -> None:
+        self.hear = hear
+
+    def unsubscribe_topic(self, topic: str) -> None:
+        pass
+
+    def cancel(self, futures: list[Task]) -> None:
+        pass
+
+    def submit(self, *call: Any, key: str, pure: bool) -> Task:
+        self.tasks.append(Task(key))
+        return self.tasks[-1]
+
+    def call(self, number: int, worker: str) -> None:
+        self.hear((0.0, (number, self.tasks[-1].key, worker)))
+
+
+@pytest.fixture
+def by_hand(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[ByHand, Dask]]:
+    monkeypatch.setattr(dask_module, "LOOK", 0.01)
+    client = ByHand("a", "b")
+    with closing(Dask(client, lambda x: judged(1.0), 2, None, ours=False)) as pool:
+        yield client, pool
+
+
+def test_a_job_whose_worker_is_gone_is_lost_and_its_task_disturbs_no_further_attempt(
+    by_hand: tuple[ByHand, Dask],
+) -> None:
+    client, pool = by_hand
+    pool.submit(0, None)
+    client.call(0, "a")
+    client.workers = {"b"}
+    (end,) = pool.collect(60.0)
+    assert (end.outcome.state, end.outcome.reason) == ("lost", "Its Dask worker a died.")
+    pool.submit(0, None)  # the loop tries it again
+    first, second = client.tasks
+    assert first.canceled
+    first.done(first)
+    assert (pool.collect(0.1), second.canceled) == ([], False)
+
+
+def test_a_job_that_dask_runs_again_elsewhere_is_left_there(by_hand: tuple[ByHand, Dask]) -> None:
+    client, pool = by_hand
+    pool.submit(0, None)
+    client.call(0, "a")
+    client.call(0, "b")
+    client.workers = {"b"}
+    assert pool.collect(0.2) == []
+    assert not client.tasks[0].canceled
+
+
+def test_a_cluster_that_has_lost_all_its_workers_is_waited_for_and_that_is_said_once(
+    by_hand: tuple[ByHand, Dask], logged: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, pool = by_hand
+    monkeypatch.setattr(dask_module, "NOTICE", 0.05)
+    client.workers = set()
+    time.sleep(0.2)
+    assert logged == []  # nobody waits
+    pool.submit(0, None)
+    while not logged:
+        time.sleep(0.01)
+    assert pool.collect(0.2) == []
+    assert [text.partition(":")[0] for _, text in logged] == [
+        "The Dask cluster has no workers, and 1 evaluation waiting for one"
+    ]
 
 
 @pytest.mark.parametrize("ours", [True, False])

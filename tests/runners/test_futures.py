@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -134,6 +135,58 @@ def test_a_broken_executor_ends_the_run_and_says_what_to_give_instead(tmp_path: 
     assert "executor=lambda: Odd(...)" in result.message
     assert [trial.state for trial in result.trials] == ["done"] * 3 + ["pending"]
     assert [trial.state for trial in minimize(Odd(), study=study).trials] == ["done"] * 6
+
+
+def test_the_remedy_names_no_private_class_and_takes_one_line() -> None:
+    class _Hidden(Odd):
+        pass
+
+    result = minimize(_Hidden({0: BrokenExecutor("a worker died\n\nand a long story")}))
+    assert "_Hidden" not in result.message
+    assert "(BrokenExecutor: a worker died). Nothing that has ended is lost." in result.message
+    assert "executor=lambda: ..., and make the same call again." in result.message
+
+
+class Reusable(Odd):
+    """As loky's, of which there is one in a process."""
+
+    executor_id, _max_workers, _initializer, _env = 0, 1, None, None
+    made: ClassVar[list[Odd]] = []
+
+
+def get_reusable_executor(max_workers: int) -> Reusable:
+    Reusable.made.append(Reusable())
+    return Reusable.made[-1]  # type: ignore[return-value]
+
+
+def test_an_executor_that_can_be_had_again_is_had_again_and_left_open() -> None:
+    Reusable.made.clear()
+    result = minimize(Reusable({2: BrokenExecutor("a worker died")}))
+    assert [trial.state for trial in result.trials] == ["done"] * 6
+    assert [executor.down for executor in Reusable.made] == [False]
+
+
+@pytest.mark.parametrize("own", ["_initializer", "_env"])
+def test_one_with_an_initializer_or_variables_of_its_own_is_not(own: str) -> None:
+    executor = Reusable({2: BrokenExecutor("a worker died")})
+    setattr(executor, own, {"A": "1"})
+    assert minimize(executor).message.startswith("The executor takes no more jobs (BrokenExecutor: a worker died).")
+
+
+@pytest.mark.long
+def test_lokys_own_executor_survives_a_point_that_kills_its_worker() -> None:
+    loky = pytest.importorskip("loky")
+
+    def deadly(x: np.ndarray) -> float:
+        if x[0] > 5.0:
+            os._exit(3)
+        return float(x[0])
+
+    executor = loky.get_reusable_executor(2)
+    result = aegisbo.minimize(deadly, BOX, budget=8, executor=executor, seed=1, strategy="random", retries=1)
+    states = {(trial.x[0] > 5.0, trial.state) for trial in result.trials}
+    assert states == {(False, "done"), (True, "failed")}
+    loky.get_reusable_executor().shutdown()
 
 
 def test_a_function_that_makes_executors_makes_another_one_and_all_are_shut_down() -> None:

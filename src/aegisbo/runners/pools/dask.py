@@ -2,25 +2,45 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
+from logging import getLogger
+from threading import Event, Lock, Thread
+from time import monotonic
 from typing import Any
 from uuid import uuid4
 
 from aegisbo.errors import AegisError, MissingExtra
 from aegisbo.outcome import Outcome
+from aegisbo.printable import so_many
 from aegisbo.runners.evaluation import Evaluation
 from aegisbo.runners.packing import evaluate_packed, pack, pack_point, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by
 from aegisbo.runners.protocol import Journal, WorkersGone
 from aegisbo.runners.slots import at_slot
 
+LOOK = 1.0  # seconds between two looks at which workers there are
+NOTICE = 30.0  # seconds without any, while jobs wait, after which it is said
+
 Client = Any  # distributed.Client, which has no types and is loaded only when it is used
+
+
+@dataclass
+class _Task:
+    """What Dask has been given for a job that has not ended."""
+
+    key: str
+    future: Any = None
+    worker: str | None = None  # where the function was called last; None if it has not been yet
 
 
 class Dask(Pool):
     """Jobs on the workers of a cluster. Dask itself moves a job elsewhere when its worker dies.
 
-    Jobs say when they call the function: they may have waited for a worker, which is not the time of the function.
+    If there is no other worker, or that one dies too, the job is lost, and the loop counts how often. Jobs say where
+    and when they call the function: they may have waited for a worker, which is not the time of the function.
     """
 
     name = "Tasks on a Dask cluster"
@@ -43,14 +63,18 @@ class Dask(Pool):
         super().__init__(capacity or threads, journal)
         self._run = f"aegisbo-{uuid4().hex[:8]}"  # also the topic of what jobs say
         client.subscribe_topic(self._run, self._hear)
-        self._futures: dict[int, Any] = {}
+        self._tasks: dict[int, _Task] = {}  # by number
+        self._taking = Lock()  # so that each of them is taken from there once
+        self._closed = Event()
+        Thread(target=self._watch, name="aegisbo-dask", daemon=True).start()
 
     def close(self) -> None:
         """Cancel what is queued; what runs on a worker cannot be stopped."""
         self._forget()
+        self._closed.set()
         if self._client.status == "running":
             self._client.unsubscribe_topic(self._run)
-            self._client.cancel(list(self._futures.values()))
+            self._client.cancel([task.future for task in tuple(self._tasks.values()) if task.future is not None])
         if self._ours:
             self._client.close()
 
@@ -64,25 +88,65 @@ class Dask(Pool):
             self._ended(number, point)
             return
         key = f"{self._run}-{number}-{uuid4().hex[:4]}"
-        say = partial(_say, self._run, number)
-        future = self._client.submit(at_slot, worker, evaluate_packed, self._packed, point, say, key=key, pure=False)
-        self._futures[number] = future
-        future.add_done_callback(lambda done: self._done(number, done))
+        say = partial(_say, self._run, number, key)
+        self._tasks[number] = task = _Task(key)
+        task.future = self._client.submit(
+            at_slot, worker, evaluate_packed, self._packed, point, say, key=key, pure=False
+        )
+        task.future.add_done_callback(lambda done: self._end(number, key, _outcome(done)))
 
-    def _hear(self, event: tuple[float, int]) -> None:
-        _, number = event
-        self._called(number)
+    def _hear(self, event: tuple[float, tuple[int, str, str]]) -> None:
+        _, (number, key, worker) = event
+        task = self._tasks.get(number)
+        if task is not None and task.key == key:
+            task.worker = worker
+            self._called(number)
 
-    def _done(self, number: int, future: Any) -> None:
-        self._futures.pop(number, None)
-        self._ended(number, _outcome(future))
+    def _end(self, number: int, key: str, outcome: Outcome) -> None:
+        """Report the end of a job, unless this is a task of an earlier attempt."""
+        with self._taking:
+            task = self._tasks.get(number)
+            if task is None or task.key != key:
+                return
+            del self._tasks[number]
+        self._ended(number, outcome)
+
+    def _watch(self) -> None:
+        """The thread: look which workers there are, until the pool is closed."""
+        seen, said = monotonic(), False  # when there was a worker, or nothing to do
+        while not self._closed.wait(LOOK):
+            with suppress(Exception):  # the scheduler does not answer, or is gone: the next job to start will say so
+                there = set(self._client.nthreads()) if self._tasks else set()
+                self._report_what_died(there)
+                if there or not self._tasks:
+                    seen, said = monotonic(), False
+                elif not said and monotonic() - seen > NOTICE:
+                    said = True
+                    getLogger("aegisbo").warning(
+                        f"The Dask cluster has no workers, and {so_many(len(self._tasks), 'evaluation')} waiting for "
+                        "one: start some, or press Ctrl-C twice to end the run. Nothing that has ended is lost."
+                    )
+
+    def _report_what_died(self, there: set[str]) -> None:
+        """End what was being run by workers that are gone, unless another worker runs it meanwhile."""
+        dead = {
+            number: task
+            for number, task in tuple(self._tasks.items())
+            if task.worker is not None and task.worker not in there
+        }
+        jobs = Counter(task.worker for task in dead.values())
+        for number, task in dead.items():
+            several = jobs[task.worker] > 1  # and nobody knows which one did it
+            self._end(number, task.key, Outcome("lost", reason=f"Its Dask worker {task.worker} died.", shared=several))
+            task.future.cancel()  # Dask would run it again
 
 
-def _say(run: str, number: int) -> None:
-    """On the cluster: that the function is being called."""
+def _say(run: str, number: int, key: str) -> None:
+    """On the cluster: that the function is being called, and where."""
     from distributed import get_worker
 
-    get_worker().log_event(run, number)
+    worker = get_worker()
+    worker.log_event(run, (number, key, worker.address))
 
 
 def _outcome(future: Any) -> Outcome:

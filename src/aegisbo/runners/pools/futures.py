@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -25,7 +26,8 @@ class Futures(Pool):
 
     Args:
         executor: the caller's, which stays open; or a function that makes one. That one is ours: it is shut down at the
-            end, and when it breaks another is made.
+            end, and when it breaks another is made. loky's executor that everybody in the process shares is made anew
+            too, and stays open.
         evaluation: what a job does.
         capacity: how many jobs run at a time; None for as many as the executor has workers.
         cores: how many otherwise.
@@ -46,7 +48,8 @@ class Futures(Pool):
         cores: int,
         journal: Journal | None,
     ) -> None:
-        self._make = None if isinstance(executor, Executor) else executor
+        self._ours = not isinstance(executor, Executor)
+        self._make = _maker_of(executor) if isinstance(executor, Executor) else executor
         self._executor = executor if isinstance(executor, Executor) else _made(executor)
         size = next((size for name in SIZES if isinstance(size := getattr(self._executor, name, None), int)), cores)
         super().__init__(capacity or size, journal)
@@ -66,7 +69,7 @@ class Futures(Pool):
         for _, future in tuple(self._futures.values()):
             with suppress(Exception):  # some cannot cancel and say so, and some say that they have but go on
                 future.cancel()
-        if self._make is not None:
+        if self._ours:
             _shut_down(self._executor)
 
     def _start(self, number: int, x: Any, worker: int) -> None:
@@ -87,9 +90,10 @@ class Futures(Pool):
         except Exception as error:  # broken, or shut down
             if self._make is None:
                 kind = type(self._executor).__name__
+                made = "..." if kind.startswith("_") else f"{kind}(...)"  # which is not to be called by its name
                 raise WorkersGone(
-                    f"The executor takes no more jobs ({in_words(error)}). Nothing that has ended is lost. To have it "
-                    f"replaced when it breaks, give a function that makes it, executor=lambda: {kind}(...), and make "
+                    f"The executor takes no more jobs ({_in_a_line(error)}). Nothing that has ended is lost. To have "
+                    f"it replaced when it breaks, give a function that makes it, executor=lambda: {made}, and make "
                     "the same call again."
                 ) from error
         _shut_down(self._executor)
@@ -98,7 +102,7 @@ class Futures(Pool):
             return self._executor.submit(*call)
         except Exception as error:
             raise WorkersGone(
-                f"The executor broke, and the new one takes no jobs ({in_words(error)}). Nothing that has ended is "
+                f"The executor broke, and the new one takes no jobs ({_in_a_line(error)}). Nothing that has ended is "
                 "lost: see what is wrong with it, and make the same call again."
             ) from error
 
@@ -119,6 +123,23 @@ class Futures(Pool):
             jobs = [each for each, _ in tuple(self._futures.values()) if each is executor]
             self._broken = executor, len(jobs) > 1
         return self._broken[1]
+
+
+def _maker_of(executor: Executor) -> Callable[[], Any] | None:
+    """How to make an executor like this one again; None if nobody but its owner can know.
+
+    loky makes its reusable one again itself, if it was made with nothing but a number of workers.
+    """
+    make = getattr(sys.modules.get(type(executor).__module__), "get_reusable_executor", None)
+    if make is None or not hasattr(executor, "executor_id"):
+        return None
+    if getattr(executor, "_initializer", True) or getattr(executor, "_env", True):
+        return None
+    return partial(make, getattr(executor, "_max_workers", None))
+
+
+def _in_a_line(error: Exception) -> str:
+    return in_words(error).split("\n")[0].rstrip(".")
 
 
 def _made(make: Callable[[], Any]) -> Executor:
