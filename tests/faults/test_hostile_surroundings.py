@@ -18,6 +18,9 @@ from diary import BOX, Diary
 
 import aegisbo
 from aegisbo.errors import StudyError
+from aegisbo.optimizer import Settings
+from aegisbo.outcome import Outcome
+from aegisbo.study.shared import Shared
 
 pytestmark = pytest.mark.long
 
@@ -70,12 +73,27 @@ def test_a_full_disk_and_then_room_again(tmp_path: Path) -> None:
             with pytest.raises(StudyError, match=FULL) as caught:
                 search(audit, 100_000)
             assert f"Study file {audit.study}: " in str(caught.value)
+            assert aegisbo.load(audit.study).message == f"The driver ended with an error (StudyError: {caught.value})."
             audit.look()
         assert len(audit.events) > 100
         subprocess.run(["mount", "-o", "remount,size=20m", str(disk)], check=True)
         budget = len([event for event in audit.events if event.kind == "asked"]) + 20
         search(audit, budget)
         print(f"\nfull disk (file system of 900 kB): {audit.close(budget)}")  # noqa: T201
+
+
+def test_a_copy_on_a_full_disk_says_why_it_ended(tmp_path: Path) -> None:
+    with small_disk(tmp_path, "900k"):
+        with pytest.raises(StudyError, match=FULL) as caught:
+            share(tmp_path / "run.db", 100_000)
+        message = aegisbo.load(tmp_path / "run.db").message
+        assert message == f"The copy ended with an error (StudyError: {caught.value})."
+
+
+def share(path: Path, budget: int) -> None:
+    with Shared.open(path, Settings.checked(BOX, strategy="random", seed=11), call={"budget": budget}) as copy:
+        while (trial := copy.ask()) is not None:
+            copy.ended(trial.number, Outcome("done", 1.0, output="x" * 3000), 0.1)
 
 
 def fill(file: Path) -> None:
@@ -126,6 +144,7 @@ def test_a_limit_on_the_size_of_files_and_then_none(tmp_path: Path) -> None:
         assert re.search(
             r"^aegisbo.errors.StudyError: .*make room and run the same call again", done.stderr, re.MULTILINE
         )
+        assert "make room and run the same call again" in aegisbo.load(audit.study).message
         audit.look()
     budget = len([event for event in audit.events if event.kind == "asked"]) + 20
     subprocess.run(command(tmp_path, budget, **options), check=True, timeout=PATIENCE, capture_output=True)

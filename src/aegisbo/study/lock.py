@@ -31,6 +31,7 @@ GUARD = 0x4000_0200  # the byte of a study that its driver locks: the first afte
 HESITATION = 2.0  # seconds after which a copy takes no for an answer: the last one that leaves has the file to itself
 PATIENCE = 60.0  # seconds to wait for a turn
 PAUSE = 0.01, 0.25  # seconds between two attempts, the first and the longest
+RESERVE = 2**15  # bytes that the file of a lock takes up, for when the disk is full
 SQLITE = 2**30  # from which byte on SQLite locks its files
 
 _held: set[Path] = set()  # record locks do not exclude their own process
@@ -86,6 +87,11 @@ class DriverLock:
             os.close(deleted)
         self._sign()
 
+    def make_room(self) -> None:
+        """Let go of the room on the disk that the file of the lock takes up, so that a last word can be written."""
+        with suppress(OSError):
+            os.ftruncate(self._descriptor, 0)
+
     @property
     def alone(self) -> bool:
         """Whether nobody else holds the lock; of two copies that begin at the same moment, neither may be."""
@@ -122,7 +128,7 @@ class DriverLock:
         me |= {"copies": True} if self._shared else {}
         with suppress(OSError):  # a full disk, say: the lock holds without a name, too
             os.ftruncate(self._descriptor, 0)
-            os.pwrite(self._descriptor, json.dumps(me).encode(), 0)
+            os.pwrite(self._descriptor, json.dumps(me).encode().ljust(RESERVE), 0)
 
     def _acquire(self) -> None:
         try:

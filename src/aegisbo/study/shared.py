@@ -74,6 +74,7 @@ class Shared:
         self._running: set[int] = set()  # trials that this copy evaluates, whoever holds them
         self._heard: dict[int, tuple[float, float]] = {}  # of each copy the last beat, and when it was new to us
         self._resources = ExitStack()
+        self._make_room: Callable[[], None] = lambda: None  # on a full disk, for a last word
         self._read()
 
     @classmethod
@@ -120,7 +121,7 @@ class Shared:
             events = [event for event in store.events() if event.id <= joined.id]
             optimizer = optimizer_after(events, settings)
             study = cls(store, optimizer, joined, retries=retries, turn=lock.turn)
-            study._resources = resources.pop_all()
+            study._resources, study._make_room = resources.pop_all(), lock.make_room
         study._live()
         return study
 
@@ -131,6 +132,7 @@ class Shared:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if error is not None:
+            self._make_room()
             with suppress(StudyError):  # which may be the error itself: a full disk, say
                 self.leave(f"The copy ended with an error ({type(error).__name__}: {error}).", [])
         self._resources.close()

@@ -162,6 +162,11 @@ class Store:
                 with closing(self._opened()) as last:
                     last.execute(TOUCH)
 
+    def fold(self) -> None:
+        """Move what is in the write-ahead log into the file, after which the log has room again."""
+        with self._lock, explained(self.path):
+            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
     def require_schema(self, schema: int) -> None:
         """Let versions refuse the file that do not know this schema, and would misread it."""
         with self._lock, explained(self.path):
@@ -240,7 +245,7 @@ class Store:
             if os.fstat(self._guard).st_nlink:  # it was moved: let it be whole, and say where the run went
                 last = {"message": f"{self.path} was moved, and the run went on in {copy}.", "idle": []}
                 self._insert(("closed", None, time.time(), json.dumps(last)))
-                self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+                self.fold()
             if self._log == _identity(companion(self.file, "-wal")):  # else it would be taken for that of another study
                 for ending in ("-wal", "-shm"):
                     companion(self.file, ending).unlink(missing_ok=True)

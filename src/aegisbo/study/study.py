@@ -135,9 +135,16 @@ class Study:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if error is not None:
-            with suppress(StudyError):  # which may be the error itself: a full disk, say
-                self.closed(f"The driver ended with an error ({type(error).__name__}: {error}).", [])
+            self._say_at_last(f"The driver ended with an error ({type(error).__name__}: {error}).")
         self._resources.close()
+
+    def _say_at_last(self, message: str) -> None:
+        """Write down how the driver ended, if that can be done at all: the error may be a full disk."""
+        for room in (self._lock.make_room, self._store.fold):
+            with suppress(StudyError):
+                room()
+                self.closed(message, [])
+                return
 
     @property
     def path(self) -> Path:
