@@ -35,7 +35,7 @@ FLOORS: tuple[dict[str, set[str]], ...] = (
     {"gp": NUMERIC},
     {"search": NUMERIC},
     {"space": {"numpy"}},
-    {"outcome": set(), "plugins": set(), "executors": set()},
+    {"outcome": set(), "plugins": set(), "executors": set(), "keywords": set()},
     {"arrays": {"numpy"}},
     {"errors": set(), "number": set(), "printable": set()},
 )

@@ -12,6 +12,7 @@ from threading import Lock, RLock
 from typing import Any, NamedTuple
 
 from aegisbo.errors import InvalidInput, NoModel, TrialError, UnknownName
+from aegisbo.keywords import names_checked
 from aegisbo.optimizer.best import UNSURE, best_of
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.explanation import Explanation
@@ -73,6 +74,7 @@ class Optimizer:
         InvalidInput: a value cannot be used; the message names it and what to give instead.
     """
 
+    @names_checked
     def __init__(
         self,
         space: Space | SpaceLike,

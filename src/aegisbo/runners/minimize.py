@@ -10,6 +10,7 @@ from functools import partial
 from shlex import quote
 from typing import Any
 
+from aegisbo.keywords import names_checked
 from aegisbo.optimizer import Optimizer, Result, Settings
 from aegisbo.optimizer.limits import names_of
 from aegisbo.outcome import judged
@@ -34,6 +35,7 @@ from aegisbo.study import Study
 from aegisbo.study.observations import EARLIER, Observation, news_among
 
 
+@names_checked
 def minimize(
     fun: Callable[..., Any],
     space: Space | SpaceLike,
