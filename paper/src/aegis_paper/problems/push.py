@@ -157,7 +157,7 @@ def _box2d() -> Any:
         try:
             import Box2D  # type: ignore[import-not-found, unused-ignore]
         except ImportError as error:
-            feature = "Robot pushing (not on Linux for ARM, nor with Python 3.14)"  # Box2D has no wheels for these
+            feature = "Robot pushing (on Linux for ARM and with Python 3.14: `make box2d` in a checkout)"
             raise MissingExtra(feature, "push", "aegis-paper") from error
     return Box2D
 
