@@ -14,13 +14,17 @@ from numpy.random import default_rng
 import aegisbo
 from aegisbo import Choice, Optimizer, Real, Space
 from aegisbo.advice import Advice, Forecast, advise
+from aegisbo.advice.advise import STAND_IN
 from aegisbo.advice.stand_in import Drawn, StandIn
 from aegisbo.advice.teams import Team
 from aegisbo.errors import InvalidInput, NoModel, StudyError
-from aegisbo.optimizer import Settings
+from aegisbo.optimizer import Settings, Trial
 from aegisbo.outcome import Outcome
+from aegisbo.report.health import health
 from aegisbo.report.model import model_of
+from aegisbo.report.source import record_of
 from aegisbo.runners.loop import run
+from aegisbo.simulation.comparison import Quartiles
 from aegisbo.study import Study
 
 SPACE = {"x": (-5.0, 10.0), "y": (2.0, 3.0)}
@@ -80,6 +84,30 @@ class TestStandIn:
         for point in points(5):
             found = stand_in.evaluate(point, default_rng(0))
             assert found.value == found.level == pytest.approx(optimizer.predict(point).mean, rel=1e-6)
+
+    @pytest.mark.parametrize("maximize", [False, True])
+    def test_those_that_are_drawn_agree_with_the_results_and_differ_elsewhere(self, maximize: bool) -> None:
+        sign = -1.0 if maximize else 1.0
+        optimizer = filled(
+            Optimizer(SPACE, seed=0, strategy="random", maximize=maximize), 12, lambda params: sign * bowl(params)
+        )
+        one, other = (stand_in_of(optimizer).drawn(default_rng(seed)) for seed in (1, 2))
+        for trial in optimizer.trials:
+            levels = [each.evaluate(trial.x, default_rng(0)).level for each in (one, other)]
+            assert levels == pytest.approx([trial.value] * 2, rel=0.02, abs=0.2)
+        point = points(1)[0]
+        levels = [each.evaluate(point, default_rng(0)).level for each in (one, one, other)]
+        assert levels[0] == levels[1] != levels[2]
+        assert levels[2] == pytest.approx(sign * bowl(point), abs=20.0)
+
+    def test_those_that_are_drawn_know_how_little_a_few_times_tell(self) -> None:
+        """The mean of ten times scatters as such means do: by their standard deviation over √10."""
+        rng = default_rng(5)
+        optimizer = filled(Optimizer(SPACE, seed=0, strategy="random"), 10, seconds=lambda params: rng.uniform(1, 3))
+        times, seen = stand_in_of(optimizer).times, [trial.seconds for trial in optimizer.trials]
+        drawn = [times.resampled(default_rng(k)) for k in range(400)]
+        means = [np.exp(each.errors + each.durations.center).mean() for each in drawn]
+        assert np.std(means) == pytest.approx(np.std(seen) / math.sqrt(10), rel=0.3)
 
     def test_noise_is_as_large_as_the_model_believes_and_no_part_of_the_level(self) -> None:
         rng = default_rng(1)
@@ -163,8 +191,11 @@ class TestAdvise:
         assert together.seconds == batches.seconds
         assert alone.seconds == tuple(2.0 * count for count in alone.evaluations)
         assert together.seconds == tuple(2.0 * math.ceil(count / 4) for count in together.evaluations)
-        assert found.speedup(alone) == 1.0
-        assert found.speedup(together) == alone.time.median / together.time.median > 1.0
+        assert found.speedup(alone) == Quartiles(1.0, 1.0, 1.0)
+        first, second = (one / more for one, more in zip(alone.seconds, together.seconds, strict=True))
+        speedup = found.speedup(together)
+        assert speedup == Quartiles(min(first, second), min(first, second), max(first, second))
+        assert speedup.low > 1.0
 
     def test_the_target_is_close_to_the_best_or_what_the_user_says(self) -> None:
         optimizer = filled(Optimizer(SPACE, seed=0, strategy="random", maximize=True), 9, lambda params: -bowl(params))
@@ -178,15 +209,57 @@ class TestAdvise:
         assert found.given_up_after == 60
         assert all(f.seconds == f.evaluations == (math.inf, math.inf) for f in found.forecasts)
         assert found.forecasts[0].missed == 2
-        assert math.isnan(found.speedup(found.forecasts[0]))
+        assert found.speedup(found.forecasts[0]) is None
+
+    def test_simulated_runs_aim_at_the_target_where_the_model_follows_the_results(self) -> None:
+        found = advise(filled(Optimizer(SPACE, seed=0, strategy="random"), 30), [], runs=3)
+        assert len(set(found.aims)) == 3
+        assert found.aims == pytest.approx([found.target] * 3, abs=0.1)
+        assert not found.doubtful
+
+    @pytest.mark.parametrize("maximize", [False, True])
+    def test_they_aim_at_what_the_points_of_the_run_find_on_their_stand_in(self, maximize: bool) -> None:
+        """A run whose best value no model believes: its stand-ins are lower elsewhere, and nobody has to go there."""
+        sign = -1.0 if maximize else 1.0
+        loss = lambda params: sign * (bowl(params) + 9.0 * math.sin(1e4 * params["x"]))  # noqa: E731
+        optimizer = filled(Optimizer(SPACE, seed=0, strategy="random", maximize=maximize), 20, loss)
+        found, stand_in = advise(optimizer, [], runs=2), stand_in_of(optimizer)
+        for number, aim in enumerate(found.aims):
+            drawn = stand_in.drawn(default_rng([0, number, STAND_IN]))
+            levels = np.array([sign * drawn.evaluate(trial.x, default_rng(0)).level for trial in optimizer.trials])
+            assert sign * aim == pytest.approx(levels.min() + 0.01 * (np.median(levels) - levels.min()))
+        assert found.forecasts[0].missed == 0
+
+    def test_a_target_has_the_same_place_on_each_stand_in(self) -> None:
+        """Half-way from the best to the median of the run is half-way on a stand-in, whatever the model smooths."""
+        optimizer = filled(Optimizer(SPACE, seed=0, strategy="random"), 20)
+        values = [trial.value for trial in optimizer.trials]
+        half = 0.5 * (min(values) + float(np.median(values)))
+        drawn = stand_in_of(optimizer).drawn(default_rng([0, 0, STAND_IN]))
+        levels = np.array([drawn.evaluate(trial.x, default_rng(0)).level for trial in optimizer.trials])
+        (aim,) = advise(optimizer, [], target=half, runs=1).aims
+        assert aim == pytest.approx(0.5 * (levels.min() + np.median(levels)))
 
     @pytest.mark.long
-    def test_what_the_model_smooths_away_need_not_be_reached(self) -> None:
+    def test_it_is_said_when_the_model_smooths_away_what_the_run_found(self, tmp_path: Path) -> None:
         """The best value is lucky: the model does not believe it, and no simulated run would meet it."""
-        optimizer = filled(Optimizer(SPACE, seed=0), 20, lambda params: bowl(params) + math.sin(1e4 * params["x"]))
-        found = advise(optimizer, [], runs=2)
-        assert min(optimizer.predict(trial).mean for trial in optimizer.trials) > found.target
-        assert found.forecasts[0].missed == 0
+        with Study.open(tmp_path / "run.db", Settings.checked(SPACE, strategy="random", seed=3)) as study:
+            for k in range(40):
+                trial = study.optimizer.ask()
+                study.asked(trial, study.optimizer.memory, study.seen, 0.0)
+                value = bowl(trial.params) + 10.0 * math.sin(1e4 * trial.params["x"])
+                outcome = Outcome("done", value, seconds=1.0, began=1e9 + k, worker=0)
+                study.ended(trial.number, outcome, 1.0)
+                study.optimizer.end(trial, outcome)
+        found = advise(tmp_path / "run.db", [], runs=4)
+        values = [trial.value for trial in study.optimizer.trials]
+        target, aim = (
+            next(k for k, value in enumerate(values, start=1) if value <= level)
+            for level in (found.target, found.aim.median)
+        )
+        assert found.took is not None
+        assert (found.took[1], found.had_aim) == (target, aim)
+        assert aim < target
 
     @pytest.mark.long
     def test_processes_change_no_number(self) -> None:
@@ -223,6 +296,48 @@ class TestAdvise:
             if math.isfinite(seconds):  # half a second for each choice, and a batch of three takes two seconds longer
                 full, rest = divmod(evaluations - 1, 3)
                 assert seconds == pytest.approx(2.0 * (full + 1) + 0.5 * (3 * full + rest + 1))
+
+    @pytest.mark.parametrize("kept", [False, True])
+    def test_a_run_by_ask_and_tell_has_as_many_workers_as_points_in_flight(self, tmp_path: Path, kept: bool) -> None:
+        with Study.open(tmp_path / "run.db", Settings.checked(SPACE, strategy="random", seed=0)) as study:
+            flying: list[Trial] = []
+            for _ in range(12):
+                while len(flying) < 4:
+                    flying.append(study.optimizer.ask())
+                    study.asked(flying[-1], study.optimizer.memory, study.seen, 0.0)
+                trial = flying.pop(1)
+                outcome = Outcome("done", bowl(trial.params), seconds=2.0)
+                study.ended(trial.number, outcome, 2.0)
+                study.optimizer.end(trial, outcome)
+        run = tmp_path / "run.db" if kept else study.optimizer
+        assert [f.title for f in advise(run, [], runs=1).forecasts] == ["4 workers", "4 workers, in batches"]
+        if not kept:
+            assert advise(study.optimizer.result(), [], runs=1).forecasts[0].workers == 4
+
+    def test_doubts_are_those_of_the_report(self) -> None:
+        rng = default_rng(0)
+        optimizer = filled(Optimizer(SPACE, seed=0, strategy="random"), 30, lambda params: rng.standard_normal())
+        record, model = record_of(optimizer), model_of(optimizer)
+        (finding,) = [each for each in health(record, model) if each.topic == "model"]
+        assert finding.level == "warning"
+        found = advise(optimizer, [], runs=1)
+        assert found.doubtful
+        assert found.predictions == finding
+
+    def test_suggestions_are_the_bottleneck_of_teams_that_need_them_faster(self, tmp_path: Path) -> None:
+        """A point takes half a second to choose and two seconds to evaluate: four workers are kept busy, no more."""
+        with Study.open(tmp_path / "run.db", Settings.checked(SPACE, strategy="random", seed=0)) as study:
+            for k in range(8):
+                trial = study.optimizer.ask()
+                study.asked(trial, study.optimizer.memory, study.seen, 0.5)
+                outcome = Outcome("done", bowl(trial.params), seconds=2.0, began=1e9 + 2.5 * k, worker=0)
+                study.ended(trial.number, outcome, 2.0)
+                study.optimizer.end(trial, outcome)
+        found = advise(tmp_path / "run.db", [4, 5, 8, 16], target=-1e3, runs=1)
+        assert {f.workers for f in found.forecasts if found.waits(f)} == {5, 8, 16}
+        reached = advise(tmp_path / "run.db", [8, 16], runs=2)
+        eight, sixteen = (f for f in reached.forecasts if f.workers > 1 and not f.batches)
+        assert eight.seconds == sixteen.seconds
 
 
 class TestRefusals:
@@ -279,5 +394,14 @@ def test_quartiles_are_among_the_values_also_where_some_are_infinite() -> None:
     assert (forecast.time.low, forecast.time.median, forecast.time.high) == (1.0, 2.0, 3.0)
     assert forecast.effort.median == 20.0
     assert forecast.missed == 1
-    advice = Advice("run", 0.5, False, 20, None, 60, (Forecast(1, False, (8.0,), (9.0,)), forecast))
-    assert advice.speedup(forecast) == 4.0
+
+
+def test_teams_are_compared_run_by_run() -> None:
+    """Ratios 4, 0 (it gave up), any (the other did) and none (both did)."""
+    base, other = (
+        Forecast(2, False, seconds, seconds)
+        for seconds in ((8.0, 6.0, math.inf, math.inf), (2.0, math.inf, 3.0, math.inf))
+    )
+    found = Advice("run", 0.5, False, 20, None, 60, (base, other), (0.5,) * 4, None, None, 0.0, 1.0)
+    assert found.speedup(other) == Quartiles(0.0, 4.0, math.inf)
+    assert found.speedup(base) == Quartiles(1.0, 1.0, 1.0)

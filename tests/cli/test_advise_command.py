@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,13 +16,14 @@ from typer.testing import CliRunner
 from aegisbo import plot
 from aegisbo.advice import Advice, Forecast, advise
 from aegisbo.cli import app
-from aegisbo.cli.tables import duration
 from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.optimizer import Settings
 from aegisbo.outcome import Outcome
+from aegisbo.report.health import Finding
 from aegisbo.study import Study
 
 BEGAN = 1_800_000_000.0
+POOR = Finding("model", "warning", "It comes 5% closer than the median.", "Try log=True.")
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +54,7 @@ def test_the_table_has_a_line_for_each_team(study_file: Path) -> None:
     assert [title for title, _ in lines] == ["2 (as it ran)", "2, in batches", "4", "4, in batches"]
     for (_, cells), forecast in zip(lines, found.forecasts, strict=True):
         if math.isfinite(forecast.time.median):
-            assert cells.startswith(duration(forecast.time.median))
+            assert cells.startswith(f"{forecast.time.median:.2g} s")
 
 
 def test_where_standard_error_is_no_terminal_it_says_at_once_what_is_simulated(study_file: Path) -> None:
@@ -84,14 +88,67 @@ def test_what_cannot_be_used_is_refused(study_file: Path, tmp_path: Path) -> Non
             CliRunner().invoke(app, ["advise", *arguments], catch_exceptions=False)
 
 
+def advice_of(forecasts: Sequence[Forecast], **given: Any) -> Advice:
+    common: dict[str, Any] = {"name": "a $run", "target": 0.5, "chosen": True, "results": 40, "took": None}
+    common |= {"given_up_after": 120, "aims": (0.5,), "had_aim": None, "predictions": None, "suggestion": 0.0}
+    return Advice(**{**common, "evaluation": 1.0, "forecasts": tuple(forecasts), **given})
+
+
+def said_of(monkeypatch: pytest.MonkeyPatch, found: Advice) -> str:
+    monkeypatch.setattr("aegisbo.advice.advise", lambda *given, **more: found)
+    return " ".join(printed("run.db").split())
+
+
+def test_the_table_fits_into_eighty_columns_whatever_the_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    times = ((16, False, 12.0), (16, True, 99.0), (8, True, 4e5))
+    teams = [Forecast(size, batches, (s, 1.33 * s, 1.77 * s), (111.0,) * 3) for size, batches, s in times]
+    monkeypatch.setattr("aegisbo.advice.advise", lambda *given, **more: advice_of(teams, aims=(0.5,) * 3))
+    header, _, *lines = printed("run.db").splitlines()[2:7]
+    assert [line.split("  ")[0] for line in lines] == ["16 (as it ran)", "16, in batches", "8, in batches"]
+    assert re.search("16 s +12 s to 21 s", lines[0])
+    assert re.search("2.2 min +1.6 min to 2.9 min", lines[1])
+    assert max(map(len, [header, *lines])) <= 80
+
+
+def test_what_is_simulated_is_said(study_file: Path) -> None:
+    found, output = advise(study_file, [], runs=3), printed(str(study_file), "--workers", "2", "--runs", "3")
+    assert "each on a stand-in for the function, drawn from what the model believes" in output
+    assert f"to {found.aim.median:.4g} in the median ({found.aim.low:.4g} to {found.aim.high:.4g})" in output
+
+
+def test_doubts_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    team = Forecast(2, False, (100.0,), (10.0,))
+    output = said_of(monkeypatch, advice_of([team], predictions=POOR))
+    assert output.startswith("Warning: the model of this study does not predict well, so do not trust what follows.")
+    assert f"{POOR.text} {POOR.remedy} To reach 0.5" in output
+    for finding in (None, replace(POOR, level="note"), replace(POOR, level="good")):
+        assert "Warning" not in said_of(monkeypatch, advice_of([team], predictions=finding))
+
+
+def test_what_the_model_smooths_away_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    team = Forecast(2, False, (100.0,), (10.0,))
+    output = said_of(monkeypatch, advice_of([team], took=(45.0, 31), aims=(0.7,), had_aim=2))
+    assert "The study itself took 45 s and 31 evaluations. It had 0.7 after 2 evaluations: the model smooths" in output
+    assert "smooths" not in said_of(monkeypatch, advice_of([team], took=(45.0, 31), had_aim=31))
+
+
+def test_suggestions_that_hold_teams_up_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    teams = [Forecast(size, batches, (9.0,), (9.0,)) for size in (2, 8, 16) for batches in (False, True)]
+    output = said_of(monkeypatch, advice_of(teams, suggestion=0.5, evaluation=2.25))
+    assert "Suggestions are the bottleneck of 8 and 16 workers: a point takes 0.5 s to choose and 2.2 s" in output
+    assert "so 4 are kept busy at most" in output
+    assert "bottleneck" not in said_of(monkeypatch, advice_of(teams, suggestion=0.1, evaluation=2.25))
+
+
 def test_the_picture_shows_medians_and_quartiles() -> None:
     forecasts = (
         Forecast(2, False, (100.0, 120.0, 200.0, 300.0), (10.0, 12.0, 20.0, 30.0)),
         Forecast(2, True, (150.0, 160.0, 170.0, math.inf), (15.0, 16.0, 17.0, math.inf)),
         Forecast(16, False, (math.inf,) * 4, (math.inf,) * 4),
     )
-    figure = plot.advice(Advice("a $run", 0.5, True, 40, (240.0, 25), 120, forecasts))
-    time, effort = figure.axes
+    figure = plot.advice(advice_of(forecasts, took=(240.0, 25)))
+    time, effort, speedup = figure.axes
     assert time.get_ylabel() == "time (min)"
     assert [text.get_text() for text in time.get_xticklabels()] == ["2", "16"]
     for axis, medians, own in ((time, [2.0, 160.0 / 60.0], 4.0), (effort, [12.0, 16.0], 25.0)):
@@ -101,4 +158,27 @@ def test_the_picture_shows_medians_and_quartiles() -> None:
         assert list(star.get_ydata()) == [own]
     low, high = time.containers[0].lines[2][0].get_segments()[0][:, 1]
     assert (low, high) == pytest.approx((100.0 / 60.0, 200.0 / 60.0))
+    ratios = [bars.lines[0].get_ydata().tolist() for bars in speedup.containers[:2]]
+    assert ratios == [pytest.approx([1.0, 0.0]), pytest.approx([100.0 / 150.0])]  # run by run; 16 workers gave up
     figure.draw_without_rendering()
+
+
+def test_the_picture_says_what_was_simulated() -> None:
+    team = Forecast(2, False, (100.0, 120.0), (10.0, 12.0))
+    title = plot.advice(advice_of([team], aims=(0.4, 0.6))).get_suptitle()
+    assert "a \\$run: how long it would take to reach 0.5" in title
+    assert "2 simulated runs of each team, each on a function drawn from the model with a target of its own" in title
+    assert "(0.4 to 0.6)" in title
+    assert "do not hold" not in title
+    doubtful = plot.advice(advice_of([team], aims=(0.4, 0.6), predictions=POOR))
+    assert "Predictions of this model do not hold" in doubtful.get_suptitle()
+
+
+def test_teams_that_wait_for_suggestions_have_hollow_marks() -> None:
+    forecasts = [Forecast(size, False, (100.0, 120.0), (10.0, 12.0)) for size in (2, 4, 8)]
+    time = plot.advice(advice_of(forecasts, suggestion=0.5, evaluation=2.0)).axes[0]
+    (hollow,) = [line for line in time.lines if line.get_color() == "white" and len(line.get_xdata())]
+    assert hollow.get_xdata().round().tolist() == [2.0]  # the third of the three sizes
+    assert "waits for suggestions" in [text.get_text() for text in time.figure.legends[0].get_texts()]
+    swift = plot.advice(advice_of(forecasts))
+    assert "waits for suggestions" not in [text.get_text() for text in swift.legends[0].get_texts()]

@@ -3,39 +3,50 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
+from typing import NamedTuple
 
 import numpy as np
+from numpy.random import default_rng
 
 from aegisbo.advice.forecast import Advice, Forecast
 from aegisbo.advice.stand_in import StandIn
 from aegisbo.advice.teams import Team
+from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput, NoModel, StudyError
-from aegisbo.optimizer import Optimizer
-from aegisbo.report.convergence import convergence
-from aegisbo.report.model import model_of
+from aegisbo.optimizer import Optimizer, Trial
+from aegisbo.optimizer.blas_threads import one_blas_thread
+from aegisbo.report.convergence import Step, convergence
+from aegisbo.report.health import on_predictions
+from aegisbo.report.model import Model, model_of
 from aegisbo.report.record import Record
 from aegisbo.report.source import Run, record_of
 from aegisbo.runners.loop import run as run_loop
 from aegisbo.runners.protocol import Finished, StopRun
-from aegisbo.search.blocks import by_blocks
 from aegisbo.simulation.many import answers
-from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.checks import count
 from aegisbo.study.terms import count as whole
 from aegisbo.study.terms import finite
 
 WORKERS = (2, 4, 8, 16)
-RUNS = 5
+RUNS = 9
 CLOSE = 0.01  # of the way from the best value to the median one: what comes so close to the best is as good
 PATIENCE = 3  # times as many evaluations as the run made, after which a simulated run gives up
-NEVER = (math.inf, math.inf)
+STAND_IN = 7_302  # the role of a stand-in's draws in a generator's address (seed, number, role)
 
 from_zero = whole("give a whole number, at least 0", least=0)
 
-Reached = tuple[float, float]  # seconds and evaluations until a simulated run reached the target
+
+class Reached(NamedTuple):
+    """What one simulated run says; seconds and evaluations are infinite if it gave up."""
+
+    seconds: float
+    evaluations: float
+    aim: float  # what it had to reach
+
+
 Watch = Callable[[Iterator[Reached], int], Iterable[Reached]]  # lets somebody see how far it is
 
 
@@ -43,7 +54,7 @@ Watch = Callable[[Iterator[Reached], int], Iterable[Reached]]  # lets somebody s
 class _Attempt:
     workers: int
     batches: bool
-    number: int  # attempts of one number have the same initial points, and the same luck
+    number: int  # attempts of one number have the same stand-in, the same initial points and the same luck
 
 
 def advise(
@@ -58,20 +69,22 @@ def advise(
 ) -> Advice:
     """How long teams of so many workers would take to reach a value, without waiting and in batches.
 
-    The run is simulated from its beginning on a virtual clock, with its own strategy. Values are those of its model,
-    and job times, failures and what has limits are as it has learned them.
+    The run is simulated from its beginning on a virtual clock, with its own strategy. Each simulated run has a stand-in
+    of its own, a function drawn from what the model believes, and aims at what the points of the run reach there. Job
+    times, failures and what has limits are as the run has learned them.
 
     Args:
         run: a result, an optimizer, or the file of a study.
         workers: the sizes of the teams; the one of the run itself is always looked at.
         target: the value to reach; None for 1 % of the way from the best to the median value of the run.
-        runs: how many times each team is simulated, each time with other initial points and other luck.
+        runs: how many times each team is simulated, each time with another stand-in, other initial points and luck.
         jobs: how many processes simulate; changes no number.
         seed: decides all random numbers.
         watch: is given the results as they come in, and their number, and passes them on.
 
     Returns:
-        Median and quartiles of time and evaluations for each team, the one of the run itself first.
+        Median and quartiles of time and evaluations for each team, the one of the run itself first; how many times as
+        fast each is as that one; whether suggestions are the bottleneck, and whether predictions hold at all.
 
     Raises:
         InvalidInput: a value cannot be used, or nobody knows how long evaluations took.
@@ -89,68 +102,113 @@ def advise(
             "One of the constraints is a function, which is not part of the file, so the study cannot be simulated "
             "from there: pass the `Optimizer` to `aegisbo.advice.advise`."
         )
-    teams = [(size, batches) for size in dict.fromkeys([max(record.capacity, 1), *sizes]) for batches in (False, True)]
+    own = max(record.capacity or record.in_flight, 1)
+    teams = [(size, batches) for size in dict.fromkeys([own, *sizes]) for batches in (False, True)]
     teams = [(size, batches) for size, batches in teams if size > 1 or not batches]
-    belief = _belief(record.optimizer)
+    return foretold(record, teams, target=target, runs=runs, jobs=jobs, seed=seed, watch=watch)
+
+
+def foretold(
+    record: Record,
+    teams: Sequence[tuple[int, bool]],
+    *,
+    target: float | None = None,
+    runs: int = RUNS,
+    jobs: int = 1,
+    seed: int = 0,
+    watch: Watch = lambda reached, total: reached,
+) -> Advice:
+    """The same for these teams, each a number of workers and whether they work in batches, that of the run first."""
+    model = _model(record.optimizer)
     value = _close_to_best(record) if target is None else float(target)
-    question = _question(record, belief, value, seed)
+    question = _question(record, model, value, seed)
     attempts = [_Attempt(*team, number) for team in teams for number in range(runs)]
     reached = list(watch(answers(question.answer, attempts, jobs), len(attempts)))
+    by_team = [reached[k * runs : (k + 1) * runs] for k in range(len(teams))]
+    first, aims = _first(record, value), tuple(each.aim for each in by_team[0])
+    had = _first(record, float(np.quantile(aims, 0.5, method="inverted_cdf")))
     return Advice(
         name=record.name,
         target=value,
         chosen=target is not None,
         results=len(record.ended),
-        took=_took(record, value),
+        took=None if first is None or first.elapsed is None else (first.elapsed, first.evaluation),
         given_up_after=question.budget,
         forecasts=tuple(
-            Forecast(*team, *zip(*reached[k * runs : (k + 1) * runs], strict=True)) for k, team in enumerate(teams)
+            Forecast(*team, tuple(each.seconds for each in some), tuple(each.evaluations for each in some))
+            for team, some in zip(teams, by_team, strict=True)
         ),
+        aims=aims,
+        had_aim=None if had is None else had.evaluation,
+        predictions=next(on_predictions(record, model), None),
+        suggestion=question.suggestion,
+        evaluation=fmean(trial.seconds for trial in record.ended if trial.seconds),
     )
 
 
 @dataclass(frozen=True)
 class _Question:
-    """What simulated runs are asked: when they reach the target."""
+    """What simulated runs are asked: when they have found what the run has found."""
 
-    stand_in: StandIn
-    target: float
+    stand_in: StandIn  # that the run expects; others are drawn around it
+    points: Array  # (n, width) of the run, whose values count
+    losses: Array  # (n,) that were measured there
+    target: float  # turned so that less is better, as the losses are
     budget: int
     suggestion: float  # seconds that the choice of a point takes
     seed: int
 
     def answer(self, attempt: _Attempt) -> Reached:
-        """What one simulated run says; infinity if it gave up."""
+        """What one simulated run says."""
         seed = int(np.random.SeedSequence([self.seed, attempt.number]).generate_state(1)[0])
-        known = self.stand_in.optimizer
+        with one_blas_thread():
+            stand_in = self.stand_in.drawn(default_rng([self.seed, attempt.number, STAND_IN]))
+            known, aim = stand_in.optimizer, stand_in.optimizer.direction.turned(self.aim(stand_in))
         observed = [trial.describe() for trial in known.observed]
         optimizer = Optimizer.restored(replace(known.settings, seed=seed), {}, observed, [])
-        team = Team(self.stand_in, attempt.workers, batches=attempt.batches, suggestion=self.suggestion, seed=seed)
+        team = Team(stand_in, attempt.workers, batches=attempt.batches, suggestion=self.suggestion, seed=seed)
         first: list[Finished] = []
 
         def watch(job: Finished) -> None:
             level, measured = team.drawn[job.number].level, team.drawn[job.number].measured
-            if level is not None and known.direction.reaches(level, self.target) and _keeps(known, measured or {}):
+            if level is not None and known.direction.reaches(level, aim) and _keeps(known, measured or {}):
                 first.append(job)
                 raise StopRun("The target is reached.")
 
         done = run_loop(optimizer, team, self.budget, watch=watch).finished
-        return (first[0].finished, float(sum(job.finished <= first[0].finished for job in done))) if first else NEVER
+        if not first:
+            return Reached(math.inf, math.inf, aim)
+        return Reached(first[0].finished, float(sum(job.finished <= first[0].finished for job in done)), aim)
+
+    def aim(self, stand_in: StandIn) -> float:
+        """What is to the points of the run on this stand-in what the target is to them on the function.
+
+        Between the lowest value and the median one both have the same place; what is beyond goes on like that.
+        """
+        if not len(self.points):
+            return self.target
+        lowest, unit = float(self.losses.min()), float(np.median(self.losses) - self.losses.min())
+        there = stand_in.losses(self.points)
+        stretch = float(np.median(there) - there.min()) / unit if unit > 0.0 else 1.0
+        return float(there.min()) + (self.target - lowest) * stretch
 
 
-def _belief(optimizer: Optimizer) -> Belief:
+def _model(optimizer: Optimizer) -> Model:
     model = model_of(optimizer)
     if model is None:
         least, values = optimizer.space.cube.parameters + 1, len(optimizer.evidence().y)
         raise NoModel(f"There is no model yet: it takes {least} values, and there are {values}.")
-    return model.belief
+    return model
 
 
-def _question(record: Record, belief: Belief, target: float, seed: int) -> _Question:
+def _question(record: Record, model: Model, target: float, seed: int) -> _Question:
     waits = [decision.seconds for decision in record.decisions.values()]
+    optimizer, counting = record.optimizer, _counting(record)
     return _Question(
-        stand_in=StandIn.of(record.optimizer, belief),
-        target=_on_the_model(record, belief, target),
+        stand_in=StandIn.of(optimizer, model.belief),
+        points=np.array([optimizer.space.encoded(trial.params) for trial in counting]),
+        losses=np.array([_loss(record, trial) for trial in counting]),
+        target=optimizer.direction.turned(target),
         budget=PATIENCE * len(record.ended),
         suggestion=fmean(waits) if waits else 0.0,
         seed=seed,
@@ -159,27 +217,22 @@ def _question(record: Record, belief: Belief, target: float, seed: int) -> _Ques
 
 def _close_to_best(record: Record) -> float:
     """A value as good as the best of the run; what was observed elsewhere does not count."""
-    losses = _losses(record)
+    losses = [_loss(record, trial) for trial in _counting(record)]
     if not losses:
         raise NoModel("No evaluation of the run has a value that keeps all limits: name a target.")
     best = min(losses)
     return record.optimizer.direction.turned(best + CLOSE * (median(losses) - best))
 
 
-def _on_the_model(record: Record, belief: Belief, target: float) -> float:
-    """The target, or where the model smooths away what the run has reached, the best of what it leaves."""
-    evidence, direction = record.optimizer.evidence(), record.optimizer.direction
-    if min(_losses(record), default=math.inf) > direction.turned(target):
-        return target
-    means = belief.scale.measured(by_blocks(belief.gp.mean, evidence.X[evidence.kept]))
-    return direction.turned(max(direction.turned(target), float(means.min())))
+def _counting(record: Record) -> list[Trial]:
+    """The trials of the run with a value that keep all limits."""
+    return [trial for trial in record.ended if trial.value is not None and _keeps(record.optimizer, trial.measured)]
 
 
-def _losses(record: Record) -> list[float]:
-    """The values of the run that keep all limits, turned so that less is better."""
-    optimizer = record.optimizer
-    kept = [trial.value for trial in record.ended if _keeps(optimizer, trial.measured)]
-    return [optimizer.direction.turned(value) for value in kept if value is not None]
+def _loss(record: Record, trial: Trial) -> float:
+    """The value of a trial that has one, turned so that less is better."""
+    assert trial.value is not None
+    return record.optimizer.direction.turned(trial.value)
 
 
 def _keeps(optimizer: Optimizer, measured: Mapping[str, float]) -> bool:
@@ -187,11 +240,12 @@ def _keeps(optimizer: Optimizer, measured: Mapping[str, float]) -> bool:
     return all(limit.name in measured and limit.excess(measured[limit.name]) <= 0.0 for limit in limits)
 
 
-def _took(record: Record, target: float) -> tuple[float, int] | None:
-    """When the run itself had reached the target; nobody knows where values are noisy."""
+def _first(record: Record, target: float) -> Step | None:
+    """The evaluation with which the run itself had reached the target; nobody knows where values are noisy."""
     if record.optimizer.settings.noisy:
         return None
+    reaches = record.optimizer.direction.reaches
     for step in convergence(record):
-        if step.improved and step.value is not None and record.optimizer.direction.reaches(step.value, target):
-            return None if step.elapsed is None else (step.elapsed, step.evaluation)
+        if step.improved and step.value is not None and reaches(step.value, target):
+            return step
     return None

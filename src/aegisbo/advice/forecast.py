@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aegisbo.printable import so_many
+from aegisbo.report.health import Finding
 from aegisbo.simulation.comparison import Quartiles
 
 
@@ -55,11 +56,34 @@ class Advice:
     took: tuple[float, int] | None  # seconds and evaluations until the run itself reached it; None if nobody knows
     given_up_after: int  # evaluations of a simulated run
     forecasts: tuple[Forecast, ...]  # the team of the run itself comes first
+    aims: tuple[float, ...]  # what each simulated run had to reach, which has a stand-in of its own; of all teams
+    had_aim: int | None  # evaluations until the run itself had reached their median; None if nobody knows
+    predictions: Finding | None  # what the report says of the model's; None if there are too few to tell
+    suggestion: float  # seconds that the choice of a point takes
+    evaluation: float  # seconds that an evaluation takes, both in the mean
 
-    def speedup(self, forecast: Forecast) -> float:
-        """How many times as fast as the team of the run; NaN if that team does not reach the target."""
-        base = self.forecasts[0].time.median
-        return base / forecast.time.median if math.isfinite(base) else math.nan
+    def speedup(self, forecast: Forecast) -> Quartiles | None:
+        """How many times as fast as the team of the run, on the same stand-in with the same luck.
+
+        None if no run of either team reached what it aimed at.
+        """
+        pairs = zip(self.forecasts[0].seconds, forecast.seconds, strict=True)
+        ratios = [base / own for base, own in pairs if math.isfinite(min(base, own))]
+        return _quartiles(ratios) if ratios else None
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether predictions do not hold: stand-ins drawn from such a model are not like the function."""
+        return self.predictions is not None and self.predictions.level == "warning"
+
+    @property
+    def aim(self) -> Quartiles:
+        """What simulated runs had to reach: the median and the range of the middle half."""
+        return _quartiles(self.aims)
+
+    def waits(self, forecast: Forecast) -> bool:
+        """Whether suggestions are the bottleneck: a point for each worker takes longer to choose than to evaluate."""
+        return self.suggestion * forecast.workers > self.evaluation
 
 
 def _quartiles(values: Sequence[float]) -> Quartiles:

@@ -1,7 +1,7 @@
 """A stand-in for the user's function: what a run has learned of values, limits, failures and times.
 
-Its values are the model's mean. A function drawn from the posterior would be as wavy everywhere as the kernel allows,
-and harder to minimize than the functions that people have (docs/advise.md).
+What the run does not know differs from one stand-in to the next: the values of each are a function drawn from the
+model's posterior, and its job times a sample of those that the run has seen (docs/advise.md).
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from numpy.random import Generator, default_rng
 
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
+from aegisbo.gp.paths import SamplePaths, draw
 from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.limits import Limit
 from aegisbo.outcome import FAILURES
+from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.chance import Chance, NearFailures
@@ -51,6 +53,10 @@ class Times:
             return float(rng.choice(self.failed))
         return float(np.exp(self.durations.log_seconds(z)[0][0] + rng.choice(self.errors)))
 
+    def resampled(self, rng: Generator) -> Times:
+        """The same from times that might have been seen as well: a few times do not tell the law they come from."""
+        return replace(self, errors=rng.choice(self.errors, len(self.errors)))
+
 
 @dataclass(frozen=True)
 class StandIn:
@@ -61,10 +67,11 @@ class StandIn:
     limited: tuple[tuple[Limit, Belief], ...]  # by how much each quantity is beyond its first limit
     chance: Chance | float  # that an evaluation succeeds
     times: Times
+    path: SamplePaths | None = None  # its values on the scale of the belief; None for those that are expected
 
     @classmethod
     def of(cls, optimizer: Optimizer, belief: Belief) -> StandIn:
-        """The one that a run has learned.
+        """The one that a run expects.
 
         Raises:
             InvalidInput: nobody knows how long its evaluations took.
@@ -73,6 +80,16 @@ class StandIn:
         times = _times(optimizer)
         with one_blas_thread():
             return cls(optimizer, belief, tuple(_limited(optimizer, evidence, rng)), _chance(evidence, rng), times)
+
+    def drawn(self, rng: Generator) -> StandIn:
+        """One of those that agree with all that was learned."""
+        return replace(self, path=draw(self.belief.gp, rng), times=self.times.resampled(rng))
+
+    def losses(self, Z: Array, noise: float = 0.0) -> Array:  # (m, width)
+        """Its values (m,) turned so that less is better, with so much noise on the scale of the belief."""
+        path, mean = self.path, self.belief.gp.mean
+        values = by_blocks(mean if path is None else lambda rows: path(rows)[0], Z)
+        return self.belief.scale.measured(values + noise)
 
     def evaluate(self, x: Any, rng: Generator) -> Drawn:
         """How an evaluation at x goes."""
@@ -83,19 +100,19 @@ class StandIn:
         if fails:
             return Drawn(seconds)
         level, value = self._value(z, 0.0), self._value(z, noise)
-        measured = {limit.name: limit.at(_at(belief, z)) for limit, belief in self.limited}
+        measured = {limit.name: limit.at(_expected(belief, z)) for limit, belief in self.limited}
         return Drawn(seconds, value, level, measured)
 
     def _value(self, z: Array, noise: float) -> float:
-        return self.optimizer.direction.turned(_at(self.belief, z, noise))
+        return self.optimizer.direction.turned(float(self.losses(z, noise)[0]))
 
     def _success(self, z: Array) -> float:
         return self.chance if isinstance(self.chance, float) else float(np.exp(self.chance.log_value(z)[0]))
 
 
-def _at(belief: Belief, z: Array, noise: float = 0.0) -> float:  # (1, width)
-    """What is believed at a point, with so much noise on the scale of the model."""
-    return float(belief.scale.measured(belief.gp.mean(z) + noise)[0])
+def _expected(belief: Belief, z: Array) -> float:  # (1, width)
+    """What is expected at a point."""
+    return float(belief.scale.measured(belief.gp.mean(z))[0])
 
 
 def _limited(optimizer: Optimizer, evidence: Evidence, rng: Generator) -> Iterator[tuple[Limit, Belief]]:

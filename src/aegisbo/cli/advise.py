@@ -13,7 +13,7 @@ from rich.console import Console
 from aegisbo.cli.number_list import numbers_in
 from aegisbo.cli.numbers import whole
 from aegisbo.cli.study_file import StudyFile
-from aegisbo.cli.tables import duration, plain_table
+from aegisbo.cli.tables import duration, plain_table, short
 from aegisbo.cli.writing import require_writable
 from aegisbo.errors import InvalidInput
 
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from aegisbo.advice import Advice
+    from aegisbo.advice.advise import Reached
     from aegisbo.simulation.comparison import Quartiles
 
+UNITS = (("d", 86400), ("h", 3600), ("min", 60))
 PICTURES = (".png", ".svg", ".pdf")
 EXAMPLES = """Examples:
 
@@ -42,7 +44,7 @@ def advise(
             metavar="VALUE", help="To be reached; 1 % of the way from the best to the median value unless given."
         ),
     ] = None,
-    runs: Annotated[int, typer.Option(parser=whole(1), metavar="N", help="Simulated runs of each team.")] = 5,
+    runs: Annotated[int, typer.Option(parser=whole(1), metavar="N", help="Simulated runs of each team.")] = 9,
     jobs: Annotated[
         int, typer.Option(parser=whole(1), metavar="N", help="Simulations at a time; changes no result.")
     ] = 1,
@@ -53,8 +55,8 @@ def advise(
 ) -> None:
     """Say how long other numbers of workers, or batches, would take to find what a study has found.
 
-    The study is simulated from its beginning by its own strategy, with the values that its model has learned and job
-    times like those that it has seen.
+    The study is simulated from its beginning by its own strategy, each time on another function that its model holds
+    for possible, with job times like those that it has seen.
     """
     from aegisbo.advice import advise as ask
 
@@ -89,7 +91,7 @@ def _drawing_into(file: Path) -> Callable[[Advice], None]:
     return draw
 
 
-def _with_a_bar(reached: Iterator[tuple[float, float]], total: int) -> Iterable[tuple[float, float]]:
+def _with_a_bar(reached: Iterator[Reached], total: int) -> Iterable[Reached]:
     """Say how far it is on a terminal; elsewhere, what keeps whoever waits."""
     from rich.progress import track
 
@@ -101,36 +103,64 @@ def _with_a_bar(reached: Iterator[tuple[float, float]], total: int) -> Iterable[
 
 def _introduction(found: Advice) -> str:
     close = "" if found.chosen else ", 1 % of the way from the best value to the median one"
-    return f"To reach {found.target:.6g}{close} (learned from {found.results} evaluations):\n"
+    doubts = ""
+    if found.doubtful and found.predictions is not None:
+        said = f"{found.predictions.text} {found.predictions.remedy}"
+        doubts = f"Warning: the model of this study does not predict well, so do not trust what follows. {said}\n\n"
+    return f"{doubts}To reach {found.target:.6g}{close} (learned from {found.results} evaluations):\n"
 
 
 def _table(found: Advice) -> Table:
-    table = plain_table(["workers"], ["time", "middle half", "evaluations", "middle half", "times as fast"])
+    table = plain_table(["workers"], ["time", "middle half", "evaluations", "speed-up", "middle half"])
     for k, forecast in enumerate(found.forecasts):
         title = f"{forecast.workers}{', in batches' if forecast.batches else ''}{' (as it ran)' if k == 0 else ''}"
-        times, efforts = _texts(forecast.time, duration), _texts(forecast.effort, lambda number: f"{number:.0f}")
         speedup = found.speedup(forecast)
-        table.add_row(title, *times, *efforts, f"{speedup:.2g}" if math.isfinite(speedup) else "-")
+        table.add_row(
+            title,
+            *_texts(forecast.time, _in_one_unit),
+            _texts(forecast.effort, lambda number: f"{number:.0f}")[0],
+            *(("-", "-") if speedup is None else _texts(speedup, short, "any")),
+        )
     return table
 
 
-def _texts(quartiles: Quartiles, text: Callable[[float], str]) -> tuple[str, str]:
+def _in_one_unit(seconds: float) -> str:
+    """Two digits, so that a line has room for it three times: 12 s, 1.7 min."""
+    unit, size = next(((unit, size) for unit, size in UNITS if seconds >= size), ("s", 1))
+    return f"{short(seconds / size)} {unit}"
+
+
+def _texts(quartiles: Quartiles, text: Callable[[float], str], beyond: str = "never") -> tuple[str, str]:
     """The median and the middle half in words."""
     low, middle, high = (
-        text(each) if math.isfinite(each) else "never" for each in (quartiles.low, quartiles.median, quartiles.high)
+        text(each) if math.isfinite(each) else beyond for each in (quartiles.low, quartiles.median, quartiles.high)
     )
     return middle, f"{low} to {high}"
 
 
 def _remarks(found: Advice) -> Iterator[str]:
     runs = len(found.forecasts[0].seconds)
-    yield f"\n{f'Medians of {runs} simulated runs' if runs > 1 else 'One simulated run'} of each team."
+    aim, spread = _texts(found.aim, lambda value: f"{value:.4g}")
+    yield (
+        f"\n{f'Medians of {runs} simulated runs' if runs > 1 else 'One simulated run'} of each team, each on a "
+        "stand-in for the function, drawn from what the model believes. A run must come as close to the best that the "
+        f"study's points have there: to {aim}{f' in the median ({spread})' if runs > 1 else ''}."
+    )
     if found.took is not None:
         yield f"The study itself took {duration(found.took[0])} and {found.took[1]} evaluations."
+        if found.had_aim is not None and found.had_aim < found.took[1]:
+            yield (
+                f"It had {aim} after {found.had_aim} evaluations: the model smooths away the rest, and simulated runs "
+                "need not find it."
+            )
     for forecast in found.forecasts:
         if forecast.missed:
             yield f"{forecast.title}: {forecast.missed} of {runs} gave up after {found.given_up_after} evaluations."
-    yield (
-        "The function is taken to be what the model believes, and job times to be as they were: what nobody has seen "
-        "yet is not in it."
-    )
+    if waiting := sorted({forecast.workers for forecast in found.forecasts if found.waits(forecast)}):
+        yield (
+            f"Suggestions are the bottleneck of {' and '.join(map(str, waiting))} workers: a point takes "
+            f"{duration(found.suggestion)} to choose and {duration(found.evaluation)} to evaluate, so "
+            f"{max(math.floor(found.evaluation / found.suggestion), 1)} are kept busy at most. "
+            'preset="modern" chooses faster; or put several evaluations into one.'
+        )
+    yield "Job times are taken to be as they were. docs/advise.md says how far off such forecasts have been."

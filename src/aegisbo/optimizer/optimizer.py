@@ -557,6 +557,11 @@ class Optimizer:
         """The trials that have been asked for and have not ended."""
         return tuple(trial for trial in self.trials if trial.state == "pending")
 
+    @property
+    def most_pending(self) -> int:
+        """How many trials were pending at a time, at most, since this object was made."""
+        return self._trials.most_pending
+
     def tally(self) -> Tallied:
         """How many trials have ended with a value and without one, and the best value measured; no model is asked."""
         with self._lock:

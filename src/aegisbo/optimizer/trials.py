@@ -30,13 +30,15 @@ class Trials:
         self.asked: list[Trial] = []  # by number
         self.observed: list[Trial] = []
         self.results = 0  # how many have come in
+        self.most_pending = 0  # at a time
         self._observed, self._asked = (Columns(space.cube.width, limits) for _ in range(2))
         self._inside = np.empty(0, dtype=np.bool_)  # which of the first observed points with a value are allowed
 
     def copied(self) -> Trials:
         """The same, to go on independently."""
         copy = Trials(self.space, self.limits)
-        copy.asked, copy.observed, copy.results = list(self.asked), list(self.observed), self.results
+        copy.asked, copy.observed = list(self.asked), list(self.observed)
+        copy.results, copy.most_pending = self.results, self.most_pending
         copy._asked, copy._observed, copy._inside = self._asked.copied(), self._observed.copied(), self._inside
         return copy
 
@@ -53,6 +55,8 @@ class Trials:
         point = self.space.encoded(params)
         (self.asked if number >= 0 else self.observed).append(trial)
         (self._asked if number >= 0 else self._observed).append(trial, point)
+        if trial.state == "pending":
+            self.most_pending = max(self.most_pending, self._asked.count(PENDING))
         return trial
 
     def put(self, trial: Trial) -> Trial:

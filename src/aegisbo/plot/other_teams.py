@@ -8,11 +8,14 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from aegisbo.advice import Advice
-from aegisbo.arrays import Array
+from aegisbo.arrays import Array, Mask
 from aegisbo.plot.canvas import BEST, FAINT, LINE, Look, Picture, as_label, canvas, explain_marks, heading, label
 from aegisbo.plot.time_axis import unit_of
+from aegisbo.printable import so_many
+from aegisbo.simulation.comparison import Quartiles
 
 APART = 0.06  # of a step between two sizes: how far the two kinds of a size are from each other
+UNKNOWN = Quartiles(math.nan, math.nan, math.nan)
 
 
 def advice(found: Advice) -> Picture:
@@ -22,10 +25,10 @@ def advice(found: Advice) -> Picture:
         found: what `aegisbo.advice.advise` returned.
 
     Returns:
-        A matplotlib figure: medians of the simulated runs, with the range of their middle half.
+        A matplotlib figure: medians of the simulated runs, with the range of their middle half. Hollow marks are teams
+        that would wait for suggestions.
     """
-    title = f"{as_label(found.name)}: how long it would take to reach {found.target:.6g}"
-    figure, (time, effort) = canvas(2, (4.6, 3.6), title)
+    figure, (time, effort, speedup) = canvas(3, (3.9, 3.6), _title(found))
     sizes = sorted({forecast.workers for forecast in found.forecasts})
     longest = max((f.time.high for f in found.forecasts if math.isfinite(f.time.high)), default=1.0)
     unit, size = unit_of(longest)
@@ -36,14 +39,25 @@ def advice(found: Advice) -> Picture:
     for batches, look in looks.items():
         some = sorted((f for f in found.forecasts if f.batches == batches), key=lambda f: f.workers)
         at = np.array([sizes.index(f.workers) + (APART if batches else -APART) for f in some])
-        _quartiles(time, at, [(f.time.low / size, f.time.median / size, f.time.high / size) for f in some], look)
-        _quartiles(effort, at, [(f.effort.low, f.effort.median, f.effort.high) for f in some], look)
+        hollow = np.array([found.waits(f) for f in some], dtype=np.bool_)
+        _quartiles(
+            time, at, [(f.time.low / size, f.time.median / size, f.time.high / size) for f in some], hollow, look
+        )
+        _quartiles(effort, at, [(f.effort.low, f.effort.median, f.effort.high) for f in some], hollow, look)
+        ratios = [found.speedup(f) or UNKNOWN for f in some]
+        _quartiles(speedup, at, [(ratio.low, ratio.median, ratio.high) for ratio in ratios], hollow, look)
+    if any(map(found.waits, found.forecasts)):
+        time.plot([], [], "o", markersize=5, color=LINE, markerfacecolor="white", label="waits for suggestions")
     if found.took is not None:
         own, (seconds, evaluations) = sizes.index(found.forecasts[0].workers), found.took
         for axis, value in ((time, seconds / size), (effort, evaluations)):
             axis.plot([own], [value], "*", markersize=11, color=FAINT, label="the run itself")
-    for axis, what in ((time, f"time ({unit})"), (effort, "evaluations")):
-        heading(axis, what.partition(" ")[0].capitalize())
+    for axis, title, what in (
+        (time, "Time", f"time ({unit})"),
+        (effort, "Evaluations", "evaluations"),
+        (speedup, f"Against {found.forecasts[0].title}, run by run", "times as fast"),
+    ):
+        heading(axis, title)
         label(axis, "workers", what)
         axis.set_xticks(range(len(sizes)), [str(each) for each in sizes])
         axis.set_ylim(bottom=0.0)
@@ -51,10 +65,26 @@ def advice(found: Advice) -> Picture:
     return figure
 
 
-def _quartiles(axis: Axes, at: Array, rows: list[tuple[float, float, float]], look: Look) -> None:
+def _title(found: Advice) -> str:
+    """What was simulated, and whether to believe it."""
+    runs, aim = len(found.aims), found.aim
+    spread = f"{aim.low:.4g} to {aim.high:.4g}" if runs > 1 else f"{aim.median:.4g}"
+    lines = [
+        f"{as_label(found.name)}: how long it would take to reach {found.target:.6g}",
+        f"{so_many(runs, 'simulated run')} of each team, each on a function drawn from the model with a target of its "
+        f"own ({spread}); bars: middle half",
+    ]
+    if found.doubtful:
+        lines.append("Predictions of this model do not hold, so neither may this.")
+    return "\n".join(lines)
+
+
+def _quartiles(axis: Axes, at: Array, rows: list[tuple[float, float, float]], hollow: Mask, look: Look) -> None:
     """Medians, joined by a line, with bars over the middle half; what is infinite is left out."""
     quartiles = np.array(rows).reshape(-1, 3)
     there = np.isfinite(quartiles[:, 1])
     low, middle, high = quartiles[there].T
     bars = [middle - low, np.where(np.isfinite(high), high, middle) - middle]
     axis.errorbar(at[there], middle, bars, linewidth=1.6, elinewidth=1.2, capsize=3, markersize=5, **look)
+    some = hollow[there]
+    axis.plot(at[there][some], middle[some], look["marker"], color="white", markersize=3, zorder=3)

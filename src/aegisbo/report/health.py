@@ -48,7 +48,7 @@ def health(record: Record, model: Model | None) -> tuple[Finding, ...]:
         _workers,
         _failures,
         _limits,
-        _predictions,
+        on_predictions,
         _edges,
         _irrelevant,
         _in_vain,
@@ -185,7 +185,7 @@ def _quoted(group: FailureGroup) -> str:
     return f"“{cut(group.reason.rstrip('.'), 80)}”"
 
 
-def _predictions(record: Record, model: Model | None) -> Iterator[Finding]:
+def on_predictions(record: Record, model: Model | None) -> Iterator[Finding]:
     """Whether the model predicts well: what was said at the time, and what would be said with one result left out."""
     then = calibration(predictions(record))
     left_out = None if model is None else calibration(model.left_out)

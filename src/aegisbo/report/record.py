@@ -128,6 +128,19 @@ class Record:
         seen += [trial.worker + 1 for trial in self.trials if trial.worker is not None]
         return max([*told, *seen], default=0)
 
+    @cached_property
+    def in_flight(self) -> int:
+        """How many points were under evaluation at a time, at most."""
+        pending: set[int | None] = set()
+        most = self.optimizer.most_pending
+        for event in self.events:
+            if event.kind == "asked":
+                pending.add(event.number)
+                most = max(most, len(pending))
+            elif event.kind in ENDINGS:
+                pending.discard(event.number)
+        return most
+
     @property
     def build(self) -> Mapping[str, Any]:
         """The versions with which the study was begun."""
