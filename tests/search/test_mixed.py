@@ -14,7 +14,8 @@ from aegisbo.search.near_best import NearBestSearch
 from aegisbo.search.neighbors import LOWEST, MANY, lowest_first, neighbors
 from aegisbo.space import Choice, Real, Space
 from aegisbo.space.cube import Continuous, Cube, Grid, OneHot
-from aegisbo.strategies.moves import exploit, thompson
+from aegisbo.strategies.expected_improvement import Improvement
+from aegisbo.strategies.moves import best_points, exploit, thompson
 
 FEW = MixedSearch(NearBestSearch(candidates=20), listed=20)  # so that these cubes are not looked at in full
 CORNER = np.zeros((1, 2))  # a hint that is none
@@ -239,6 +240,43 @@ def test_a_sweep_is_one_evaluation_for_all_points():
     assert sizes[:2] == [2, 2 * moves]
     assert set(sizes[2:]) <= {moves, 2 * moves}
     assert len(sizes) < 20
+
+
+def rows_looked_at(cube: Cube, n: int) -> int:
+    """In searches of three improvements, each over n data that gather around the lowest, as those of a run do."""
+
+    @dataclass
+    class Counted:
+        improvement: Improvement
+        rows: int = 0
+
+        def screen(self, Z):
+            self.rows += len(Z)
+            return self.improvement.screen(Z)
+
+        def value_and_gradient(self, Z):
+            self.rows += len(Z)
+            return self.improvement.value_and_gradient(Z)
+
+    total = 0
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        anywhere, lowest = cube.fill(rng.random((n, cube.parameters))), cube.fill(rng.random((1, cube.parameters)))
+        X = np.unique(cube.round(lowest + 10.0 ** rng.uniform(-2, 0, (n, 1)) * (anywhere - lowest)), axis=0)
+        away = X - lowest
+        y = (away**2 + 0.1 * (1.0 - np.cos(9.0 * away))).sum(axis=1)
+        gp = condition(Matern52(np.full(cube.width, 2.0), 1.0), 1e-8, X, (y - y.mean()) / y.std())
+        counted = Counted(Improvement(gp, float(gp.y.min())))
+        MixedSearch()(counted, cube, rng, best_points(gp))
+        total += counted.rows
+    return total
+
+
+@pytest.mark.parametrize("n", [50, 200])
+def test_a_search_looks_at_no_more_than_twice_as_many_points_as_where_all_is_continuous(n):
+    """However many data there are: each row costs the square of their number. All starts had gone to the last digit."""
+    mixed = Cube((Continuous(), Continuous(), Grid(1, 64), OneHot(3)))
+    assert rows_looked_at(mixed, n) <= 2 * rows_looked_at(Cube((Continuous(),) * 4), n)
 
 
 def test_rounding_errors_cannot_keep_the_descent_going():

@@ -2,7 +2,8 @@
 
 The lowest point of a relaxed function, rounded, is rarely the lowest that can be evaluated. So the search goes on where
 rounding ends: one parameter at a time moves to another level or choice, in turn with the continuous coordinates, until
-no such move leads down. A cube of few points is looked at in full instead.
+no such move leads down. Only the best starts go so far: an evaluation of expected improvement costs the square of the
+number of data. A cube of few points is looked at in full instead.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.search.inner_search import Objective, on_branches, polish
-from aegisbo.search.near_best import NearBestSearch
+from aegisbo.search.near_best import FINALISTS, LAST, SPRINT, NearBestSearch
 from aegisbo.search.neighbors import Partly, coordinates, lowest_first, neighbors, walk
 from aegisbo.search.within import search_within
 from aegisbo.space.cube import Continuous, Cube, Grid
@@ -39,7 +40,7 @@ class MixedSearch:
             return lowest_first(objective, cube, cube.every_point())
         objective = on_branches(objective, cube)
         starts = self.near_best.promising(objective, cube, rng, good)
-        relaxed = polish(Partly(objective, coordinates(cube, Continuous, Grid)), starts)
+        relaxed = polish(Partly(objective, coordinates(cube, Continuous, Grid)), starts, steps=SPRINT)
         points = lowest_first(objective, cube, np.vstack([starts, cube.round_all(relaxed)]))
         minima = local_minima(objective, cube, points[: len(starts)])
         around = neighbors(objective, cube, minima).reshape(-1, cube.width)
@@ -47,13 +48,19 @@ class MixedSearch:
 
 
 def local_minima(objective: Objective, cube: Cube, points: Array) -> Array:
-    """The local minima (at most k, width) below points (k, width) that can be evaluated."""
+    """Low points (at most k, width) below points (k, width) that can be evaluated; the lowest are local minima.
+
+    A race, as where all is continuous: all go a little way, the best of them to the end.
+    """
     if cube.size < np.inf:
         return np.unique(walk(objective, cube, points), axis=0)
     at_fixed_levels = Partly(objective, coordinates(cube, Continuous))
+    ahead = cube.round_all(polish(at_fixed_levels, points, steps=SPRINT))
+    ahead = lowest_first(objective, cube, walk(objective, cube, ahead))
+    best = ahead[:FINALISTS]
     for _ in range(ROUNDS):
-        settled = cube.round_all(polish(at_fixed_levels, points))
-        points = walk(objective, cube, settled)
-        if np.array_equal(points, settled):
+        settled = cube.round_all(polish(at_fixed_levels, best, evaluations=LAST))
+        best = walk(objective, cube, settled)
+        if np.array_equal(best, settled):
             break
-    return np.unique(points, axis=0)
+    return np.unique(np.vstack([best, ahead[FINALISTS:]]), axis=0)
