@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import pickle
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,9 +14,11 @@ import pytest
 
 from aegisbo import errors
 from aegisbo.errors import AegisError, InvalidInput
+from aegisbo.runners import own_folder as own_folder_module
 from aegisbo.runners.command import Command, ProgramFailed
 from aegisbo.runners.minimize import minimize
 from aegisbo.runners.output import KEPT
+from aegisbo.runners.work import work
 from aegisbo.space import Choice, Real
 
 
@@ -209,3 +213,62 @@ def test_a_program_and_its_value_file_have_their_names_always() -> None:
     for command in (Command("./{lr}"), Command("./run {lr}", value_file="{folder}/{lr}")):
         with pytest.raises(InvalidInput, match=r"\{lr\} is not always there: name the program"):
             minimize(command, space, budget=3)
+
+
+@pytest.mark.parametrize(("text", "unused"), [
+    ("sim {lr} {units}", ["act"]), ("sim --lr={lr}", ["units", "act"]), ("sim {lr} {units} {act}", []),
+    ("sim", []), ("sim {folder}", []), ("sh -c 'sim {lr} $AEGISBO_act'", []), ("sim {lr} {folder}", ["units", "act"]),
+])  # fmt: skip
+def test_what_a_command_never_uses_is_known(text: str, unused: list[str]) -> None:
+    assert Command(text).unused(["lr", "units", "act"]) == unused
+
+
+def test_a_parameter_that_the_command_never_uses_is_said_once(logged: list[tuple[str, str]], tmp_path: Path) -> None:
+    space = {"lr": (0.0, 1.0), "act": Choice(["relu", "tanh"])}
+    command = program("import sys; print(sys.argv[1])", "{lr}")
+    minimize(command, space, budget=2, seed=1, executor="serial", study=tmp_path / "run.db")
+    work(command, tmp_path / "run.db", budget=3)
+    warnings = [text for level, text in logged if level == "WARNING"]
+    assert warnings == 2 * [
+        "The command does not use {act}, which makes no difference to the value unless the program reads AEGISBO_act "
+        "or the file in AEGISBO_PARAMETERS."
+    ]
+
+
+class TestFolders:
+    @pytest.fixture(autouse=True)
+    def temporary(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        monkeypatch.setenv("TMPDIR", str(tmp_path))
+        return tmp_path
+
+    def test_that_of_a_killed_process_goes_and_that_of_a_living_one_stays(self, temporary: Path) -> None:
+        code = (
+            "import sys, time\nfrom aegisbo.runners.own_folder import own_folder\n"
+            "with own_folder() as folder:\n    print(folder, flush=True)\n    time.sleep(600)"
+        )
+        (temporary / "aegisbo-mine").mkdir()  # a user's, by chance
+        new = temporary / "aegisbo-new"  # its owner is about to lock it
+        new.mkdir()
+        (new / own_folder_module.MARK).touch()
+        owners = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(2)]
+        try:
+            dead, living = (Path(owner.stdout.readline().strip()) for owner in owners if owner.stdout)
+            own_folder_module.tidy_up()
+            assert {dead, living} <= set(temporary.iterdir())
+            owners[0].kill()
+            owners[0].wait()
+            with own_folder_module.own_folder() as mine:
+                assert set(temporary.iterdir()) == {living, Path(mine), new, temporary / "aegisbo-mine"}
+        finally:
+            for owner in owners:
+                owner.kill()
+                owner.communicate()
+
+    @pytest.mark.long
+    def test_programs_that_were_stopped_leave_none(self, temporary: Path) -> None:
+        command = program("import sys, time; time.sleep(600 if float(sys.argv[1]) > 0.5 else 0); print(1)", "{lr}")
+        initial = [{"lr": 0.9}, {"lr": 0.1}, {"lr": 0.8}]
+        result = minimize(command, {"lr": (0.0, 1.0)}, budget=3, workers=1, trial_timeout=1.0, initial=initial)
+        assert [trial.state for trial in result.trials] == ["timed_out", "done", "timed_out"]
+        assert list(temporary.glob("aegisbo-*")) == []

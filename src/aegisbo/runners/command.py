@@ -14,15 +14,16 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from logging import getLogger
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aegisbo.errors import InvalidInput, require_posix
 from aegisbo.outcome import SD
+from aegisbo.runners.own_folder import own_folder, tidy_up
 from aegisbo.runners.pools.worker import die_with_parent
 from aegisbo.runners.program_output import passed_on, tail
 from aegisbo.runners.slots import VARIABLE, slot_here
@@ -39,6 +40,7 @@ TAKEN = {
 }
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 OPTION = re.compile(r"--?[A-Za-z][\w-]*")  # a word that belongs to the value after it
+OURS = "AEGISBO_"  # how the names of the variables begin in which a program finds its parameters
 NOT_STARTED = "The program could not be started"
 
 
@@ -122,6 +124,13 @@ class Command:
             if name in sometimes:
                 raise InvalidInput(f"{{{name}}} is not always there: name the program and its value file without it.")
 
+    def unused(self, names: Iterable[str]) -> list[str]:
+        """The parameters that do not stand in the command, if others do and it looks at no variable of ours either."""
+        text = " ".join((*self.arguments, self.value_file or ""))
+        stand = set(PLACEHOLDER.findall(text))
+        named = list(names)
+        return [name for name in named if name not in stand] if stand.intersection(named) and OURS not in text else []
+
     def objective(self) -> Objective:
         """What a study is told of it: its words."""
         from aegisbo.study.objective import Objective  # here, because worker processes do not need it
@@ -159,7 +168,7 @@ class Command:
         Raises:
             ProgramFailed: it gave no value; the message holds the end of what it said.
         """
-        with tempfile.TemporaryDirectory(prefix="aegisbo-") as folder:
+        with own_folder() as folder:
             values = {**{name: str(value) for name, value in params.items()}, FOLDER: folder}
             output, errors = Path(folder, ".stdout"), Path(folder, ".stderr")
             arguments = [_filled(argument, values) for argument in _those_there(self.arguments, values)]
@@ -199,6 +208,23 @@ def reading(fun: Any, settings: Settings) -> Any:
     return fun.measuring(names) if names and isinstance(fun, Command) else fun
 
 
+def leave_nothing(fun: Any) -> None:
+    """Delete the folders of programs that were killed; to be called when the workers are gone."""
+    if isinstance(fun, Command):
+        tidy_up()
+
+
+def warn_if_unused(fun: Any, names: Iterable[str]) -> None:
+    """Say which parameters a command is not given, which are in the best point nevertheless."""
+    if isinstance(fun, Command) and (unused := fun.unused(names)):
+        missing = " and ".join(f"{{{name}}}" for name in unused)
+        variables = " and ".join(f"{OURS}{name}" for name in unused)
+        getLogger("aegisbo").warning(
+            f"The command does not use {missing}, which makes no difference to the value unless the program reads "
+            f"{variables} or the file in {OURS}PARAMETERS."
+        )
+
+
 @contextmanager
 def _started(program: str) -> Iterator[None]:
     try:
@@ -228,8 +254,8 @@ def _environment(params: dict[str, Any], folder: Path) -> dict[str, str]:
     slot = slot_here()
     return {
         **({} if slot is None else {VARIABLE: str(slot)}),
-        "AEGISBO_PARAMETERS": str(file),
-        **{f"AEGISBO_{name}": str(value) for name, value in params.items()},
+        f"{OURS}PARAMETERS": str(file),
+        **{f"{OURS}{name}": str(value) for name, value in params.items()},
     }
 
 

@@ -15,7 +15,7 @@ from aegisbo.optimizer import Optimizer, Result, Settings
 from aegisbo.optimizer.limits import names_of
 from aegisbo.outcome import judged
 from aegisbo.runners.arguments import check_arguments, check_call, checked_callbacks
-from aegisbo.runners.command import reading
+from aegisbo.runners.command import leave_nothing, reading, warn_if_unused
 from aegisbo.runners.evaluation import Call
 from aegisbo.runners.interrupt import CtrlC
 from aegisbo.runners.loop import SPENT, run
@@ -187,6 +187,7 @@ def minimize(
             result = replace(optimizer.result(SPENT), study=book.file)
             again = f"{SPENT} After `aegisbo retry {quote(str(study))}` the same call goes on."
             return result if result.success else replace(result, ending=again)
+        warn_if_unused(fun, optimizer.space.parameters)
         evaluate = Call(reading(fun, optimizer.settings), optimizer.space.named)
         raising = executor == "serial" if raise_errors is None else raise_errors
         pool = make_pool(
@@ -199,6 +200,7 @@ def minimize(
             worker_env=worker_env,
             raise_errors=raising,
         )
+        stack.callback(leave_nothing, fun)
         stack.callback(pool.close)
         warn_if_unstoppable(pool, scope.trial_timeout)
         tell = stack.enter_context(progress_of(optimizer, pool, scope.budget, progress, study))

@@ -15,7 +15,7 @@ from aegisbo.optimizer import Result, Settings, Trial
 from aegisbo.optimizer.limits import names_of
 from aegisbo.outcome import Outcome, judged
 from aegisbo.runners.arguments import check_arguments, check_call
-from aegisbo.runners.command import reading
+from aegisbo.runners.command import leave_nothing, reading, warn_if_unused
 from aegisbo.runners.evaluation import Call
 from aegisbo.runners.interrupt import EndAtOnce
 from aegisbo.runners.loop import SPENT, run
@@ -112,6 +112,7 @@ def work(
         )
         optimizer, copy = shared.optimizer, _Copy(shared)
         check_call(fun, optimizer.space, "processes", workers, threads_per_worker, worker_env)
+        warn_if_unused(fun, optimizer.space.parameters)
         shared.learn(elsewhere.earlier)
         pool = make_pool(
             "processes",
@@ -122,6 +123,7 @@ def work(
             threads_per_worker=threads_per_worker,
             worker_env=worker_env,
         )
+        stack.callback(leave_nothing, fun)
         stack.callback(pool.close)
         tell = stack.enter_context(progress_of(optimizer, pool, shared.budget, progress, study))
         scope = replace(scope, budget=shared.budget).changed(shared.changed, study)

@@ -1,0 +1,45 @@
+"""A folder for each run of a program: deleted when it ends, and by whoever comes next if its process was killed."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+PREFIX = "aegisbo-"
+MARK = f".alive.{platform.node()}"  # locked while its folder is used; no other machine can know that
+
+
+@contextmanager
+def own_folder() -> Iterator[str]:
+    """An empty folder, apart from hidden files, for as long as this lasts."""
+    import fcntl  # here, because Windows has none
+
+    tidy_up()
+    with tempfile.TemporaryDirectory(prefix=PREFIX) as folder, Path(folder, MARK).open("wb", buffering=0) as mark:
+        fcntl.flock(mark, fcntl.LOCK_EX)
+        mark.write(b"locked")  # who finds it empty must not take it for one whose owner is dead
+        yield folder
+
+
+def tidy_up() -> None:
+    """Delete the folders of processes that were killed, here and in any other run of this user on this machine."""
+    for mark in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{MARK}"):
+        with suppress(OSError):  # it is another user's, or was deleted meanwhile
+            if _is_left_behind(mark):
+                shutil.rmtree(mark.parent, ignore_errors=True)
+
+
+def _is_left_behind(mark: Path) -> bool:
+    import fcntl
+
+    with mark.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return os.fstat(file.fileno()).st_size > 0
