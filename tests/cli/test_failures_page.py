@@ -13,7 +13,7 @@ from aegisbo.study import load
 @pytest.mark.long
 def test_the_blocks_run_and_say_what_is_printed(tmp_path: Path) -> None:
     said_by("failures.md", tmp_path)
-    result = load(tmp_path / "rough.db")
+    result = load(tmp_path / "elsewhere" / "rough.db")
     assert result.nfev == 20
     states = {trial.state for trial in result.trials}
     assert {"done", "forgotten"} <= states <= {"done", "failed", "invalid", "timed_out", "forgotten"}
