@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 
 from aegisbo import minimize
+from aegisbo.cli.run_words import report
+from aegisbo.cli.tables import Terminal
 from aegisbo.errors import StudyError
 from aegisbo.optimizer import Result, Settings
 from aegisbo.outcome import Outcome
@@ -112,6 +114,24 @@ def test_a_study_that_was_moved_is_whole_and_says_where_the_run_went(
     assert f"the run went on in {tmp_path / 'run.rescued.db'}" in load(taken).message
     assert replay(taken).differences == ()
     assert search(taken, BUDGET).nfev == BUDGET  # it can be continued by itself
+
+
+def test_the_command_names_the_file_in_which_the_run_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path("run.db")
+    space = {"u": (-5.0, 10.0), "v": (2.0, 3.0)}
+    for budget, name in ((2, "run.db"), (4, str(tmp_path / "run.rescued.db"))):
+        take_away = [lambda trial, result: path.unlink(missing_ok=True)] if budget == 4 else []
+        options = {"executor": "serial", "callbacks": take_away, **OPTIONS}
+        result = minimize(plane, space, budget=budget, study=path, **options)
+        report(result, path, Terminal(soft_wrap=True))
+        assert f"study  {name}\n" in capsys.readouterr().out
+
+
+def plane(u: float, v: float) -> float:
+    return u + v
 
 
 def test_a_study_that_goes_at_the_very_end_is_kept_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

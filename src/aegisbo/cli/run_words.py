@@ -41,7 +41,7 @@ def report(result: Result, study: Path | None, console: Terminal, raising: str =
 
     Args:
         result: of the run.
-        study: its file.
+        study: its file, as the user calls it.
         console: where to write.
         raising: the option that would show the first exception as it is; empty if there is none, or it was given.
     """
@@ -49,6 +49,8 @@ def report(result: Result, study: Path | None, console: Terminal, raising: str =
     from aegisbo.optimizer.trial import in_short
 
     say = console.print
+    if study is not None and study.resolve() != result.study:  # it was taken away, or the function has left the folder
+        study = result.study
     failures = result.failures
     failed = sum(failures.values())
     say(result.ending)
