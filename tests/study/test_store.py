@@ -501,6 +501,18 @@ def test_a_read_only_folder_with_an_unfinished_log_is_read_to_its_last_event(tmp
         assert len(read_events(copy / "run.db")) == 1
 
 
+def test_a_read_only_folder_where_a_log_cannot_be_read_is_named_and_the_log_not_blamed(tmp_path: Path) -> None:
+    live, copy = tmp_path / "live", tmp_path / "copy"
+    live.mkdir()
+    with closing(Store(live / "run.db", quiet)) as store:
+        store.append("told", 0, {})
+        store.fold()
+        store.append("told", 1, {})
+        shutil.copytree(live, copy, ignore=shutil.ignore_patterns("*-shm"))  # the index, which SQLite has to make again
+    with protected(copy), unchanged(copy), pytest.raises(StudyError, match="can be written to"):
+        read_events(copy / "run.db")
+
+
 def test_a_full_disk_is_said_and_what_was_written_stays(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     with closing(Store(path, quiet)) as store:

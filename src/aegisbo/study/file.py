@@ -129,6 +129,8 @@ def _rows(path: Path, *, alone: bool) -> set[tuple[object, ...]] | None:
         with closing(reader(path, alone=alone)) as connection:
             require_study(connection, path)
             return set(connection.execute("SELECT * FROM events").fetchall())
+    except sqlite3.OperationalError:  # it cannot be opened, say, which is not the fault of what it holds
+        raise
     except (sqlite3.DatabaseError, StudyError):
         return None
 
