@@ -23,12 +23,12 @@ def as_number(value: object) -> float | None:
         return None
 
 
-def as_whole(value: object, least: float = -math.inf) -> int | None:
-    """The value as an int; None if it is no whole number, or below the least one. True and False are none."""
+def as_whole(value: object, least: float = -math.inf, most: float = math.inf) -> int | None:
+    """The value as an int; None if it is no whole number from the least to the most. True and False are none."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         return None
     try:
         whole = index(value)
     except TypeError:  # NumPy calls a span of time an integer
         return None
-    return whole if whole >= least else None
+    return whole if least <= whole <= most else None

@@ -13,6 +13,7 @@ from aegisbo.number import as_number
 Failure = Literal["failed", "invalid", "timed_out"]  # ended without a usable value: still a result
 Ended = Literal["done", Failure, "lost"]  # lost: the worker died before there was a result
 State = Literal["pending", Ended, "forgotten"]  # forgotten: on request, as if it had never been asked for
+MOST_WORKERS = 100_000  # that a run may have: a picture has a line for each
 FAILURES: tuple[Failure, ...] = get_args(Failure)
 NOT_MEASURED = "The evaluation did not measure"  # how the reason of an answer begins that lacks something
 NO_NUMBER = "it must return one real number."  # how the reason of an answer ends that is none

@@ -10,6 +10,11 @@ def printable(text: str) -> str:
     )
 
 
+def brief(text: str, longest: int = 100) -> str:
+    """The beginning of a text that may be a long one, for a message that names it."""
+    return text if len(text) <= longest else f"{text[:longest]}..."
+
+
 def so_many(count: int, what: str) -> str:
     """A number and what it counts, in the plural unless it is one."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"

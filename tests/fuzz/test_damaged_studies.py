@@ -13,12 +13,13 @@ import pytest
 from fuzz.examples import tries
 from hypothesis import example, given
 from hypothesis import strategies as st
-from sealed import seal
+from sealed import seal, unsummed
 from typer.testing import CliRunner
 
 import aegisbo
 from aegisbo.cli import app
 from aegisbo.errors import AegisError, StudyError
+from aegisbo.report.board import Board
 from aegisbo.study import load
 from aegisbo.study.replay import replay
 
@@ -189,3 +190,65 @@ def test_a_memory_without_sense_is_named(tmp_path: Path, preset: str, memory: di
     with pytest.raises(StudyError, match=r"stored as its memory.*restore the study from a copy"):
         aegisbo.minimize(lambda u, n: u**2 + n, space, budget=8, study=path, anyway=True, **options)
     assert load(path).nfev == 6
+
+
+@pytest.mark.parametrize("command", [["set", "budget=20"], ["show"], ["add", "u=0.5", "n=2", "kind=a"]])
+@pytest.mark.parametrize(
+    ("kind", "name", "value"), [("opened", "pid", None), ("opened", "call", {"budget": "x"}), ("asked", "params", 3)]
+)
+def test_no_command_trips_over_unsound_events(
+    whole: Path, tmp_path: Path, command: list[str], kind: str, name: str, value: Any
+) -> None:
+    path = without_sense(Path(shutil.copy(whole, tmp_path / "run.db")), kind, name, value)
+    before = path.read_bytes()
+    found = CliRunner().invoke(app, [command[0], str(path), *command[1:]])
+    assert isinstance(found.exception, StudyError), found.exc_info
+    assert "The study is damaged" in str(found.exception)
+    assert path.read_bytes() == before
+
+
+def test_a_kind_of_event_that_nobody_writes_is_refused(whole: Path, tmp_path: Path) -> None:
+    """Of a study without checksums, too: one flipped bit would turn a result into nothing."""
+    path = unsummed(Path(shutil.copy(whole, tmp_path / "run.db")))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE events SET kind = 'tolD' WHERE kind = 'told'")
+    with pytest.raises(StudyError, match="there is no such kind"):
+        load(path)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000 + "]" * 100_000, '{"a":' * 300 + "1" + "}" * 300, "9" * 5000, "{"])
+@pytest.mark.parametrize("old", [False, True])
+def test_json_that_cannot_be_followed_is_named(whole: Path, tmp_path: Path, text: str, old: bool) -> None:
+    path = Path(shutil.copy(whole, tmp_path / "run.db"))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE events SET body = ? WHERE id = 3", (text,))
+    _ = unsummed(path) if old else seal(path)
+    with pytest.raises(StudyError, match=r"run.db is damaged \(event 3"):
+        load(path)
+
+
+def test_a_memory_without_sense_is_named_in_a_report_and_on_the_live_page(tmp_path: Path) -> None:
+    path, options = tmp_path / "run.db", {"seed": 1, "executor": "serial", "progress": False, "n_initial": 4}
+    aegisbo.minimize(lambda u, n: u**2 + n, {"u": SPACE["u"], "n": SPACE["n"]}, budget=7, study=path, **options)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for id, text in connection.execute("SELECT id, body FROM events WHERE kind = 'asked'").fetchall():
+            body = {**json.loads(text), "memory": {"phi": "x", "learned_at": 6}}
+            connection.execute("UPDATE events SET body = ? WHERE id = ?", (json.dumps(body), id))
+    seal(path)
+    found = CliRunner().invoke(app, ["report", str(path)])
+    assert isinstance(found.exception, StudyError), found.exc_info
+    assert "stored as its memory" in str(found.exception)
+    board = Board([path])
+    board._read()
+    with pytest.raises(StudyError, match="stored as its memory"):
+        board.front(0, 6)
+
+
+def test_a_flipped_bit_in_the_schema_is_one_sentence(whole: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    for place in range(12):
+        content = bytearray(whole.read_bytes())
+        content[content.index(b"CREATE TABLE events") + place] ^= 0x80  # no UTF-8 any more
+        path.write_bytes(content)
+        with pytest.raises(StudyError, match="damaged"):
+            load(path)

@@ -157,8 +157,10 @@ def test_what_can_be_called_is(fun: Any, space: Any) -> None:
           for value in (-1, 1.5, True, None, "2")),
         *(({"target": value}, f"target is {value!r}: give a finite number, or None.")
           for value in (math.nan, math.inf, True, "0.1")),
-        *(({"workers": value}, f"workers is {value!r}: give a whole number from 1 upwards, or leave it out.")
-          for value in (0, -2, 2.0, True, "2")),
+        *(({"workers": value}, f"workers is {value!r}: give a whole number from 1 to 100,000, or leave it out.")
+          for value in (0, -2, 2.0, True, "2", 100_001)),
+        *(({name: 10**400}, f"{name} is 1{'0' * 99}...")
+          for name in ("budget", "workers", "n_initial", "timeout", "target", "retries")),
         *(({"budget": value}, f"budget is {value!r}: give a whole number of evaluations, at least 1.")
           for value in (0, 2.5, True, "10", None)),
         *(({"give_up_after": value}, f"give_up_after is {value!r}: give at least 1") for value in (0, True, 2.5)),

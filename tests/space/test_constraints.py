@@ -167,7 +167,7 @@ def test_values_are_those_of_the_parameter_to_the_last_digit(name: str) -> None:
         ("a != 'deep'", "a is a number and never 'deep'"),
         ("None == n + 1", "n + 1 is a number and never None"),
         ("9**9**9 < a", "fulfills the constraint 9 ** 9 ** 9 < a"),
-        (f"1{'0' * 400} < a", "fulfills the constraint 1000"),
+        (f"1{'0' * 400} < a", "a whole number in it is beyond 1e308"),
     ],
 )
 def test_nothing_else_is_understood(text: str, why: str) -> None:
@@ -367,3 +367,23 @@ def test_an_integer_that_is_too_large_to_be_reckoned_with_is_a_choice() -> None:
     with pytest.raises(InvalidInput, match="'k' is no number and has no order"):
         Space({"k": Choice([large, 1])}, constraints=["k > 2"])
     assert Space({"k": Choice([large, 1])}, constraints=["k != 1"]).cube.size == 1
+
+
+def test_a_number_beyond_all_numbers_is_refused() -> None:
+    for text in (f"0x{'f' * 5000} > a", f"a == 0x{'f' * 5000}"):
+        with pytest.raises(InvalidInput, match="a whole number in it is beyond 1e308") as caught:
+            Space({"a": (0.0, 1.0)}, constraints=[text])
+        assert len(str(caught.value)) < 300
+
+
+def test_a_text_that_would_take_minutes_is_refused_at_once() -> None:
+    text = " and ".join(["a < 1"] * 20_000)
+    with pytest.raises(InvalidInput, match=r"has 199,995 characters, and 10,000 are the most: write it as a function"):
+        Space({"a": (0.0, 1.0)}, constraints=[text])
+
+
+@pytest.mark.parametrize("end", ["", "+", ") < 1", " < b", " < sin(a)", ' == "x"', " > 10**9"])
+def test_messages_repeat_the_beginning_of_a_long_text_only(end: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        Space({"a": (0.0, 1.0)}, constraints=["a + " * 15 + "min(a" + ", a" * 2000 + ")" + end])
+    assert len(str(caught.value)) < 600

@@ -266,7 +266,7 @@ def test_a_study_whose_driver_was_killed_before_the_first_event(tmp_path: Path) 
 def test_a_record_without_its_beginning_is_damaged(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     store = Store(path, print)
-    store.append("opened", None, {})
+    store.append("opened", None, {"pid": 1})
     store.close()
     with pytest.raises(StudyError, match="begins with 'opened' instead of 'created': it is damaged"):
         load(path)

@@ -26,10 +26,12 @@ def serve(
 ) -> None:
     """Show studies as a page that follows them while they run; only this machine can see it, and it only reads."""
     from aegisbo.report.server import server_of
+    from aegisbo.study.file import explained
 
     for study in studies:
-        if not study.is_file():
-            raise StudyError(f"There is no study file {study}: check the name.")
+        with explained(study):
+            if not study.is_file():
+                raise StudyError(f"There is no study file {study}: check the name.")
     server = server_of(studies, port)
     typer.echo(f"{server.address} shows {', '.join(map(str, studies))}. Ctrl-C ends it.")
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -13,6 +14,7 @@ from aegisbo.errors import InvalidInput
 from aegisbo.number import as_whole
 from aegisbo.optimizer.limits import Limit, limits_of
 from aegisbo.optimizer.policy import Policy, default_initial
+from aegisbo.printable import brief
 from aegisbo.space import Params, Space
 from aegisbo.space.space import SpaceLike
 from aegisbo.space.widening import differences as space_differences
@@ -43,6 +45,10 @@ class Settings:
     noisy: bool = False
     cost: str | None = None  # "time" if evaluations that take less time are preferred
     limits: tuple[Limit, ...] = ()  # on what is measured
+
+    def __post_init__(self) -> None:
+        if self.n_initial is not None and self.n_initial > sys.maxsize:
+            raise InvalidInput(f"n_initial is {brief(repr(self.n_initial))}, which is too large: give a smaller one.")
 
     @classmethod
     def checked(

@@ -14,6 +14,7 @@ from aegisbo.gp.thinning import evenly_spread
 from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.policy import Role
+from aegisbo.optimizer.stored_memory import understood
 from aegisbo.report.model import Model, Slice
 from aegisbo.report.record import Record
 from aegisbo.strategies.model_based import ModelBased
@@ -97,7 +98,7 @@ def _model(optimizer: Optimizer, strategy: ModelBased, *, exploring: bool) -> Mo
     """The model by which the optimizer would choose its next point, fitted from the same random numbers."""
     fitting, _, _, learning = default_rng([optimizer.seed, Role.STRATEGY, len(optimizer.trials)]).spawn(4)
     evidence = optimizer.evidence()
-    with one_blas_thread():
+    with one_blas_thread(), understood(optimizer.memory):
         belief, _ = strategy.fitted(evidence, optimizer.memory, fitting, learning)
         belief = belief.exploring if exploring else belief
     return Model(belief, optimizer.space, optimizer.direction, True, len(evidence.y) + len(evidence.failed), ())

@@ -17,6 +17,7 @@ from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.policy import Role
+from aegisbo.optimizer.stored_memory import understood
 from aegisbo.report.reasons import COVERED, Prediction
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.designs import sobol
@@ -197,7 +198,7 @@ def model_of(optimizer: Optimizer) -> Model | None:
         rows = _some_of(evidence)
         evidence, numbers, memory = _only(evidence, rows), tuple(numbers[row] for row in rows), {}
     rng = default_rng([optimizer.seed, Role.SMOOTHING, len(optimizer.trials)])
-    with one_blas_thread():
+    with one_blas_thread(), understood(memory):
         belief = surrogate.fit(evidence, memory, rng)[0].everywhere
     return Model(belief, optimizer.space, optimizer.direction, own, len(evidence.y) + len(evidence.failed), numbers)
 

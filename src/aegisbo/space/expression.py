@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from aegisbo.arrays import Array, Mask
 from aegisbo.errors import InvalidInput
 from aegisbo.number import as_number
+from aegisbo.printable import brief
 
 Column = NDArray[Any]  # (m,) numbers, or choices as objects
 Kind = str  # "number", "truth" or "choice"
@@ -52,6 +53,8 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {  # with how many argume
     "max": (lambda *given: np.maximum.reduce(np.broadcast_arrays(*given)), 2),
 }
 DEEPEST = 100  # levels of brackets and signs
+LONGEST = 10_000  # characters: a search looks at each comparison thousands of times
+LARGEST = 1024  # bits of a whole number, as large as numbers with a point can be
 ALLOWED = "names, numbers, quoted choices, + - * / **, comparisons, and, or, not, abs, min, max, sqrt, log, exp"
 
 
@@ -120,27 +123,32 @@ def parsed(text: str, kinds: Mapping[str, Kind], choices: Mapping[str, Sequence[
     Raises:
         InvalidInput: it cannot be read, or compares what cannot be compared.
     """
+    said = repr(brief(text))
+    if len(text) > LONGEST:
+        raise InvalidInput(
+            f"Constraint {said} has {len(text):,} characters, and {LONGEST:,} are the most: write it as a function."
+        )
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         why = "a comparison is written ==" if "=" in text and "==" not in text else getattr(error, "msg", str(error))
         raise InvalidInput(
-            f"Constraint {text!r} cannot be read ({why}): write it as in 'a + 2*b <= 3'.{_hint(text, kinds)}"
+            f"Constraint {said} cannot be read ({why}): write it as in 'a + 2*b <= 3'.{_hint(text, kinds)}"
         ) from None
     if _depth(tree) > DEEPEST:
-        raise InvalidInput(f"Constraint {text[:40]!r}... is nested too deeply: write it as several constraints.")
+        raise InvalidInput(f"Constraint {said} is nested too deeply: write it as several constraints.")
     _rename(tree, kinds)
     try:
         kind = _kind(tree, kinds)
         _require_possible(tree, kinds, choices)
     except InvalidInput as error:
-        raise InvalidInput(f"Constraint {text!r}: {error}{_hint(text, kinds)}") from None
+        raise InvalidInput(f"Constraint {said}: {error}{_hint(text, kinds)}") from None
     if kind != "truth":
-        raise InvalidInput(f"Constraint {text!r} compares nothing: write it as in 'a + 2*b <= 3'.")
+        raise InvalidInput(f"Constraint {said} compares nothing: write it as in 'a + 2*b <= 3'.")
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     names = {node.id: 0 for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called}
     if not names:
-        raise InvalidInput(f"Constraint {text!r} speaks of no parameter: use one of {', '.join(kinds)}.")
+        raise InvalidInput(f"Constraint {said} speaks of no parameter: use one of {', '.join(kinds)}.")
     return Expression(ast.unparse(tree), tuple(names), tree)
 
 
@@ -175,9 +183,9 @@ def _require_possible(tree: ast.AST, kinds: Mapping[str, Kind], choices: Mapping
         match part, other:
             case ast.Name(name), ast.Constant(value) if name in choices and value not in choices[name]:
                 known = ", ".join(map(repr, choices[name]))
-                raise InvalidInput(f"{name} is never {value!r}; it is one of {known}.")
+                raise InvalidInput(f"{name} is never {brief(repr(value))}; it is one of {known}.")
             case _, ast.Constant(None | str() as value) if _kind(part, kinds) == "number":
-                raise InvalidInput(f"{ast.unparse(part)} is a number and never {value!r}.")
+                raise InvalidInput(f"{brief(ast.unparse(part))} is a number and never {brief(repr(value))}.")
 
 
 def _depth(tree: ast.AST) -> int:
@@ -191,6 +199,8 @@ def _depth(tree: ast.AST) -> int:
 def _kind(node: ast.expr, kinds: Mapping[str, Kind]) -> Kind:
     """What an expression gives, if all of it is understood."""
     match node:
+        case ast.Constant(int() as value) if value.bit_length() > LARGEST:
+            raise InvalidInput("a whole number in it is beyond 1e308: leave it out, or write a smaller one.")
         case ast.Constant(bool() | None | str() | int() | float() as value):
             return "number" if isinstance(value, int | float) and not isinstance(value, bool) else "choice"
         case ast.Name(name):
@@ -207,12 +217,12 @@ def _kind(node: ast.expr, kinds: Mapping[str, Kind]) -> Kind:
             return _all("truth", "not, and, or join comparisons", kinds, *parts)
         case ast.Compare(left, symbols, others) if all(type(symbol) in COMPARISONS for symbol in symbols):
             return _compared([left, *others], symbols, kinds)
-    raise InvalidInput(f"{ast.unparse(node)!r} is not understood; there are {ALLOWED}.")
+    raise InvalidInput(f"{brief(ast.unparse(node))!r} is not understood; there are {ALLOWED}.")
 
 
 def _kind_of_name(name: str, kinds: Mapping[str, Kind]) -> Kind:
     if name not in kinds:
-        raise InvalidInput(f"there is no parameter {name!r}; it may speak of {', '.join(kinds)}.")
+        raise InvalidInput(f"there is no parameter {brief(name)!r}; it may speak of {', '.join(kinds)}.")
     return kinds[name]
 
 
@@ -226,7 +236,7 @@ def _kind_of_call(name: str, arguments: list[ast.expr], kinds: Mapping[str, Kind
 def _all(kind: Kind, why: str, kinds: Mapping[str, Kind], *parts: ast.expr) -> Kind:
     for part in parts:
         if _kind(part, kinds) != kind:
-            raise InvalidInput(f"{why}, and {ast.unparse(part)!r} is none.")
+            raise InvalidInput(f"{why}, and {brief(ast.unparse(part))!r} is none.")
     return kind
 
 
@@ -237,7 +247,9 @@ def _compared(parts: list[ast.expr], symbols: list[ast.cmpop], kinds: Mapping[st
             continue
         for part, kind in zip(parts[k : k + 2], given[k : k + 2], strict=True):
             if kind != "number":
-                raise InvalidInput(f"{ast.unparse(part)!r} is no number and has no order: compare it by == or !=.")
+                raise InvalidInput(
+                    f"{brief(ast.unparse(part))!r} is no number and has no order: compare it by == or !=."
+                )
     return "truth"
 
 

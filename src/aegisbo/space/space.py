@@ -11,6 +11,7 @@ import numpy as np
 
 from aegisbo.arrays import Array, Mask, as_vector, frozen
 from aegisbo.errors import InvalidInput
+from aegisbo.printable import brief
 from aegisbo.space.branches import Branches
 from aegisbo.space.conditions import branches_of, in_words
 from aegisbo.space.constraints import KEY, Constraint, Constraints, Function, Label, Rule, label_of, rules_of
@@ -139,7 +140,7 @@ class Space:
         if self.lacks_a_function:
             raise InvalidInput("One of the constraints is a function that is not here: use `initial` where it is.")
         for constraint in self.broken(params):
-            raise InvalidInput(f"{params} breaks the constraint {constraint}: it cannot be evaluated.")
+            raise InvalidInput(f"{params} breaks the constraint {brief(constraint)}: it cannot be evaluated.")
 
     def _require_a_point(self) -> None:
         """Refuse constraints that leave nothing."""
@@ -151,8 +152,9 @@ class Space:
             return
         Z = self.cube.fill_all(np.random.default_rng(0).random((4096, self.cube.parameters)))
         never = rules.broken(Z, self.cube.active(Z)) or [rule.text for rule in self.constraints]
-        said = f"the constraint {never[0]}" if len(never) == 1 else f"all of the constraints {'; '.join(never)}"
-        equal = " What must be equal on real axes, compute inside the function." if "==" in said else ""
+        listed = brief("; ".join(map(brief, never)), 1000)
+        said = f"the constraint {listed}" if len(never) == 1 else f"all of the constraints {listed}"
+        equal = " What must be equal on real axes, compute inside the function." if "==" in "".join(never) else ""
         raise InvalidInput(
             f"No point of the space was found that fulfills {said}: relax it, or widen the space.{equal}"
         )

@@ -28,5 +28,7 @@ def read_space(path: str | PathLike[str]) -> Space:
         return Space.from_description(tomllib.loads(file.read_text(encoding="utf-8")))
     except OSError as error:
         raise InvalidInput(f"The space file {file} cannot be read: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except InvalidInput:
+        raise
+    except (ValueError, RecursionError) as error:  # of tomllib, also of a number with thousands of digits
         raise InvalidInput(f"The space file {file} is not TOML: {error}.") from error

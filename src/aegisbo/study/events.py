@@ -41,10 +41,10 @@ class Event:
 
 def read_events(path: Path) -> list[Event]:
     """All events of a study, also while another process writes to it; no file is made beside it."""
-    if not path.exists():
-        raise StudyError(f"There is no study file {path}: check the name.")
-    require_no_folder(path)
     with explained(path):
+        if not path.exists():
+            raise StudyError(f"There is no study file {path}: check the name.")
+        require_no_folder(path)
         events = _undisturbed(path)
     if not events:
         raise StudyError(f"{path} holds nothing yet: its driver was killed, or has only just begun.")

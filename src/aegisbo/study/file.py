@@ -258,4 +258,5 @@ def explained(path: Path) -> Iterator[None]:
     except UnicodeDecodeError as error:  # in what SQLite says of it
         raise damaged_file(path, error) from error
     except OSError as error:
-        raise StudyError(f"Study file {path}: {error.strerror}.") from error
+        why = error.strerror or "it cannot be used"
+        raise StudyError(f"Study file {path}: {why}: check its name, and the rights to its folder.") from error

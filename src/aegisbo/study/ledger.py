@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from aegisbo.study.events import Event
+from aegisbo.study.soundness import making_sense, require_sound
 from aegisbo.study.terms import Terms
 
 
@@ -90,8 +91,14 @@ class Ledger:
 
 
 def ledger_of(events: Iterable[Event]) -> Ledger:
-    """Who runs what after all these events."""
+    """Who runs what after all these events.
+
+    Raises:
+        StudyError: an event makes no sense.
+    """
     ledger = Ledger()
     for event in events:
-        ledger.add(event)
+        require_sound(event)
+        with making_sense(event):
+            ledger.add(event)
     return ledger

@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import Any
 
 from aegisbo.errors import StudyError, require_posix
+from aegisbo.study.file import explained
 
 # The system's `struct flock`, and where in it the kind of a lock stands, its first byte, its length and its holder;
 # zeros mean the whole file.
@@ -42,7 +43,7 @@ class DriverLock:
     """Held while a driver writes to the study at `path`, or a copy that shares it; the file beside it says by whom."""
 
     def __init__(self, path: Path, *, shared: bool = False, say: Callable[[str], None] = lambda text: None) -> None:
-        self._study = path.resolve()
+        self._study = _place(path)
         self._shared = shared
         self._say = say  # is told, in a sentence, what the user should know
         self._path = _beside(self._study)
@@ -253,6 +254,14 @@ def writer_of(study: Path) -> tuple[str, int]:
 
 def _process(pid: int) -> str:
     return f"process {pid} on this machine" if pid else "another process"
+
+
+def _place(path: Path) -> Path:
+    """Where a study is, or will be: behind all links, unless these lead nowhere."""
+    with explained(path):
+        with suppress(FileNotFoundError, NotADirectoryError):
+            path.stat()  # which also notices a loop of links, a name that is too long and a folder of somebody else's
+        return path.resolve()
 
 
 def _beside(study: Path) -> Path:

@@ -24,6 +24,7 @@ from aegisbo.optimizer import Optimizer, Settings, Trial
 from aegisbo.outcome import Outcome
 from aegisbo.study.endings import as_event
 from aegisbo.study.events import Event
+from aegisbo.study.file import explained
 from aegisbo.study.history import follow, optimizer_after
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.lock import DriverLock
@@ -108,7 +109,9 @@ class Shared:
             InvalidInput: the study does not exist and cannot be made, or has no budget.
         """
         path, call = Path(path), dict(call or {})
-        if not path.exists() and (settings is None or call.get("budget") is None):
+        with explained(path):
+            exists = path.exists()
+        if not exists and (settings is None or call.get("budget") is None):
             missing = "what to minimize, and its space" if settings is None else "a budget"
             raise InvalidInput(f"There is no study {path} yet: give {missing}, and the first copy makes it.")
         with ExitStack() as resources:

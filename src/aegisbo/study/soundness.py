@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from aegisbo.errors import OF_NONSENSE, AegisError, StudyError
-from aegisbo.outcome import FAILURES
+from aegisbo.outcome import FAILURES, MOST_WORKERS
 from aegisbo.study.events import Event
+from aegisbo.study.terms import TERMS
 
 Test = Callable[[Any], bool]
-MOST_WORKERS = 100_000  # a picture has a line for each
 LATEST = 2e11  # seconds since 1970: beyond, calendars have no name for the year
 
 
@@ -21,11 +21,15 @@ def _is(*types: type) -> Test:
 
 
 def _number(value: Any) -> bool:
-    return _is(int, float)(value) and abs(value) < math.inf
+    return _is(int, float)(value) and abs(value) <= sys.float_info.max
 
 
 def _time(value: Any) -> bool:
     return _number(value) and abs(value) < LATEST
+
+
+def _call(value: Any) -> bool:
+    return _dict(value) and all(_or_none(_number)(value[name]) for name in TERMS if name in value)
 
 
 def _worker(value: Any) -> bool:
@@ -57,11 +61,12 @@ NEEDED: dict[str, dict[str, Test]] = {  # in the body of an event, by its kind
     "added": {"params": _dict},
     "retried": {"numbers": _list_of(_whole)},
     "forgotten": {"numbers": _list_of(_whole)},
+    "opened": {"pid": _whole},
     "widened": {"space": _is(dict, list)},
     "set": {"changes": _dict_of(_or_none(_number))},
     "closed": {"message": _text, "idle": _idle},
     "left": {"copy": _whole, "message": _text, "idle": _idle},
-    "joined": {"lease": _number, "call": _dict, "lane": _worker},
+    "joined": {"lease": _number, "call": _call, "lane": _worker},
     "taken": {"copy": _whole},
 }
 POSSIBLE: dict[str, Test] = {  # wherever they are
@@ -73,7 +78,7 @@ POSSIBLE: dict[str, Test] = {  # wherever they are
     "measured": _dict_of(_number),
     "details": _or_none(_dict),
     "objective": lambda value: _dict_of(_or_none(_text))(value) and bool(value.get("name")),
-    "call": _dict,
+    "call": _call,
     "copy": _whole,
     "host": _text,
 }
@@ -91,7 +96,9 @@ def require_sound(event: Event) -> None:
         raise damaged(event, "it is no event")
     if event.kind in OF_A_TRIAL and (event.number is None or event.number < 0):
         raise damaged(event, f"there is no trial {event.number}")
-    for name, test in NEEDED.get(event.kind, {}).items():
+    if event.kind not in NEEDED:
+        raise damaged(event, "there is no such kind")
+    for name, test in NEEDED[event.kind].items():
         if name not in body or not test(body[name]):
             raise damaged(event, f"{name} is {body.get(name)!r:.100}")
     for name, test in POSSIBLE.items():

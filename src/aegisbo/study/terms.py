@@ -11,17 +11,22 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput, UnknownName
 from aegisbo.number import as_number, as_whole
+from aegisbo.printable import brief
 from aegisbo.study.events import Event
 
 Check = Callable[[str, Any], object]
 
 
+MOST = 10**15  # of anything that is counted
+
+
 def count(remedy: str, least: int = 1, *, none: bool = False) -> Check:
-    """A check for whole numbers that are not less than the least one."""
+    """A check for whole numbers that are not less than the least one, and that a run could reach."""
 
     def check(name: str, value: Any) -> None:
-        if as_whole(value, least) is None and not (none and value is None):
-            raise InvalidInput(f"{name} is {value!r}: {remedy}.")
+        if as_whole(value, least, MOST) is None and not (none and value is None):
+            beyond = f" and at most {MOST:,}" if as_whole(value, least) is not None else ""
+            raise InvalidInput(f"{name} is {brief(repr(value))}: {remedy}{beyond}.")
 
     return check
 
@@ -33,7 +38,7 @@ def seconds(name: str, value: Any) -> None:
     number = as_number(value)
     if number is None or not 0 < number <= TIMEOUT_MAX:
         raise InvalidInput(
-            f"{name} is {value!r}: give seconds, more than 0; without it, or with None, there is no limit."
+            f"{name} is {brief(repr(value))}: give seconds, more than 0; without it, or with None, there is no limit."
         )
 
 
@@ -41,7 +46,7 @@ def finite(name: str, value: Any) -> None:
     """Refuse what is no finite number, nor None."""
     number = as_number(value)
     if value is not None and (number is None or not math.isfinite(number)):
-        raise InvalidInput(f"{name} is {value!r}: give a finite number, or None.")
+        raise InvalidInput(f"{name} is {brief(repr(value))}: give a finite number, or None.")
 
 
 TERMS: dict[str, Check] = {

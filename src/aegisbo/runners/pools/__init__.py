@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from aegisbo.errors import InvalidInput, require_posix
 from aegisbo.number import as_whole
-from aegisbo.outcome import judged
+from aegisbo.outcome import MOST_WORKERS, judged
+from aegisbo.printable import brief
 from aegisbo.runners.evaluation import Evaluation, Judge, evaluate
 from aegisbo.runners.output import with_output
 
@@ -83,8 +84,10 @@ def check_executor(
     """
     kind = _kind_of(executor)
     for name, count in (("workers", workers), ("threads_per_worker", threads_per_worker)):
-        if count is not None and as_whole(count, least=1) is None:
-            raise InvalidInput(f"{name} is {count!r}: give a whole number from 1 upwards, or leave it out.")
+        if count is not None and as_whole(count, 1, MOST_WORKERS) is None:
+            raise InvalidInput(
+                f"{name} is {brief(repr(count))}: give a whole number from 1 to {MOST_WORKERS:,}, or leave it out."
+            )
     if kind == "slurm" and workers is None:
         raise InvalidInput("workers is missing: say how many SLURM jobs may be queued or running at a time.")
     if threads_per_worker is not None and kind != "processes":
