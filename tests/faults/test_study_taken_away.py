@@ -167,6 +167,51 @@ def test_what_is_written_at_the_moment_of_the_removal_is_kept(tmp_path: Path, mo
         assert [event.number for event in read_events(tmp_path / "run.rescued.db")] == [0, 1, 2]
 
 
+@pytest.mark.parametrize("way", [deleted, moved, replaced])
+@pytest.mark.parametrize("when", ["before", "after", "during"])
+def test_a_file_that_goes_a_moment_after_its_log_is_kept_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: Callable[[Path], None], when: str
+) -> None:
+    """As `rm run.db*` may delete them: the driver has noticed that the log is gone, and opens the file again."""
+    path, disconnect, prepare = tmp_path / "run.db", Store._disconnect, Store._prepare
+    search(tmp_path / "backup.db", 4, seed=6)
+    backup = read_events(tmp_path / "backup.db")
+
+    def disturbed(self: Store) -> None:
+        monkeypatch.setattr(Store, "_disconnect", disconnect)
+        if when == "before":
+            way(path)
+        disconnect(self)
+        if when == "after":
+            way(path)
+
+    def surprised(self: Store, *what: Any) -> None:
+        monkeypatch.setattr(Store, "_prepare", prepare)
+        way(path)
+        prepare(self, *what)
+
+    with closing(Store(path, print)) as store:
+        store.append("told", 0, {})
+        (tmp_path / "run.db-wal").unlink()
+        if when == "during":
+            monkeypatch.setattr(Store, "_prepare", surprised)
+        else:
+            monkeypatch.setattr(Store, "_disconnect", disturbed)
+        assert [store.append("told", number, {}) for number in (1, 2)] == [2, 3]
+        assert store.file == tmp_path / "run.rescued.db"
+    assert [event.number for event in read_events(tmp_path / "run.rescued.db")] == [0, 1, 2]
+    assert read_events(path if way is replaced else tmp_path / "backup.db") == backup
+
+
+def test_a_study_that_is_moved_before_its_first_event_is_not_spoiled(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    with closing(Store(path, print)) as store:
+        moved(path)
+        store.append("created", None, {})
+    with pytest.raises(StudyError, match="holds nothing yet"):
+        read_events(tmp_path / "other.db")
+
+
 def test_nothing_that_has_the_name_of_the_rescue_is_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     theirs = {tmp_path / "run.rescued.db": "one", tmp_path / "run.rescued-2.db-wal": "two"}

@@ -219,12 +219,25 @@ class Store:
         if self._beside or self._connection.in_transaction:
             return False
         if self._taken_away():
-            self._go_on_elsewhere()
+            self._go_on_elsewhere(self._connection)
             return True
         if self._log is None or self._log == _identity(companion(self.file, "-wal")):
             return False
-        self._disconnect()
-        self._connect(lambda text: None)
+        with closing(sqlite3.connect(":memory:", check_same_thread=False)) as memory:
+            self._connection.backup(memory)  # the file itself may be the next to go
+            self._disconnect()
+            if self._taken_away() or not self._reconnected():
+                self._go_on_elsewhere(memory)
+        return True
+
+    def _reconnected(self) -> bool:
+        """Whether the file could be opened again; not if it was taken away meanwhile."""
+        try:
+            self._connect(lambda text: None)
+        except (StudyError, sqlite3.DatabaseError, OSError):
+            if not self._taken_away():
+                raise
+            return False
         return True
 
     def _taken_away(self) -> bool:
@@ -234,27 +247,32 @@ class Store:
         except OSError:  # nobody knows
             return False
 
-    def _go_on_elsewhere(self) -> None:
+    def _go_on_elsewhere(self, source: sqlite3.Connection) -> None:
         """Copy all that the study holds, which the connection can still read, and write to the copy from now on."""
-        copy = rescue(self._connection, self.file)
+        copy = rescue(source, self.file)
         self.moved = (
             f"{self.path} was moved, deleted or replaced during the run. All of the run is in {copy}: name that file "
             "to go on with it."
         )
-        if self._log is not None:
-            if os.fstat(self._guard).st_nlink:  # it was moved: let it be whole, and say where the run went
-                last = {"message": f"{self.path} was moved, and the run went on in {copy}.", "idle": []}
-                self._insert(("closed", None, time.time(), json.dumps(last)))
-                self.fold()
-            if self._log == _identity(companion(self.file, "-wal")):  # else it would be taken for that of another study
-                for ending in ("-wal", "-shm"):
-                    companion(self.file, ending).unlink(missing_ok=True)
         self._locks.enter_context(DriverLock(copy, shared=self._shared))
-        self._disconnect()
+        if source is self._connection:
+            if self._log is not None:
+                self._leave_behind(copy)
+            self._disconnect()
         self.path = self.file = copy
         self._connect(lambda text: None)
         self._identity = _identity(copy)
         self._say(self.moved)
+
+    def _leave_behind(self, copy: Path) -> None:
+        """Let a study that was moved be whole, and say where the run went; no log stays that another would be given."""
+        if os.fstat(self._guard).st_nlink and self._row(1) is not None:
+            last = {"message": f"{self.path} was moved, and the run went on in {copy}.", "idle": []}
+            self._insert(("closed", None, time.time(), json.dumps(last)))
+            self.fold()
+        if self._log == _identity(companion(self.file, "-wal")):
+            for ending in ("-wal", "-shm"):
+                companion(self.file, ending).unlink(missing_ok=True)
 
     def _connect(self, say: Callable[[str], None]) -> None:
         self._connection = self._opened()
