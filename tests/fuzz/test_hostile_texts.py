@@ -6,7 +6,9 @@ import csv
 import json
 import re
 import sqlite3
+import sys
 from contextlib import closing
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from typer.testing import CliRunner
 
 import aegisbo
 from aegisbo.cli import app
+from aegisbo.cli.export import export
 from aegisbo.study import Earlier
 from aegisbo.study.events import read_events
 
@@ -55,6 +58,8 @@ def hostile(body: dict[str, Any]) -> None:
         body[key] = HOSTILE
     if "note" in body:
         body["note"] = {"move": HOSTILE, HOSTILE: HOSTILE}
+    if "objective" in body:
+        body["objective"]["name"] = HOSTILE
     if "call" in body:
         body["call"] = {**body["call"], "function": HOSTILE}
 
@@ -147,3 +152,56 @@ def test_a_study_is_data_and_never_code(stranger: Path) -> None:
         kinds = {row[0] for row in connection.execute("SELECT DISTINCT typeof(body) FROM events")}
     assert kinds == {"text"}
     assert all(isinstance(event.body, dict) for event in read_events(stranger))
+
+
+def control_codes(text: str) -> list[str]:
+    return [letter for letter in text if not letter.isprintable() and letter not in "\n\t"]
+
+
+SERIAL: dict[str, Any] = {"budget": 1, "strategy": "random", "executor": "serial", "progress": False}
+
+
+def test_what_is_said_of_earlier_results_is_plain(stranger: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Some fit, and the rest and another function are told in the log; if none fit, an error says why."""
+    name = f"p{HOSTILE}"
+    space = {name: aegisbo.Real(0, 1), "kind": aegisbo.Choice(["=2+5", "other"])}
+    aegisbo.minimize(lambda **params: 1.0, space, observed=stranger, **SERIAL)
+    told = [record.getMessage() for record in caplog.records]
+    assert any("earlier results used" in line for line in told)
+    assert any("was made for" in line for line in told)
+    assert not control_codes("".join(told))
+    with pytest.raises(aegisbo.errors.InvalidInput, match="none of 12 earlier results used") as caught:
+        aegisbo.minimize(lambda kind: 1.0, {"kind": space["kind"]}, observed=stranger, **SERIAL)
+    assert not control_codes(str(caught.value))
+
+
+def test_columns_of_a_strangers_table_are_plain(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text(f"x,value,{CODES[:-2]}\n0.5,1,2\n", encoding="utf-8", newline="")
+    aegisbo.minimize(lambda x: x, {"x": (0.0, 1.0)}, observed=table, **SERIAL)
+    assert "Columns that are no parameters" in caplog.text
+    assert not control_codes(caplog.records[0].getMessage())
+    with pytest.raises(aegisbo.errors.InvalidInput, match="has no column 'loss'") as caught:
+        aegisbo.minimize(lambda x: x, {"x": (0.0, 1.0)}, observed=Earlier(table, value="loss"), **SERIAL)
+    assert not control_codes(str(caught.value))
+
+
+class Screen(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_table_is_plain_on_a_screen_and_exact_elsewhere(
+    stranger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: dict[type[StringIO], str] = {}
+    for kind in (Screen, StringIO):
+        monkeypatch.setattr("sys.stdout", kind())
+        export(stranger)
+        shown[kind] = sys.stdout.getvalue()  # type: ignore[attr-defined]
+    monkeypatch.undo()
+    export(stranger, output=tmp_path / "run.csv")
+    assert not control_codes(shown[Screen])
+    assert shown[StringIO] == (tmp_path / "run.csv").read_bytes().decode()
+    assert CODES in shown[StringIO]
+    assert len(shown[Screen]) == len(shown[StringIO])

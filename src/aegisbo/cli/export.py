@@ -33,15 +33,17 @@ def export(
     if storage is not None:
         _to_optuna(study, storage, name)
         return
+    from aegisbo.printable import printable
     from aegisbo.study.export import write
 
-    if output is None:
-        write(study, to, sys.stdout)
-        return
-    require_writable(output)
+    if output is not None:
+        require_writable(output)
     table = StringIO()
     write(study, to, table)
-    write_whole(output, table.getvalue())
+    if output is not None:
+        write_whole(output, table.getvalue())
+    else:  # a terminal obeys what a file or another program is to have as it is
+        sys.stdout.write(printable(table.getvalue()) if sys.stdout.isatty() else table.getvalue())
 
 
 def _to_optuna(study: Path, storage: str, name: str | None) -> None:

@@ -14,6 +14,7 @@ from aegisbo.errors import InvalidInput
 from aegisbo.number import as_number
 from aegisbo.optimizer import Optimizer, Result, Trial
 from aegisbo.outcome import FAILURES, Outcome, judged
+from aegisbo.printable import printable
 from aegisbo.study.events import read_events
 from aegisbo.study.export import PREFIX, from_cell
 from aegisbo.study.history import optimizer_after
@@ -78,8 +79,9 @@ class Earlier:
         exported = {"state", "value"} <= set(columns) and any(str(column).startswith(PREFIX) for column in columns)
         value = "value" if exported else self.value
         if cells and value not in columns:
+            known = printable(", ".join(map(str, columns)))
             raise InvalidInput(
-                f"{name} has no column {value!r}, only {', '.join(map(str, columns))}: say which one holds the values, "
+                f"{name} has no column {value!r}, only {known}: say which one holds the values, "
                 f"with Earlier(..., value=...) or --value-column."
             )
         rows = []

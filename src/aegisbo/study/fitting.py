@@ -10,6 +10,7 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput
 from aegisbo.outcome import Outcome
+from aegisbo.printable import printable
 from aegisbo.space import Choice, Params, Space
 from aegisbo.space.parameters import Parameter
 from aegisbo.space.text import meaning_of, spelled, value_from
@@ -40,7 +41,8 @@ class Fit:
         if self.left_out:
             reasons = "; ".join(f"{count} because {reason}" for reason, count in self.left_out.items())
             said += f" Left out: {reasons}."
-        return said + (f" Columns that are no parameters: {', '.join(self.ignored)}." if self.ignored else "")
+        said += f" Columns that are no parameters: {', '.join(self.ignored)}." if self.ignored else ""
+        return printable(said)  # names and values may be a stranger's
 
 
 def fitted(table: Table, space: Space, given: Mapping[str, Any], needed: Iterable[str] = ()) -> Fit:

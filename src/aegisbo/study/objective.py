@@ -12,6 +12,7 @@ from itertools import zip_longest
 from typing import Any
 
 from aegisbo.errors import StudyError
+from aegisbo.printable import printable
 
 LONGEST = 20_000  # characters of source that are stored; of a longer one, its hash
 HASH = "sha256:"
@@ -52,10 +53,10 @@ class Objective:
     def change_from(self, old: Objective) -> str | None:
         """What makes this another objective than an old one, as a clause; None if nothing does that anybody knows."""
         if _last(self.name) != _last(old.name):
-            return f"{old}, and this call gives {self}"
+            return printable(f"{old}, and this call gives {self}")
         if old.source is None or self.source is None or _canonical(old.source) == _canonical(self.source):
             return None
-        return f"{old}, whose source has changed{_first_change(old.source, self.source)}"
+        return printable(f"{old}, whose source has changed{_first_change(old.source, self.source)}")
 
     def __str__(self) -> str:
         return self.name if self.module in (None, "__main__") else f"{self.name} of {self.module}"
@@ -77,7 +78,7 @@ def _canonical(source: str) -> str:
     """The source as this version of Python writes it: a study may come from another one."""
     try:
         return ast.unparse(ast.parse(source))
-    except SyntaxError:  # a hash
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a hash, or whatever a stranger wrote
         return source
 
 
