@@ -29,6 +29,18 @@ def test_the_report_is_written_beside_the_study_unless_told_otherwise(study: Pat
     assert (tmp_path / "other.html").stat().st_size > 50_000
 
 
+def test_a_report_replaces_a_report_and_no_other_page(study: Path, tmp_path: Path) -> None:
+    page, report = tmp_path / "thesis.html", tmp_path / "report.html"
+    page.write_text("<!doctype html><title>My thesis on aegisbo</title>")
+    with pytest.raises(InvalidInput, match=r"thesis.html is no report that aegisbo has written: delete it, or name"):
+        run("report", study, "-o", page)
+    assert "My thesis" in page.read_text()
+    report.touch()
+    for _ in range(2):
+        run("report", study, "-o", report)
+    assert report.stat().st_size > 50_000
+
+
 def test_a_report_that_cannot_be_written_or_made(study: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"nowhere/r\.html cannot be written"):
         run("report", study, "-o", tmp_path / "nowhere" / "r.html")

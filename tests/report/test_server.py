@@ -13,6 +13,7 @@ import pytest
 from report.made_studies import make_study
 
 from aegisbo.errors import InvalidInput
+from aegisbo.report.board import Board
 from aegisbo.report.server import Server, server_of
 
 
@@ -140,6 +141,26 @@ def test_news_arrive_as_patches_and_the_end_is_told(tmp_path: Path) -> None:
         while "waiting" not in patch["$set"]:
             _, patch = next(news)
         assert patch["$set"]["studies"]["$then"][-1]["name"] == "later"
+
+
+def test_a_study_that_is_removed_is_not_shown_any_more(tmp_path: Path) -> None:
+    one, other = make_study(tmp_path / "one.db", 3), make_study(tmp_path / "other.db", 3)
+    board = Board([one, other])
+
+    def look() -> dict[str, Any]:
+        for source in board._sources:
+            source.hurry()
+        board._read()
+        board._learn()
+        return board.facts()[1]
+
+    assert len(look()["studies"]) == 2
+    one.unlink()
+    facts = look()
+    assert [study["name"] for study in facts["studies"]] == ["other"]
+    assert "There is no study file" in facts["waiting"][0]
+    make_study(one, 4)
+    assert [study["name"] for study in look()["studies"]] == ["one", "other"]
 
 
 def test_a_port_that_is_taken_is_named(server: Server, study: Path) -> None:

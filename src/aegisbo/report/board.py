@@ -135,8 +135,11 @@ class _Source:
         try:
             self.record = Record.of_study(self.path)
             self.facts, self.trouble = self._combined(self.record), None
-        except AegisError as error:  # not there yet, or being replaced; what was read before stays
+        except AegisError as error:  # not there yet, or damaged; what was read before stays, unless the file is gone
             self.trouble = str(error)
+            if _status(self.path) is None:
+                self.record = self.facts = self._model = self._model_facts = None
+                self._learned = -1
         self._not_before = time.monotonic() + SHARE * (time.monotonic() - begin)
         return (self.facts, self.trouble) != before
 
@@ -145,10 +148,16 @@ class _Source:
         record, begin = self.record, time.monotonic()
         if record is None or begin < self._model_not_before or self._learned == len(record.ended):
             return False
-        self._model = model_of(record.optimizer)
-        self._model_facts = model_facts_of(record, self._model)
-        self._learned = len(record.ended)
-        self.facts = self._combined(self.record or record)
+        try:
+            model = model_of(record.optimizer)
+        except AegisError:  # a memory that makes no sense: whoever asks for a decision in full is told
+            model = None
+        facts = model_facts_of(record, model)
+        now = self.record
+        if now is None:  # the file was removed meanwhile
+            return False
+        self._model, self._model_facts, self._learned = model, facts, len(record.ended)
+        self.facts = self._combined(now)
         self._model_not_before = time.monotonic() + MODEL_SHARE * (time.monotonic() - begin)
         return True
 

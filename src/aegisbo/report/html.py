@@ -9,6 +9,7 @@ from functools import cache
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 
 from aegisbo.report.model import model_of
 from aegisbo.report.payload import facts_of, fronts_of, model_facts_of
@@ -34,6 +35,7 @@ SCRIPTS = (
     "main",
 )
 PLACE = re.compile(r"\{\{(\w+)\}\}")
+TITLE = "· aegisbo"  # how the title of a report ends
 LIVE = "live"  # instead of data: the page asks the server that it came from
 
 
@@ -45,7 +47,16 @@ def report(record: Record) -> str:
         "model": model_facts_of(record, model),
         "fronts": fronts_of(record, model),
     }
-    return page(f"{record.name} · aegisbo", json.dumps([facts], allow_nan=False, separators=(",", ":")))
+    return page(f"{record.name} {TITLE}", json.dumps([facts], allow_nan=False, separators=(",", ":")))
+
+
+def is_report(file: Path) -> bool:
+    """Whether a file is a page that `report` made, in this version or an earlier one."""
+    try:
+        with file.open("rb") as page:
+            return f"{TITLE}</title>".encode() in page.read(100_000)
+    except OSError:  # whatever it is, it is not ours
+        return False
 
 
 def page(title: str, data: str) -> str:

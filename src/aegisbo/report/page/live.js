@@ -28,6 +28,7 @@ function listenToServer() {
 }
 
 function show({ studies, waiting }) {
+  if (studies.length < view.studies.length) { location.reload(); return; } // one was removed
   if (!studies.length) {
     document.getElementById("head").replaceChildren(h("h1", {}, "Waiting for a study"), ...waiting.map((text) => h("p", { class: "muted" }, text)));
     return;
