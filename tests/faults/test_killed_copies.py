@@ -16,7 +16,7 @@ from runners.processes_of import children_of, wait_until_dead
 
 import aegisbo
 from aegisbo.errors import StudyError
-from aegisbo.study import forget, load, retry
+from aegisbo.study import change, forget, load, retry
 from aegisbo.study.events import Event, read_events
 from aegisbo.study.replay import replay
 
@@ -184,14 +184,21 @@ def suspended(copy: subprocess.Popen[str]) -> bool:
     return Path(f"/proc/{copy.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
 
 
+def enough() -> int:
+    """Let there be a few evaluations more, and no end before: copies do not all begin at the same moment."""
+    budget = len(events("told")) + 60
+    change("run.db", budget=budget)
+    return budget
+
+
 @pytest.mark.parametrize("sign", [signal.SIGCONT, signal.SIGKILL])
 def test_others_wait_for_a_copy_suspended_in_a_write_and_go_on_when_it_does_or_dies(
     folder: Path, started: Start, sign: signal.Signals
 ) -> None:
     lease = ("--lease", "2")  # much shorter than the wait: those who cannot beat must not count as dead
     with (folder / "errors").open("w") as errors:
-        copy = started("quick", 40, *lease, before=SUSPENDED)
-        others = [started("quick", 40, *lease, before=HASTY, errors=errors) for _ in range(2)]
+        copy = started("quick", 4000, *lease, before=SUSPENDED)
+        others = [started("quick", 4000, *lease, before=HASTY, errors=errors) for _ in range(2)]
         wait_for(lambda: len({event.body.get("copy") for event in events("told")}) == 3)
         Path("in a write").touch()
         wait_for(lambda: suspended(copy))
@@ -200,9 +207,10 @@ def test_others_wait_for_a_copy_suspended_in_a_write_and_go_on_when_it_does_or_d
         time.sleep(6.0)  # longer than any patience there was
         assert [other.poll() for other in others] == [None, None]
         copy.send_signal(sign)
+        budget = enough()
         assert [ended(other) for other in others] == [(0, "The budget is spent.")] * 2
     assert ended(copy) == ((0, "The budget is spent.") if sign == signal.SIGCONT else (-signal.SIGKILL, ""))
-    assert load("run.db").nfev == 40
+    assert load("run.db").nfev == budget
     lost = [event.body["reason"] for event in events("lost")]
     assert all(f"process {copy.pid} on " in reason for reason in lost)
     assert len(lost) <= (sign == signal.SIGKILL)
@@ -210,17 +218,31 @@ def test_others_wait_for_a_copy_suspended_in_a_write_and_go_on_when_it_does_or_d
     assert replay("run.db").differences == ()
 
 
+def test_who_waits_for_a_suspended_copy_still_ends_when_it_is_told_to(folder: Path, started: Start) -> None:
+    copy = started("quick", 4000, before=SUSPENDED)
+    other = started("quick", 4000, before=HASTY, errors=subprocess.PIPE)
+    wait_for(lambda: len({event.body.get("copy") for event in events("told")}) == 2)
+    Path("in a write").touch()
+    wait_for(lambda: suspended(copy))
+    other.terminate()
+    _, errors = other.communicate(timeout=PATIENCE)
+    assert other.returncode == 2
+    assert f"process {copy.pid} on this machine has held it for " in errors.splitlines()[-1]
+    assert errors.splitlines()[-1].endswith("What this copy has not written yet is lost.")
+
+
 def test_others_wait_once_for_a_copy_suspended_in_its_turn(folder: Path, started: Start) -> None:
     with (folder / "errors").open("w") as errors:
-        copy = started("quick", 30, "--lease", "2", before=SUSPENDED)
-        other = started("quick", 30, "--lease", "2", before=HASTY, errors=errors)
+        copy = started("quick", 4000, "--lease", "2", before=SUSPENDED)
+        other = started("quick", 4000, "--lease", "2", before=HASTY, errors=errors)
         wait_for(lambda: len({event.body.get("copy") for event in events("told")}) == 2)
         Path("in its turn").touch()
         wait_for(lambda: suspended(copy))
+        budget = enough()
         assert ended(other) == (0, "The budget is spent.")
     told = f"process {copy.pid} on this machine has been choosing for 3 seconds"
     assert (folder / "errors").read_text().count(told) == 1
-    assert load("run.db").nfev == 30
+    assert load("run.db").nfev == budget
     copy.send_signal(signal.SIGCONT)
     assert ended(copy) == (0, "The budget is spent.")
     assert replay("run.db").differences == ()

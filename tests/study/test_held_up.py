@@ -94,7 +94,7 @@ class TestDuringAWrite:
         self, store: Store, holder: sqlite3.Connection, clock: Clock
     ) -> None:
         clock.tick = lambda now: store.hurry() if now == 100.0 else None
-        for seconds in (100.0, 100.0 + HASTE + 1.0):  # the one that is waiting, and what is still to be written
+        for seconds in (100.0 + HASTE + 1.0, 100.0 + HASTE + 2.0):  # one who waits, and what is still to be written
             with pytest.raises(StudyError, match="may be suspended"):
                 store.beats()
             assert clock.now == seconds

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
+from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
@@ -38,7 +39,7 @@ from aegisbo.study.lock import DriverLock, claimed, writer_of
 WITH_LOG = 18  # the byte of an SQLite file that is 2 if it has a write-ahead log
 FAREWELL = 5.0  # seconds for readers to leave, so that no log is left behind
 LONG = 24 * 3600.0  # seconds for which a copy waits for one that holds the file, because it was suspended as it wrote
-HASTE = 10.0  # seconds for that if it has been told to end
+HASTE = 10.0  # seconds for all that is still to be written when it has been told to end
 NOTICE = 30.0  # seconds after which it says for whom it waits
 ATTEMPT = 0.5  # seconds of waiting in SQLite, in which Python does not notice a signal
 TOUCH = "SELECT count(*) FROM events WHERE id < 0"  # opens the log
@@ -70,6 +71,7 @@ class Store:
         self._say = say
         self.patience = PATIENCE  # seconds for which another process may hold the file, where copies share it
         self.waited = 0.0  # seconds for which one did, in all
+        self._deadline = inf  # when to wait for nobody any more
         self._version: int | None = None  # SQLite's count of what others have written
         self._log: tuple[int, int] | None = None  # the write-ahead log, if we keep one
         self._guard = -1  # a descriptor of the file, if we keep a log
@@ -175,7 +177,7 @@ class Store:
 
     def hurry(self) -> None:
         """Wait for nobody much longer, because this process has been told to end; a signal handler may call it."""
-        self.patience = HASTE
+        self._deadline = monotonic() + HASTE
 
     def _patiently(self, call: Callable[[], T]) -> T:
         """Do what another process may hold up: copies wait for one that was suspended while it wrote, and say so."""
@@ -190,7 +192,7 @@ class Store:
                 time.sleep(0.05)  # where SQLite does not wait itself
                 waited += monotonic() - began
                 self.waited += monotonic() - began
-                if waited > self.patience:
+                if waited > self.patience or monotonic() > self._deadline:
                     raise StudyError(f"{self._stuck(waited)} What this copy has not written yet is lost.") from error
                 if waited > NOTICE and not said:
                     said = True
