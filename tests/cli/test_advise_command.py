@@ -113,7 +113,7 @@ def test_the_table_fits_into_eighty_columns_whatever_the_times(monkeypatch: pyte
 
 def test_what_is_simulated_is_said(study_file: Path) -> None:
     found, output = advise(study_file, [], runs=3), printed(str(study_file), "--workers", "2", "--runs", "3")
-    assert "each on a stand-in for the function, drawn from what the model believes" in output
+    assert "each on a stand-in for the function: in turn what the model expects, and a function drawn" in output
     assert f"to {found.aim.median:.4g} in the median ({found.aim.low:.4g} to {found.aim.high:.4g})" in output
 
 
@@ -167,7 +167,7 @@ def test_the_picture_says_what_was_simulated() -> None:
     team = Forecast(2, False, (100.0, 120.0), (10.0, 12.0))
     title = plot.advice(advice_of([team], aims=(0.4, 0.6))).get_suptitle()
     assert "a \\$run: how long it would take to reach 0.5" in title
-    assert "2 simulated runs of each team, each on a function drawn from the model with a target of its own" in title
+    assert "2 simulated runs of each team on stand-ins for the function, each with a target of its own" in title
     assert "(0.4 to 0.6)" in title
     assert "do not hold" not in title
     doubtful = plot.advice(advice_of([team], aims=(0.4, 0.6), predictions=POOR))

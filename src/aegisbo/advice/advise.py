@@ -9,7 +9,6 @@ from statistics import fmean, median
 from typing import NamedTuple
 
 import numpy as np
-from numpy.random import default_rng
 
 from aegisbo.advice.forecast import Advice, Forecast
 from aegisbo.advice.stand_in import StandIn
@@ -34,7 +33,6 @@ WORKERS = (2, 4, 8, 16)
 RUNS = 9
 CLOSE = 0.01  # of the way from the best value to the median one: what comes so close to the best is as good
 PATIENCE = 3  # times as many evaluations as the run made, after which a simulated run gives up
-STAND_IN = 7_302  # the role of a stand-in's draws in a generator's address (seed, number, role)
 
 from_zero = whole("give a whole number, at least 0", least=0)
 
@@ -70,8 +68,8 @@ def advise(
     """How long teams of so many workers would take to reach a value, without waiting and in batches.
 
     The run is simulated from its beginning on a virtual clock, with its own strategy. Each simulated run has a stand-in
-    of its own, a function drawn from what the model believes, and aims at what the points of the run reach there. Job
-    times, failures and what has limits are as the run has learned them.
+    for the function, in turn what the model expects and a function drawn from what it holds possible, and aims at what
+    the points of the run reach there. Job times, failures and what has limits are as the run has learned them.
 
     Args:
         run: a result, an optimizer, or the file of a study.
@@ -150,7 +148,7 @@ def foretold(
 class _Question:
     """What simulated runs are asked: when they have found what the run has found."""
 
-    stand_in: StandIn  # that the run expects; others are drawn around it
+    stand_in: StandIn  # that the run expects; there are variants of it
     points: Array  # (n, width) of the run, whose values count
     losses: Array  # (n,) that were measured there
     target: float  # turned so that less is better, as the losses are
@@ -162,7 +160,7 @@ class _Question:
         """What one simulated run says."""
         seed = int(np.random.SeedSequence([self.seed, attempt.number]).generate_state(1)[0])
         with one_blas_thread():
-            stand_in = self.stand_in.drawn(default_rng([self.seed, attempt.number, STAND_IN]))
+            stand_in = self.stand_in.variant(attempt.number, self.seed)
             known, aim = stand_in.optimizer, stand_in.optimizer.direction.turned(self.aim(stand_in))
         observed = [trial.describe() for trial in known.observed]
         optimizer = Optimizer.restored(replace(known.settings, seed=seed), {}, observed, [])

@@ -55,8 +55,8 @@ def advise(
 ) -> None:
     """Say how long other numbers of workers, or batches, would take to find what a study has found.
 
-    The study is simulated from its beginning by its own strategy, each time on another function that its model holds
-    for possible, with job times like those that it has seen.
+    The study is simulated from its beginning by its own strategy, on what its model expects and on other functions that
+    it holds possible, with job times like those that the study has seen.
     """
     from aegisbo.advice import advise as ask
 
@@ -143,8 +143,9 @@ def _remarks(found: Advice) -> Iterator[str]:
     aim, spread = _texts(found.aim, lambda value: f"{value:.4g}")
     yield (
         f"\n{f'Medians of {runs} simulated runs' if runs > 1 else 'One simulated run'} of each team, each on a "
-        "stand-in for the function, drawn from what the model believes. A run must come as close to the best that the "
-        f"study's points have there: to {aim}{f' in the median ({spread})' if runs > 1 else ''}."
+        "stand-in for the function: in turn what the model expects, and a function drawn from what it holds possible. "
+        "A run must come as close to the best that the study's points have there: "
+        f"to {aim}{f' in the median ({spread})' if runs > 1 else ''}."
     )
     if found.took is not None:
         yield f"The study itself took {duration(found.took[0])} and {found.took[1]} evaluations."

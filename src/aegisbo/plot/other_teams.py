@@ -71,8 +71,8 @@ def _title(found: Advice) -> str:
     spread = f"{aim.low:.4g} to {aim.high:.4g}" if runs > 1 else f"{aim.median:.4g}"
     lines = [
         f"{as_label(found.name)}: how long it would take to reach {found.target:.6g}",
-        f"{so_many(runs, 'simulated run')} of each team, each on a function drawn from the model with a target of its "
-        f"own ({spread}); bars: middle half",
+        f"{so_many(runs, 'simulated run')} of each team on stand-ins for the function, each with a target of its own "
+        f"({spread}); bars: middle half",
     ]
     if found.doubtful:
         lines.append("Predictions of this model do not hold, so neither may this.")
