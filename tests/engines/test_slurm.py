@@ -80,6 +80,7 @@ class StandIn:
         self.ended, self.known, self.canceled = ended, False, False
 
     def submit(self, job: Any, path: list[str], variables: Any, packed: bytes, point: bytes, marker: str) -> StandIn:
+        self.marker = Path(marker)
         self.paths.result_pickle.touch()
         self.outcome = evaluate_packed(packed, point, lambda: None)
         return self
@@ -110,6 +111,17 @@ def test_a_job_that_has_ended_in_time_has_not_timed_out(
     (end,) = pool.collect(60.0)
     assert (end.outcome.state, job.canceled) == (state, not ended)
     pool.close()
+
+
+def test_a_callback_that_changes_the_directory_moves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = StandIn(tmp_path, ended=True)
+    monkeypatch.setattr(slurm, "_executor", lambda settings: job)
+    monkeypatch.chdir(tmp_path)
+    pool = slurm.SlurmJobs(Slurm(folder="jobs"), lambda x: Outcome("done", 1.0), None, lambda size: [{}] * size, 1)
+    monkeypatch.chdir("/")
+    pool.submit(0, [0.0])
+    pool.close()
+    assert job.marker.parent == tmp_path / "jobs"
 
 
 @pytest.fixture

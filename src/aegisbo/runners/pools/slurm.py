@@ -63,6 +63,7 @@ class SlurmJobs(Pool):
     ) -> None:
         super().__init__(capacity, journal)
         self._settings = settings
+        self._folder = Path(settings.folder).absolute()  # once: a callback may change the directory
         self._all_variables = variables
         self.resize(capacity)
         self._packed = pack(evaluation)
@@ -99,7 +100,7 @@ class SlurmJobs(Pool):
         if isinstance(point, Outcome):
             self._ended(number, point)
             return
-        marker = Path(self._settings.folder).absolute() / f"{uuid4().hex}.called"
+        marker = self._folder / f"{uuid4().hex}.called"
         path = [str(entry) for entry in sys.path]
         try:
             with interruptible():  # SLURM may take its time to answer
