@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -15,6 +16,14 @@ import aegisbo
 from aegisbo.runners.interrupt import CtrlC, EndAtOnce, interruptible
 from aegisbo.runners.protocol import StopRun
 from aegisbo.study import load
+
+
+@pytest.fixture(autouse=True)
+def as_in_a_terminal() -> Iterator[None]:
+    """Python's own handler; a job in the background is begun without one."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_the_second_one_ends_the_run_and_further_ones_do_no_harm() -> None:
@@ -85,7 +94,7 @@ class PressedTwice:
 
 @pytest.mark.parametrize("executor", ["serial", "threads"])
 def test_the_result_after_ctrl_c_holds_every_evaluation_that_the_study_holds(tmp_path: Path, executor: str) -> None:
-    interrupted = 0
+    interrupted, screen = 0, sys.stdout
     for k, line in enumerate(range(1, 1000, 40)):
         path, options = tmp_path / f"{k}.db", {"strategy": "random", "workers": 1, "progress": False}
         before = sys.gettrace()
@@ -95,6 +104,7 @@ def test_the_result_after_ctrl_c_holds_every_evaluation_that_the_study_holds(tmp
         finally:
             sys.settrace(before)
         interrupted += not result.success
+        assert sys.stdout is screen  # what a run does around the function has come to its end, too
         assert result.success == (result.message == "The budget is spent.")
         assert [trial.state for trial in load(path).trials if trial.state == "done"] == ["done"] * result.nfev
     assert interrupted > 5

@@ -379,7 +379,7 @@ def test_only_worker_processes_have_threads_of_ours(request: pytest.FixtureReque
         opened(request, kind, square, 1, threads_per_worker=2),
     ):
         pass
-    with pytest.raises(InvalidInput, match="threads_per_worker is 0: give a whole number from 1 upwards"):
+    with pytest.raises(InvalidInput, match="threads_per_worker is 0: give a whole number from 1 to 100,000"):
         make_pool("processes", square, 1, threads_per_worker=0)
 
 

@@ -303,7 +303,7 @@ def test_a_worker_imports_no_more_of_aegisbo_than_it_needs() -> None:
         pool.submit(0, "aegisbo")
         modules = next_end(pool).outcome.value
     assert modules == [
-        "aegisbo", "aegisbo.errors", "aegisbo.number", "aegisbo.outcome", "aegisbo.runners",
+        "aegisbo", "aegisbo.errors", "aegisbo.number", "aegisbo.outcome", "aegisbo.printable", "aegisbo.runners",
         "aegisbo.runners.evaluation", "aegisbo.runners.output", "aegisbo.runners.packing", "aegisbo.runners.pools",
         "aegisbo.runners.pools.worker", "aegisbo.runners.protocol",
     ]  # fmt: skip

@@ -61,6 +61,10 @@ def make_pool(
         AegisError: the cluster does not answer, or this system has no worker processes.
     """
     kind = check_executor(executor, workers, threads_per_worker, worker_env)
+    if kind == "serial":
+        from aegisbo.runners.interrupt import interruptible
+
+        function = interruptible()(function)  # the function alone: what is around it must come to its end
     evaluation = partial(evaluate, function, judge=judge, raising=raise_errors and kind == "serial")
     if kind == "processes":
         pool = _processes(evaluation, workers, journal, threads_per_worker, worker_env)

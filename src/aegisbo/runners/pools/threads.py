@@ -7,7 +7,6 @@ from threading import Thread
 from typing import Any
 
 from aegisbo.runners.evaluation import Evaluation
-from aegisbo.runners.interrupt import interruptible
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.protocol import Journal
 from aegisbo.runners.slots import at_slot
@@ -48,6 +47,4 @@ class Serial(Threads):
         getLogger("aegisbo").warning(f"{self.name} run one at a time: workers={capacity} changes nothing.")
 
     def _start(self, number: int, x: Any, worker: int) -> None:
-        with interruptible():
-            outcome = at_slot(worker, self._evaluation, x)
-        self._ended(number, outcome)
+        self._evaluate(number, x, worker)
