@@ -35,7 +35,7 @@ class UnknownArgument(InvalidInput, TypeError):
 
 
 def names_checked(call: Callable[P, R]) -> Callable[P, R]:
-    """The same call, which says what a keyword is called here that it does not know."""
+    """Let a call that gets an unknown keyword say what it is called here."""
     known = signature(call).parameters
 
     @wraps(call)

@@ -116,7 +116,7 @@ def foretold(
     seed: int = 0,
     watch: Watch = lambda reached, total: reached,
 ) -> Advice:
-    """The same for these teams, each a number of workers and whether they work in batches, that of the run first."""
+    """How long these teams would take, each a number of workers and whether in batches; that of the run first."""
     model = _model(record.optimizer)
     value = _close_to_best(record) if target is None else float(target)
     question = _question(record, model, value, seed)

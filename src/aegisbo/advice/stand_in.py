@@ -58,7 +58,7 @@ class Times:
         return float(np.exp(self.durations.log_seconds(z)[0][0] + rng.choice(self.errors)))
 
     def resampled(self, rng: Generator) -> Times:
-        """The same from times that might have been seen as well: a few times do not tell the law they come from."""
+        """Times drawn from those that the run has seen: a few of them do not tell the law that they come from."""
         return replace(self, errors=rng.choice(self.errors, len(self.errors)))
 
 

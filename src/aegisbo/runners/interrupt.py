@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
@@ -53,7 +54,7 @@ def _end_the_run(stop: Interrupted) -> None:
     raise stop
 
 
-class _Handler:
+class _Handler(ABC):
     """A context with signal handlers of its own; does nothing outside the main thread, where Python allows none."""
 
     signals: tuple[signal.Signals, ...]
@@ -76,8 +77,9 @@ class _Handler:
         if self._before:
             _here.open, _here.due = self._outside
 
+    @abstractmethod
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        raise NotImplementedError
+        """What a signal does."""
 
 
 class CtrlC(_Handler):
