@@ -88,11 +88,11 @@ $(DOCS_VENV)/.stamp: docs/requirements.txt
 	@touch $@
 
 bench: $(BENCH_VENV)/.stamp ## measure the time of a suggestion against other libraries (needs torch, a large download)
-	$(BENCH_VENV)/bin/python benchmarks/suggest.py
-	$(BENCH_VENV)/bin/python benchmarks/suggest.py --quality
+	$(BENCH_VENV)/bin/python -m benchmarks.suggest
+	$(BENCH_VENV)/bin/python -m benchmarks.suggest --quality
 
 chaos: setup ## try to break it: random runs with kills, hangs, garbage and full disks (20 minutes; MINUTES=5)
-	$(VENV)/bin/python benchmarks/chaos.py --minutes $(or $(MINUTES),20)
+	$(VENV)/bin/python -m benchmarks.faults.chaos --minutes $(or $(MINUTES),20)
 	AEGISBO_FUZZ=10 $(VENV)/bin/pytest -m "" tests/fuzz
 
 # torch goes first and alone: solved together with the rest, pip may settle on another build of it.

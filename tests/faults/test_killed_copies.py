@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +18,13 @@ from aegisbo.errors import StudyError
 from aegisbo.study import change, forget, load, retry
 from aegisbo.study.events import Event, read_events
 from aegisbo.study.replay import replay
+from benchmarks.faults import kills
 
 pytestmark = [
     pytest.mark.long,
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc"),
 ]
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 PATIENCE = 300.0
 Start = Callable[..., subprocess.Popen[str]]  # a function, a budget, options
 COPY = "import os; os.environ['COPY'] = str(os.getpid()); from aegisbo.cli import main; main()"
@@ -256,9 +255,8 @@ def test_a_trial_that_kills_its_copy_fails_in_the_end(folder: Path, started: Sta
     assert trial.reason.startswith("Its worker or its copy died 2 times: Its copy (process ")
 
 
-def test_killed_at_random_moments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sixty kills of copies and workers; `python benchmarks/kills.py` does a thousand."""
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    figures = import_module("kills").campaign(60, copies=3, seed=7, folder=tmp_path)
+def test_killed_at_random_moments(tmp_path: Path) -> None:
+    """Sixty kills of copies and workers; `python -m benchmarks.faults.kills` does a thousand."""
+    figures = kills.campaign(60, copies=3, seed=7, folder=tmp_path)
     assert figures.clean, figures
     assert figures.kills == 60

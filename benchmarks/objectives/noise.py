@@ -1,0 +1,265 @@
+"""Noisy values: the true value of the point that each library returns, beside Optuna's and BoTorch's.
+
+    python -m benchmarks.objectives.noise -o noise.csv                 run what is not in the file yet, on all cores
+    python -m benchmarks.objectives.noise -o noise.csv --report        print the tables
+
+The standard deviation of the noise is 1, 5 or 10 % of the range, from the minimum to the highest of 4,096 values spread
+over the box. Runs are paired: the initial design, the job times and the noise of the k-th result follow from the
+seed. Returned are: by us what `minimize(noisy=True)` returns; by Optuna its best trial, the lowest value measured; by
+BoTorch the evaluated point with the lowest posterior mean (its qLogNEI chose the points).
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import astuple, dataclass, fields
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator, default_rng
+from scipy.stats import qmc
+
+from aegisbo.arrays import Array
+from aegisbo.optimizer import Optimizer
+from aegisbo.outcome import Outcome as Ended
+from aegisbo.runners.loop import run
+from aegisbo.simulation import problems
+from aegisbo.simulation.problems import Problem
+from aegisbo.strategies.base import Evidence, Memory, Suggestion
+from aegisbo.strategies.presets import DEFAULT_PRESET, PRESETS
+from benchmarks.peers.catalog import PEERS
+from benchmarks.regret.starts import own
+
+FUNCTIONS = ("Branin", "Hartmann3", "Ackley5", "Hartmann6")
+SHARES = (0.01, 0.05, 0.1)  # of the range
+OTHERS = ("optuna-gp", "optuna-tpe", "botorch")
+NOISE_DRAWS = 7_303  # the role of these draws in a generator's address
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything that decides a run."""
+
+    method: str
+    function: str
+    share: float
+    seed: int
+    workers: int
+    budget: int
+
+
+@dataclass(frozen=True)
+class Outcome(Job):
+    """Regret of the point returned and of the best point evaluated, without noise, in shares of the range."""
+
+    returned: float
+    best: float
+
+    @property
+    def job(self) -> Job:
+        return Job(*astuple(self)[: len(fields(Job))])
+
+
+class NoisyImprovement:
+    """BoTorch's defaults and its qLogNEI, which asks what is better than the best of all noisy points."""
+
+    def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion:
+        import torch
+        from botorch.acquisition import qLogNoisyExpectedImprovement
+        from botorch.optim import optimize_acqf
+        from botorch.sampling import SobolQMCNormalSampler
+
+        torch.manual_seed(int(rng.integers(2**31)))
+        improvement = qLogNoisyExpectedImprovement(
+            _botorch_model(evidence),
+            X_baseline=torch.from_numpy(evidence.X),
+            sampler=SobolQMCNormalSampler(torch.Size([64])),
+            X_pending=torch.from_numpy(evidence.pending) if len(evidence.pending) else None,
+            prune_baseline=True,
+        )
+        cube = torch.stack([torch.zeros(evidence.X.shape[1]), torch.ones(evidence.X.shape[1])]).double()
+        x, _ = optimize_acqf(improvement, cube, q=1, num_restarts=4, raw_samples=256)
+        return Suggestion(x[0].numpy(), note={"move": "improve"})
+
+
+def _botorch_model(evidence: Evidence) -> Any:
+    import torch
+    from botorch.fit import fit_gpytorch_mll
+    from botorch.models import SingleTaskGP
+    from gpytorch.mlls import ExactMarginalLogLikelihood
+
+    model = SingleTaskGP(torch.from_numpy(evidence.X), -torch.from_numpy(evidence.y)[:, None])  # it maximizes
+    fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+    return model
+
+
+class _Driven:
+    """A method as the loop drives it; it remembers what was measured, in order of completion."""
+
+    pending = ()
+    memory: dict[str, Any] = {}  # noqa: RUF012 - never written to
+
+    def __init__(self, method: Any) -> None:
+        self.method = method
+        self.points: dict[int, Any] = {}
+        self.measured: dict[int, float] = {}
+
+    def ask(self) -> Any:
+        trial = self.method.ask()
+        self.points[trial.number] = trial.x
+        return trial
+
+    def end(self, number: int, outcome: Ended) -> None:
+        assert outcome.value is not None
+        self.measured[number] = outcome.value
+        self.method.tell(number, outcome.value)
+
+    def lowest(self) -> Any:
+        """The point with the lowest value measured."""
+        return self.points[min(self.measured, key=lambda number: self.measured[number])]
+
+
+def main() -> None:
+    options = _options()
+    if options.report:
+        _report(_read(options.output))
+        return
+    done = {outcome.job for outcome in _read(options.output)}
+    jobs = [
+        Job(method, function, share, seed, options.workers, options.budget)
+        for seed in range(options.seeds)
+        for share in SHARES
+        for function in FUNCTIONS
+        for method in options.methods
+    ]
+    left = [job for job in jobs if job not in done]
+    new = not options.output.exists()
+    with (
+        ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool,
+        options.output.open("a", newline="") as file,
+    ):
+        table = csv.writer(file)
+        if new:
+            table.writerow([field.name for field in fields(Outcome)])
+        for count, future in enumerate(as_completed([pool.submit(perform, job) for job in left]), start=1):
+            outcome = future.result()
+            table.writerow(astuple(outcome))
+            file.flush()
+            print(f"[{count}/{len(left)}] {outcome.method} {outcome.function} {outcome.share}: {outcome.returned:.3g}")
+
+
+def perform(job: Job) -> Outcome:
+    """One run on the virtual clock."""
+    warnings.simplefilter("ignore")
+    problem = problems.get(job.function)
+    start = own(problem, job.seed, job.budget)
+    span = _range(problem)
+    rng = default_rng([start.seed, NOISE_DRAWS])
+    driven = _Driven(_method(job.method, problem, start.seed))
+    workers = start.workers(lambda x: float(problem(x)) + job.share * span * rng.normal(), job.workers)
+    run(driven, workers, job.budget)
+    true = [float(problem(driven.points[number])) for number in driven.measured]
+    found = RETURNED.get(job.method, _smoothed)(driven)
+    return Outcome(*astuple(job), *((value - problem.minimum) / span for value in (float(problem(found)), min(true))))
+
+
+def _range(problem: Problem) -> float:
+    low, high = np.array(problem.bounds).T
+    spread: Array = low + qmc.Sobol(problem.d, seed=0).random(4096) * (high - low)
+    return max(float(problem(x)) for x in spread) - problem.minimum
+
+
+def _method(name: str, problem: Problem, seed: int) -> Any:
+    if name == "botorch":
+        return Optimizer(problem.bounds, strategy=NoisyImprovement(), seed=seed)
+    if name in PEERS:
+        return PEERS[name].start(problem.bounds, seed, 2 * problem.d, True)
+    return Optimizer(problem.bounds, preset=name, seed=seed, noisy=True)
+
+
+def _smoothed(driven: _Driven) -> Any:
+    return driven.method.result().x
+
+
+def _lowest_mean(driven: _Driven) -> Any:
+    import torch
+
+    evidence = driven.method.evidence()
+    model = _botorch_model(evidence)
+    with torch.no_grad():
+        means = model.posterior(torch.from_numpy(evidence.X)).mean[:, 0]
+    return driven.method.trials[int(means.argmax())].x  # no trial failed: rows are trials
+
+
+RETURNED: dict[str, Callable[[_Driven], Any]] = {
+    "botorch": _lowest_mean,
+    "optuna-gp": _Driven.lowest,
+    "optuna-tpe": _Driven.lowest,
+}
+
+
+def _report(outcomes: list[Outcome]) -> None:
+    methods = list(dict.fromkeys(outcome.method for outcome in outcomes))
+    print("Regret of the point returned, in % of the range: median over runs")
+    for share in SHARES:
+        print(f"\nnoise {share:.0%}  " + "".join(f"{method:>14}" for method in methods))
+        for function in FUNCTIONS:
+            cells = [
+                [o.returned for o in outcomes if (o.method, o.function, o.share) == (method, function, share)]
+                for method in methods
+            ]
+            print(f"{function:16}" + "".join(f"{100 * median(cell):14.3f}" if cell else f"{'':14}" for cell in cells))
+    print("\nPaired by seed, better / worse than:")
+    by_job = {(o.method, o.function, o.share, o.seed): o.returned for o in outcomes}
+    for one in methods:
+        if one not in PRESETS:
+            continue
+        for other in methods:
+            pairs = [
+                (value, by_job[other, *rest])
+                for (name, *rest), value in by_job.items()
+                if name == one and (other, *rest) in by_job
+            ]
+            if other != one:
+                better, worse = sum(a < b for a, b in pairs), sum(a > b for a, b in pairs)
+                print(f"{one:10} against {other:12} {better:4} / {worse}")
+
+
+def _read(path: Path) -> list[Outcome]:
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return [
+            Outcome(
+                row["method"],
+                row["function"],
+                float(row["share"]),
+                *(int(row[name]) for name in ("seed", "workers", "budget")),
+                *(float(row[name]) for name in ("returned", "best")),
+            )
+            for row in csv.DictReader(file)
+        ]
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-o", "--output", type=Path, default=Path("noise.csv"))
+    parser.add_argument("--report", action="store_true")
+    parser.add_argument("--methods", nargs="+", default=[DEFAULT_PRESET, *OTHERS])
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--budget", type=int, default=80)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""One suggestion of aegisbo's paper preset, step by step."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+
+from aegisbo.arrays import Array
+from aegisbo.gp import isotropic_fit, paths
+from aegisbo.gp.posterior import GP
+from aegisbo.space.cube import Continuous, Cube
+from aegisbo.strategies import moves
+from aegisbo.strategies.presets import PAPER, paper_model
+from benchmarks.suggest.data import Data
+
+
+def fit(data: Data, rng: Generator, warm: Array | None = None) -> isotropic_fit.IsotropicFit:
+    return isotropic_fit.fit(data.X, data.y, paper_model(data.d), rng, warm)
+
+
+def exploit(gp: GP, rng: Generator) -> Array:
+    """Where the posterior mean is lowest."""
+    return moves.exploit(gp, _cube(gp), PAPER.search, rng)[0]
+
+
+def path(gp: GP, rng: Generator) -> paths.SamplePaths:
+    """The path that `thompson` minimizes when it is given a generator in the same state."""
+    return paths.draw(gp, rng, features=PAPER.features)
+
+
+def thompson(gp: GP, rng: Generator) -> Array:
+    """Where a path drawn from the posterior is lowest."""
+    return moves.thompson(gp, _cube(gp), PAPER.search, PAPER.features, rng)[0]
+
+
+def pareto(gp: GP, rng: Generator) -> Array:
+    """The points (k, d) that trade low mean for high uncertainty among all that the search has evaluated."""
+    return moves.pareto(gp, _cube(gp), PAPER.front, rng)
+
+
+def mean_and_spread(gp: GP, Z: Array) -> Array:
+    """The two objectives (m, 2) of the Pareto search, both minimized."""
+    mu, var = gp.predict(Z)
+    return np.column_stack([mu, -np.sqrt(var)])
+
+
+def _cube(gp: GP) -> Cube:
+    return Cube((Continuous(),) * gp.X.shape[1])
