@@ -335,7 +335,6 @@ def drive(plan: Plan, study: Path, diary: Path) -> None:
             executor=executor,
             trial_timeout=limit,
             retries=OFTEN,
-            ahead=plan.ahead,
             give_up_after=None,
             raise_errors=False,
             constraints=plan.constraints,

@@ -68,7 +68,6 @@ class Plan:
     workers: int
     budget: int
     slowest: float  # seconds of an evaluation
-    ahead: int
     hangs: bool
     faults: int
     jumps: bool  # of the driver's clock
@@ -108,7 +107,6 @@ def plan_of(seed: int) -> Plan:
         workers=draw.randint(1, 3) if engine != "serial" else 1,
         budget=draw.randint(8, 24),
         slowest=draw.choice([0.0, 0.05, 0.2]),
-        ahead=draw.choice([0, 0, 1]) if engine != "copies" else 0,
         hangs=engine in ("processes", "copies") and draw.random() < 0.15,
         faults=draw.randint(0, 6),
         jumps=draw.random() < 0.2,

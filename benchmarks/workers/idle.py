@@ -1,8 +1,8 @@
-"""How long workers wait for suggestions: 8 workers, evaluations that sleep, d = 6, with and without `ahead=1`.
+"""How long workers wait for suggestions: 8 workers, evaluations that sleep, d = 6.
 
-    python -m benchmarks.workers.idle [--seconds 0.01 0.1 1 2] [--evaluations N] [--ahead 0 1]
+    python -m benchmarks.workers.idle [--seconds 0.01 0.1 1 2] [--evaluations N]
 
-Evaluations take half to one and a half times the given seconds. Takes about four minutes. Prints the shares of the
+Evaluations take half to one and a half times the given seconds. Takes about two minutes. Prints the shares of the
 workers' time; with two seconds, waiting for suggestions must stay under 3 %.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from itertools import product
 
 import numpy as np
 
@@ -32,27 +31,22 @@ class Slow:
         return HARTMANN(x)
 
 
-def measure(seconds: float, ahead: int, budget: int) -> str:
+def measure(seconds: float, budget: int) -> str:
     begin = time.perf_counter()
-    result = aegisbo.minimize(Slow(seconds), list(HARTMANN.bounds), budget=budget, workers=8, seed=0, ahead=ahead)
+    result = aegisbo.minimize(Slow(seconds), list(HARTMANN.bounds), budget=budget, workers=8, seed=0)
     wall = time.perf_counter() - begin
-    lags = [trial.note["behind"] for trial in result.trials if "behind" in trial.note]
     idle = result.idle
-    return (
-        f"{seconds:>8g} s {ahead:>6} {idle['suggestion']:>12.2%} {idle['pool']:>6.2%} {idle['nothing']:>8.2%}"
-        f" {wall:>8.1f} s {len(lags):>12} of {budget}"
-    )
+    return f"{seconds:>8g} s {idle['suggestion']:>12.2%} {idle['pool']:>6.2%} {idle['nothing']:>8.2%} {wall:>8.1f} s"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, nargs="+", default=[0.01, 0.1, 1.0, 2.0])
-    parser.add_argument("--ahead", type=int, nargs="+", default=[0, 1])
     parser.add_argument("--evaluations", type=int, default=200)
     options = parser.parse_args()
-    print("evaluation  ahead   suggestion   pool  nothing      wall   made ahead of time")
-    for seconds, ahead in product(options.seconds, options.ahead):
-        print(measure(seconds, ahead, options.evaluations), flush=True)
+    print("evaluation   suggestion   pool  nothing      wall")
+    for seconds in options.seconds:
+        print(measure(seconds, options.evaluations), flush=True)
 
 
 if __name__ == "__main__":

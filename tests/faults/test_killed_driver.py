@@ -63,9 +63,9 @@ def kill(driver: subprocess.Popen[str], audit: Audit) -> None:
     ("kills", "options"),
     [
         (20, {"strategy": "aegis", "n_initial": 6, "seconds": 0.4, "executor": "processes"}),
-        (6, {"strategy": "random", "seconds": 0.05, "executor": "threads", "ahead": 1}),
+        (6, {"strategy": "random", "seconds": 0.05, "executor": "threads"}),
     ],
-    ids=["processes", "threads, ahead of time"],
+    ids=["processes", "threads"],
 )
 def test_killed_at_random_moments(tmp_path: Path, kills: int, options: dict[str, object]) -> None:
     rng = np.random.default_rng(20)

@@ -43,20 +43,6 @@ def test_a_stored_and_a_copied_state_keep_them() -> None:
     assert Optimizer.from_state(stored).waiting == ()
 
 
-def test_one_that_is_prepared_is_handed_out_once() -> None:
-    optimizer = Optimizer(SPACE, seed=1)
-    optimizer.add(A)
-    prepared = optimizer.prepare()
-    assert prepared.params == A
-    assert optimizer.ask(prepared).params == A
-    assert optimizer.waiting == ()
-    optimizer = Optimizer(SPACE, seed=1)
-    before = optimizer.prepare()
-    optimizer.add(A)
-    assert optimizer.ask(before).params == before.params  # it was ready: the added one is next
-    assert optimizer.ask().params == A
-
-
 def test_a_trial_asked_for_elsewhere_is_the_one_that_waited() -> None:
     optimizer = Optimizer(SPACE, seed=1)
     optimizer.add(A)

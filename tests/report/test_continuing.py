@@ -48,7 +48,7 @@ def continued(**names: Any) -> list[str]:
 
 
 def test_a_program_is_run_again_with_all_limits() -> None:
-    scope = {"trial_timeout": 60.0, "timeout": 600.0, "retries": 5, "ahead": 1, "target": -1.0, "give_up_after": None}
+    scope = {"trial_timeout": 60.0, "timeout": 600.0, "retries": 5, "target": -1.0, "give_up_after": None}
     minimize(Command(PROGRAM), {"x": Real(1, 2)}, study="run.db", strategy="random", **scope, **FEW)
     lines = continued()
     assert {f"    {name}={value}," for name, value in scope.items()} <= {*lines}

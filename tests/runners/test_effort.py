@@ -54,7 +54,7 @@ def visits_by_evaluation(**options: Any) -> list[int]:
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"target": -1.0}, {"limits": ["size <= 5"]}, {"timeout": 3600.0}, {"timeout": 3600.0, "ahead": 2}],
+    [{}, {"target": -1.0}, {"limits": ["size <= 5"]}, {"timeout": 3600.0}],
     ids=str,
 )
 def test_no_evaluation_goes_through_all_trials(options: dict[str, Any], tmp_path: Path) -> None:

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aegisbo import Optimizer, minimize
+from aegisbo import minimize
 from aegisbo.optimizer import Settings
 from aegisbo.runners.work import work
 from aegisbo.study import add, change, load
 from aegisbo.study.replay import replay
+from aegisbo.study.requests import beside
 
 BOX = {"u": (-5.0, 10.0), "v": (2.0, 3.0)}
 A, B = {"u": 1.0, "v": 2.25}, {"u": 2.0, "v": 2.75}
@@ -43,9 +44,9 @@ def at(number: int, action: Any) -> Any:
     [
         {"executor": "serial", "strategy": "random"},
         {"executor": "serial", "n_initial": 3},
-        {"executor": "threads", "workers": 1, "n_initial": 3, "ahead": 1},
+        {"executor": "threads", "workers": 1, "n_initial": 3},
     ],
-    ids=["initial", "model", "ahead"],
+    ids=["initial", "model", "threads"],
 )
 def test_added_points_are_next_and_count(tmp_path: Path, options: dict[str, Any], logged: list) -> None:
     path = tmp_path / "run.db"
@@ -72,30 +73,6 @@ def test_added_points_wait_for_a_budget_and_survive(tmp_path: Path) -> None:
     assert load(path).optimizer.waiting == (A,)
     result = minimize(bowl, BOX, budget=4, study=path, **options)
     assert result.trials[3].params == A
-    assert replay(path).differences == ()
-
-
-def test_a_point_that_was_ready_waits_for_one_that_must_be_tried(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path, ready, honest, calls = tmp_path / "run.db", Event(), Optimizer.prepare, []
-
-    def prepare(optimizer: Optimizer, **options: Any) -> Any:
-        prepared = honest(optimizer, **options)
-        if prepared.number == 3:
-            ready.set()
-        return prepared
-
-    def slow(u: float, v: float) -> float:
-        calls.append(u)
-        if len(calls) == 3:
-            assert ready.wait(PATIENCE)
-            add(path, A)
-        return bowl(u, v)
-
-    monkeypatch.setattr(Optimizer, "prepare", prepare)
-    result = minimize(slow, BOX, budget=5, seed=2, study=path, executor="threads", workers=1, ahead=1)
-    assert [trial.note["move"] for trial in result.trials[:4]] == ["initial"] * 3 + ["added"]
     assert replay(path).differences == ()
 
 
@@ -266,3 +243,12 @@ def test_copies_follow_a_budget_and_a_target(tmp_path: Path, logged: list) -> No
 def test_limits_of_any_number_are_written_down(tmp_path: Path) -> None:
     options: Any = {"timeout": Fraction(900), "target": np.float32(-1e9), "retries": np.int64(1), **SERIAL}
     assert minimize(bowl, BOX, budget=np.int64(2), study=tmp_path / "run.db", **options).nfev == 2
+
+
+def test_a_study_in_which_a_setting_was_changed_that_is_gone_goes_on(tmp_path: Path, logged: list) -> None:
+    path = tmp_path / "run.db"
+    minimize(bowl, BOX, budget=2, study=path, **SERIAL)
+    with beside(path) as store:
+        store.append("set", None, {"changes": {"ahead": 1}})
+    assert minimize(bowl, BOX, budget=3, study=path, **SERIAL).nfev == 3
+    assert not any("ahead" in text for _, text in logged)

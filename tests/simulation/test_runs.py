@@ -93,13 +93,11 @@ def test_strategies_share_initial_points_and_job_times(run: int) -> None:
         assert (ours.x == theirs.x) == (number < 4)
 
 
-def test_a_suggestion_takes_its_time_but_not_if_it_was_made_ahead() -> None:
-    """One worker: by definition each of the 16 choices delays it, or with points made ahead the first alone."""
+def test_a_suggestion_takes_its_time() -> None:
+    """One worker: by definition each of the 16 choices delays it."""
     alone = spec(strategy="random", workers=1)
     plain = simulate(alone).makespan
     assert simulate(replace(alone, suggestion=0.01)).makespan == pytest.approx(plain + 16 * 0.01)
-    hasty = simulate(replace(alone, suggestion=1e-6, ahead=1))  # shorter than every job
-    assert hasty.makespan == pytest.approx(plain + 1e-6, abs=1e-9)
 
 
 def test_job_times_are_those_of_the_law_for_the_seed_of_the_run() -> None:
@@ -168,7 +166,6 @@ def test_a_problem_without_a_value_ends_the_run(monkeypatch: pytest.MonkeyPatch)
         ({"seed": -1}, "seed is -1: give at least 0"),
         ({"run": -2}, "run is -2: give at least 0"),
         ({"suggestion": -0.1}, r"suggestion is -0\.1: give at least 0"),
-        ({"ahead": -1}, "ahead is -1: give at least 0"),
         ({"suggestion": math.nan}, "suggestion is nan: give a number of seconds, at least 0"),
         ({"suggestion": math.inf}, "suggestion is inf: give a number of seconds, at least 0"),
         ({"workers": 2.5}, r"workers is 2\.5: give a whole number, at least 1"),

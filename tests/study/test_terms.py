@@ -45,6 +45,7 @@ def changed(**changes: Any) -> tuple[str, dict[str, Any]]:
             {"timeout": None},
         ),  # unknown before
         ([changed(target=0.5)], None, {"target": 0.5}),
+        ([call(budget=5, ahead=1), changed(ahead=2)], 5, {}),  # a setting that there was once
     ],
 )
 def test_the_last_word(happened: list[tuple[str, dict[str, Any]]], budget: int | None, holds: dict[str, Any]) -> None:

@@ -14,7 +14,6 @@ from aegisbo.cli.assignments import assigned, earlier
 from aegisbo.cli.function import chosen
 from aegisbo.cli.numbers import real, whole
 from aegisbo.cli.run_options import (
-    Ahead,
     Anyway,
     ConstraintTexts,
     Cost,
@@ -124,7 +123,6 @@ def minimize(
     retries: Annotated[
         int, typer.Option(parser=whole(0), metavar="N", help="How often an evaluation is repeated whose worker died.")
     ] = 2,
-    ahead: Ahead = 0,
     target: Target = None,
     give_up_after: GiveUpAfter = 20,
     raise_errors: Annotated[
@@ -180,7 +178,6 @@ def minimize(
         timeout=timeout,
         trial_timeout=trial_timeout,
         retries=retries,
-        ahead=ahead,
         target=target,
         give_up_after=give_up_after or None,
         raise_errors=raise_errors,

@@ -25,14 +25,6 @@ Target = Annotated[float | None, typer.Option(parser=real(), metavar="Y", help="
 GiveUpAfter = Annotated[
     int, typer.Option(parser=whole(0), metavar="N", help="End if so many evaluations gave no value at all; 0: never.")
 ]
-Ahead = Annotated[
-    int,
-    typer.Option(
-        parser=whole(0),
-        metavar="N",
-        help="Make the next point ready while all workers are busy, up to N results behind.",
-    ),
-]
 Cost = Annotated[
     str | None,
     typer.Option(metavar="time", help="`time`: prefer points that are evaluated quickly, where that pays."),

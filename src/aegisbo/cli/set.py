@@ -15,8 +15,8 @@ EXAMPLES = """Examples:
 - `aegisbo set run.db budget=400 workers=8`
 - `aegisbo set run.db trial_timeout=60 target=0.01 timeout=none`
 
-What can be set: `budget`, `workers`, `timeout`, `trial_timeout`, `retries`, `ahead`, `target`, `give_up_after`, each as
-for `minimize`; `none` for no limit. Copies of `aegisbo work` have their own `workers`, `retries` and `ahead`.
+What can be set: `budget`, `workers`, `timeout`, `trial_timeout`, `retries`, `target`, `give_up_after`, each as
+for `minimize`; `none` for no limit. Copies of `aegisbo work` have their own `workers` and `retries`.
 """
 
 

@@ -10,7 +10,6 @@ from rich.console import Console
 
 from aegisbo.cli.instances import Instance, Instances, with_instances
 from aegisbo.cli.numbers import real, whole
-from aegisbo.cli.run_options import Ahead
 from aegisbo.cli.writing import require_writable, write_whole
 
 PROBLEMS = ["Hartmann6"]
@@ -59,7 +58,6 @@ def simulate(
         float,
         typer.Option(parser=real(0.0), metavar="S", help="Time that a suggestion takes on the clock of the jobs."),
     ] = 0.0,
-    ahead: Ahead = 0,
     seed: Annotated[int, typer.Option(parser=whole(0), metavar="N", help="Decides all random numbers.")] = 0,
     preset: Annotated[
         str | None, typer.Option(metavar="NAME", help="Variant of all strategies, such as `paper`.")
@@ -97,7 +95,6 @@ def simulate(
         budget=budget,
         law=law,
         suggestion=suggestion,
-        ahead=ahead,
         seed=seed,
         preset=DEFAULT_PRESET if preset is None else preset,
     )

@@ -11,16 +11,16 @@ from numbers import Integral
 from threading import Lock, RLock
 from typing import Any, NamedTuple
 
-from aegisbo.errors import InvalidInput, NoModel, TrialError, UnknownName
+from aegisbo.errors import InvalidInput, NoModel, UnknownName
 from aegisbo.keywords import names_checked
 from aegisbo.optimizer.best import UNSURE, best_of
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.explanation import Explanation
 from aegisbo.optimizer.limits import standings
 from aegisbo.optimizer.model import Model
+from aegisbo.optimizer.next_point import NextPoint
 from aegisbo.optimizer.policy import require_free_point
 from aegisbo.optimizer.prediction import Prediction
-from aegisbo.optimizer.prepared import Prepared
 from aegisbo.optimizer.queue import INITIAL, Queue
 from aegisbo.optimizer.result import Result
 from aegisbo.optimizer.settings import Settings, as_stored
@@ -191,12 +191,11 @@ class Optimizer:
         }
         return {**self.settings.describe(), **as_stored(described)}
 
-    def ask(self, prepared: Prepared | None = None, *, within: float | None = None) -> Trial:
+    def ask(self, *, within: float | None = None) -> Trial:
         """The next trial to evaluate, pending from now on. Waits for no result; may be called any number of times.
 
         Args:
-            prepared: what `prepare` made ready, to be handed out at once; None chooses a point now.
-            within: seconds that are left, if there is a limit: a point is chosen now whose evaluation will probably be
+            within: seconds that are left, if there is a limit: a point is chosen whose evaluation will probably be
                 finished by then, judged by the times of those that have ended.
 
         Returns:
@@ -204,70 +203,28 @@ class Optimizer:
 
         Raises:
             SpaceExhausted: every point of a finite space is evaluated or under evaluation.
-            TrialError: what was prepared cannot be used any more.
             NoTime: no evaluation would probably be finished within that time; nothing has changed.
             InvalidInput: `within` is not a number of seconds.
         """
-        within = checked_seconds(within, "within")
         with self._turn:
-            choice = self._choose(within) if prepared is None else prepared
+            point = self.next_point(within=within)
             with self._lock:
-                note = choice.note if prepared is None else {**choice.note, "behind": self.behind(choice)}
-                trial = self._trials.add(choice.number, choice.params, note=note)
+                trial = self._trials.add(point.number, point.params, note=point.note)
                 self._queue = self._queue.after(trial)
-                self._memory = choice.memory  # last, so that a suggestion which cannot be used leaves no trace
+                self._memory = point.memory  # last, so that a suggestion which cannot be used leaves no trace
                 return trial
 
-    def prepare(self, *, within: float | None = None) -> Prepared:
-        """Choose the next point before it is needed, for an `ask` that takes no time; until then nothing has changed.
-
-        Make it while all workers are busy. When one is free, results have come in that the point does not know:
-        `behind` says how many, so that you can drop it and ask for a new one.
-
-        Args:
-            within: as for `ask`.
-
-        Returns:
-            The point to give to `ask`.
-
-        Raises:
-            SpaceExhausted: every point of a finite space is evaluated or under evaluation.
-            NoTime: no evaluation would probably be finished within that time.
-            InvalidInput: `within` is not a number of seconds.
-        """
-        with self._turn:
-            return self._choose(checked_seconds(within, "within"))
-
-    def behind(self, prepared: Prepared) -> int:
-        """How many results have come in since this was prepared.
-
-        Args:
-            prepared: what `prepare` returned.
-
-        Returns:
-            Their number: 0 if the point knows all that is known.
-
-        Raises:
-            TrialError: it cannot be used any more.
-        """
-        with self._lock:
-            if prepared.number != len(self._trials.asked) or prepared.before is not self._memory:
-                raise TrialError(
-                    f"What was prepared for trial {prepared.number} cannot be used any more, because another trial was "
-                    "asked for, retried or forgotten since: prepare again."
-                )
-            return self._trials.results - prepared.results
-
-    def _choose(self, within: float | None = None) -> Prepared:
-        """The next point, chosen from what is known now."""
+    def next_point(self, *, within: float | None = None) -> NextPoint:
+        """What `ask` would hand out now, as replay wants to know it; nothing changes."""
+        within = checked_seconds(within, "within")
         with self._lock:
             evidence, memory = self.evidence(within), self._memory
-            number, results, queue = len(self._trials.asked), self._trials.results, self._queue
+            number, queue = len(self._trials.asked), self._queue
         if (first := queue.first(number)) is not None:
             params, move = first
             if move == INITIAL and not self.settings.noisy:
                 require_free_point(evidence)
-            return Prepared(number, params, {"move": move}, memory, memory, results)
+            return NextPoint(number, params, {"move": move}, memory)
         suggestion = self._policy.suggest(number, evidence, memory)
         try:
             after, note = as_stored(suggestion.memory), as_stored(suggestion.note)
@@ -278,7 +235,7 @@ class Optimizer:
             ) from error
         note |= {} if evidence.timing is None else evidence.timing.note(suggestion.x)
         params, note = self.space.params(suggestion.x), self.direction.turned_note(note)
-        return Prepared(number, params, note, after, memory, results)
+        return NextPoint(number, params, note, after)
 
     def adopt(self, params: Params, note: Mapping[str, Any], memory: Memory) -> Trial:
         """Take in a trial that another optimizer of the same run has asked for, and what its strategy remembers then.

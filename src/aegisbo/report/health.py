@@ -128,8 +128,7 @@ def _workers(record: Record, model: Model | None) -> Iterator[Finding]:
     who = f"The {count} workers" if count > 1 else "The worker"
     text = f"{who} evaluated for {time.utilization:.0%} of the time" + (f"; {waited}." if waited else ".")
     remedies = {
-        "suggestion": "Evaluations are short beside a choice: ahead=1 chooses the next point while all are busy, "
-        'preset="modern" chooses faster; or put several evaluations into one.',
+        "suggestion": "Evaluations are short beside a choice: preset='modern' chooses faster, or put several into one.",
         "pool": 'Evaluations are short beside sending them: put several into one, or try executor="threads".',
         "starting": f"Processes started {so_many(len(starts), 'time')}, for up to {max(starts, default=0.0):.2g} s "
         "each: in a longer run this matters less; where the function imports much, import only what it needs.",

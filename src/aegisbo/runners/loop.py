@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from statistics import median
 from time import perf_counter, sleep
-from typing import Any, cast
+from typing import Any
 
 from aegisbo.errors import InvalidInput, NoTime, SpaceExhausted
 from aegisbo.number import as_number
@@ -21,7 +21,6 @@ from aegisbo.runners.protocol import (
     Finished,
     Interrupted,
     Journal,
-    Prepares,
     StopRun,
     Unrecorded,
     Workers,
@@ -50,16 +49,14 @@ def run(
     """Evaluate `budget` suggestions, or as many as the space holds; a failed one counts, a lost one does not.
 
     Trials that are pending already are evaluated first. Results that arrive while a suggestion is being made are told
-    before the next one is asked for, so that every suggestion knows all results so far. With `rules.ahead` the next
-    point is made ready while all workers are busy, and handed out unless more results than that came in since. At the
-    end the workers are closed, and jobs that ended meanwhile are told too, so that the optimizer knows all that the
-    journal holds.
+    before the next one is asked for, so that every suggestion knows all results so far. At the end the workers are
+    closed, and jobs that ended meanwhile are told too, so that the optimizer knows all that the journal holds.
 
     Args:
         optimizer: suggests points and is told how their evaluations ended.
         workers: evaluate the points.
         budget: evaluations to finish from now on.
-        rules: time limits, retries, and points made ahead of time.
+        rules: time limits and retries.
         journal: records every event before anybody acts on it.
         watch: is called with each finished job after the optimizer knows of it; raises StopRun to end the run now.
         more: whether further points may be asked for, which Ctrl-C may end; the run then ends with what is running.
@@ -81,15 +78,6 @@ def run(
         loop.message, loop.interrupted = str(stop), isinstance(stop, Interrupted)
     loop.settle()
     return loop.record()
-
-
-@dataclass(frozen=True)
-class _Choice:
-    """A point made ahead of time, and what is recorded of it."""
-
-    prepared: Any
-    seen: int  # the last event that it knew of
-    seconds: float  # that it took
 
 
 @dataclass
@@ -119,7 +107,6 @@ class _Loop:
     interrupted: bool = False
     exhausted: bool = False
     over: bool = False
-    ready: _Choice | None = None
     running: dict[int, _Running] = field(default_factory=dict)  # by trial number
     news: deque[Finished] = field(default_factory=deque)  # ended, not yet told
     finished: list[Finished] = field(default_factory=list)
@@ -127,7 +114,6 @@ class _Loop:
     suggestion_seconds: dict[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.preparing = cast("Prepares", self.optimizer)  # it must be one if points are made ahead of time
         self.started = self.workers.now()
         self.sizes = [(self.started, self.workers.capacity)]  # since when there were how many workers
         self.seen = self.journal.seen  # the last event that the optimizer knows of
@@ -137,7 +123,7 @@ class _Loop:
         self.suspects: set[int] = set()  # trials that may have broken the workers of all, and run alone from now on
 
     def step(self) -> bool:
-        """Submit a point, make the next one ready, or wait for results; False when there is nothing left to do."""
+        """Submit a point or wait for results; False when there is nothing left to do."""
         self._heed()
         trial = self._next() if self._may_start() else None
         if trial is not None:
@@ -146,8 +132,7 @@ class _Loop:
             if self.left <= 0:
                 self.message, self.interrupted = SPENT, False
             return False
-        worked = trial is not None or self._prepare()
-        timeout = 0.0 if worked else self._until_next_deadline()
+        timeout = 0.0 if trial is not None else self._until_next_deadline()
         if not self.running and timeout:
             with interruptible():
                 sleep(timeout)  # the workers have nothing to wait for
@@ -193,11 +178,10 @@ class _Loop:
         for k, earlier in enumerate(self.waiting):
             if limit is None or self._expected_seconds(earlier.note) <= limit:
                 return self.waiting.pop(k)
-        choice = self._up_to_date(limit)
         begin = perf_counter()
         try:
             with interruptible():
-                trial = self._asked(limit) if choice is None else self.preparing.ask(choice.prepared)
+                trial = self.optimizer.ask() if limit is None else self.optimizer.ask(within=limit)
         except SpaceExhausted as error:
             self.exhausted, self.message = True, str(error)
             return None
@@ -207,42 +191,9 @@ class _Loop:
         if trial is None:
             self.rests_until = self.workers.now() + REST
             return None
-        seen, seconds = (self.seen, perf_counter() - begin) if choice is None else (choice.seen, choice.seconds)
-        self.suggestion_seconds[trial.number] = seconds
-        self.journal.asked(trial, self.optimizer.memory, seen, seconds)
+        self.suggestion_seconds[trial.number] = seconds = perf_counter() - begin
+        self.journal.asked(trial, self.optimizer.memory, self.seen, seconds)
         return trial
-
-    def _asked(self, limit: float | None) -> Asked | None:
-        return self.optimizer.ask() if limit is None else self.optimizer.ask(within=limit)
-
-    def _prepare(self) -> bool:
-        """Make the next point ready if it will be needed and all workers are busy; whether that was to be done."""
-        busy = len(self.running) >= self.workers.capacity and self._active() < self.left
-        if self.rules.ahead < 1 or not busy or self.waiting or self.exhausted or not self.more():
-            return False
-        if self.ready is not None and self.preparing.behind(self.ready.prepared) == 0:
-            return False
-        begin = perf_counter()
-        try:
-            with interruptible():
-                prepared = self.preparing.prepare(within=self._limit())
-        except SpaceExhausted as error:
-            self.exhausted, self.message = True, str(error)
-            return False
-        except NoTime:  # the next to ask will say so
-            return False
-        self.ready = _Choice(prepared, self.seen, perf_counter() - begin)
-        return True
-
-    def _up_to_date(self, limit: float | None) -> _Choice | None:
-        """The point that is ready, unless it must be made anew.
-
-        That is so if too many results have come in since, or it would take too long by now.
-        """
-        choice, self.ready = self.ready, None
-        if choice is None or self.preparing.behind(choice.prepared) > self.rules.ahead:
-            return None
-        return choice if limit is None or self._expected_seconds(choice.prepared.note) <= limit else None
 
     def _submit(self, trial: Asked) -> None:
         self.attempts[trial.number] = self.attempts.get(trial.number, 0) + 1
@@ -292,7 +243,7 @@ class _Loop:
         if change is None:
             return False
         self.rules, self.left = change.rules, self.left + change.more
-        self.ready, self.rests_until, self.exhausted = None, None, False  # which was decided without knowing it
+        self.rests_until, self.exhausted = None, False  # which was decided without knowing it
         self.sizes.append((self.workers.now(), self.workers.capacity))
         return True
 

@@ -53,7 +53,6 @@ def minimize(
     timeout: float | None = None,
     trial_timeout: float | None = None,
     retries: int = 2,
-    ahead: int = 0,
     target: float | None = None,
     give_up_after: int | None = 20,
     raise_errors: bool | None = None,
@@ -98,9 +97,6 @@ def minimize(
         trial_timeout: seconds for one evaluation, from the call of the function; it is then stopped and counts as
             a failure.
         retries: how often an evaluation is run again whose worker died.
-        ahead: makes the next point ready while all workers are busy, so that a free one gets it at once: it is kept
-            if at most so many results came in since, else made anew. The one that frees the worker is always among
-            them. 0 makes none ready: every point then knows all results.
         target: a value that is good enough to stop; if values are noisy, a posterior mean, not one lucky value.
         give_up_after: the call ends itself when so many evaluations have ended and none of them gave a value, because
             then the function is probably broken; None to go on whatever happens. If the first five fail alike with a
@@ -160,7 +156,6 @@ def minimize(
         timeout=timeout,
         trial_timeout=trial_timeout,
         retries=retries,
-        ahead=ahead,
         target=target,
         give_up_after=give_up_after,
         raise_errors=raise_errors,
@@ -169,7 +164,7 @@ def minimize(
     )
     callbacks = checked_callbacks(callbacks)
     elsewhere = observed_elsewhere(observed, settings, fun, study)
-    scope = Scope(budget, workers, timeout, trial_timeout, retries, ahead, target, give_up_after)
+    scope = Scope(budget, workers, timeout, trial_timeout, retries, target, give_up_after)
     call = {**scope.describe(), **recipe(fun), **place(executor, threads_per_worker)}
     with ExitStack() as stack:
         book = (

@@ -60,19 +60,6 @@ class Asks(Protocol):
         """Take in how the evaluation of trial `number` ended."""
 
 
-class Prepares(Asks, Protocol):
-    """What the loop needs from an optimizer if points are made ahead of time."""
-
-    def ask(self, prepared: Any = None, /, *, within: float | None = None) -> Asked | None:
-        """The next point, which may have been prepared."""
-
-    def prepare(self, *, within: float | None = None) -> Any:
-        """The next point for `ask`, chosen before it is needed; it has a note, as a trial has."""
-
-    def behind(self, prepared: Any, /) -> int:
-        """How many results have come in since this was prepared."""
-
-
 @dataclass(frozen=True)
 class Finished:
     """A job that has ended, and when, in seconds on the workers' clock."""

@@ -11,12 +11,11 @@ from aegisbo.runners.protocol import Finished
 
 @dataclass(frozen=True)
 class Rules:
-    """Time limits and retries of a run, and how far behind a point may be."""
+    """Time limits and retries of a run."""
 
     timeout: float | None = None  # seconds for the whole run
     trial_timeout: float | None = None  # seconds for one evaluation
     retries: int = 2  # of an evaluation whose worker died
-    ahead: int = 0  # results that a point made ahead of time may not know; 0 makes none ahead of time
 
 
 @dataclass(frozen=True)

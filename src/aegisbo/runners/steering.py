@@ -27,14 +27,13 @@ class Scope:
     timeout: float | None
     trial_timeout: float | None
     retries: int
-    ahead: int
     target: float | None
     give_up_after: int | None
 
     @property
     def rules(self) -> Rules:
         """What the loop must know of them."""
-        return Rules(self.timeout, self.trial_timeout, self.retries, self.ahead)
+        return Rules(self.timeout, self.trial_timeout, self.retries)
 
     def describe(self) -> dict[str, Any]:
         """The scope in JSON's types."""

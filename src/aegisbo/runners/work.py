@@ -95,7 +95,7 @@ def work(
     if settings is not None:
         check_call(fun, settings.space, "processes", workers, threads_per_worker, worker_env)
     elsewhere = _elsewhere(observed, settings, fun, study)
-    scope = Scope(budget or 0, workers, timeout, trial_timeout, retries, 0, target, give_up_after)
+    scope = Scope(budget or 0, workers, timeout, trial_timeout, retries, target, give_up_after)
     call = {**scope.describe(), "budget": budget, **recipe(fun)}
     with ExitStack() as stack:
         shared = stack.enter_context(

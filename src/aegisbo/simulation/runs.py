@@ -21,7 +21,6 @@ from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.policy import default_initial
 from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Finished
-from aegisbo.runners.run import Rules
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import law_from_text
 from aegisbo.simulation.problem import Problem
@@ -44,14 +43,13 @@ class Spec:
     seed: int = 0
     run: int = 0  # runs of one seed differ by this number only
     suggestion: float = 0.0  # time that a choice of the strategy takes on the clock of the jobs
-    ahead: int = 0  # results that a point made ahead of time may not know; 0 makes none ahead of time
 
     def __post_init__(self) -> None:
         for name in ("problem", "strategy", "preset", "law"):
             if not isinstance(getattr(self, name), str):
                 raise InvalidInput(f"{name} is {getattr(self, name)!r}: give its name.")
         law_from_text(self.law)
-        at_least = {"workers": 1, "budget": self.n_initial + 1, "seed": 0, "run": 0, "suggestion": 0, "ahead": 0}
+        at_least = {"workers": 1, "budget": self.n_initial + 1, "seed": 0, "run": 0, "suggestion": 0}
         for name, least in at_least.items():
             value, timed = getattr(self, name), name == "suggestion"
             number = as_number(value) if timed else as_whole(value)
@@ -140,7 +138,7 @@ def simulate(spec: Spec) -> Record:
     workers = VirtualWorkers(problem, spec.workers, law_from_text(spec.law), spec.run_seed, free=spec.n_initial)
     strategy = SlowStrategy(spec.make_strategy(), workers, spec.suggestion)
     optimizer = Optimizer(problem.bounds, strategy=strategy, seed=spec.run_seed, n_initial=spec.n_initial)
-    outcome = run(optimizer, workers, spec.budget, rules=Rules(ahead=spec.ahead))
+    outcome = run(optimizer, workers, spec.budget)
     evaluations = tuple(_evaluation(job, optimizer, outcome.suggestion_seconds) for job in outcome.finished)
     scores = problem.scores(np.array([each.value for each in evaluations]))
     return Record(spec, problem.minimum, scores, evaluations, outcome.makespan, outcome.utilization)

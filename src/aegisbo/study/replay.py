@@ -116,7 +116,7 @@ class _Past:
 
 def _compare(optimizer: Optimizer, decision: Event) -> Difference | None:
     with making_sense(decision):  # of its memory, say
-        choice = optimizer.prepare(within=decision.body["note"].get("within_seconds"))
+        choice = optimizer.next_point(within=decision.body["note"].get("within_seconds"))
     recorded = decision.body["params"]
     if choice.params == recorded and choice.memory == decision.body["memory"]:
         return None

@@ -46,7 +46,7 @@ def change(path: str | os.PathLike[str], **changes: Any) -> dict[str, Any]:
 
     Args:
         path: the study file.
-        changes: new values of `budget`, `workers`, `timeout`, `trial_timeout`, `retries`, `ahead`, `target` or
+        changes: new values of `budget`, `workers`, `timeout`, `trial_timeout`, `retries`, `target` or
             `give_up_after`, as `minimize` takes them.
 
     Returns:

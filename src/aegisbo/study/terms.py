@@ -55,7 +55,6 @@ TERMS: dict[str, Check] = {
     "timeout": seconds,
     "trial_timeout": seconds,
     "retries": count("give a whole number, 0 for none", least=0),
-    "ahead": count("give how many results a point may be behind, 0 to make none ahead of time", least=0),
     "target": finite,
     "give_up_after": count("give at least 1, or None to go on whatever happens", none=True),
 }
@@ -110,7 +109,7 @@ class Terms:
     def add(self, event: Event) -> None:
         """Let one more event have happened."""
         if event.kind == "set":
-            self.changed |= event.body["changes"]
+            self.changed |= {name: value for name, value in event.body["changes"].items() if name in TERMS}
         elif event.kind == "opened" or (event.kind == "joined" and "copy" not in event.body):
             self.call(event.body.get("call", {}))
 
