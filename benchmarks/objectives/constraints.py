@@ -22,15 +22,12 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.stats import qmc
 
-from aegisbo import Optimizer, Trial
 from aegisbo.arrays import Array
 from aegisbo.outcome import Outcome as Ended
-from aegisbo.runners.loop import run
 from aegisbo.simulation import problems
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import HalfNormal
-from benchmarks.peers.catalog import PEERS
-from benchmarks.peers.foreign import Driven
+from benchmarks.peers.driven import Driven, trials_of
 
 WORKERS = 4
 METHODS = ("aegis/modern", "optuna-gp", "optuna-tpe", "random")
@@ -149,37 +146,19 @@ class _Measuring(Driven):
 
     def told(self, number: int, ended: Ended) -> None:
         for name, value in ended.measured.items():
-            self.peer._live[number].set_constraint(name, value)
-        self.peer.tell(number, ended.value)
+            self.method._live[number].set_constraint(name, value)
+        self.method.tell(number, ended.value)
 
 
 def perform(name: str, method: str, seed: int, budget: int) -> Outcome:
     scenario, began = SCENARIOS[name], time.perf_counter()
     workers = VirtualWorkers(scenario, WORKERS, HalfNormal(), seed, free=2 * len(scenario.bounds))
-    trials = _driven(method, scenario, seed, workers, budget)
+    limits = [] if scenario.known else [f"{each} <= 0" for each in scenario.names]
+    ours = {"constraints": scenario.known, "limits": limits}
+    trials = trials_of(method, scenario.bounds, workers, budget, seed, _Measuring, **ours)
     kept = [trial.value for trial in trials if max(trial.measured.values()) <= BROKEN and trial.value is not None]
     regret = min(kept, default=math.inf) - minimum(name)
     return Outcome(regret, len(trials) - len(kept), time.perf_counter() - began)
-
-
-def _driven(method: str, scenario: Scenario, seed: int, workers: VirtualWorkers, budget: int) -> Sequence[Trial]:
-    """What became of all trials."""
-    if method in PEERS:
-        told = _Measuring(PEERS[method].start(tuple(scenario.bounds), seed, 2 * len(scenario.bounds), False))
-        run(told, workers, budget)
-        return told.trials
-    strategy, _, preset = method.partition("/")
-    limits = [] if scenario.known else [f"{name} <= 0" for name in scenario.names]
-    optimizer = Optimizer(
-        scenario.bounds,
-        strategy=strategy,
-        preset=preset or None,
-        seed=seed,
-        constraints=scenario.known,
-        limits=limits,
-    )
-    run(optimizer, workers, budget)
-    return optimizer.trials
 
 
 def main() -> None:

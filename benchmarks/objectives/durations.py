@@ -21,11 +21,8 @@ of a constant, of ours, and of the Gaussian process of the modern preset; and ho
 from __future__ import annotations
 
 import argparse
-import csv
 import warnings
-from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
 from time import process_time
@@ -46,10 +43,11 @@ from aegisbo.strategies import timing
 from aegisbo.strategies.durations import learned
 from aegisbo.strategies.presets import modern_model
 from benchmarks.peers.catalog import PEERS
+from benchmarks.peers.driven import Driven
 from benchmarks.problems.tables import PREFIX, TABLES, Table, table
 from benchmarks.problems.timed import PROBLEMS, Timed, timed
-from benchmarks.regret.run import Driven
 from benchmarks.regret.starts import RecordedTimes, own
+from benchmarks.rows import append, performed, read
 
 WORKERS = 4
 BUDGET = 50
@@ -66,7 +64,8 @@ def problem_named(name: str) -> Table | Timed:
     return table(name) if name.startswith(PREFIX) else timed(name)
 
 
-class Row(NamedTuple):
+@dataclass(frozen=True)
+class Row:
     """One run: when the best value became better, and how far it was from the minimum then."""
 
     problem: str
@@ -115,23 +114,11 @@ def side_by_side(job: tuple[str, int]) -> list[Row]:
     return [plain, *(searched(*job, method, 3 * BUDGET, plain.makespan) for method in ("time", PEER))]
 
 
-def read(file: Path) -> list[Row]:
-    if not file.exists():
-        return []
-    with file.open(newline="", encoding="utf-8") as stream:
-        return [
-            Row(problem, int(seed), method, int(evaluations), float(makespan), trace)
-            for problem, seed, method, evaluations, makespan, trace in csv.reader(stream)
-        ]
-
-
 def compare_costs(names: list[str], seeds: int, file: Path, processes: int) -> None:
-    known = {(row.problem, row.seed) for row in read(file)}
+    known = {(row.problem, row.seed) for row in read(file, Row)}
     jobs = [(name, seed) for seed in range(seeds) for name in names if (name, seed) not in known]
-    with ProcessPoolExecutor(processes, get_context("spawn")) as pool, file.open("a", newline="") as stream:
-        for rows in pool.map(side_by_side, jobs):
-            csv.writer(stream).writerows(rows)
-            stream.flush()
+    for rows in performed(side_by_side, jobs, processes):
+        append(file, rows)
 
 
 def report_costs(rows: list[Row]) -> None:
@@ -285,13 +272,9 @@ def main() -> None:
     elif given.what == "models":
         compare_models(names, given.seeds)
     elif given.report:
-        report_costs(_of(read(given.output), names))
+        report_costs([row for row in read(given.output, Row) if row.problem in names])
     else:
         compare_costs(names, given.seeds, given.output, given.jobs)
-
-
-def _of(rows: Iterable[Row], names: list[str]) -> list[Row]:
-    return [row for row in rows if row.problem in names]
 
 
 if __name__ == "__main__":

@@ -21,16 +21,14 @@ from zlib import crc32
 import numpy as np
 from scipy.special import expit
 
-from aegisbo import Optimizer, Trial
+from aegisbo import Trial
 from aegisbo.arrays import Array
 from aegisbo.outcome import FAILURES
 from aegisbo.outcome import Outcome as Ended
-from aegisbo.runners.loop import run
 from aegisbo.simulation import problems
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import HalfNormal
-from benchmarks.peers.catalog import PEERS
-from benchmarks.peers.foreign import Driven
+from benchmarks.peers.driven import Driven, trials_of
 
 WORKERS = 4
 METHODS = ("aegis/modern", "optuna-gp", "optuna-tpe", "random")
@@ -119,14 +117,14 @@ class _Failing(Driven):
 
     def told(self, number: int, ended: Ended) -> None:
         if ended.state == "done":
-            self.peer.tell(number, ended.value)
+            self.method.tell(number, ended.value)
         else:
-            self.peer.fail(number)
+            self.method.fail(number)
 
 
 def perform(scenario: Scenario, method: str, seed: int, budget: int) -> Outcome:
     workers = VirtualWorkers(scenario, WORKERS, HalfNormal(), seed, free=2 * len(scenario.bounds))
-    trials = _driven(method, scenario, seed, workers, budget)
+    trials = trials_of(method, scenario.bounds, workers, budget, seed, _Failing)
     third = budget // 3
     return Outcome(
         regret=min(trial.value for trial in trials if trial.value is not None) - scenario.minimum,
@@ -134,19 +132,6 @@ def perform(scenario: Scenario, method: str, seed: int, budget: int) -> Outcome:
         failed_last=failed_share(trials[-third:]),
         failed_moves=Counter(trial.note["move"] for trial in trials[third:] if trial.state in FAILURES),
     )
-
-
-def _driven(method: str, scenario: Scenario, seed: int, workers: VirtualWorkers, budget: int) -> Sequence[Trial]:
-    """What became of all trials."""
-    if method in PEERS:
-        d = len(scenario.bounds)
-        recorded = _Failing(PEERS[method].start(tuple(scenario.bounds), seed, 2 * d, False))
-        run(recorded, workers, budget)
-        return recorded.trials
-    strategy, _, preset = method.partition("/")
-    optimizer = Optimizer(scenario.bounds, strategy=strategy, preset=preset or None, seed=seed)
-    run(optimizer, workers, budget)
-    return optimizer.trials
 
 
 def failed_share(trials: Sequence[Trial]) -> float:

@@ -12,31 +12,29 @@ BoTorch the evaluated point with the lowest posterior mean (its qLogNEI chose th
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import warnings
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import astuple, dataclass, fields
-from multiprocessing import get_context
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator, default_rng
+from numpy.random import default_rng
 from scipy.stats import qmc
 
 from aegisbo.arrays import Array
 from aegisbo.optimizer import Optimizer
-from aegisbo.outcome import Outcome as Ended
 from aegisbo.runners.loop import run
 from aegisbo.simulation import problems
 from aegisbo.simulation.problems import Problem
-from aegisbo.strategies.base import Evidence, Memory, Suggestion
 from aegisbo.strategies.presets import DEFAULT_PRESET, PRESETS
+from benchmarks.peers.botorch import NoisyImprovement, model_of
 from benchmarks.peers.catalog import PEERS
+from benchmarks.peers.driven import Driven
 from benchmarks.regret.starts import own
+from benchmarks.rows import append, job_of, performed, read
 
 FUNCTIONS = ("Branin", "Hartmann3", "Ackley5", "Hartmann6")
 SHARES = (0.01, 0.05, 0.1)  # of the range
@@ -63,76 +61,13 @@ class Outcome(Job):
     returned: float
     best: float
 
-    @property
-    def job(self) -> Job:
-        return Job(*astuple(self)[: len(fields(Job))])
-
-
-class NoisyImprovement:
-    """BoTorch's defaults and its qLogNEI, which asks what is better than the best of all noisy points."""
-
-    def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion:
-        import torch
-        from botorch.acquisition import qLogNoisyExpectedImprovement
-        from botorch.optim import optimize_acqf
-        from botorch.sampling import SobolQMCNormalSampler
-
-        torch.manual_seed(int(rng.integers(2**31)))
-        improvement = qLogNoisyExpectedImprovement(
-            _botorch_model(evidence),
-            X_baseline=torch.from_numpy(evidence.X),
-            sampler=SobolQMCNormalSampler(torch.Size([64])),
-            X_pending=torch.from_numpy(evidence.pending) if len(evidence.pending) else None,
-            prune_baseline=True,
-        )
-        cube = torch.stack([torch.zeros(evidence.X.shape[1]), torch.ones(evidence.X.shape[1])]).double()
-        x, _ = optimize_acqf(improvement, cube, q=1, num_restarts=4, raw_samples=256)
-        return Suggestion(x[0].numpy(), note={"move": "improve"})
-
-
-def _botorch_model(evidence: Evidence) -> Any:
-    import torch
-    from botorch.fit import fit_gpytorch_mll
-    from botorch.models import SingleTaskGP
-    from gpytorch.mlls import ExactMarginalLogLikelihood
-
-    model = SingleTaskGP(torch.from_numpy(evidence.X), -torch.from_numpy(evidence.y)[:, None])  # it maximizes
-    fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
-    return model
-
-
-class _Driven:
-    """A method as the loop drives it; it remembers what was measured, in order of completion."""
-
-    pending = ()
-    memory: dict[str, Any] = {}  # noqa: RUF012 - never written to
-
-    def __init__(self, method: Any) -> None:
-        self.method = method
-        self.points: dict[int, Any] = {}
-        self.measured: dict[int, float] = {}
-
-    def ask(self) -> Any:
-        trial = self.method.ask()
-        self.points[trial.number] = trial.x
-        return trial
-
-    def end(self, number: int, outcome: Ended) -> None:
-        assert outcome.value is not None
-        self.measured[number] = outcome.value
-        self.method.tell(number, outcome.value)
-
-    def lowest(self) -> Any:
-        """The point with the lowest value measured."""
-        return self.points[min(self.measured, key=lambda number: self.measured[number])]
-
 
 def main() -> None:
     options = _options()
     if options.report:
-        _report(_read(options.output))
+        _report(read(options.output, Outcome))
         return
-    done = {outcome.job for outcome in _read(options.output)}
+    done = {job_of(outcome, Job) for outcome in read(options.output, Outcome)}
     jobs = [
         Job(method, function, share, seed, options.workers, options.budget)
         for seed in range(options.seeds)
@@ -141,19 +76,8 @@ def main() -> None:
         for method in options.methods
     ]
     left = [job for job in jobs if job not in done]
-    new = not options.output.exists()
-    with (
-        ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool,
-        options.output.open("a", newline="") as file,
-    ):
-        table = csv.writer(file)
-        if new:
-            table.writerow([field.name for field in fields(Outcome)])
-        for count, future in enumerate(as_completed([pool.submit(perform, job) for job in left]), start=1):
-            outcome = future.result()
-            table.writerow(astuple(outcome))
-            file.flush()
-            print(f"[{count}/{len(left)}] {outcome.method} {outcome.function} {outcome.share}: {outcome.returned:.3g}")
+    for outcome in performed(perform, left, options.jobs, lambda each: f"{each.returned:.3g}"):
+        append(options.output, [outcome])
 
 
 def perform(job: Job) -> Outcome:
@@ -163,10 +87,10 @@ def perform(job: Job) -> Outcome:
     start = own(problem, job.seed, job.budget)
     span = _range(problem)
     rng = default_rng([start.seed, NOISE_DRAWS])
-    driven = _Driven(_method(job.method, problem, start.seed))
+    driven = Driven(_method(job.method, problem, start.seed))
     workers = start.workers(lambda x: float(problem(x)) + job.share * span * rng.normal(), job.workers)
     run(driven, workers, job.budget)
-    true = [float(problem(driven.points[number])) for number in driven.measured]
+    true = [float(problem(trial.x)) for trial in driven.trials.values()]
     found = RETURNED.get(job.method, _smoothed)(driven)
     return Outcome(*astuple(job), *((value - problem.minimum) / span for value in (float(problem(found)), min(true))))
 
@@ -185,24 +109,28 @@ def _method(name: str, problem: Problem, seed: int) -> Any:
     return Optimizer(problem.bounds, preset=name, seed=seed, noisy=True)
 
 
-def _smoothed(driven: _Driven) -> Any:
+def _smoothed(driven: Driven) -> Any:
     return driven.method.result().x
 
 
-def _lowest_mean(driven: _Driven) -> Any:
+def _lowest(driven: Driven) -> Any:
+    return min(driven.trials.values(), key=lambda trial: trial.value).x
+
+
+def _lowest_mean(driven: Driven) -> Any:
     import torch
 
     evidence = driven.method.evidence()
-    model = _botorch_model(evidence)
+    model = model_of(evidence)
     with torch.no_grad():
         means = model.posterior(torch.from_numpy(evidence.X)).mean[:, 0]
     return driven.method.trials[int(means.argmax())].x  # no trial failed: rows are trials
 
 
-RETURNED: dict[str, Callable[[_Driven], Any]] = {
+RETURNED: dict[str, Callable[[Driven], Any]] = {
     "botorch": _lowest_mean,
-    "optuna-gp": _Driven.lowest,
-    "optuna-tpe": _Driven.lowest,
+    "optuna-gp": _lowest,
+    "optuna-tpe": _lowest,
 }
 
 
@@ -231,22 +159,6 @@ def _report(outcomes: list[Outcome]) -> None:
             if other != one:
                 better, worse = sum(a < b for a, b in pairs), sum(a > b for a, b in pairs)
                 print(f"{one:10} against {other:12} {better:4} / {worse}")
-
-
-def _read(path: Path) -> list[Outcome]:
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return [
-            Outcome(
-                row["method"],
-                row["function"],
-                float(row["share"]),
-                *(int(row[name]) for name in ("seed", "workers", "budget")),
-                *(float(row[name]) for name in ("returned", "best")),
-            )
-            for row in csv.DictReader(file)
-        ]
 
 
 def _options() -> argparse.Namespace:

@@ -8,13 +8,13 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from numpy.random import Generator, default_rng
+from numpy.random import default_rng
 
 from aegisbo import Choice, Int
 from aegisbo.arrays import Array
 from aegisbo.optimizer import Optimizer
 from aegisbo.space.parameters import Parameter, Params
-from aegisbo.strategies.base import Evidence, Memory, Suggestion
+from benchmarks.peers.botorch import LogExpectedImprovement
 from benchmarks.peers.descents import Descents
 from benchmarks.peers.evolution import Evolution
 from benchmarks.peers.foreign import Bounds, Foreign, Method
@@ -73,33 +73,6 @@ def _distribution(parameter: Parameter) -> Any:
         return CategoricalDistribution(parameter.values)
     kind = IntDistribution if isinstance(parameter, Int) else FloatDistribution
     return kind(parameter.low, parameter.high)
-
-
-class LogExpectedImprovement:
-    """BoTorch's defaults (ARD, priors scaled with the dimension, standardized values) and its qLogEI, as a strategy."""
-
-    def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion:
-        import torch
-        from botorch.acquisition import qLogExpectedImprovement
-        from botorch.fit import fit_gpytorch_mll
-        from botorch.models import SingleTaskGP
-        from botorch.optim import optimize_acqf
-        from botorch.sampling import SobolQMCNormalSampler
-        from gpytorch.mlls import ExactMarginalLogLikelihood
-
-        torch.manual_seed(int(rng.integers(2**31)))
-        X, y = torch.from_numpy(evidence.X), -torch.from_numpy(evidence.y)[:, None]  # it maximizes
-        model = SingleTaskGP(X, y)
-        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
-        improvement = qLogExpectedImprovement(
-            model,
-            best_f=y.max(),
-            sampler=SobolQMCNormalSampler(torch.Size([64])),
-            X_pending=torch.from_numpy(evidence.pending) if len(evidence.pending) else None,
-        )
-        cube = torch.stack([torch.zeros(X.shape[1]), torch.ones(X.shape[1])]).double()
-        x, _ = optimize_acqf(improvement, cube, q=1, num_restarts=4, raw_samples=256)
-        return Suggestion(x[0].numpy(), note={"move": "improve"})
 
 
 def _startup(n_initial: int | None) -> int:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Protocol
 
 from aegisbo import Space
 from aegisbo.arrays import Array
 from aegisbo.optimizer import Optimizer, Trial
-from aegisbo.outcome import Outcome
 from aegisbo.runners.protocol import Asked
 from aegisbo.space.parameters import Params
 
@@ -40,7 +37,7 @@ class Foreign:
         number, self.asked = self.asked, self.asked + 1
         params = self.initial.ask().params if number < self.n_initial else None
         params = self.suggest(number, params)
-        return Trial(number, self.space.arrange(params), params)
+        return Trial(number, self.space.arrange(params), params, note={"move": "peer"})
 
     def suggest(self, number: int, initial: Params | None) -> Params:
         """The next point, by name; the initial one if there is one."""
@@ -54,26 +51,3 @@ class Foreign:
 
     def observe(self, x: Array, y: float) -> None:
         """Learn nothing."""
-
-
-class Driven:
-    """Another optimizer as the loop drives it, with what became of its trials."""
-
-    pending: tuple[Trial, ...] = ()
-    memory: Mapping[str, Any] = {}
-
-    def __init__(self, peer: Any) -> None:
-        self.peer = peer
-        self.trials: list[Trial] = []
-
-    def ask(self) -> Trial:
-        self.trials.append(replace(self.peer.ask(), note={"move": "peer"}))
-        return self.trials[-1]
-
-    def end(self, number: int, ended: Outcome) -> None:
-        self.trials[number] = self.trials[number].after(ended)
-        self.told(number, ended)
-
-    def told(self, number: int, ended: Outcome) -> None:
-        """Tell the optimizer."""
-        raise NotImplementedError

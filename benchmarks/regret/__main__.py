@@ -18,13 +18,9 @@ The comparison of the README has starts and job times of its own, and the peers'
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import sys
 from collections.abc import Iterable
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
-from dataclasses import astuple, fields
-from multiprocessing import get_context
 from pathlib import Path
 
 from aegisbo import AegisError
@@ -35,9 +31,9 @@ from benchmarks.problems.named import INSTANCES, QUICK, group_of, groups, proble
 from benchmarks.regret.curves import draw_curves, print_basins, print_curves
 from benchmarks.regret.plot import draw
 from benchmarks.regret.progress import print_progress
-from benchmarks.regret.published import PUBLISHED, medians
-from benchmarks.regret.report import print_report, standings
+from benchmarks.regret.report import PUBLISHED, print_report, published_medians, standings
 from benchmarks.regret.run import Job, Outcome, our_methods, perform
+from benchmarks.rows import append, job_of, performed, read
 
 PEERS_FILE = (
     Path(__file__).parents[1] / "results" / "peers.csv"
@@ -55,12 +51,13 @@ def main() -> None:
         _report(options)
         return
     jobs = planned(options)
-    done = {outcome.job for outcome in read(options.output)}
+    done = {job_of(outcome, Job) for outcome in read(options.output, Outcome)}
     left = [job for job in jobs if job not in done]
     print(f"{len(jobs)} runs, {len(jobs) - len(left)} of them in {options.output} already.", flush=True)
-    failures = execute(left, options.jobs, options.output)
-    if failures:
-        sys.exit(f"{failures} runs failed: repeat the command to try them again.")
+    for outcome in performed(
+        perform, left, options.jobs, lambda each: f"{each.regret:.3g} in {each.total_seconds:.1f} s"
+    ):
+        append(options.output, [outcome])
 
 
 def planned(options: argparse.Namespace) -> list[Job]:
@@ -90,56 +87,15 @@ def workers_of(method: str, options: argparse.Namespace) -> int:
     return 1 if method in PEERS and PEERS[method].sequential else options.workers
 
 
-def execute(jobs: list[Job], processes: int, output: Path) -> int:
-    """Run them, add each to the file as soon as it ends, and return how many failed."""
-    failures = 0
-    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))  # torch's threads make a fork unsafe
-    try:
-        futures = {pool.submit(perform, job): job for job in jobs}
-        for count, future in enumerate(as_completed(futures), start=1):
-            job = futures[future]
-            what = f"[{count}/{len(jobs)}] {job.method} on {job.problem}, seed {job.seed}"
-            try:
-                outcome = future.result()
-            except BrokenExecutor:
-                raise
-            except Exception as error:  # of one run, whatever it is: the others go on
-                failures += 1
-                print(f"{what}: failed with {error!r}", flush=True)
-                continue
-            append(outcome, output)
-            print(f"{what}: {outcome.regret:.3g} in {outcome.total_seconds:.1f} s", flush=True)
-    finally:
-        pool.shutdown(cancel_futures=True)
-    return failures
-
-
-def append(outcome: Outcome, file: Path) -> None:
-    new = not file.exists()
-    with file.open("a", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        if new:
-            writer.writerow(field.name for field in fields(Outcome))
-        writer.writerow(f"{value:.6g}" if isinstance(value, float) else value for value in astuple(outcome))
-
-
-def read(file: Path) -> list[Outcome]:
-    if not file.exists():
-        return []
-    with file.open(newline="", encoding="utf-8") as stream:
-        rows = list(csv.reader(stream))[1:]
-    return [Outcome(*row[:2], *map(int, row[2:5]), row[5], *map(float, row[6:13]), *row[13:]) for row in rows]
-
-
 def _report(options: argparse.Namespace) -> None:
-    measured = _under(options, read(options.output))
+    measured = _under(options, read(options.output, Outcome))
     if not measured:
         sys.exit(
             f"{options.output} has no run with {options.workers} workers, a budget of {options.budget} and the starts "
             f"called {options.starts!r}."
         )
-    known = _under(options, read(PEERS_FILE)) if options.paired else []
-    published = medians(options.workers) if options.paired and options.budget == 200 else {}
+    known = _under(options, read(PEERS_FILE, Outcome)) if options.paired else []
+    published = published_medians(options.workers) if options.paired and options.budget == 200 else {}
     runs = [*known, *measured]  # a run of one's own replaces one of the file
     methods = sorted({outcome.method for outcome in runs}, key=lambda method: (method in PEERS, method))
     if options.method is not None and options.method not in methods:

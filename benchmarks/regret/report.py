@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 
 import numpy as np
@@ -12,12 +14,23 @@ from scipy.stats import binomtest, wilcoxon
 
 from benchmarks.problems.bbob import best_2009_after, numbers_of
 from benchmarks.problems.named import group_of, without_instance
-from benchmarks.regret.published import PUBLISHED
 from benchmarks.regret.run import Outcome
 
 FLOOR = 1e-9  # smaller regrets are rounding errors, and equal
 BEST_2009 = "best of 2009"
+PUBLISHED = "published AEGiS"
+PUBLISHED_FILE = Path(__file__).parents[2] / "paper" / "src" / "aegis_paper" / "published.csv"
 NEAR, FAR = 1.5, 10.0  # as good as the lowest; lower by an order of magnitude
+
+
+def published_medians(workers: int) -> dict[str, float]:
+    """The paper's median regret of AEGiS after 200 evaluations, by problem; empty for workers that it does not have."""
+    with PUBLISHED_FILE.open(newline="", encoding="utf-8") as stream:
+        return {
+            row["problem"]: float(row["median_regret"])
+            for row in csv.DictReader(stream)
+            if (row["experiment"], row["method"], row["workers"]) == ("synthetic", "AEGiS", str(workers))
+        }
 
 
 @dataclass(frozen=True)

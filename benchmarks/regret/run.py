@@ -8,23 +8,21 @@ k-th evaluation takes the same time.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
-from dataclasses import astuple, dataclass, fields
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass
 from statistics import median
-from time import process_time
 from typing import Any
 
 import numpy as np
 
 from aegisbo.arrays import Array
 from aegisbo.optimizer import Optimizer
-from aegisbo.outcome import Outcome as Ended
 from aegisbo.runners.loop import run
-from aegisbo.runners.protocol import Asked
 from aegisbo.simulation.problems import Problem
 from aegisbo.strategies.presets import DEFAULT_PRESET
 from aegisbo.strategies.registry import STRATEGIES, resolve
 from benchmarks.peers.catalog import PEERS
+from benchmarks.peers.driven import Driven
 from benchmarks.peers.foreign import Method
 from benchmarks.problems.basins import right_basin
 from benchmarks.problems.functions import NOISE
@@ -66,10 +64,6 @@ class Outcome(Job):
     basin: str = ""  # 1 if the best point lies in the valley of the minimum, 0 if not, empty if nobody asked
     trace: str = ""  # each improvement as evaluations:time:regret
 
-    @property
-    def job(self) -> Job:
-        return Job(*astuple(self)[: len(fields(Job))])
-
 
 def our_methods(strategies: Iterable[str], presets: Iterable[str]) -> list[str]:
     """`strategy/preset`, or the strategy alone where presets make no difference; a name that is not known raises."""
@@ -87,7 +81,7 @@ def perform(job: Job) -> Outcome:
     function = _Measured(start.problem, start.seed)
     method = Driven(_method(job, start))
     for x in start.known:
-        method.observe(x, function(x))
+        method.method.observe(x, function(x))
     record = run(method, start.workers(function, job.workers), job.budget - len(start.known))
     regrets = np.minimum.accumulate(function.values) - (start.problem.minimum or 0.0)
     marks = [float(regrets[int(share * job.budget) - 1]) for share in MARKS]
@@ -132,27 +126,3 @@ class _Measured:
         self.points.append(x)
         self.values.append(self._problem(x))
         return self.values[-1] + self._noise * self._rng.normal()
-
-
-class Driven:
-    """A method as the loop drives it, with the processor time of each suggestion."""
-
-    pending: tuple[Asked, ...] = ()
-    memory: Mapping[str, Any] = {}
-
-    def __init__(self, method: Method) -> None:
-        self.seconds: list[float] = []
-        self._tell = method.tell
-        self.observe = method.observe
-        self._ask = method.ask
-
-    def ask(self) -> Asked:
-        begin = process_time()
-        trial = self._ask()
-        self.seconds.append(process_time() - begin)
-        return trial
-
-    def end(self, number: int, outcome: Ended) -> None:
-        if outcome.state != "done":
-            raise RuntimeError(f"Trial {number} {outcome.state}: {outcome.reason}. Every problem here has a value.")
-        self._tell(number, outcome.value)
