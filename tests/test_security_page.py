@@ -23,7 +23,7 @@ WATCHED = (
 )
 READERS = f"""
 import platform, sys
-import aegisbo.runners.minimize, aegisbo.study.replay
+import aegisbo.public.minimize, aegisbo.study.replay
 from aegisbo.cli import main
 
 platform.processor()  # asks a program of the system, once

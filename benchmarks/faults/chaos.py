@@ -36,10 +36,11 @@ from audit import events_now, numbers
 from diary import lines_of
 
 import aegisbo
+from aegisbo import load
 from aegisbo.errors import AegisError, StudyError
 from aegisbo.optimizer import Settings
 from aegisbo.runners.work import work
-from aegisbo.study import export, load
+from aegisbo.study import export
 from aegisbo.study.events import Event
 from aegisbo.study.replay import replay
 from benchmarks.faults.kills import descendants, send, still_alive

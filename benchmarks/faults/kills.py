@@ -23,9 +23,9 @@ from pathlib import Path
 
 import numpy as np
 
+from aegisbo import load
 from aegisbo.optimizer import Settings
 from aegisbo.runners.work import work
-from aegisbo.study import load
 from aegisbo.study.events import Event
 from aegisbo.study.replay import replay
 

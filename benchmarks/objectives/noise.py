@@ -24,8 +24,8 @@ import numpy as np
 from numpy.random import default_rng
 from scipy.stats import qmc
 
+from aegisbo import Optimizer
 from aegisbo.arrays import Array
-from aegisbo.optimizer import Optimizer
 from aegisbo.runners.loop import run
 from aegisbo.simulation import problems
 from aegisbo.simulation.problems import Problem

@@ -10,9 +10,8 @@ from typing import Any
 
 from numpy.random import default_rng
 
-from aegisbo import Choice, Int
+from aegisbo import Choice, Int, Optimizer
 from aegisbo.arrays import Array
-from aegisbo.optimizer import Optimizer
 from aegisbo.space.parameters import Parameter, Params
 from benchmarks.peers.botorch import LogExpectedImprovement
 from benchmarks.peers.descents import Descents

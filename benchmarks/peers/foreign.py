@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from aegisbo import Space
+from aegisbo import Optimizer, Space
 from aegisbo.arrays import Array
-from aegisbo.optimizer import Optimizer, Trial
+from aegisbo.optimizer import Trial
 from aegisbo.runners.protocol import Asked
 from aegisbo.space.parameters import Params
 

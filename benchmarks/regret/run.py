@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from aegisbo import Optimizer
 from aegisbo.arrays import Array
-from aegisbo.optimizer import Optimizer
 from aegisbo.runners.loop import run
 from aegisbo.simulation.problems import Problem
 from aegisbo.strategies.presets import DEFAULT_PRESET

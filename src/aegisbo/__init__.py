@@ -19,22 +19,24 @@ if TYPE_CHECKING:
     from aegisbo import study as study
     from aegisbo.integrations import AegisSampler as AegisSampler
     from aegisbo.integrations import from_optuna as from_optuna
-    from aegisbo.optimizer import Optimizer, Result, Trial
+    from aegisbo.optimizer import Trial
+    from aegisbo.public.load import load
+    from aegisbo.public.minimize import minimize
+    from aegisbo.public.optimizer_and_result import Optimizer, Result
     from aegisbo.runners.command import Command
-    from aegisbo.runners.minimize import minimize
     from aegisbo.runners.slots import worker
     from aegisbo.space import Choice, Int, Real, Space
     from aegisbo.strategies.base import Strategy
-    from aegisbo.study import load
 else:
     _HOMES = {
         **dict.fromkeys(["Choice", "Int", "Real", "Space"], "aegisbo.space"),
-        **dict.fromkeys(["Optimizer", "Result", "Trial"], "aegisbo.optimizer"),
+        **dict.fromkeys(["Optimizer", "Result"], "aegisbo.public.optimizer_and_result"),
         **dict.fromkeys(OPTIONAL, "aegisbo.integrations"),
         "Command": "aegisbo.runners.command",
         "Strategy": "aegisbo.strategies.base",
-        "load": "aegisbo.study",
-        "minimize": "aegisbo.runners.minimize",
+        "Trial": "aegisbo.optimizer",
+        "load": "aegisbo.public.load",
+        "minimize": "aegisbo.public.minimize",
         "worker": "aegisbo.runners.slots",
     }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from printed_page import said_by
 
-from aegisbo.study import load
+from aegisbo import load
 from aegisbo.study.replay import replay
 
 

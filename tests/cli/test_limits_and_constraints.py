@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from aegisbo import load, minimize
 from aegisbo.cli import app
 from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.runners.command import Command, ProgramFailed
-from aegisbo.runners.minimize import minimize
-from aegisbo.study.study import load
 
 SPACE = "".join(f'[{name}]\ntype = "real"\nlow = 0.0\nhigh = 1.0\n' for name in "ab")
 MODULE = """

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from aegisbo import minimize
+from aegisbo import load, minimize
 from aegisbo.cli import app
 from aegisbo.cli.tables import duration, local_time
 from aegisbo.cli.trial_table import cut
@@ -21,7 +21,7 @@ from aegisbo.outcome import Outcome
 from aegisbo.report.payload import facts_of
 from aegisbo.report.record import Record
 from aegisbo.space import Choice, Int, Real, Space
-from aegisbo.study import Study, forget, load, retry
+from aegisbo.study import Study, forget, retry
 from aegisbo.study.drivers import idle_shares
 
 FEW = Space(

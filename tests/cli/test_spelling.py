@@ -11,13 +11,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from aegisbo import Choice, Real, Result, minimize
+from aegisbo import Choice, Real, Result, load, minimize
 from aegisbo.cli import app
 from aegisbo.errors import InvalidInput
 from aegisbo.report.model import model_of
 from aegisbo.report.payload import facts_of, model_facts_of
 from aegisbo.report.record import Record
-from aegisbo.study import load
 from aegisbo.study.export import write
 
 SPACE = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from printed_page import said_by
 
-from aegisbo.study import load
+from aegisbo import load
 
 
 @pytest.mark.long

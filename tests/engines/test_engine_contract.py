@@ -20,7 +20,7 @@ from engine_jobs import Rough, value_of
 from engine_kinds import ENGINES, Engine
 from runners.processes_of import alive, reported, wait_until_dead
 
-from aegisbo.study import load
+from aegisbo import load
 from aegisbo.study.events import read_events
 from aegisbo.study.replay import replay
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from diary import Diary, value_of
 
+from aegisbo import load
 from aegisbo.errors import StudyError
-from aegisbo.study import load
 from aegisbo.study.events import Event, read_events
 from aegisbo.study.replay import replay
 

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from diary import value_of
 
+from aegisbo import load
 from aegisbo.errors import StudyError
-from aegisbo.study import forget, load, retry
+from aegisbo.study import forget, retry
 from aegisbo.study.events import read_events
 from aegisbo.study.replay import replay
 

@@ -14,8 +14,9 @@ import pytest
 from runners.processes_of import children_of, wait_until_dead
 
 import aegisbo
+from aegisbo import load
 from aegisbo.errors import StudyError
-from aegisbo.study import change, forget, load, retry
+from aegisbo.study import change, forget, retry
 from aegisbo.study.events import Event, read_events
 from aegisbo.study.replay import replay
 from benchmarks.faults import kills

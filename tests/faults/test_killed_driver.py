@@ -89,7 +89,7 @@ import os, signal, sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import numpy as np
-import aegisbo.runners.minimize
+import aegisbo.public.minimize
 from drive import drive
 
 folder, kills, rng = Path(sys.argv[2]), int(sys.argv[3]), np.random.default_rng(int(sys.argv[4]))

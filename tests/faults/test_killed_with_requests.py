@@ -16,8 +16,9 @@ from diary import BOX, Diary, value_of
 from runners.processes_of import children_of, wait_until_dead
 
 import aegisbo
+from aegisbo import load
 from aegisbo.errors import StudyError
-from aegisbo.study import add, change, load
+from aegisbo.study import add, change
 from aegisbo.study.events import read_events
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.replay import replay

@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from aegisbo import minimize
+from aegisbo import Result, load, minimize
 from aegisbo.cli.run_words import report
 from aegisbo.cli.tables import Terminal
 from aegisbo.errors import StudyError
-from aegisbo.optimizer import Result, Settings
+from aegisbo.optimizer import Settings
 from aegisbo.outcome import Outcome
-from aegisbo.study import Study, load
+from aegisbo.study import Study
 from aegisbo.study import file as file_module
 from aegisbo.study.events import read_events
 from aegisbo.study.replay import replay

@@ -17,10 +17,10 @@ from sealed import seal, unsummed
 from typer.testing import CliRunner
 
 import aegisbo
+from aegisbo import load
 from aegisbo.cli import app
 from aegisbo.errors import AegisError, StudyError
 from aegisbo.report.board import Board
-from aegisbo.study import load
 from aegisbo.study.replay import replay
 
 SPACE = {"u": aegisbo.Real(-5, 10), "n": aegisbo.Int(1, 9), "kind": aegisbo.Choice(["a", "b"])}

@@ -18,10 +18,11 @@ from fuzz.mutations import MUTATIONS, NOTICED
 from typer.main import get_command
 
 import aegisbo
+from aegisbo import load
 from aegisbo.cli import app
 from aegisbo.errors import AegisError, StudyError
 from aegisbo.report.board import Board
-from aegisbo.study import load, retry
+from aegisbo.study import retry
 from aegisbo.study.events import read_events
 
 FEW = 40  # studies; AEGISBO_FUZZ=50 makes them 2,000

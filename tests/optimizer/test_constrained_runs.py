@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize as scipy_minimize
 
-from aegisbo import Choice, Int, Optimizer, Real, Space, minimize
+from aegisbo import Choice, Int, Optimizer, Real, Space, load, minimize
 from aegisbo.errors import InvalidInput, SpaceExhausted, StudyError
 from aegisbo.report.convergence import convergence
 from aegisbo.report.record import Record
@@ -20,7 +20,6 @@ from aegisbo.space import Params
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
 from aegisbo.strategies.registry import STRATEGIES
 from aegisbo.study.replay import replay
-from aegisbo.study.study import load
 
 MIXED = {
     "kind": Choice(["deep", "flat"]),

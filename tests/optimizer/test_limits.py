@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from aegisbo import Int, Optimizer, minimize
+from aegisbo import Int, Optimizer, load, minimize
 from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.optimizer.limits import limits_of
 from aegisbo.outcome import judged
 from aegisbo.strategies.registry import STRATEGIES
 from aegisbo.study.export import rows
 from aegisbo.study.replay import replay
-from aegisbo.study.study import WITH_LIMITS, load
+from aegisbo.study.study import WITH_LIMITS
 
 SQUARE = [(-5, 10), (2, 3)]
 

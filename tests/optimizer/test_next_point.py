@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from aegisbo import Optimizer
 from aegisbo.errors import SpaceExhausted
-from aegisbo.optimizer import Optimizer
 from aegisbo.space import Choice
 
 BOX = [(-5, 10), (2, 3)]

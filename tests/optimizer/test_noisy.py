@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
+from aegisbo import Optimizer
 from aegisbo.optimizer.best import SMOOTHED, UNSMOOTHED
 from aegisbo.optimizer.blas_threads import one_blas_thread
-from aegisbo.optimizer.optimizer import Optimizer
 from aegisbo.optimizer.policy import Role
 from aegisbo.space import Choice
 

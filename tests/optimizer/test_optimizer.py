@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from aegisbo import Optimizer
 from aegisbo.errors import InvalidInput, SpaceExhausted, TrialError, UnknownName
 from aegisbo.optimizer import settings as module
-from aegisbo.optimizer.optimizer import Optimizer
 from aegisbo.optimizer.policy import Role
 from aegisbo.space import Choice, Int, Real, Space
 from aegisbo.strategies.base import Evidence, Suggestion

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from aegisbo import Optimizer
 from aegisbo.errors import InvalidInput, NoModel, TrialError
 from aegisbo.gp.output_transform import SoftScale
-from aegisbo.optimizer import Optimizer, Trial
+from aegisbo.optimizer import Trial
 from aegisbo.optimizer.explanation import Explanation
 from aegisbo.optimizer.prediction import Prediction
 from aegisbo.space import Choice, Int, Real

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aegisbo.optimizer.optimizer import Optimizer
+from aegisbo import Optimizer
 from aegisbo.space import Choice, Int
 
 

@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
+from aegisbo import Optimizer
 from aegisbo.errors import InvalidInput, SpaceExhausted, TrialError
-from aegisbo.optimizer import Optimizer
 from aegisbo.space import Choice, Int
 
 BOX = [(-5, 10), (2, 3)]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from aegisbo import strategies
+from aegisbo import Optimizer, strategies
 from aegisbo.errors import InvalidInput
-from aegisbo.optimizer import Optimizer, Settings
+from aegisbo.optimizer import Settings
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.policy import default_initial
 from aegisbo.space import Choice, Int, Real

@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
+from aegisbo import Optimizer
 from aegisbo.errors import TrialError
-from aegisbo.optimizer import Optimizer, Trial
+from aegisbo.optimizer import Trial
 from aegisbo.optimizer import blas_threads as blas_threads_module
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.strategies.base import Evidence, Suggestion

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from aegisbo import Optimizer
 from aegisbo.errors import InvalidInput
-from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import Outcome
 from aegisbo.study.endings import as_event, outcome_of

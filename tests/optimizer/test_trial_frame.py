@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
+from aegisbo import Optimizer, Result
 from aegisbo.errors import MissingExtra
-from aegisbo.optimizer import Optimizer, Result
 from aegisbo.outcome import Outcome
 from aegisbo.space import Choice, Int, Real
 

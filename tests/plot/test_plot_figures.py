@@ -18,9 +18,8 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 import aegisbo
-from aegisbo import plot
+from aegisbo import Optimizer, Result, plot
 from aegisbo.errors import InvalidInput, NoModel, StudyError, TrialError, UnknownName
-from aegisbo.optimizer import Optimizer, Result
 from aegisbo.outcome import FAILURES, Outcome
 from aegisbo.plot.marks import MOVES, OTHERS, STATES, marks_of
 from aegisbo.plot.value_axis import values_of

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from numpy.random import Generator
 
-from aegisbo.optimizer import Optimizer
+from aegisbo import Optimizer
 from aegisbo.report.reasons import predictions, reasons
 from aegisbo.report.source import record_of
 from aegisbo.strategies import Evidence, Suggestion

@@ -12,11 +12,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from aegisbo import errors
+from aegisbo import errors, minimize
 from aegisbo.errors import AegisError, InvalidInput
 from aegisbo.runners import own_folder as own_folder_module
 from aegisbo.runners.command import Command, ProgramFailed
-from aegisbo.runners.minimize import minimize
 from aegisbo.runners.output import KEPT
 from aegisbo.runners.work import work
 from aegisbo.space import Choice, Real

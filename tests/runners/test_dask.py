@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 from waiting_jobs import check_that_waiting_is_not_being_called
 
+from aegisbo import load, minimize
 from aegisbo.errors import AegisError, MissingExtra
 from aegisbo.outcome import judged
-from aegisbo.runners.minimize import minimize
 from aegisbo.runners.pools import dask as dask_module
 from aegisbo.runners.pools.dask import Dask, connect
-from aegisbo.study import load
 from aegisbo.study.replay import replay
 
 distributed = pytest.importorskip("distributed")

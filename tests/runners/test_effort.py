@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from aegisbo import minimize
 from aegisbo.optimizer import Trial
 from aegisbo.optimizer.trials import Trials
-from aegisbo.runners.minimize import minimize
 from aegisbo.study.replay import replay
 
 FEW, MANY = 25, 100

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import aegisbo
+from aegisbo import load
 from aegisbo.runners.interrupt import CtrlC, EndAtOnce, interruptible
 from aegisbo.runners.protocol import StopRun
-from aegisbo.study import load
 
 
 @pytest.fixture(autouse=True)

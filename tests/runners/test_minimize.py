@@ -20,12 +20,11 @@ import numpy as np
 import pytest
 from pool_jobs import behave
 
+from aegisbo import Optimizer as Core
+from aegisbo import Result, load, minimize
 from aegisbo.errors import EvaluationFailed, InvalidInput, StudyError
-from aegisbo.optimizer import Optimizer, Result
 from aegisbo.optimizer.best import SMOOTHED
-from aegisbo.runners.minimize import minimize
 from aegisbo.space import Choice, Int, Real
-from aegisbo.study import load
 from aegisbo.study.events import read_events
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.replay import replay
@@ -260,8 +259,8 @@ class TestNoise:
 
     def test_no_model_is_asked_for_the_target_while_no_value_reaches_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
         asked = []
-        plain = Optimizer.result
-        monkeypatch.setattr(Optimizer, "result", lambda self, *message: asked.append(1) or plain(self, *message))
+        plain = Core.found
+        monkeypatch.setattr(Core, "found", lambda self, *message: asked.append(1) or plain(self, *message))
         calls = []
         for target in (None, -1000.0, 1000.0):
             asked.clear()
@@ -291,7 +290,7 @@ def test_named_parameters_arrive_by_name() -> None:
 def test_a_worker_loads_no_more_than_the_function_needs() -> None:
     def heavy(n: int) -> float:
         found = {name.split(".")[0] for name in sys.modules} | {name for name in sys.modules if "aegisbo" in name}
-        return float(len(found & {"numpy", "scipy", "aegisbo.optimizer", "aegisbo.runners.minimize"}))
+        return float(len(found & {"numpy", "scipy", "aegisbo.optimizer", "aegisbo.public.minimize"}))
 
     assert heavy(1) == 4.0
     result = search(heavy, space={"n": Int(1, 9)}, budget=2, workers=1, executor="processes")

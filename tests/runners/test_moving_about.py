@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from aegisbo import minimize
-from aegisbo.study import load
+from aegisbo import load, minimize
 from aegisbo.study.events import read_events
 from aegisbo.study.replay import replay
 from aegisbo.study.store import Store

@@ -17,7 +17,7 @@ import pytest
 from rich.console import Console
 
 import aegisbo
-from aegisbo.optimizer import Optimizer
+from aegisbo import Optimizer
 from aegisbo.outcome import Outcome
 from aegisbo.runners import progress
 from aegisbo.runners.pools.threads import Threads

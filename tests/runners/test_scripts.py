@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from aegisbo.study import load
+from aegisbo import load
 from aegisbo.study.replay import replay
 
 pytestmark = pytest.mark.long

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aegisbo import minimize
+from aegisbo import load, minimize
 from aegisbo.optimizer import Settings
 from aegisbo.runners.work import work
-from aegisbo.study import add, change, load
+from aegisbo.study import add, change
 from aegisbo.study.replay import replay
 from aegisbo.study.requests import beside
 

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aegisbo import Optimizer
+from aegisbo import Optimizer, minimize
 from aegisbo.runners.loop import run
-from aegisbo.runners.minimize import minimize
 from aegisbo.runners.run import Rules, Run
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import Constant

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import aegisbo
-from aegisbo import Real, minimize
+from aegisbo import Optimizer, Real, minimize
 from aegisbo.errors import InvalidInput, StudyError, UnknownName
-from aegisbo.optimizer import Optimizer, Settings
+from aegisbo.optimizer import Settings
 from aegisbo.runners.work import work
 from aegisbo.study import Earlier
 from aegisbo.study.events import read_events

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from aegisbo import Optimizer
 from aegisbo.errors import AegisError, InvalidInput, UnknownName
-from aegisbo.optimizer import Optimizer
 from aegisbo.simulation import runs as simulation
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import LAWS

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad
 
+from aegisbo import Optimizer
 from aegisbo.arrays import Array
 from aegisbo.gp.success import SuccessModel
-from aegisbo.optimizer import Optimizer
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.chance import REACH, Discounted, Expected, NearFailures

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from aegisbo import load
 from aegisbo.optimizer import Settings
-from aegisbo.study import Study, load
+from aegisbo.study import Study
 from aegisbo.study.drivers import sittings
 from aegisbo.study.events import Event
 from aegisbo.study.lock import DriverLock, is_driven

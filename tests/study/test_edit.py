@@ -10,11 +10,10 @@ from shutil import copy
 import pytest
 from sealed import unsummed
 
+from aegisbo import Optimizer, load, minimize
 from aegisbo.errors import AegisError, InvalidInput, StudyError, TrialError
-from aegisbo.optimizer import Optimizer
-from aegisbo.runners.minimize import minimize
 from aegisbo.space import Choice, Int, Real
-from aegisbo.study import forget, load, retry
+from aegisbo.study import forget, retry
 from aegisbo.study.events import read_events
 from aegisbo.study.export import rows
 from aegisbo.study.file import SCHEMA

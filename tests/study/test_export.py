@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from aegisbo import Optimizer
 from aegisbo.errors import StudyError, UnknownName
-from aegisbo.optimizer import Optimizer, Settings
+from aegisbo.optimizer import Settings
 from aegisbo.outcome import Outcome
 from aegisbo.space import Choice, Int, Real
 from aegisbo.space.space import Space

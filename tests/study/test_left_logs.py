@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from aegisbo import minimize
+from aegisbo import load, minimize
 from aegisbo.errors import StudyError
-from aegisbo.study import load
 from aegisbo.study.events import read_events
 
 OPTIONS: dict[str, Any] = {"executor": "serial", "strategy": "random", "progress": False}

@@ -12,10 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 import aegisbo
+from aegisbo import load
 from aegisbo.cli import app
 from aegisbo.errors import StudyError
 from aegisbo.runners.work import work
-from aegisbo.study import add, change, forget, load, retry
+from aegisbo.study import add, change, forget, retry
 from aegisbo.study.replay import replay
 
 OPTIONS: dict[str, Any] = {"budget": 2, "strategy": "random", "executor": "serial", "progress": False}

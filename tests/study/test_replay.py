@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from sealed import seal
 
-from aegisbo.runners.minimize import minimize
+from aegisbo import minimize
 from aegisbo.space import Choice, Int, Real
 from aegisbo.study.events import read_events
 from aegisbo.study.replay import replay

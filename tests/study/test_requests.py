@@ -13,10 +13,11 @@ import pytest
 from sealed import seal, unsummed
 from shared_copies import Hall
 
+from aegisbo import load
 from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.optimizer import Settings
 from aegisbo.outcome import Outcome
-from aegisbo.study import Study, add, load
+from aegisbo.study import Study, add
 from aegisbo.study import store as store_module
 from aegisbo.study.events import read_events
 from aegisbo.study.history import optimizer_after

@@ -13,11 +13,12 @@ import pytest
 from sealed import unsummed
 from shared_copies import BOX, Hall
 
+from aegisbo import Optimizer, load
 from aegisbo.errors import InvalidInput, SpaceExhausted, StudyError
-from aegisbo.optimizer import Optimizer, Settings
+from aegisbo.optimizer import Settings
 from aegisbo.outcome import Outcome
 from aegisbo.space import Int
-from aegisbo.study import change, forget, load, retry
+from aegisbo.study import change, forget, retry
 from aegisbo.study.events import Event, read_events
 from aegisbo.study.history import follow, optimizer_after
 from aegisbo.study.ledger import Ledger

@@ -13,10 +13,10 @@ import pytest
 from report.made_studies import Script
 from shared_copies import Hall
 
+from aegisbo import load
 from aegisbo.outcome import Outcome
 from aegisbo.report.evaluations import evaluations_of
 from aegisbo.report.record import Record
-from aegisbo.study import load
 from aegisbo.study import store as store_module
 from aegisbo.study.drivers import sittings
 from aegisbo.study.events import read_events

@@ -15,11 +15,12 @@ from sealed import seal, unsummed
 from typer.testing import CliRunner
 
 import aegisbo
+from aegisbo import load
 from aegisbo.cli import app
 from aegisbo.errors import StudyError
 from aegisbo.report.record import Record
 from aegisbo.runners.work import work
-from aegisbo.study import add, change, file, forget, load, retry
+from aegisbo.study import add, change, file, forget, retry
 from aegisbo.study.events import read_events
 from aegisbo.study.export import rows
 from aegisbo.study.replay import replay

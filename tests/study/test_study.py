@@ -11,12 +11,13 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from aegisbo import Optimizer, load
 from aegisbo.errors import InvalidInput, StudyError, UnknownName
-from aegisbo.optimizer import Optimizer, Settings
+from aegisbo.optimizer import Settings
 from aegisbo.outcome import FAILURES, Outcome
 from aegisbo.space import Choice, Int, Real
 from aegisbo.space.space import Space
-from aegisbo.study import Study, forget, load, retry
+from aegisbo.study import Study, forget, retry
 from aegisbo.study.events import read_events
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.replay import replay

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aegisbo import Result, minimize
+from aegisbo import Result, load, minimize
 from aegisbo.errors import StudyError
 from aegisbo.space import Choice, Int, Real, Space
 from aegisbo.space.widening import differences, widened
-from aegisbo.study import load
 from aegisbo.study.events import read_events
 from aegisbo.study.export import rows, write
 from aegisbo.study.history import optimizer_after

@@ -151,8 +151,8 @@ def minimize(
     if example_space:
         typer.echo(EXAMPLE_SPACE, nl=False)
         return
+    from aegisbo.public.minimize import minimize as run
     from aegisbo.runners.interrupt import STOPPED
-    from aegisbo.runners.minimize import minimize as run
     from aegisbo.space import read_space
 
     if space is None:

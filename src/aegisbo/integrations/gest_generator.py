@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
-from aegisbo.optimizer import Optimizer
+from aegisbo.public.optimizer_and_result import Optimizer
 from aegisbo.space import Choice, Real
 
 Generator: Any = import_module("gest_api").Generator

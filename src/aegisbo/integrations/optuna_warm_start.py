@@ -15,7 +15,7 @@ from aegisbo.errors import InvalidInput
 from aegisbo.integrations.optuna_conditions import conditions_of, joint_space
 from aegisbo.integrations.optuna_history import refuse_constraints, refuse_several_objectives
 from aegisbo.integrations.optuna_space import SearchSpace
-from aegisbo.optimizer import Optimizer
+from aegisbo.public.optimizer_and_result import Optimizer
 from aegisbo.space.description import parameter_from_entry
 from aegisbo.space.parameters import Parameter, When
 from aegisbo.strategies.base import Strategy

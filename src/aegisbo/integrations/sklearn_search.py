@@ -23,8 +23,8 @@ from sklearn.utils.validation import _check_method_params
 from aegisbo.errors import AegisError, InvalidInput, StudyError
 from aegisbo.integrations.sklearn_folds import Folds, folds_of
 from aegisbo.integrations.sklearn_space import converted
-from aegisbo.optimizer import Result
-from aegisbo.runners.minimize import minimize
+from aegisbo.public.minimize import minimize
+from aegisbo.public.optimizer_and_result import Result
 from aegisbo.space import Space
 from aegisbo.space.space import SpaceLike
 from aegisbo.strategies.base import Strategy

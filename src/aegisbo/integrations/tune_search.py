@@ -10,8 +10,8 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
 from aegisbo.integrations.tune_space import Converted, converted
-from aegisbo.optimizer import Optimizer
 from aegisbo.outcome import Outcome, judged
+from aegisbo.public.optimizer_and_result import Optimizer
 
 Searcher: Any = import_module("ray.tune.search").Searcher
 UNNAMED = import_module("ray.tune.result").DEFAULT_METRIC  # of a trainable that returns a number

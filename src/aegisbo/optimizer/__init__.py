@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from aegisbo.optimizer.found import Found
 from aegisbo.optimizer.optimizer import Optimizer
-from aegisbo.optimizer.result import Result
 from aegisbo.optimizer.settings import Settings
 from aegisbo.optimizer.trial import Trial
 
-__all__ = ["Optimizer", "Result", "Settings", "Trial"]
+__all__ = ["Found", "Optimizer", "Settings", "Trial"]

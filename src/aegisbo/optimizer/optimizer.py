@@ -9,20 +9,19 @@ from copy import copy
 from dataclasses import replace
 from numbers import Integral
 from threading import Lock, RLock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from aegisbo.errors import InvalidInput, NoModel, UnknownName
-from aegisbo.keywords import names_checked
 from aegisbo.optimizer.best import UNSURE, best_of
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.explanation import Explanation
+from aegisbo.optimizer.found import Found
 from aegisbo.optimizer.limits import standings
 from aegisbo.optimizer.model import Model
 from aegisbo.optimizer.next_point import NextPoint
 from aegisbo.optimizer.policy import require_free_point
 from aegisbo.optimizer.prediction import Prediction
 from aegisbo.optimizer.queue import INITIAL, Queue
-from aegisbo.optimizer.result import Result
 from aegisbo.optimizer.settings import Settings, as_stored
 from aegisbo.optimizer.stored_memory import StoredMemory
 from aegisbo.optimizer.told import checked_seconds, outcome_told
@@ -32,7 +31,6 @@ from aegisbo.outcome import FAILURES, Failure, Outcome
 from aegisbo.printable import printable
 from aegisbo.space import Params, Space
 from aegisbo.space.constraints import Constraint
-from aegisbo.space.space import SpaceLike
 from aegisbo.strategies.base import Evidence, Memory, Strategy
 
 OBSERVED = {"move": "observed"}  # the note of a point that was observed elsewhere
@@ -48,63 +46,10 @@ class Tallied(NamedTuple):
 
 
 class Optimizer:
-    """Choose points of a space, one at a time and without ever waiting, to find where a function is smallest.
+    """Hands out trials of a run and takes in how they ended, for whoever drives it. Make one with `from_settings`.
 
-    One optimizer may be used by many threads: asks take turns, and nothing else waits for them. A result that comes in
-    while a point is being chosen is not known to that choice. Several processes cannot share one: use `minimize` with
-    worker processes, or an Optuna storage.
-
-    Args:
-        space: parameters by name or in a list, see `Space`.
-        strategy: a name that `aegisbo strategies` lists, or a strategy object such as `aegisbo.strategies.Aegis()`.
-        preset: which variant of a named strategy; None for the default one.
-        seed: decides all random numbers; None draws one, to be read from `seed`.
-        n_initial: how many points to spread out before the strategy takes over: by default the number of `initial`
-            points if there are any, else twice the number of parameters; 0 to rely on observed data.
-        initial: points to start with; a Latin hypercube completes them to `n_initial`.
-        maximize: look for where the function is largest instead.
-        noisy: the function gives another value each time, so that the best one measured is merely lucky: the best
-            point is then the evaluated one with the best posterior mean, and AEGiS measures points of a finite space
-            again where that decides who is best.
-        cost: "time" if AEGiS is to prefer points whose evaluation takes less time, where that pays per second.
-        constraints: what points must fulfill to be asked for, beside what the space says, see `Space`.
-        limits: what must hold of quantities that are measured beside the value, such as "latency <= 5".
-
-    Raises:
-        InvalidInput: a value cannot be used; the message names it and what to give instead.
+    Many threads may use it: asks take turns, and nothing else waits for them.
     """
-
-    @names_checked
-    def __init__(
-        self,
-        space: Space | SpaceLike,
-        *,
-        strategy: str | Strategy = "aegis",
-        preset: str | None = None,
-        seed: int | None = None,
-        n_initial: int | None = None,
-        initial: Iterable[Any] | None = None,
-        maximize: bool = False,
-        noisy: bool = False,
-        cost: str | None = None,
-        constraints: Iterable[Constraint] = (),
-        limits: Iterable[str] = (),
-    ) -> None:
-        self._begin(
-            Settings.checked(
-                space,
-                strategy=strategy,
-                preset=preset,
-                seed=seed,
-                n_initial=n_initial,
-                initial=initial,
-                maximize=maximize,
-                noisy=noisy,
-                cost=cost,
-                constraints=constraints,
-                limits=limits,
-            )
-        )
 
     def _begin(self, settings: Settings) -> None:
         self.settings = settings.decided()
@@ -129,7 +74,7 @@ class Optimizer:
         self._make_locks()
 
     @classmethod
-    def from_settings(cls, settings: Settings) -> Optimizer:
+    def from_settings(cls, settings: Settings) -> Self:
         """The optimizer that these settings define; choices that they leave open are made now."""
         optimizer = cls.__new__(cls)
         optimizer._begin(settings)
@@ -138,7 +83,7 @@ class Optimizer:
     @classmethod
     def from_state(
         cls, state: Mapping[str, Any], strategy: Strategy | None = None, constraints: Iterable[Constraint] = ()
-    ) -> Optimizer:
+    ) -> Self:
         """Go on from a stored `state` as if nothing had happened.
 
         Args:
@@ -166,7 +111,7 @@ class Optimizer:
         observed: Sequence[Mapping[str, Any]],
         trials: Sequence[Mapping[str, Any]],
         added: Iterable[Params] = (),
-    ) -> Optimizer:
+    ) -> Self:
         """The same from parts that have been through JSON already and that nobody will change."""
         optimizer = cls.from_settings(settings)
         optimizer._memory, optimizer._queue = StoredMemory(memory), replace(optimizer._queue, added=tuple(added))
@@ -534,7 +479,7 @@ class Optimizer:
 
         If values are noisy it is the one with the best posterior mean, for which a model is fitted at each look.
         """
-        return self.result().best
+        return self.found().best
 
     @property
     def memory(self) -> Memory:
@@ -569,7 +514,7 @@ class Optimizer:
         }
         return printable("\n".join(f"{name:>8}: {value}" for name, value in lines.items()))
 
-    def result(self, message: str = "") -> Result:
+    def found(self, message: str = "") -> Found[Self]:
         """What has been found so far.
 
         Args:
@@ -585,7 +530,7 @@ class Optimizer:
         message = message or ("No trial has given a value." if best is None else "The best so far.")
         unsure = best is not None and best.trial.number < 0 and self.space.lacks_a_function
         remarks = [message, "" if best is None else best.remark, UNSURE if unsure else ""]
-        return Result(
+        return Found(
             x=None if best is None else best.trial.x,
             fun=math.nan if best is None else self.direction.turned(best.loss),
             nfev=ended,

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from shlex import quote
 from typing import Any
 
 from aegisbo.number import as_whole
 from aegisbo.optimizer.policy import default_initial
 from aegisbo.report.record import Record
-from aegisbo.runners.minimize import minimize
-from aegisbo.runners.work import work
+from aegisbo.runners.steering import Scope
 from aegisbo.space.expression import Expression
 from aegisbo.strategies.registry import DEFAULT_PRESET
 from aegisbo.study.drivers import COMING
@@ -19,7 +18,8 @@ from aegisbo.study.ledger import ledger_of
 from aegisbo.study.objective import HASH
 from aegisbo.study.terms import TERMS
 
-PLACE = ("executor", "threads_per_worker")  # where evaluations ran, if a call tells
+PLACE = {"executor": "processes", "threads_per_worker": None}  # where evaluations run, unless a call tells
+USUAL = {field.name: field.default for field in fields(Scope)}  # how far a run may go, unless a call tells
 
 
 def calls_of(record: Record) -> list[str]:
@@ -34,8 +34,8 @@ def calls_of(record: Record) -> list[str]:
 def _call(record: Record, study: str) -> str:
     """The call of `minimize` in Python, ready to be pasted; a function of a script must be there already."""
     known = _scope(record) | {name: record.call[name] for name in PLACE if name in record.call}
-    given = {name: value for name, value in _news(known, minimize).items() if value != "processes"}  # as by default
-    options = {name: repr(value) for name, value in {**given, "study": study}.items()} | dict(_settings(record))
+    given = {**_news(known, {**USUAL, **PLACE}), "study": study}
+    options = {name: repr(value) for name, value in given.items()} | dict(_settings(record))
     imported, name = _objective(record)
     lines = [f"    {name},", *_space(record), *(f"    {option}={text}," for option, text in options.items())]
     return "\n".join(["import aegisbo", *imported, "", "aegisbo.minimize(", *lines, ")"])
@@ -43,7 +43,10 @@ def _call(record: Record, study: str) -> str:
 
 def _copy(record: Record, study: str) -> str:
     """The command that adds a copy, which finds the function and the settings in the study."""
-    options = (f"--{name.replace('_', '-')} {value or 0}" for name, value in _news(_scope(record), work).items())
+    options = (
+        f"--{name.replace('_', '-')} {value or 0}"
+        for name, value in _news(_scope(record), {**USUAL, "workers": 1}).items()
+    )
     found = "" if {"function", "command"} & {*record.call} else " module:function"
     return f"aegisbo work {quote(study)}{found} {' '.join(options)}"
 
@@ -56,10 +59,9 @@ def _scope(record: Record) -> dict[str, Any]:
     return {**scope, "budget": 2 * budget if len(record.ended) >= budget else budget, "workers": workers}
 
 
-def _news(given: Mapping[str, Any], fun: Callable[..., Any]) -> dict[str, Any]:
-    """What differs from what a function does by itself."""
-    defaults = {name: each.default for name, each in inspect.signature(fun).parameters.items()}
-    return {name: value for name, value in given.items() if name in defaults and value != defaults[name]}
+def _news(given: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
+    """What differs from what is done unless a call tells."""
+    return {name: value for name, value in given.items() if value != usual[name]}
 
 
 def _objective(record: Record) -> tuple[list[str], str]:

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from aegisbo.optimizer import Optimizer, Result, Trial
+from aegisbo.optimizer import Found, Optimizer, Trial
 from aegisbo.outcome import FAILURES
 from aegisbo.study.drivers import COMING, GOING, ending, sittings
 from aegisbo.study.endings import ENDINGS
@@ -67,7 +67,7 @@ class Record:
     def of_optimizer(cls, optimizer: Optimizer, ending: str = "") -> Record:
         """The record of a run without a study; it does not know when its points were chosen."""
         now = max((trial.ended for trial in optimizer.trials if trial.ended is not None), default=0.0)
-        return cls(optimizer, "run", ending or optimizer.result().ending, now=now)
+        return cls(optimizer, "run", ending or optimizer.found().ending, now=now)
 
     @cached_property
     def trials(self) -> tuple[Trial, ...]:
@@ -80,9 +80,9 @@ class Record:
         return self.optimizer.settings.maximize
 
     @cached_property
-    def result(self) -> Result:
+    def result(self) -> Found[Optimizer]:
         """The best point so far."""
-        return self.optimizer.result(self.ending)
+        return self.optimizer.found(self.ending)
 
     @cached_property
     def sittings(self) -> tuple[Span, ...]:

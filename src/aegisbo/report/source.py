@@ -6,10 +6,10 @@ import os
 from typing import Any
 
 from aegisbo.errors import InvalidInput
-from aegisbo.optimizer import Optimizer, Result
+from aegisbo.optimizer import Found, Optimizer
 from aegisbo.report.record import Record
 
-Run = Result | Optimizer | str | os.PathLike[str]
+Run = Found[Optimizer] | Optimizer | str | os.PathLike[str]
 
 
 def record_of(run: Any) -> Record:
@@ -21,7 +21,7 @@ def record_of(run: Any) -> Record:
     """
     if isinstance(run, Optimizer):
         return Record.of_optimizer(run)
-    if isinstance(run, Result):
+    if isinstance(run, Found):
         if run.study is not None and run.study.exists():
             return Record.of_study(run.study)
         return Record.of_optimizer(run.optimizer, run.ending)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aegisbo.errors import InvalidInput, UnknownName
-from aegisbo.optimizer import Optimizer, Result, Settings
+from aegisbo.optimizer import Found, Optimizer, Settings
 from aegisbo.optimizer.limits import names_of
 from aegisbo.optimizer.settings import listed
 from aegisbo.runners.progress.log_lines import logger
@@ -55,7 +55,7 @@ def observed_elsewhere(
 
 
 def _is_source(entry: Any) -> bool:
-    known = isinstance(entry, str | os.PathLike | Earlier | Result | Study | Optimizer)
+    known = isinstance(entry, str | os.PathLike | Earlier | Found | Study | Optimizer)
     return known or is_frame(entry) or is_trials(entry)
 
 

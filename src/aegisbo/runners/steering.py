@@ -23,12 +23,12 @@ class Scope:
     """How far a run may go: as a call asks for it, or as it was changed since."""
 
     budget: int
-    workers: int | None
-    timeout: float | None
-    trial_timeout: float | None
-    retries: int
-    target: float | None
-    give_up_after: int | None
+    workers: int | None = None
+    timeout: float | None = None
+    trial_timeout: float | None = None
+    retries: int = 2
+    target: float | None = None
+    give_up_after: int | None = 20
 
     @property
     def rules(self) -> Rules:

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from shlex import quote
 
-from aegisbo.optimizer import Optimizer, Result, Trial
+from aegisbo.optimizer import Found, Optimizer, Trial
 from aegisbo.outcome import FAILURES, Outcome
 from aegisbo.runners.mistakes import hopeless
 from aegisbo.runners.progress import Teller
 from aegisbo.runners.protocol import Finished, StopRun
 
-Callback = Callable[[Trial, Result], None]  # a finished trial and the result so far; raises StopIteration to end
+Callback = Callable[[Trial, Found[Optimizer]], None]  # a finished trial and what was found so far
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Watch:
             self.values.add(job.number)
         try:
             for callback in self.callbacks:
-                callback(trial, self.optimizer.result())
+                callback(trial, self.optimizer.found())
         except StopIteration as stop:
             raise StopRun(str(stop) or "A callback ended the run.") from None
         self._reached(trial)
@@ -77,7 +77,7 @@ class Watch:
         """The best value that keeps all limits, or the best mean; None if there is none."""
         if not self.optimizer.settings.noisy:
             return self.optimizer.tally().best
-        result = self.optimizer.result()
+        result = self.optimizer.found()
         return result.fun if result.success else None
 
     def _hopeless(self) -> None:

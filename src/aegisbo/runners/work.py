@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from aegisbo.optimizer import Result, Settings, Trial
+from aegisbo.optimizer import Found, Optimizer, Settings, Trial
 from aegisbo.optimizer.limits import names_of
 from aegisbo.outcome import Outcome, judged
 from aegisbo.runners.arguments import check_arguments, check_call
@@ -52,7 +52,7 @@ def work(
     observed: Any = None,
     progress: bool | None = None,
     anyway: bool = False,
-) -> Result:
+) -> Found[Optimizer]:
     """Evaluate trials of a study that other copies share, until its budget is spent.
 
     Args:
@@ -142,7 +142,7 @@ def work(
         )
         shared.leave(shared.moved or record.message, [asdict(idle) for idle in record.idle])
     whole = optimizer_after(read_events(shared.file))  # others may have gone on since
-    result = replace(whole.result(shared.moved or record.message), idle=record.idle_shares, study=shared.file)
+    result = replace(whole.found(shared.moved or record.message), idle=record.idle_shares, study=shared.file)
     result = replace(result, success=result.success and not record.interrupted)
     logger.info(result.summary)
     return result

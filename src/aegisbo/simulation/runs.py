@@ -17,7 +17,7 @@ import numpy as np
 from aegisbo.arrays import Array
 from aegisbo.errors import AegisError, InvalidInput
 from aegisbo.number import as_number, as_whole
-from aegisbo.optimizer import Optimizer
+from aegisbo.optimizer import Optimizer, Settings
 from aegisbo.optimizer.policy import default_initial
 from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Finished
@@ -137,7 +137,8 @@ def simulate(spec: Spec) -> Record:
     problem = spec.make_problem()
     workers = VirtualWorkers(problem, spec.workers, law_from_text(spec.law), spec.run_seed, free=spec.n_initial)
     strategy = SlowStrategy(spec.make_strategy(), workers, spec.suggestion)
-    optimizer = Optimizer(problem.bounds, strategy=strategy, seed=spec.run_seed, n_initial=spec.n_initial)
+    settings = Settings.checked(problem.bounds, strategy, seed=spec.run_seed, n_initial=spec.n_initial)
+    optimizer = Optimizer.from_settings(settings)
     outcome = run(optimizer, workers, spec.budget)
     evaluations = tuple(_evaluation(job, optimizer, outcome.suggestion_seconds) for job in outcome.finished)
     scores = problem.scores(np.array([each.value for each in evaluations]))

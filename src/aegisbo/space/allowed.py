@@ -1,62 +1,16 @@
-"""Points of a cube that keep its constraints: how to find some, draw some, and get back to one."""
+"""Points of a cube that keep its constraints: how to draw some, and get back to one."""
 
 from __future__ import annotations
-
-import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
+from aegisbo.space.cube import Cube
 
-if TYPE_CHECKING:
-    from aegisbo.space.cube import Cube
-
-LOOKED_AT = 4096  # random points at a time
-TIMES = 16  # this often, before they are led towards the constraints
-ROUNDS = 60  # of that
-KEPT = 64
 HALVINGS = 30
+LEAST = 64  # points that are drawn at a time
 TRIES = 8  # rounds of rejection in a draw
-ROOM = 10.0 ** -np.arange(2, 11)  # distances at which there must be allowed points around one
-LOOKS = 2  # at each of them
-
-
-def first_allowed(cube: Cube) -> Array:
-    """Some points that keep all constraints (at most 64, width), the same at each call; none if none was found."""
-    rng = np.random.default_rng(0)
-    for _ in range(TIMES):
-        Z = cube.fill_all(rng.random((LOOKED_AT, cube.parameters)))
-        inside = Z[cube.allowed(Z)]
-        if len(inside):
-            return inside[:KEPT]
-    best = Z[np.argsort(cube.violation(Z), kind="stable")[:KEPT]]
-    for k in range(ROUNDS):
-        steps = (
-            0.3 * 0.85**k * rng.standard_normal((LOOKED_AT, cube.width)) * (rng.random((LOOKED_AT, cube.width)) < 0.5)
-        )
-        Z = cube.round_all(np.clip(best[rng.integers(len(best), size=LOOKED_AT)] + steps, 0.0, 1.0))
-        inside = _with_room(cube, Z[cube.allowed(Z)][:KEPT], rng)
-        if len(inside):
-            return inside
-        Z = np.vstack([best, Z])
-        best = Z[np.argsort(cube.violation(Z), kind="stable")[:KEPT]]
-    return Z[:0]
-
-
-def _with_room(cube: Cube, Z: Array, rng: Generator) -> Array:
-    """Those of some allowed points (m, width) near which others are allowed that differ in all real coordinates.
-
-    An equation between real numbers leaves no room, but corners of the cube may solve it.
-    """
-    room = np.full(len(Z), False)
-    real = np.repeat([axis.size == math.inf for axis in cube.axes], [axis.width for axis in cube.axes])
-    for size in np.repeat(ROOM, LOOKS):
-        steps = size * rng.uniform(-1.0, 1.0, Z.shape) * real
-        beyond = (Z + steps < 0.0) | (Z + steps > 1.0)
-        room |= cube.allowed(Z + np.where(beyond, -steps, steps))
-    return np.asarray(Z[room])
 
 
 def draw(cube: Cube, rng: Generator, count: int) -> Array:
@@ -68,7 +22,7 @@ def draw(cube: Cube, rng: Generator, count: int) -> Array:
     found = [cube.first_allowed[:0]]
     missing = count
     for _ in range(TRIES):
-        Z = cube.fill_all(rng.random((max(2 * missing, KEPT), cube.parameters)))
+        Z = cube.fill_all(rng.random((max(2 * missing, LEAST), cube.parameters)))
         found.append(Z[cube.allowed(Z)][:missing])
         missing -= len(found[-1])
         if not missing:

@@ -9,10 +9,10 @@ from itertools import accumulate
 from typing import Protocol
 
 import numpy as np
+from numpy.random import Generator
 
 from aegisbo.arrays import Array, Index, Mask
 from aegisbo.errors import InvalidInput
-from aegisbo.space.allowed import first_allowed
 from aegisbo.space.branches import Branches
 
 
@@ -113,6 +113,12 @@ class OneHot:
 Axis = Continuous | Grid | OneHot
 
 ABSENT = -0.4  # the coordinates of what is not there: one place for all, outside, away from every value
+LOOKED_AT = 4096  # random points at a time that may keep the constraints
+TIMES = 16  # this often, before they are led towards the constraints
+ROUNDS = 60  # of that
+KEPT = 64
+ROOM = 10.0 ** -np.arange(2, 11)  # distances at which there must be allowed points around one
+LOOKS = 2  # at each of them
 COUNTED = 100_000  # points of a finite cube of which those that keep the constraints are counted
 
 
@@ -183,7 +189,7 @@ class Cube:
     @cached_property
     def first_allowed(self) -> Array:
         """Some points that keep the constraints (m, width), with coordinates of all axes; none if none was found."""
-        return first_allowed(self)
+        return _first_allowed(self)
 
     @cached_property
     def columns(self) -> tuple[slice, ...]:
@@ -327,3 +333,39 @@ class Cube:
         if len(discrete) < len(self.axes):
             raise InvalidInput("Points of a cube with a continuous axis cannot be numbered: test `size` first.")
         return discrete
+
+
+def _first_allowed(cube: Cube) -> Array:
+    """Some points that keep all constraints (at most 64, width), the same at each call; none if none was found."""
+    rng = np.random.default_rng(0)
+    for _ in range(TIMES):
+        Z = cube.fill_all(rng.random((LOOKED_AT, cube.parameters)))
+        inside = Z[cube.allowed(Z)]
+        if len(inside):
+            return inside[:KEPT]
+    best = Z[np.argsort(cube.violation(Z), kind="stable")[:KEPT]]
+    for k in range(ROUNDS):
+        steps = (
+            0.3 * 0.85**k * rng.standard_normal((LOOKED_AT, cube.width)) * (rng.random((LOOKED_AT, cube.width)) < 0.5)
+        )
+        Z = cube.round_all(np.clip(best[rng.integers(len(best), size=LOOKED_AT)] + steps, 0.0, 1.0))
+        inside = _with_room(cube, Z[cube.allowed(Z)][:KEPT], rng)
+        if len(inside):
+            return inside
+        Z = np.vstack([best, Z])
+        best = Z[np.argsort(cube.violation(Z), kind="stable")[:KEPT]]
+    return Z[:0]
+
+
+def _with_room(cube: Cube, Z: Array, rng: Generator) -> Array:
+    """Those of some allowed points (m, width) near which others are allowed that differ in all real coordinates.
+
+    An equation between real numbers leaves no room, but corners of the cube may solve it.
+    """
+    room = np.full(len(Z), False)
+    real = np.repeat([axis.size == math.inf for axis in cube.axes], [axis.width for axis in cube.axes])
+    for size in np.repeat(ROOM, LOOKS):
+        steps = size * rng.uniform(-1.0, 1.0, Z.shape) * real
+        beyond = (Z + steps < 0.0) | (Z + steps > 1.0)
+        room |= cube.allowed(Z + np.where(beyond, -steps, steps))
+    return np.asarray(Z[room])

@@ -5,6 +5,6 @@ from __future__ import annotations
 from aegisbo.study.earlier import Earlier
 from aegisbo.study.edit import forget, retry
 from aegisbo.study.requests import add, change
-from aegisbo.study.study import Study, load
+from aegisbo.study.study import Study
 
-__all__ = ["Earlier", "Study", "add", "change", "forget", "load", "retry"]
+__all__ = ["Earlier", "Study", "add", "change", "forget", "retry"]

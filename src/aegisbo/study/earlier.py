@@ -12,7 +12,7 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput
 from aegisbo.number import as_number
-from aegisbo.optimizer import Optimizer, Result, Trial
+from aegisbo.optimizer import Found, Optimizer, Trial
 from aegisbo.outcome import FAILURES, Outcome, judged
 from aegisbo.printable import printable
 from aegisbo.study.events import read_events
@@ -50,7 +50,7 @@ class Earlier:
             InvalidInput: it is none of the above, or a table without the values.
             StudyError: the study cannot be read.
         """
-        source = self.source.optimizer if isinstance(self.source, Result | Study) else self.source
+        source = self.source.optimizer if isinstance(self.source, Found | Study) else self.source
         if isinstance(source, str | os.PathLike):
             path = Path(source)
             return self._of_file(path) if path.suffix.lower() == TABLE else _of_study(path)

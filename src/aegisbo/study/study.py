@@ -7,20 +7,18 @@ import platform
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
 from aegisbo.errors import StudyError
-from aegisbo.optimizer import Optimizer, Result, Settings, Trial
+from aegisbo.optimizer import Optimizer, Settings, Trial
 from aegisbo.outcome import Outcome
 from aegisbo.space.widening import widened
-from aegisbo.study.drivers import ending, idle_shares
 from aegisbo.study.edit import without_value
 from aegisbo.study.endings import as_event
-from aegisbo.study.events import Event, read_events
+from aegisbo.study.events import Event
 from aegisbo.study.history import SETTINGS, optimizer_after
 from aegisbo.study.ledger import ledger_of
 from aegisbo.study.lock import DriverLock
@@ -212,23 +210,6 @@ class Study:
     def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> int:
         """The driver ended, and how its workers had spent their time."""
         return self._store.append("closed", None, {"message": message, "idle": list(idle)})
-
-
-def load(path: str | os.PathLike[str]) -> Result:
-    """The result of a study so far; it may be running at this moment.
-
-    Args:
-        path: the study file.
-
-    Returns:
-        The best point, all trials, how the last driver ended, and how idle the workers of all drivers were.
-
-    Raises:
-        StudyError: there is no such file, or it is no study.
-    """
-    path = Path(path)
-    events = read_events(path)
-    return replace(optimizer_after(events).result(ending(path, events)), idle=idle_shares(events), study=path.resolve())
 
 
 def begin(store: Store, settings: Settings, objective: Objective | None) -> None:

@@ -1,14 +1,15 @@
 from __future__ import annotations
 
 import math
+import pickle
+from copy import copy, deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from aegisbo.optimizer import Result
-from aegisbo.optimizer.optimizer import Optimizer
+from aegisbo import Optimizer, Result, load, minimize
 from aegisbo.outcome import Outcome
 from aegisbo.space import Int
 from aegisbo.strategies.base import Suggestion
@@ -129,3 +130,33 @@ class TestFailures:
         optimizer.expire(optimizer.ask())
         optimizer.observe([0, 2.5], math.nan)
         assert optimizer.result("Over.").message == "Over."
+
+
+def test_wherever_a_result_comes_from_it_and_its_optimizer_are_those_of_users(tmp_path: Path) -> None:
+    seen: list[Any] = []
+    study = tmp_path / "run.db"
+    ended = minimize(
+        lambda x: x[0] ** 2,
+        [(-5, 10)],
+        budget=3,
+        executor="serial",
+        study=study,
+        callbacks=[lambda trial, result: seen.append(result)],
+    )
+    spent = minimize(lambda x: x[0] ** 2, [(-5, 10)], budget=3, executor="serial", study=study, anyway=True)
+    copied = [
+        pickle.loads(pickle.dumps(ended)),
+        deepcopy(ended),
+        ended.optimizer.result(),
+        copy(ended).optimizer.result(),
+    ]
+    assert [result.nfev for result in seen] == [1, 2, 3]
+    for result in (ended, spent, load(study), *seen, *copied):
+        assert type(result) is Result
+        assert type(result.optimizer) is Optimizer
+        assert "by the move" in repr(result.explain(0))
+        assert "<svg" in result._repr_html_()
+        assert result.optimizer.tell(result.optimizer.ask(), 1.0).value == 1.0
+        assert result.trials == ended.trials[: len(result.trials)], (
+            "a result does not change when its optimizer goes on"
+        )

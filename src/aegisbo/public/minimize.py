@@ -11,9 +11,10 @@ from shlex import quote
 from typing import Any
 
 from aegisbo.keywords import names_checked
-from aegisbo.optimizer import Optimizer, Result, Settings
+from aegisbo.optimizer import Found, Optimizer, Settings, Trial
 from aegisbo.optimizer.limits import names_of
 from aegisbo.outcome import judged
+from aegisbo.public.optimizer_and_result import Result
 from aegisbo.runners.arguments import check_arguments, check_call, checked_callbacks
 from aegisbo.runners.command import leave_nothing, reading, warn_if_unused
 from aegisbo.runners.evaluation import Call
@@ -27,12 +28,14 @@ from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.protocol import Unrecorded
 from aegisbo.runners.recipe import objective_of, place, recipe
 from aegisbo.runners.steering import Scope, Steering, warn_if_unstoppable
-from aegisbo.runners.watch import Callback, Watch
+from aegisbo.runners.watch import Watch
 from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import Space, SpaceLike
 from aegisbo.strategies.base import Strategy
 from aegisbo.study import Study
 from aegisbo.study.observations import EARLIER, Observation, news_among
+
+Callback = Callable[[Trial, Result], None]  # a finished trial and the result so far; raises StopIteration to end
 
 
 @names_checked
@@ -162,7 +165,7 @@ def minimize(
         progress=progress,
         anyway=anyway,
     )
-    callbacks = checked_callbacks(callbacks)
+    watching = tuple(partial(_with_result, callback) for callback in checked_callbacks(callbacks))
     elsewhere = observed_elsewhere(observed, settings, fun, study)
     scope = Scope(budget, workers, timeout, trial_timeout, retries, target, give_up_after)
     call = {**scope.describe(), **recipe(fun), **place(executor, threads_per_worker)}
@@ -176,10 +179,10 @@ def minimize(
         book.observe(elsewhere.pairs)
         book.learn(elsewhere.earlier)
         scope = scope.changed(book.changed, study)
-        remaining = scope.budget - optimizer.result().nfev
+        remaining = scope.budget - optimizer.found().nfev
         if remaining < 1:
             book.closed(SPENT, [])
-            result = replace(optimizer.result(SPENT), study=book.file)
+            result = Result.of(replace(optimizer.found(SPENT), study=book.file))
             again = f"{SPENT} After `aegisbo retry {quote(str(study))}` the same call goes on."
             return result if result.success else replace(result, ending=again)
         warn_if_unused(fun, optimizer.space.parameters)
@@ -200,7 +203,7 @@ def minimize(
         warn_if_unstoppable(pool, scope.trial_timeout)
         tell = stack.enter_context(progress_of(optimizer, pool, scope.budget, progress, study))
         ctrl_c = stack.enter_context(CtrlC(logger.warning))
-        watch = Watch(optimizer, callbacks, scope.target, scope.give_up_after, tell, study)
+        watch = Watch(optimizer, watching, scope.target, scope.give_up_after, tell, study)
         heed = Steering(book.requests, optimizer, pool, watch, scope) if isinstance(book, Study) else None
         record = run(
             optimizer,
@@ -213,12 +216,14 @@ def minimize(
             heed=heed,
         )
         book.closed(f"{record.message} {book.moved}".strip(), [asdict(idle) for idle in record.idle])
-    result = replace(
-        optimizer.result(f"{record.message} {book.moved}".strip()), idle=record.idle_shares, study=book.file
-    )
-    result = replace(result, success=result.success and not record.interrupted)
-    logger.info(result.summary)
-    return result
+    found = replace(optimizer.found(f"{record.message} {book.moved}".strip()), idle=record.idle_shares, study=book.file)
+    found = replace(found, success=found.success and not record.interrupted)
+    logger.info(found.summary)
+    return Result.of(found)
+
+
+def _with_result(callback: Callback, trial: Trial, found: Found[Optimizer]) -> None:
+    callback(trial, Result.of(found))
 
 
 def _opened(

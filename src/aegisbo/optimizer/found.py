@@ -1,0 +1,94 @@
+"""What a run has found, in the words of SciPy's results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from aegisbo.optimizer.failures import counted, in_words
+from aegisbo.optimizer.trial import Trial
+from aegisbo.printable import printable
+
+if TYPE_CHECKING:
+    from aegisbo.optimizer.limits import Standing
+
+Whose_co = TypeVar("Whose_co", covariant=True)  # kind of optimizer: the core, or that of users
+
+REASONS = 3  # that a message names
+
+
+@dataclass(frozen=True, repr=False)
+class Found(Generic[Whose_co]):
+    """The best point and how it was found; `x` is None and `fun` is NaN if no trial gave a value."""
+
+    x: Any  # in the form that the function receives
+    fun: float  # as measured, so the largest one if it was maximized; the posterior mean at x if values are noisy
+    nfev: int  # evaluations that came to an end, also without a value
+    success: bool  # whether there is a best point that keeps all limits, and nobody stopped the run by Ctrl-C
+    ending: str  # why it ends here
+    trials: tuple[Trial, ...]
+    best: Trial | None  # the one at x, with the value measured there
+    optimizer: Whose_co = field(compare=False)  # as it was then: it can be asked, and goes on by itself
+    limits: tuple[Standing, ...] = ()  # how the best stands to each limit: what was measured, how far, whether it binds
+    idle: Mapping[str, float] | None = None  # shares of the workers' time, by cause; None if nobody kept account
+    study: Path | None = field(default=None, compare=False)  # where the file of the run is, if it has one
+
+    @property
+    def failures(self) -> dict[str, int]:
+        """Why evaluations gave no value, and how often, the most frequent reason first.
+
+        Reasons that differ only in numbers are counted under the first of them.
+        """
+        return counted(self.trials)
+
+    @property
+    def message(self) -> str:
+        """Why it ends here, what went wrong on the way, and if all did, how to find out more."""
+        failed = sum(self.failures.values())
+        return f"{self.summary}{self._remedy()}" if failed and failed == self.nfev else self.summary
+
+    @property
+    def summary(self) -> str:
+        """Why it ends here, and what went wrong on the way."""
+        failures = self.failures
+        failed = sum(failures.values())
+        if not failed:
+            return self.ending
+        reasons = "; ".join(reason.rstrip(".") for reason in in_words(failures, REASONS))
+        return f"{self.ending} {failed} of {self.nfev} evaluations gave no value: {reasons}."
+
+    def _remedy(self) -> str:
+        """How to find out more, if an error was raised somewhere."""
+        number = next((trial.number for trial in self.trials if trial.traceback), None)
+        if number is None:
+            return ""
+        shown = "" if self.study is None else f", and `aegisbo show {_from_here(self.study)} --trial {number}` shows it"
+        return f' To see where: executor="serial" raises the error, result.trials[{number}].traceback holds it{shown}.'
+
+    def _lines(self) -> dict[str, Any]:
+        states = Counter(trial.state for trial in self.trials)
+        counts = ", ".join(f"{count} {state}" for state, count in states.items())
+        lines = {
+            **{name: getattr(self, name) for name in ("x", "fun", "nfev", "success", "message")},
+            "trials": f"{len(self.trials)} ({counts})" if counts else "0",
+        }
+        if self.limits:
+            lines["limits"] = "; ".join(map(str, self.limits))
+        if self.idle is not None:
+            lines["idle"] = ", ".join(f"{share:.1%} {cause}" for cause, share in self.idle.items())
+        return lines
+
+    def __repr__(self) -> str:
+        return printable("\n".join(f"{name:>8}: {value}" for name, value in self._lines().items()))
+
+
+def _from_here(path: Path) -> Path:
+    """A name of the file that a command can be given."""
+    try:
+        here = Path.cwd()
+    except OSError:  # the folder has been removed
+        return path
+    return path.relative_to(here) if path.is_relative_to(here) else path

@@ -1,0 +1,30 @@
+"""`load`: the result of a study that somebody else drives, or has driven."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from aegisbo.public.optimizer_and_result import Result
+from aegisbo.study.drivers import ending, idle_shares
+from aegisbo.study.events import read_events
+from aegisbo.study.history import optimizer_after
+
+
+def load(path: str | os.PathLike[str]) -> Result:
+    """The result of a study so far; it may be running at this moment.
+
+    Args:
+        path: the study file.
+
+    Returns:
+        The best point, all trials, how the last driver ended, and how idle the workers of all drivers were.
+
+    Raises:
+        StudyError: there is no such file, or it is no study.
+    """
+    path = Path(path)
+    events = read_events(path)
+    found = optimizer_after(events).found(ending(path, events))
+    return Result.of(replace(found, idle=idle_shares(events), study=path.resolve()))
