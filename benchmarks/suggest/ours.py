@@ -7,9 +7,12 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.gp import isotropic_fit, paths
+from aegisbo.gp.output_transform import scale_of
 from aegisbo.gp.posterior import GP
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies import moves
+from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.presets import PAPER, paper_model
 from benchmarks.suggest.data import Data
 
@@ -20,7 +23,7 @@ def fit(data: Data, rng: Generator, warm: Array | None = None) -> isotropic_fit.
 
 def exploit(gp: GP, rng: Generator) -> Array:
     """Where the posterior mean is lowest."""
-    return moves.exploit(gp, _cube(gp), PAPER.search, rng)[0]
+    return moves.exploit(*_known(gp), PAPER.search, rng)[0]
 
 
 def path(gp: GP, rng: Generator) -> paths.SamplePaths:
@@ -30,12 +33,12 @@ def path(gp: GP, rng: Generator) -> paths.SamplePaths:
 
 def thompson(gp: GP, rng: Generator) -> Array:
     """Where a path drawn from the posterior is lowest."""
-    return moves.thompson(gp, _cube(gp), PAPER.search, PAPER.features, rng)[0]
+    return moves.thompson(*_known(gp), PAPER.search, PAPER.features, rng)[0]
 
 
 def pareto(gp: GP, rng: Generator) -> Array:
     """The points (k, d) that trade low mean for high uncertainty among all that the search has evaluated."""
-    return moves.pareto(gp, _cube(gp), PAPER.front, rng)
+    return moves.pareto(*_known(gp), PAPER.front, rng)
 
 
 def mean_and_spread(gp: GP, Z: Array) -> Array:
@@ -44,5 +47,8 @@ def mean_and_spread(gp: GP, Z: Array) -> Array:
     return np.column_stack([mu, -np.sqrt(var)])
 
 
-def _cube(gp: GP) -> Cube:
-    return Cube((Continuous(),) * gp.X.shape[1])
+def _known(gp: GP) -> tuple[Belief, Evidence]:
+    """What a move looks at, where nothing is known but the data of a posterior."""
+    d = gp.X.shape[1]
+    evidence = Evidence(gp.X, gp.y, np.empty((0, d)), np.empty((0, d)), Cube((Continuous(),) * d))
+    return Belief(gp, scale_of(gp.y), float(gp.y.min()), ()), evidence

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from aegis_paper.reference.choice import CountingAegis
 from aegis_paper.reference.pareto import noisy_pareto
+from moving import believed
 from scipy.stats import binomtest
 
 from aegisbo.arrays import Array
@@ -22,7 +23,7 @@ from aegisbo.strategies.moves import Front, pareto
 
 def moves_of(d: int, workers: int, count: int, **changes: Any) -> list[str]:
     """The moves of one run; nobody looks at a model here, and results come in at random."""
-    free = dict.fromkeys(("exploit", "thompson", "pareto", "uniform"), lambda gp, cube, rng: np.zeros((1, d)))
+    free = dict.fromkeys(("exploit", "thompson", "pareto", "uniform"), lambda belief, evidence, rng: np.zeros((1, d)))
     strategy = CountingAegis(preset="paper", workers=workers, moves=free, **changes)
     belief: Any = SimpleNamespace(gp=None)
     memory, rng, moves = {}, np.random.default_rng(d), []
@@ -77,9 +78,10 @@ def test_noise_changes_no_dominance() -> None:
     rng = np.random.default_rng(0)
     X = rng.random((10, 2))
     gp = condition(Matern52(np.array([0.3]), 2.0), 1e-2, X, np.sin(6 * X[:, 0]))
-    square = Cube((Continuous(), Continuous()))
-    ours = pareto(gp, square, Front(), np.random.default_rng(1))
-    theirs = noisy_pareto(gp, square, np.random.default_rng(1))
+    none = np.empty((0, 2))
+    known = believed(gp), Evidence(X, gp.y, none, none, Cube((Continuous(), Continuous())))
+    ours = pareto(*known, Front(), np.random.default_rng(1))
+    theirs = noisy_pareto(*known, np.random.default_rng(1))
 
     def objectives(Z: Array) -> Array:
         mu, var = gp.predict(Z)

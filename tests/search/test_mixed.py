@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+from moving import believed, exploit, thompson
 
 from aegisbo.gp import paths
 from aegisbo.gp.kernels import Matern52
@@ -15,7 +16,6 @@ from aegisbo.search.neighbors import LOWEST, MANY, lowest_first, neighbors
 from aegisbo.space import Choice, Real, Space
 from aegisbo.space.cube import Continuous, Cube, Grid, OneHot
 from aegisbo.strategies.expected_improvement import Improvement
-from aegisbo.strategies.moves import best_points, exploit, thompson
 
 FEW = MixedSearch(NearBestSearch(candidates=20), listed=20)  # so that these cubes are not looked at in full
 CORNER = np.zeros((1, 2))  # a hint that is none
@@ -267,7 +267,7 @@ def rows_looked_at(cube: Cube, n: int) -> int:
         y = (away**2 + 0.1 * (1.0 - np.cos(9.0 * away))).sum(axis=1)
         gp = condition(Matern52(np.full(cube.width, 2.0), 1.0), 1e-8, X, (y - y.mean()) / y.std())
         counted = Counted(Improvement(gp, float(gp.y.min())))
-        MixedSearch()(counted, cube, rng, best_points(gp))
+        MixedSearch()(counted, cube, rng, believed(gp).good_points())
         total += counted.rows
     return total
 

@@ -97,7 +97,9 @@ def test_where_time_is_the_price_nobody_goes_elsewhere_without_a_look_at_it():
 
 def test_thompson_draws_from_the_model_that_it_tells_of(monkeypatch):
     drawn = []
-    monkeypatch.setattr(thompson, "thompson", lambda gp, *rest: drawn.append(gp) or moves.thompson(gp, *rest))
+    monkeypatch.setattr(
+        thompson, "thompson", lambda belief, *rest: drawn.append(belief.gp) or moves.thompson(belief, *rest)
+    )
     evidence, strategy = gathered(40), resolve("thompson", "adaptive")
     belief, memory = learn(evidence)
     suggestion = strategy.suggest(evidence, memory, np.random.default_rng(0))

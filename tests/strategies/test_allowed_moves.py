@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from moving import exploit, pareto, thompson
 from numpy.random import Generator, default_rng
 
 from aegisbo.arrays import Array
@@ -15,7 +16,7 @@ from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.believer import believed_improvement, best_with
 from aegisbo.strategies.expected_improvement import improve
 from aegisbo.strategies.limits import believe_in_limits
-from aegisbo.strategies.moves import Front, Weights, anywhere, exploit, pareto, thompson
+from aegisbo.strategies.moves import Front, anywhere
 from aegisbo.strategies.presets import MODERN
 
 PLANE = Space([(-5, 10), (2, 3)], constraints=["x0 + 15*x1 <= 35"]).cube
@@ -75,10 +76,9 @@ def test_pending_points_that_will_break_a_limit_are_no_best() -> None:
 
 def test_moves_know_the_best_that_keeps_limits() -> None:
     belief, evidence = limited()
-    weights = Weights.of(belief)
     kept = evidence.X[:, 0] <= 0.5
-    assert weights.lowest(belief.gp) == pytest.approx(belief.scale.standardized(evidence.y[kept]).min())
-    assert (weights.best_points(belief.gp)[:, 0] <= 0.5).all()
-    found = exploit(belief.gp, evidence.cube, MODERN.search, default_rng(4), weights)[0]
+    assert belief.lowest == pytest.approx(belief.scale.standardized(evidence.y[kept]).min())
+    assert (belief.good_points()[:, 0] <= 0.5).all()
+    found = exploit(belief, evidence.cube, MODERN.search, default_rng(4))[0]
     assert 0.4 < found[0] < 0.51
     assert found[1] > 0.95

@@ -112,8 +112,8 @@ FOUND = Durations(0.3, np.array([1.0, -2.0, 0.5]), np.array([[0.5, 0.2, 0], [0.2
     "function",
     [
         FOUND.log_seconds,
-        Quickness(FOUND).log_value_and_gradient,
-        InTime(FOUND, 1.5).log_value_and_gradient,
+        Quickness(FOUND).value_and_gradient,
+        InTime(FOUND, 1.5).value_and_gradient,
         GainPerSecond(Bowl(), 0.2, FOUND).value_and_gradient,
     ],
     ids=["expected", "quickness", "in time", "gain per second"],

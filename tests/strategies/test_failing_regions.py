@@ -13,7 +13,8 @@ from aegisbo.arrays import Array
 from aegisbo.gp.success import SuccessModel
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.chance import REACH, Discounted, Expected, NearFailures
+from aegisbo.strategies.chance import REACH, Expected, NearFailures
+from aegisbo.strategies.product import product
 from aegisbo.strategies.registry import STRATEGIES, resolve
 from aegisbo.strategies.success import MEMORY, MOST, _labeled, believe_in_success
 
@@ -44,14 +45,14 @@ CHANCES = (
 
 
 @pytest.mark.parametrize("chance", CHANCES)
-@pytest.mark.parametrize("kind", ["expected", "discounted"])
+@pytest.mark.parametrize("kind", ["expected", "product"])
 def test_objectives_by_definition(chance: SuccessModel | NearFailures, kind: str) -> None:
     Z = np.random.default_rng(1).random((30, 2))
     p, f = np.exp(chance.log_value(Z)), _Wave().screen(Z)
     if kind == "expected":
         objective, values = Expected(_Wave(), chance, 3.0), p * f + (1.0 - p) * 3.0
     else:
-        objective, values = Discounted(_Wave(), chance), f - np.log(p)
+        objective, values = product(_Wave(), chance=chance), f - np.log(p)
     np.testing.assert_allclose(objective.screen(Z), values, rtol=1e-3, atol=1e-3)
     np.testing.assert_allclose(objective.value_and_gradient(Z)[0], values, rtol=1e-7)
     for z in Z[:5]:

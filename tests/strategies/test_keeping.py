@@ -10,8 +10,8 @@ from numpy.random import default_rng
 
 from aegisbo.space import Space
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.chance import NearFailures
-from aegisbo.strategies.keeping import SHARPEST, Both, Keeping
+from aegisbo.strategies.chance import AllOf, NearFailures
+from aegisbo.strategies.keeping import SHARPEST, Keeping
 from aegisbo.strategies.limits import believe_in_limits, best_first
 from aegisbo.strategies.presets import MODERN
 
@@ -51,7 +51,7 @@ def test_it_knows_where_limits_are_kept(keeping: Keeping) -> None:
 
 @pytest.mark.parametrize("failures", [False, True])
 def test_the_gradient_is_that_of_differences(keeping: Keeping, failures: bool) -> None:
-    chance = Both(NearFailures(np.array([[0.4, 0.6]])), keeping) if failures else keeping
+    chance = AllOf((NearFailures(np.array([[0.4, 0.6]])), keeping)) if failures else keeping
     Z, h = default_rng(5).random((20, 2)), 1e-6
     value, gradient = chance.log_value_and_gradient(Z)
     # Where the chance is nearly 1, its logarithm has no more digits than 1 has.

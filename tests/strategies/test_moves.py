@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from foreign_gp import foreign_gp, square_grid
+from moving import exploit, pareto, thompson
 from scipy.stats import chisquare, ks_2samp, kstest
 
 from aegisbo import Optimizer
@@ -12,7 +13,7 @@ from aegisbo.search import nsga2
 from aegisbo.search.everywhere import EverywhereSearch
 from aegisbo.space.cube import Continuous, Cube, Grid, OneHot
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.moves import Front, anywhere, exploit, pareto, thompson
+from aegisbo.strategies.moves import Front, anywhere
 from aegisbo.strategies.presets import PAPER
 
 PLANE = Cube((Continuous(), Continuous()))

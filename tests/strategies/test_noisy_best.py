@@ -11,7 +11,6 @@ from numpy.random import default_rng
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies.aegis import Aegis
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.moves import Weights
 
 
 def noisy_bowl(n: int = 40) -> Evidence:
@@ -34,7 +33,7 @@ def test_the_best_has_the_lowest_posterior_mean_of_the_evaluated_points(preset: 
     assert np.array_equal(belief.good[0], evidence.X[means.argmin()])
     assert np.linalg.norm(belief.good[0] - 0.3) < 0.2
     exploring = belief.exploring
-    level = exploring.scale.measured(np.array([Weights.of(exploring).lowest(exploring.gp)]))
+    level = exploring.scale.measured(np.array([exploring.lowest]))
     assert level == pytest.approx(belief.scale.measured(np.array([belief.best])))
 
 

@@ -46,10 +46,17 @@ def log_factor(distance, radius, blur, hard):
     return norm.logcdf((distance - radius) / blur)
 
 
+def logarithm(penalty, Z):
+    """log of the product of all factors, and its gradient: a penalty is the negative of both."""
+    value, gradient = penalty.value_and_gradient(Z)
+    np.testing.assert_array_equal(penalty.screen(Z), value)
+    return -value, -gradient
+
+
 @pytest.mark.parametrize("hard", [False, True])
 def test_penalty_is_the_product_of_its_factors(hard):
     Z = np.vstack([np.random.default_rng(0).random((50, 3)), P + 0.02])
-    value, gradient = Penalty(P, RADIUS, BLUR, hard).log_value_and_gradient(Z)
+    value, gradient = logarithm(Penalty(P, RADIUS, BLUR, hard), Z)
     assert value.shape == (53,)
     assert gradient.shape == (53, 3)
     each = [log_factor(np.linalg.norm(Z - x, axis=1), r, s, hard) for x, r, s in zip(P, RADIUS, BLUR, strict=True)]
@@ -63,9 +70,9 @@ def test_penalty_is_the_product_of_its_factors(hard):
 def test_gradient_of_a_penalty_is_its_difference(hard):
     penalty = Penalty(P, RADIUS, BLUR, hard)
     Z = np.vstack([np.random.default_rng(1).random((50, 3)), P + 1e-3, P + np.array([0.02, -0.01, 0.0])])
-    gradient = penalty.log_value_and_gradient(Z)[1]
+    gradient = logarithm(penalty, Z)[1]
     for i, axis in enumerate(np.eye(3)):
-        slope = difference(lambda t, axis=axis: penalty.log_value_and_gradient(Z + t * axis)[0], 0.0, 1e-5)
+        slope = difference(lambda t, axis=axis: logarithm(penalty, Z + t * axis)[0], 0.0, 1e-5)
         np.testing.assert_allclose(gradient[:, i], slope, rtol=1e-6, atol=1e-6)
 
 
@@ -73,7 +80,7 @@ def test_gradient_of_a_penalty_is_its_difference(hard):
 def test_a_penalty_grows_from_nothing_to_one_with_the_distance(hard):
     penalty = Penalty(P[:1], RADIUS[:1], BLUR[:1], hard)
     away = np.linspace(0.0, 20.0, 4001)[:, None] * np.array([0.6, -0.8, 0.0])
-    value, gradient = penalty.log_value_and_gradient(P[0] + away)
+    value, gradient = logarithm(penalty, P[0] + away)
     assert np.isfinite(value).all()
     assert np.isfinite(gradient).all()
     share = np.exp(value)
@@ -87,7 +94,7 @@ def test_a_penalty_grows_from_nothing_to_one_with_the_distance(hard):
 def test_the_logarithm_of_a_soft_penalty_survives_where_the_penalty_vanishes(t):
     direction, blur = np.array([0.6, 0.8]), 0.5 / t
     penalty = Penalty(np.zeros((1, 2)), np.array([1.0]), np.array([blur]), hard=False)
-    value, gradient = penalty.log_value_and_gradient(0.5 * direction[None, :])  # t blurs inside the edge
+    value, gradient = logarithm(penalty, 0.5 * direction[None, :])  # t blurs inside the edge
     assert value[0] == pytest.approx(norm.logcdf(-t), rel=1e-12)
     hazard = t + 1.0 / t - 2.0 / t**3  # φ/Φ at -t, but for 10 / t⁵
     np.testing.assert_allclose(gradient[0], hazard / blur * direction, rtol=1e-9)
@@ -95,7 +102,7 @@ def test_the_logarithm_of_a_soft_penalty_survives_where_the_penalty_vanishes(t):
 
 @pytest.mark.parametrize("hard", [False, True])
 def test_nothing_pending_penalizes_nothing(hard):
-    value, gradient = Penalty(P[:0], RADIUS[:0], BLUR[:0], hard).log_value_and_gradient(P)
+    value, gradient = logarithm(Penalty(P[:0], RADIUS[:0], BLUR[:0], hard), P)
     np.testing.assert_array_equal(value, 0.0)
     np.testing.assert_array_equal(gradient, 0.0)
 
@@ -224,7 +231,7 @@ def test_a_hard_penalty_looks_where_absent_parameters_stay_absent():
 def test_a_point_without_uncertainty_still_has_a_blur():
     gp = posterior(4, 2, noise=0.0)
     penalty = soft_penalty(gp, gp.X[:1], gp.y.min(), np.random.default_rng(0))
-    value, gradient = penalty.log_value_and_gradient(np.random.default_rng(1).random((100, 2)))
+    value, gradient = logarithm(penalty, np.random.default_rng(1).random((100, 2)))
     assert penalty.blur[0] > 0.0
     assert np.isfinite(value).all()
     assert np.isfinite(gradient).all()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from moving import exploit, pareto, thompson
 
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.durations import Durations
-from aegisbo.strategies.moves import Front, Weights, exploit, pareto, posterior_path, thompson
+from aegisbo.strategies.moves import Front, posterior_path
 from aegisbo.strategies.per_second import SOFTNESS, GainPerSecond, quick_first
 from aegisbo.strategies.presets import MODERN
 
@@ -33,7 +34,7 @@ def per_second(values, Z, best):
 
 def test_exploiting_maximizes_the_gain_of_the_mean_per_second(gp):
     best = (gp.y + gp.constant).min()
-    x = exploit(gp, PLANE, MODERN.search, np.random.default_rng(1), Weights(price=PRICE))[:1]
+    x = exploit(gp, PLANE, MODERN.search, np.random.default_rng(1), PRICE)[:1]
     assert per_second(gp.mean(x), x, best)[0] >= per_second(gp.mean(GRID), GRID, best).max() * (1 - 1e-6)
     plain = exploit(gp, PLANE, MODERN.search, np.random.default_rng(1))[:1]
     assert PRICE.log_seconds(x)[0] < PRICE.log_seconds(plain)[0]
@@ -42,7 +43,7 @@ def test_exploiting_maximizes_the_gain_of_the_mean_per_second(gp):
 def test_thompson_sampling_maximizes_the_gain_of_the_sample_per_second(gp):
     best = (gp.y + gp.constant).min()
     path = posterior_path(gp, 500, np.random.default_rng(2))
-    x = thompson(gp, PLANE, MODERN.search, 500, np.random.default_rng(2), Weights(price=PRICE))[:1]
+    x = thompson(gp, PLANE, MODERN.search, 500, np.random.default_rng(2), PRICE)[:1]
     on_grid = per_second(path.value_and_gradient(GRID)[0], GRID, best)
     assert per_second(path.value_and_gradient(x)[0], x, best)[0] >= on_grid.max() * (1 - 1e-6)
 
@@ -67,7 +68,7 @@ def test_what_takes_half_as_long_is_twice_as_likely_to_be_the_first():
 
 def test_members_of_the_pareto_set_that_take_less_time_are_preferred(gp):
     def rank(seed):  # share of the members that take less time than the first
-        choices = pareto(gp, PLANE, Front(population=20), np.random.default_rng(seed), Weights(price=PRICE))
+        choices = pareto(gp, PLANE, Front(population=20), np.random.default_rng(seed), PRICE)
         log_seconds = PRICE.log_seconds(choices)[0]
         return np.mean(log_seconds < log_seconds[0])
 

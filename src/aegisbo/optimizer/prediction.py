@@ -61,8 +61,7 @@ def predicted(belief: Belief, Z: Array, best: float, direction: Direction) -> Pr
     low, less, mean, more, high = direction.turned(belief.scale.measured(mu + deviations * sigma))
     known = sigma == 0.0
     chance = np.where(known, mu < best, ndtr((best - mu) / np.where(known, 1.0, sigma)))
-    of_success = belief.chance if belief.keeping is None else belief.success
-    success, feasible = (_chance(each, Z) for each in (of_success, belief.keeping))
+    success, feasible = (_chance(each, Z) for each in (belief.success, belief.keeping))
     std = np.abs(0.5 * more - 0.5 * less)
     return Prediction(mean, std, np.minimum(low, high), np.maximum(low, high), chance, success, feasible)
 

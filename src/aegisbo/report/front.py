@@ -66,7 +66,7 @@ def front(record: Record, number: int) -> Front | None:
     model = _model(optimizer, strategy, exploring=move in EXPLORATORY)
     rng = default_rng([optimizer.seed, Role.STRATEGY, number])
     with one_blas_thread():
-        archive = pareto_set(model.belief.gp, space.cube, strategy.parts.front, rng, model.belief.chance)
+        archive = pareto_set(model.belief, space.cube, strategy.parts.front, rng)
     members = archive.front[np.argsort(archive.F[archive.front, 0], kind="stable")]
     members = members[evenly_spread(len(members), MEMBERS)]
     pending = optimizer.pending

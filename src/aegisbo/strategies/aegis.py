@@ -21,7 +21,7 @@ from aegisbo.strategies.elsewhere import descend, in_valley
 from aegisbo.strategies.expected_improvement import improve
 from aegisbo.strategies.local_quadratic import LocalModel, local_model, search_near
 from aegisbo.strategies.model_based import REPEAT, Decision, ModelBased
-from aegisbo.strategies.moves import Weights, anywhere, exploit, pareto, thompson
+from aegisbo.strategies.moves import anywhere, exploit, pareto, thompson
 from aegisbo.strategies.per_second import Quickness
 from aegisbo.strategies.repetition import most_decisive, with_new
 
@@ -108,9 +108,8 @@ class Aegis(ModelBased):
         if move == "exploit" and self._is_spent(choices[0], belief, evidence.pending):
             move = "improve"
             promise = believed_improvement(belief, evidence.pending)
-            if evidence.price is not None:
-                promise = replace(promise, penalty=Quickness(evidence.price))
-            choices = improve(promise, belief, evidence.cube, self.parts.search, rng)
+            factors = () if evidence.price is None else (Quickness(evidence.price),)
+            choices = improve(promise, belief, evidence.cube, self.parts.search, rng, *factors)
         explores = move != "exploit" and evidence.price is None  # a descent does not look at the clock
         if explores and knows_its_valley(evidence, memory) and in_valley(choices[:1], evidence)[0]:
             move, choices = "elsewhere", descend(belief.exploring, evidence, rng)
@@ -157,18 +156,15 @@ class Aegis(ModelBased):
         return schedules.exploration(self.parts.epsilon if self.epsilon is None else self.epsilon, d)
 
     def _choices(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Array:
-        cube, parts = evidence.cube, self.parts
-        if move == "uniform":
-            return anywhere(cube, rng)
-        belief = belief if move == "exploit" else belief.exploring
-        weights = Weights.of(belief, evidence.price)
         match move:
             case "exploit":
-                return exploit(belief.gp, cube, parts.search, rng, weights)
+                return exploit(belief, evidence, self.parts.search, rng)
             case "thompson":
-                return thompson(belief.gp, cube, parts.search, parts.features, rng, weights)
+                return thompson(belief.exploring, evidence, self.parts.search, self.parts.features, rng)
+            case "pareto":
+                return pareto(belief.exploring, evidence, self.parts.front, rng)
             case _:
-                return pareto(belief.gp, cube, parts.front, rng, weights)
+                return anywhere(evidence.cube, rng)
 
 
 def knows_its_valley(evidence: Evidence, memory: Memory) -> bool:

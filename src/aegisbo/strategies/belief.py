@@ -13,16 +13,21 @@ from numpy.random import Generator
 from aegisbo.arrays import Array, Index
 from aegisbo.gp.low_values import lowest, skill
 from aegisbo.gp.output_transform import Scale, SoftScale
-from aegisbo.gp.posterior import GP
+from aegisbo.gp.posterior import GP, Posterior
 from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.base import Evidence, Memory, Note
-from aegisbo.strategies.chance import Chance
+from aegisbo.strategies.chance import AllOf, Chance
 from aegisbo.strategies.keeping import Keeping
+
+GOOD = 10  # points that a search is told of
 
 
 @dataclass(frozen=True)
 class Belief:
-    """What the surrogate believes: a posterior on the standardized scale, and the way back."""
+    """What is believed of the function: a posterior on the standardized scale, and the way back.
+
+    And what counts beside its values: the chances to get one and to keep the limits, and which points are the best.
+    """
 
     gp: GP
     scale: Scale | SoftScale
@@ -31,15 +36,34 @@ class Belief:
     model: str = ""  # its name, where there are several
     wide: Callable[[], Belief] | None = None  # makes the one that knows most of all points, if it is another one
     coarse: Callable[[], Belief] | None = None  # makes the one to explore with in its place, where that helps
-    chance: Chance | None = None  # to succeed; None if nothing has failed, or a failure is a bad value to the model
-    # Where there are limits on what is measured: the chance to succeed and that to keep them, of which `chance` is the
-    # product.
-    success: Chance | None = None
-    keeping: Keeping | None = None
+    success: Chance | None = None  # None if nothing has failed, or a failure is a bad value to the model
+    keeping: Keeping | None = None  # the chance to keep all limits on what is measured; None if there are none
     # (k, width) the best points, the best first, where these are not those with the lowest values: some break limits
     # (if all do, those that come closest), or values are noisy.
     good: Array | None = None
     rows: Index | None = None  # of the evidence whose values the posterior knows; None for all
+
+    @property
+    def chance(self) -> Chance | None:
+        """The chance that an evaluation succeeds and keeps all limits; None if it certainly does."""
+        if self.success is None or self.keeping is None:
+            return self.success or self.keeping
+        return AllOf((self.success, self.keeping))
+
+    @property
+    def lowest(self) -> float:
+        """The best value as the posterior has it, which a rounding error may tell from `best`."""
+        return lowest_measured(self.gp) if self.good is None else self.best
+
+    @property
+    def worst(self) -> float:
+        """The highest value measured, which is what a failure counts as."""
+        return float(self.gp.y.max()) + self.gp.constant
+
+    def good_points(self, gp: Posterior | None = None) -> Array:  # (k, width)
+        """The best points, the best first; unless `good` says otherwise, those with the lowest data of a posterior."""
+        gp = self.gp if gp is None else gp
+        return gp.X[np.argsort(gp.y, kind="stable")[:GOOD]] if self.good is None else self.good
 
     @property
     def exploring(self) -> Belief:
@@ -64,7 +88,7 @@ class Belief:
     def _other(self, make: Callable[[], Belief] | None) -> Belief | None:
         if make is None:
             return None
-        other = replace(make(), chance=self.chance, success=self.success, keeping=self.keeping, good=self.good)
+        other = replace(make(), success=self.success, keeping=self.keeping, good=self.good)
         if self.good is None:
             return other
         measured = self.scale.measured(np.array([self.best]))
@@ -92,13 +116,17 @@ class Belief:
         }
         if self.model:
             said["model"] = self.model
-        success = self.chance if self.keeping is None else self.success
-        for name, chance in {"success": success, "feasible": self.keeping}.items():
+        for name, chance in {"success": self.success, "feasible": self.keeping}.items():
             if chance is not None:
                 said[name] = float(np.exp(chance.log_value(z)[0]))
         if self.notes:
             said["fit"] = list(self.notes)
         return said
+
+
+def lowest_measured(gp: GP) -> float:
+    """The lowest value that a posterior knows."""
+    return float(gp.y.min()) + gp.constant
 
 
 @runtime_checkable

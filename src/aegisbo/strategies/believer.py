@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from numpy.random import Generator
-
 from aegisbo.arrays import Array
-from aegisbo.strategies.belief import Belief
+from aegisbo.strategies.belief import Belief, lowest_measured
 from aegisbo.strategies.expected_improvement import ExpectedImprovement, Improvement
 
 LIKELY = -0.7  # log of a chance of one half
@@ -19,7 +17,7 @@ class KrigingBeliever(ExpectedImprovement):
 
     move = "kriging-believer"
 
-    def improvement(self, belief: Belief, pending: Array, rng: Generator) -> Improvement:
+    def improvement(self, belief: Belief, pending: Array) -> Improvement:
         """What is left to gain if all pending points turn out as predicted."""
         return believed_improvement(belief, pending)
 
@@ -29,7 +27,7 @@ def believed_improvement(belief: Belief, pending: Array) -> Improvement:
     gp = belief.gp.believing(pending)
     if belief.good is not None:  # some values may not count
         return Improvement(gp, best_with(belief, pending))
-    return Improvement(gp, min(belief.best, float(gp.y.min()) + gp.constant))
+    return Improvement(gp, min(belief.best, lowest_measured(gp)))
 
 
 def best_with(belief: Belief, pending: Array) -> float:

@@ -1,7 +1,7 @@
-"""What a move looks at where an evaluation may fail, given the chance to succeed.
+"""The chance that an evaluation succeeds, and what a move minimizes where it may fail.
 
 A failure counts as the worst value measured: where an evaluation succeeds with the chance p, a move that minimizes f
-minimizes p f + (1 − p) worst instead, and one that maximizes an improvement maximizes p times it.
+minimizes p f + (1 − p) worst instead. One that maximizes an improvement maximizes p times it (`product`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LEAST = 1e-9  # a chance is never less, so that its logarithm stays finite
 
 
 class Chance(Protocol):
-    """The chance to succeed, anywhere in the cube."""
+    """The chance that something goes well, anywhere in the cube."""
 
     def log_value(self, Z: Floats) -> Floats:
         """log p (m,) at Z (m, width), in the precision of Z."""
@@ -48,6 +48,22 @@ class NearFailures:
 
 
 @dataclass(frozen=True)
+class AllOf:
+    """The chance that several things go well, were they independent of each other."""
+
+    chances: tuple[Chance, ...]
+
+    def log_value(self, Z: Floats) -> Floats:
+        """log p (m,) at Z (m, width)."""
+        return np.asarray(sum(chance.log_value(Z) for chance in self.chances))
+
+    def log_value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+        """log p (m,) and its gradient (m, width) at Z (m, width)."""
+        values, gradients = zip(*(chance.log_value_and_gradient(Z) for chance in self.chances), strict=True)
+        return np.asarray(sum(values)), np.asarray(sum(gradients))
+
+
+@dataclass(frozen=True)
 class Expected:
     """A function to be minimized, where a failure counts as `worst`."""
 
@@ -65,19 +81,3 @@ class Expected:
         value, gradient = self.objective.value_and_gradient(Z)
         above = value - self.worst
         return self.worst + p * above, p[:, None] * (gradient + above[:, None] * slopes)
-
-
-@dataclass(frozen=True)
-class Discounted:
-    """−log of something to be maximized, times the chance to succeed."""
-
-    objective: Objective
-    chance: Chance
-
-    def screen(self, Z: Array) -> Floats:
-        return np.asarray(self.objective.screen(Z) - self.chance.log_value(Z.astype(np.float32)))
-
-    def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
-        value, gradient = self.objective.value_and_gradient(Z)
-        log_p, slopes = self.chance.log_value_and_gradient(Z)
-        return value - log_p, gradient - slopes

@@ -21,8 +21,9 @@ from aegisbo.search.inner_search import Objective
 from aegisbo.search.near_best import race
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief
-from aegisbo.strategies.chance import Chance, Discounted
+from aegisbo.strategies.chance import Chance
 from aegisbo.strategies.expected_improvement import Improvement
+from aegisbo.strategies.product import product
 
 SIGMA = 4.0  # of the critical distance: above 4 the number of descents stays finite (Rinnooy Kan and Timmer)
 VALLEYS = 10  # that are looked at for one choice at most
@@ -94,7 +95,7 @@ class Box:
 
     def most_improved(self, over: Improvement, chance: Chance | None, rng: Generator) -> tuple[Array, float]:
         """Where it improves most (k, d), and by how much, times the chance to succeed."""
-        objective = InBox(self, over if chance is None else Discounted(over, chance))
+        objective = InBox(self, product(over, chance=chance))
         candidates = rng.random((CANDIDATES * len(self.low), len(self.low)))
         values = by_blocks(objective.screen, candidates)
         found = candidates[np.argsort(values, kind="stable")[:STARTS]]

@@ -6,7 +6,6 @@ Everything is minimized: improvement is how far a value falls below `best`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.random import Generator
@@ -14,13 +13,12 @@ from scipy.special import erfcx, ndtr
 
 from aegisbo.arrays import Array
 from aegisbo.gp.posterior import Posterior
-from aegisbo.search.inner_search import InnerSearch
+from aegisbo.search.inner_search import InnerSearch, Objective
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.belief import Belief
-from aegisbo.strategies.chance import Discounted
 from aegisbo.strategies.model_based import Decision, ModelBased
-from aegisbo.strategies.moves import best_points
+from aegisbo.strategies.product import product
 
 LOG_SQRT_2PI = 0.5 * float(np.log(2.0 * np.pi))
 SMALLEST_VARIANCE = 1e-18  # a standard deviation of 1e-9: nothing is learned by measuring there
@@ -56,14 +54,17 @@ def _density(z: Array) -> Array:
 
 
 def _near(z: Array) -> tuple[Array, Array, Array]:
-    """The same where φ(z) and z Φ(z) do not cancel."""
+    """log h, Φ/h and φ/h where φ(z) and z Φ(z) do not cancel."""
     density, cdf = _density(z), ndtr(z)
     h = density + z * cdf
     return np.log(h), cdf / h, density / h
 
 
 def _tail(t: Array) -> tuple[Array, Array, Array]:
-    """The same at z = −t: with Mills' ratio m = √(π/2) erfcx(t/√2) and r = 1 − t m, h = φ r and Φ = φ (1 − r)/t."""
+    """log h, Φ/h and φ/h at z = −t, where they nearly do.
+
+    With Mills' ratio m = √(π/2) erfcx(t/√2) and r = 1 − t m, h = φ r and Φ = φ (1 − r)/t.
+    """
     u = 1.0 / t**2
     r = np.where(
         t < 50.0,
@@ -73,41 +74,30 @@ def _tail(t: Array) -> tuple[Array, Array, Array]:
     return np.log(r) - 0.5 * t * t - LOG_SQRT_2PI, (1.0 / r - 1.0) / t, 1.0 / r
 
 
-class LogFactor(Protocol):
-    """The logarithm of something that expected improvement is multiplied by."""
-
-    def log_value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
-        """Values (m,) and gradients (m, d) at Z (m, d)."""
-
-
 @dataclass(frozen=True)
 class Improvement:
-    """−log of expected improvement times penalty: same maximizers as the product, but never flat far from the best."""
+    """−log of expected improvement, which has the same maximizers but is never flat far from the best."""
 
     gp: Posterior
     best: float
-    penalty: LogFactor | None = None
 
     def screen(self, Z: Array) -> Array:
         """In double precision: a variance is a small difference of large numbers."""
-        value = log_expected_improvement(*self.gp.predict(Z), self.best)[0]
-        return -(value if self.penalty is None else value + self.penalty.log_value_and_gradient(Z)[0])
+        return -log_expected_improvement(*self.gp.predict(Z), self.best)[0]
 
     def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
         """Values (m,) and gradients (m, d) at Z (m, d)."""
         mu, var, grad_mu, grad_var = self.gp.predict_and_gradient(Z)
         value, by_mu, by_var = log_expected_improvement(mu, var, self.best)
-        gradient = by_mu[:, None] * grad_mu + by_var[:, None] * grad_var
-        if self.penalty is not None:
-            log_penalty, grad_penalty = self.penalty.log_value_and_gradient(Z)
-            value, gradient = value + log_penalty, gradient + grad_penalty
-        return -value, -gradient
+        return -value, -(by_mu[:, None] * grad_mu + by_var[:, None] * grad_var)
 
 
-def improve(improvement: Improvement, belief: Belief, cube: Cube, search: InnerSearch, rng: Generator) -> Array:
-    """Maximize an improvement, times the chance to succeed: choices (k, width), the best first."""
-    objective = improvement if belief.chance is None else Discounted(improvement, belief.chance)
-    return search(objective, cube, rng, best_points(improvement.gp) if belief.good is None else belief.good)
+def improve(
+    improvement: Improvement, belief: Belief, cube: Cube, search: InnerSearch, rng: Generator, *factors: Objective
+) -> Array:
+    """Maximize an improvement, times other factors and the chance to succeed: choices (k, width), the best first."""
+    objective = product(improvement, *factors, chance=belief.chance)
+    return search(objective, cube, rng, belief.good_points(improvement.gp))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,13 +106,19 @@ class ExpectedImprovement(ModelBased):
 
     move = "ei"
 
-    def improvement(self, belief: Belief, pending: Array, rng: Generator) -> Improvement:
-        """What is optimized; this one does not look at pending points."""
+    def improvement(self, belief: Belief, pending: Array) -> Improvement:
+        """What is maximized; this one does not look at pending points."""
         return Improvement(belief.gp, belief.best)
+
+    def penalty(self, belief: Belief, pending: Array, rng: Generator) -> Objective | None:
+        """−log of what keeps away from the points that are pending, if there are any; this one does not."""
+        return None
 
     def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
         """Maximize the improvement that this strategy believes in."""
         accounting, searching = rng.spawn(2)
-        objective = self.improvement(belief, evidence.pending, accounting)
-        choices = improve(objective, belief, evidence.cube, self.parts.search, searching)
+        penalty = self.penalty(belief, evidence.pending, accounting) if len(evidence.pending) else None
+        improvement = self.improvement(belief, evidence.pending)
+        factors = () if penalty is None else (penalty,)
+        choices = improve(improvement, belief, evidence.cube, self.parts.search, searching, *factors)
         return Decision(choices, {"move": self.move}, memory)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
@@ -17,24 +17,29 @@ from aegisbo.strategies.expected_improvement import improve
 from aegisbo.strategies.model_based import ModelBased
 from aegisbo.strategies.moves import anywhere
 from aegisbo.strategies.normal import log_cdf_and_slope
+from aegisbo.strategies.product import Product
 
 SHARPEST = 0.05  # standard deviation of log seconds, so that the chance to be in time has a slope
 
 
 @dataclass(frozen=True)
 class InTime:
-    """What expected improvement is multiplied by: the chance to end within the seconds that are left."""
+    """−log of what expected improvement is multiplied by: the chance to end within the seconds that are left."""
 
     durations: Durations
     limit: float
 
-    def log_value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+    def screen(self, Z: Array) -> Array:
+        """Values (m,) at Z (m, width)."""
+        return self.value_and_gradient(Z)[0]
+
+    def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
         """Values (m,) and gradients (m, width) at Z (m, width)."""
         spread = max(self.durations.spread, SHARPEST)
         expected, gradient = self.durations.log_seconds(Z)
         z = (np.log(self.limit) - expected) / spread
         value, slope = log_cdf_and_slope(z)
-        return value, -(slope / spread)[:, None] * gradient
+        return -value, (slope / spread)[:, None] * gradient
 
 
 def in_time(suggestion: Suggestion, strategy: Strategy | None, evidence: Evidence, rng: Generator) -> Suggestion:
@@ -70,6 +75,6 @@ def _choices(
     if not isinstance(strategy, ModelBased):
         return "random", draws
     belief = strategy.believe(evidence, memory, rng)
-    objective = replace(believed_improvement(belief, evidence.pending), penalty=chance)
-    found = improve(objective, belief, evidence.cube, strategy.parts.search, rng)
-    return "improve", np.vstack([found, draws[np.argsort(objective.screen(draws), kind="stable")]])
+    improvement = believed_improvement(belief, evidence.pending)
+    found = improve(improvement, belief, evidence.cube, strategy.parts.search, rng, chance)
+    return "improve", np.vstack([found, draws[np.argsort(Product((improvement, chance)).screen(draws), kind="stable")]])

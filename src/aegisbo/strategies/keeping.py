@@ -9,7 +9,6 @@ from scipy.special import log_ndtr
 
 from aegisbo.arrays import Array, Floats
 from aegisbo.gp.posterior import GP
-from aegisbo.strategies.chance import Chance
 from aegisbo.strategies.normal import log_cdf_and_slope
 
 SHARPEST = 1e-3  # standard deviation, in those of what is measured, so that the chance has a slope
@@ -42,20 +41,3 @@ class Keeping:
             total += value
             gradient -= (slope / spread)[:, None] * (of_mu + of_spread[:, None] * of_var)
         return total, gradient
-
-
-@dataclass(frozen=True)
-class Both:
-    """The chance to succeed and to keep all limits."""
-
-    success: Chance
-    keeping: Keeping
-
-    def log_value(self, Z: Floats) -> Floats:
-        """log p (m,) at Z (m, width)."""
-        return np.asarray(self.success.log_value(Z) + self.keeping.log_value(Z))
-
-    def log_value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
-        """log p (m,) and its gradient (m, width) at Z (m, width)."""
-        one, other = self.success.log_value_and_gradient(Z), self.keeping.log_value_and_gradient(Z)
-        return one[0] + other[0], one[1] + other[1]

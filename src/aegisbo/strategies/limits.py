@@ -15,11 +15,11 @@ from scipy.special import expit
 from aegisbo.arrays import Array, Floats
 from aegisbo.search.inner_search import InnerSearch, Objective
 from aegisbo.strategies.base import Evidence, Memory
-from aegisbo.strategies.belief import Belief
-from aegisbo.strategies.chance import Chance, Discounted
-from aegisbo.strategies.keeping import Both, Keeping
-from aegisbo.strategies.moves import GOOD, posterior_path
+from aegisbo.strategies.belief import GOOD, Belief
+from aegisbo.strategies.keeping import Keeping
+from aegisbo.strategies.moves import posterior_path
 from aegisbo.strategies.presets import modern_model
+from aegisbo.strategies.product import Risk, product
 from aegisbo.strategies.surrogates import AdditiveSurrogate
 
 MEMORY = "limits"  # where in a strategy's memory it is kept
@@ -38,9 +38,7 @@ def believe_in_limits(belief: Belief, evidence: Evidence, memory: Memory, rng: G
         quantity, known[str(k)] = SURROGATE.fit(one, known.get(str(k), {}), rng)
         models.append((quantity.gp, float(quantity.scale.standardized(np.zeros(1))[0])))
     keeping = Keeping(tuple(models))
-    chance = keeping if belief.chance is None else Both(belief.chance, keeping)
-    belief = replace(belief, chance=chance, success=belief.chance, keeping=keeping)
-    return _of_those_that_count(belief, evidence), {**memory, MEMORY: known}
+    return _of_those_that_count(replace(belief, keeping=keeping), evidence), {**memory, MEMORY: known}
 
 
 def _of_those_that_count(belief: Belief, evidence: Evidence) -> Belief:
@@ -75,20 +73,6 @@ def spreads(excess: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class _Unlikely:
-    """−log of a chance."""
-
-    chance: Chance
-
-    def screen(self, Z: Array) -> Floats:
-        return -self.chance.log_value(Z)
-
-    def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
-        value, gradient = self.chance.log_value_and_gradient(Z)
-        return -value, -gradient
-
-
-@dataclass(frozen=True)
 class _Beyond:
     """By how much functions drawn from the models are beyond the limits: Σ log(1 + exp((f_j − t_j)/softness))."""
 
@@ -114,9 +98,6 @@ def approach(belief: Belief, evidence: Evidence, search: InnerSearch, features: 
     """
     assert belief.keeping is not None
     if rng.random() < 0.5:
-        return search(_Unlikely(belief.chance or belief.keeping), evidence.cube, rng, best_first(evidence))
+        return search(Risk(belief.chance or belief.keeping, alone=True), evidence.cube, rng, best_first(evidence))
     drawn = tuple((posterior_path(gp, features, rng), bound) for gp, bound in belief.keeping.models)
-    objective: Objective = _Beyond(drawn)
-    if belief.success is not None:
-        objective = Discounted(objective, belief.success)
-    return search(objective, evidence.cube, rng, best_first(evidence))
+    return search(product(_Beyond(drawn), chance=belief.success), evidence.cube, rng, best_first(evidence))

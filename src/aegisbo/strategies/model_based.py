@@ -15,7 +15,7 @@ from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.checks import KnownParameters, check, optional, switch
 from aegisbo.strategies.duplicates import Fallback, avoid_duplicates
 from aegisbo.strategies.limits import approach, believe_in_limits
-from aegisbo.strategies.moves import EXPLORATORY, Weights, anywhere, pareto, thompson
+from aegisbo.strategies.moves import EXPLORATORY, anywhere, pareto, thompson
 from aegisbo.strategies.noisy_best import best_by_mean
 from aegisbo.strategies.presets import DEFAULT_PRESET, Preset, name_or_preset, preset_named
 from aegisbo.strategies.success import believe_in_success
@@ -89,8 +89,8 @@ class ModelBased(KnownParameters, ABC):
         """What the surrogate believes, and of failures what is known, where that is another matter."""
         belief, memory = self.parts.surrogate.fit(evidence, memory, fitting)
         if self.parts.learns_success:
-            chance, memory = believe_in_success(evidence, memory, learning)
-            belief = replace(belief, chance=chance)
+            success, memory = believe_in_success(evidence, memory, learning)
+            belief = replace(belief, success=success)
         belief, memory = believe_in_limits(belief, evidence, memory, learning)
         if evidence.noisy and self.parts.learns_noise:
             belief = best_by_mean(belief, evidence)
@@ -103,12 +103,8 @@ class ModelBased(KnownParameters, ABC):
 
     def _fallbacks(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Iterator[Fallback]:
         """What to try after all choices of `move`: the Pareto set, then a sample path."""
-        parts, cube, belief = self.parts, evidence.cube, belief.exploring
-        weights = Weights.of(belief, evidence.price)
+        parts, belief = self.parts, belief.exploring
         if move not in EXPLORATORY:
-            yield "pareto", lambda: pareto(belief.gp, cube, parts.front, rng, weights)
+            yield "pareto", lambda: pareto(belief, evidence, parts.front, rng)
         if move != "thompson":
-            yield (
-                "thompson",
-                lambda: thompson(belief.gp, cube, parts.search, parts.features, rng, weights),
-            )
+            yield "thompson", lambda: thompson(belief, evidence, parts.search, parts.features, rng)

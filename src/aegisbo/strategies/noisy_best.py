@@ -8,8 +8,7 @@ import numpy as np
 
 from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.belief import Belief
-from aegisbo.strategies.moves import GOOD
+from aegisbo.strategies.belief import GOOD, Belief
 
 
 def best_by_mean(belief: Belief, evidence: Evidence) -> Belief:

@@ -13,7 +13,7 @@ from aegisbo.search.blocks import by_blocks
 from aegisbo.search.descent import descend_each
 from aegisbo.space.cube import ABSENT
 from aegisbo.strategies.belief import Belief
-from aegisbo.strategies.expected_improvement import ExpectedImprovement, Improvement
+from aegisbo.strategies.expected_improvement import ExpectedImprovement
 from aegisbo.strategies.normal import log_cdf_and_slope
 
 LIPSCHITZ_SAMPLES = 500  # as in the authors' code, like the two below
@@ -28,10 +28,9 @@ class LocalPenalization(ExpectedImprovement):
 
     move = "local-penalization"
 
-    def improvement(self, belief: Belief, pending: Array, rng: Generator) -> Improvement:
-        """Penalized wherever something is pending."""
-        penalty = soft_penalty(belief.gp, pending, belief.best, rng) if len(pending) else None
-        return Improvement(belief.gp, belief.best, penalty)
+    def penalty(self, belief: Belief, pending: Array, rng: Generator) -> Penalty:
+        """The soft edges."""
+        return soft_penalty(belief.gp, pending, belief.best, rng)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,15 +39,14 @@ class Playbook(ExpectedImprovement):
 
     move = "playbook"
 
-    def improvement(self, belief: Belief, pending: Array, rng: Generator) -> Improvement:
-        """Penalized wherever something is pending."""
-        penalty = hard_penalty(belief.gp, pending, belief.best, rng) if len(pending) else None
-        return Improvement(belief.gp, belief.best, penalty)
+    def penalty(self, belief: Belief, pending: Array, rng: Generator) -> Penalty:
+        """The cones."""
+        return hard_penalty(belief.gp, pending, belief.best, rng)
 
 
 @dataclass(frozen=True)
 class Penalty:
-    """A ball around each pending point within which the minimum cannot lie if slopes are at most L.
+    """−log of a ball around each pending point within which the minimum cannot lie if slopes are at most L.
 
     At a pending point x_j the function is about μ_j ± σ_j, so it cannot reach `best` closer than
     r_j = |μ_j − best| / L, give or take s_j = σ_j / L.
@@ -59,12 +57,16 @@ class Penalty:
     blur: Array  # (p,) s_j
     hard: bool  # PLAyBOOK's cone, else local penalization's soft edge
 
-    def log_value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
-        """Σ_j log φ_j (m,), never above 0, and its gradient (m, d)."""
+    def screen(self, Z: Array) -> Array:
+        """Values (m,) at Z (m, d)."""
+        return self.value_and_gradient(Z)[0]
+
+    def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+        """−Σ_j log φ_j (m,), never below 0, and its gradient (m, d), at Z (m, d)."""
         offsets = Z[:, None, :] - self.P  # (m, p, d)
         distance = np.maximum(np.sqrt(np.einsum("mpd,mpd->mp", offsets, offsets)), 1e-150)
         value, by_distance = self._cone(distance) if self.hard else self._soft_edge(distance)
-        return value.sum(axis=1), np.einsum("mp,mpd->md", by_distance / distance, offsets)
+        return -value.sum(axis=1), -np.einsum("mp,mpd->md", by_distance / distance, offsets)
 
     def _soft_edge(self, distance: Array) -> tuple[Array, Array]:
         """log Φ((‖x − x_j‖ − r_j) / s_j), of Gonzalez et al. (2016), and its derivative in the distance."""

@@ -17,14 +17,17 @@ SOFTNESS = 0.3  # standard deviations of the outputs: how far above the best val
 
 @dataclass(frozen=True)
 class Quickness:
-    """What expected improvement is multiplied by: 1 / seconds."""
+    """−log of what expected improvement is multiplied by: 1 / seconds."""
 
     durations: Durations
 
-    def log_value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
+    def screen(self, Z: Array) -> Array:
+        """Values (m,) at Z (m, width)."""
+        return self.durations.log_seconds(Z)[0]
+
+    def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
         """Values (m,) and gradients (m, width) at Z (m, width)."""
-        value, gradient = self.durations.log_seconds(Z)
-        return -value, -gradient
+        return self.durations.log_seconds(Z)
 
 
 @dataclass(frozen=True)

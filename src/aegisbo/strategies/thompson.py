@@ -9,7 +9,7 @@ from numpy.random import Generator
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.model_based import Decision, ModelBased
-from aegisbo.strategies.moves import Weights, thompson
+from aegisbo.strategies.moves import thompson
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +18,5 @@ class Thompson(ModelBased):
 
     def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
         """Minimize one sample path."""
-        parts, belief = self.parts, belief.exploring
-        choices = thompson(belief.gp, evidence.cube, parts.search, parts.features, rng, Weights.of(belief))
+        choices = thompson(belief.exploring, evidence, self.parts.search, self.parts.features, rng)
         return Decision(choices, {"move": "thompson"}, memory)

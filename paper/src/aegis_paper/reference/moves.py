@@ -10,15 +10,13 @@ from numpy.random import Generator
 from aegisbo.arrays import Array
 from aegisbo.gp.posterior import GP
 from aegisbo.search.inner_search import InnerSearch, Objective
-from aegisbo.space.cube import Cube
 from aegisbo.strategies.aegis import Aegis
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.model_based import Decision
-from aegisbo.strategies.moves import best_points
 from aegisbo.strategies.thompson import Thompson
 
-Move = Callable[[GP, Cube, Generator], Array]  # -> choices (k, width)
+Move = Callable[[Belief, Evidence, Generator], Array]  # -> choices (k, width)
 
 
 @dataclass(frozen=True)
@@ -29,8 +27,8 @@ class PathMove:
     features: int
     search: InnerSearch
 
-    def __call__(self, gp: GP, cube: Cube, rng: Generator) -> Array:
-        return self.search(self.draw(gp, self.features, rng), cube, rng, best_points(gp))
+    def __call__(self, belief: Belief, evidence: Evidence, rng: Generator) -> Array:
+        return self.search(self.draw(belief.gp, self.features, rng), evidence.cube, rng, belief.good_points())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +39,7 @@ class AegisWithMoves(Aegis):
 
     def _choices(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Array:
         if move in self.moves:
-            return self.moves[move](belief.gp, evidence.cube, rng)
+            return self.moves[move](belief, evidence, rng)
         return super()._choices(move, belief, evidence, rng)
 
 
@@ -53,4 +51,4 @@ class ThompsonWithMove(Thompson):
 
     def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
         """Minimize one path."""
-        return Decision(self.move(belief.gp, evidence.cube, rng), {"move": "thompson"}, memory)
+        return Decision(self.move(belief, evidence, rng), {"move": "thompson"}, memory)

@@ -10,13 +10,14 @@ the library that the code used, which differ in how a crossover is bounded at th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.gp.posterior import GP
-from aegisbo.space.cube import Cube
+from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.moves import Front, pareto
 
 
@@ -29,6 +30,7 @@ class _Noisy(GP):
         return mu, var + self.noise
 
 
-def noisy_pareto(gp: GP, cube: Cube, rng: Generator) -> Array:
+def noisy_pareto(belief: Belief, evidence: Evidence, rng: Generator) -> Array:
     """A random member of the approximate Pareto set of low mean and high uncertainty of a measurement."""
-    return pareto(_Noisy(**{field.name: getattr(gp, field.name) for field in fields(gp)}), cube, Front(), rng)
+    noisy = _Noisy(**{field.name: getattr(belief.gp, field.name) for field in fields(belief.gp)})
+    return pareto(replace(belief, gp=noisy), evidence, Front(), rng)
