@@ -20,9 +20,9 @@ import numpy as np
 import pytest
 from pool_jobs import behave
 
-from aegisbo import Optimizer as Core
 from aegisbo import Result, load, minimize
 from aegisbo.errors import EvaluationFailed, InvalidInput, StudyError
+from aegisbo.optimizer import Optimizer as Core
 from aegisbo.optimizer.best import SMOOTHED
 from aegisbo.space import Choice, Int, Real
 from aegisbo.study.events import read_events
