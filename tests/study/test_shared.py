@@ -13,9 +13,9 @@ import pytest
 from sealed import unsummed
 from shared_copies import BOX, Hall
 
-from aegisbo import Optimizer, load
+from aegisbo import load
 from aegisbo.errors import InvalidInput, SpaceExhausted, StudyError
-from aegisbo.optimizer import Settings
+from aegisbo.optimizer import Optimizer, Settings
 from aegisbo.outcome import Outcome
 from aegisbo.space import Int
 from aegisbo.study import change, forget, retry
