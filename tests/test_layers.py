@@ -33,7 +33,7 @@ FLOORS: tuple[dict[str, set[str]], ...] = (
     {"gp": NUMERIC},
     {"search": NUMERIC},
     {"space": {"numpy"}},
-    {"outcome": set(), "plugins": set(), "executors": set(), "keywords": set()},
+    {"outcome": set(), "plugins": set(), "executors": set(), "keywords": set(), "options": set()},
     {"arrays": {"numpy"}},
     {"errors": set(), "number": set(), "printable": set()},
 )

@@ -36,9 +36,9 @@ from aegisbo.arrays import Array
 from aegisbo.errors import NoTime
 from aegisbo.gp import additive_fit
 from aegisbo.gp.output_transform import scale_of
+from aegisbo.options import Options
 from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Finished, StopRun
-from aegisbo.runners.run import Rules
 from aegisbo.strategies import timing
 from aegisbo.strategies.durations import learned
 from aegisbo.strategies.presets import modern_model
@@ -205,7 +205,7 @@ def limited(name: str, seed: int, rule: str, medians: int) -> Limited:
     kind, timing.PROBABLY = RULES[rule]
     optimizer = kind(problem.bounds, strategy="random", seed=seed)
     limit = medians * median(problem.seconds(x) for x in _points(problem, 200, np.random.default_rng(0))[1])
-    record = run(optimizer, RecordedTimes(problem, WORKERS, problem), 10_000, rules=Rules(timeout=limit))
+    record = run(optimizer, RecordedTimes(problem, WORKERS, problem), 10_000, options=Options(timeout=limit))
     total, busy = WORKERS * limit, sum(idle.busy for idle in record.idle)
     finished = sum(job.finished - job.started for job in record.finished)
     return Limited(len(record.finished), len(optimizer.pending), (busy - finished) / total, 1.0 - busy / total)

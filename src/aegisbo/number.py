@@ -32,3 +32,8 @@ def as_whole(value: object, least: float = -math.inf, most: float = math.inf) ->
     except TypeError:  # NumPy calls a span of time an integer
         return None
     return whole if least <= whole <= most else None
+
+
+def as_switch(value: object) -> bool | None:
+    """The value as a bool, also NumPy's; None if it is neither True nor False."""
+    return bool(value) if isinstance(value, bool | getattr(sys.modules.get("numpy"), "bool_", bool)) else None

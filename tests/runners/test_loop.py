@@ -14,11 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegisbo.errors import InvalidInput, NoTime, SpaceExhausted
+from aegisbo.options import Options
 from aegisbo.outcome import Outcome
 from aegisbo.runners import loop as loop_module
 from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Finished, StopRun
-from aegisbo.runners.run import Rules, Run
+from aegisbo.runners.run import Run
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import Constant, Empirical, Exponential, HalfNormal, Law, Pareto
 
@@ -233,7 +234,7 @@ def test_a_lost_trial_is_run_again_with_the_same_number_and_does_not_count() -> 
 @pytest.mark.parametrize(("retries", "often"), [(0, "once"), (1, "2 times")])
 def test_a_trial_that_is_lost_too_often_fails_and_counts(retries: int, often: str) -> None:
     optimizer, workers = Recorder(), unreliable(times=99)
-    run(optimizer, workers, budget=6, rules=Rules(retries=retries))
+    run(optimizer, workers, budget=6, options=Options(retries=retries))
     assert sorted(optimizer.of("tell")) == [1, 2, 4, 5]
     assert sorted(optimizer.of("fail")) == [0, 3]
     assert sorted(workers.lost) == sorted([0, 3] * (retries + 1))
@@ -283,7 +284,7 @@ class Fragile:
 @pytest.mark.parametrize("q", [1, 2, 4])
 def test_who_dies_with_the_culprit_is_never_taken_for_it(q: int, retries: int) -> None:
     optimizer, workers = Recorder(), Fragile(q, math.inf)
-    run(optimizer, workers, 8, rules=Rules(retries=retries))
+    run(optimizer, workers, 8, options=Options(retries=retries))
     assert sorted(optimizer.of("tell")) == [0, 1, 3, 4, 5, 6, 7]
     assert [event[1:3] for event in optimizer.events if event[0] == "fail"] == [(2, "failed")]
     assert workers.beside_the_culprit[-1] == 0  # it was seen alone before it counted as failed
@@ -305,8 +306,8 @@ def test_a_job_that_is_lost_while_the_run_is_being_ended_is_left_to_the_next_run
     def watch(job: Finished) -> None:
         raise StopRun("enough")
 
-    optimizer, rules = Recorder(), Rules(retries=0)
-    record = run(optimizer, Doomed(plus_one, 2, Constant(), seed=0), budget=6, rules=rules, watch=watch)
+    optimizer, options = Recorder(), Options(retries=0)
+    record = run(optimizer, Doomed(plus_one, 2, Constant(), seed=0), budget=6, options=options, watch=watch)
     assert len(record.finished) == 2
     assert [event[0] for event in optimizer.events] == ["ask", "ask"]
 
@@ -340,7 +341,7 @@ def test_a_job_that_is_too_slow_is_stopped_where_that_is_possible() -> None:
     workers = VirtualWorkers(plus_one, 2, Empirical((1.0, 5.0)), seed=3)
     slow = [number for number in range(8) if workers.seconds(number) == 5.0]
     assert 0 < len(slow) < 8
-    record = run(optimizer, workers, budget=8, rules=Rules(trial_timeout=2.0))
+    record = run(optimizer, workers, budget=8, options=Options(trial_timeout=2.0))
     assert sorted(optimizer.of("fail")) == slow
     assert {event[2:] for event in optimizer.events if event[0] == "fail"} == {
         ("timed_out", "Stopped after 2.0 seconds (trial_timeout=2).")
@@ -361,7 +362,7 @@ class SlowToStart(VirtualWorkers):
 
 @pytest.mark.parametrize(("limit", "state"), [(4.0, "done"), (2.0, "timed_out")])
 def test_the_limit_counts_from_the_call_of_the_function(limit: float, state: str) -> None:
-    record = run(Recorder(), SlowToStart(), budget=4, rules=Rules(trial_timeout=limit))
+    record = run(Recorder(), SlowToStart(), budget=4, options=Options(trial_timeout=limit))
     assert [job.outcome.state for job in record.finished] == [state] * 4
     assert {job.outcome.reason for job in record.finished} == (
         {""} if state == "done" else {"Stopped after 2.0 seconds (trial_timeout=2)."}
@@ -370,7 +371,7 @@ def test_the_limit_counts_from_the_call_of_the_function(limit: float, state: str
 
 @pytest.mark.parametrize(("timeout", "busy"), [(5.0, 0.0), (8.0, 2.0)])
 def test_the_time_before_the_function_is_called_is_waiting_for_the_pool(timeout: float, busy: float) -> None:
-    record = run(Recorder(), SlowToStart(), budget=4, rules=Rules(timeout=timeout))
+    record = run(Recorder(), SlowToStart(), budget=4, options=Options(timeout=timeout))
     assert record.finished == ()
     assert [(worker.busy, worker.pool) for worker in record.idle] == [(busy, timeout - busy)] * 2
 
@@ -378,7 +379,7 @@ def test_the_time_before_the_function_is_called_is_waiting_for_the_pool(timeout:
 def test_where_it_is_not_its_worker_stays_busy_and_the_late_value_counts_for_nothing() -> None:
     optimizer = Recorder()
     workers = VirtualWorkers(plus_one, 1, Constant(5.0), seed=3)
-    record = run(optimizer, Unstoppable(workers), budget=2, rules=Rules(trial_timeout=2.0))
+    record = run(optimizer, Unstoppable(workers), budget=2, options=Options(trial_timeout=2.0))
     kinds = [event[:2] for event in optimizer.events]
     assert kinds == [("ask", 0), ("fail", 0), ("ask", 1), ("fail", 1)]  # the run does not wait for 1
     assert [job.finished for job in record.finished] == [5.0]
@@ -388,12 +389,12 @@ def test_where_it_is_not_its_worker_stays_busy_and_the_late_value_counts_for_not
 def test_nothing_is_started_that_would_not_finish_and_the_end_is_punctual() -> None:
     optimizer = Recorder(seconds=2.0)
     workers = VirtualWorkers(plus_one, 1, Constant(2.0), seed=3)
-    record = run(optimizer, workers, budget=99, rules=Rules(timeout=7.0))
+    record = run(optimizer, workers, budget=99, options=Options(timeout=7.0))
     assert optimizer.of("tell") == [0, 1, 2]
     assert record.message == "The time is up: nothing ends in time."
     assert workers.now() == 6.0  # a fourth would have been cut off at 7
     long = VirtualWorkers(plus_one, 1, Constant(20.0), seed=3)
-    assert run(Recorder(), long, budget=99, rules=Rules(timeout=7.0)).finished == ()
+    assert run(Recorder(), long, budget=99, options=Options(timeout=7.0)).finished == ()
     assert long.now() == 7.0
 
 
@@ -439,7 +440,7 @@ def test_a_value_that_comes_while_the_run_is_being_stopped_is_told() -> None:
     """The journal holds it, so whoever reads the study later finds it: the result must hold it as well."""
     optimizer = Recorder()
     workers = EndsWhileClosing(VirtualWorkers(plus_one, 1, Constant(5.0), seed=3))
-    record = run(optimizer, workers, budget=1, rules=Rules(timeout=2.0))
+    record = run(optimizer, workers, budget=1, options=Options(timeout=2.0))
     assert [event[:2] for event in optimizer.events] == [("ask", 0), ("tell", 0)]
     assert workers.closed
     assert record.message == "The time is up."
@@ -452,7 +453,7 @@ def test_a_job_that_ends_at_the_very_moment_when_it_is_given_up_keeps_its_value(
 
     optimizer = Recorder()
     workers = JustInTime(VirtualWorkers(plus_one, 1, Constant(5.0), seed=3))
-    run(optimizer, workers, budget=1, rules=Rules(trial_timeout=2.0))
+    run(optimizer, workers, budget=1, options=Options(trial_timeout=2.0))
     assert [event[:2] for event in optimizer.events] == [("ask", 0), ("tell", 0)]
 
 
@@ -519,7 +520,7 @@ class Unlucky(VirtualWorkers):
 def test_a_decision_knows_every_event_up_to_the_last_one_it_claims_to_know() -> None:
     """Trial 0 is given up as event 2, just after event 1, the value of trial 1, which nobody has collected yet."""
     optimizer, workers = Recorder(), Unlucky()
-    run(optimizer, workers, budget=3, rules=Rules(trial_timeout=2.0), journal=workers)
+    run(optimizer, workers, budget=3, options=Options(trial_timeout=2.0), journal=workers)
     assert workers.rows[:2] == [(0, 0), (1, 0)]
     assert workers.rows[2] == (2, 2)
     assert optimizer.events[:5] == [
@@ -544,7 +545,7 @@ def test_a_run_that_spends_its_budget_after_all_says_so() -> None:
             self.seconds = {0: 5.75, 2: 5.5}.get(number, self.seconds)  # the median
 
     optimizer = Learning()
-    record = run(optimizer, Planned(plus_one, 2, Constant(), seed=0), budget=5, rules=Rules(timeout=11.6))
+    record = run(optimizer, Planned(plus_one, 2, Constant(), seed=0), budget=5, options=Options(timeout=11.6))
     assert optimizer.of("tell") == [1, 0, 2, 3, 4]
     assert record.finished[2].finished < record.finished[3].started + 1e-9
     assert record.message == "The budget is spent."

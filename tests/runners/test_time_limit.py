@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from aegisbo import Optimizer, minimize
+from aegisbo.options import Options
 from aegisbo.runners.loop import run
-from aegisbo.runners.run import Rules, Run
+from aegisbo.runners.run import Run
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import Constant
 from aegisbo.strategies.durations import FEWEST
@@ -47,9 +48,9 @@ class ByPoint(VirtualWorkers):
         return seconds_at(self.points[number])
 
 
-def limited(optimizer: Optimizer, **rules: Any) -> tuple[ByPoint, Run]:
+def limited(optimizer: Optimizer, **options: Any) -> tuple[ByPoint, Run]:
     workers = ByPoint(3)
-    return workers, run(optimizer, workers, 500, rules=Rules(timeout=LIMIT, **rules))
+    return workers, run(optimizer, workers, 500, options=Options(timeout=LIMIT, **options))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -98,7 +99,7 @@ def test_a_trial_of_which_nothing_was_expected_takes_as_long_as_most_did() -> No
     optimizer = Optimizer(BOX, strategy="random", seed=0)
     *_, last = [optimizer.ask() for _ in range(12)]  # of an earlier run
     workers = VirtualWorkers(sphere, 1, Constant(1.0), seed=0)
-    record = run(optimizer, workers, 12, rules=Rules(timeout=11.5))
+    record = run(optimizer, workers, 12, options=Options(timeout=11.5))
     assert [trial.number for trial in optimizer.pending] == [last.number]
     assert record.message.startswith("The time is up: no evaluation would probably be finished within")
     assert workers.now() == 11.0  # it was not even begun

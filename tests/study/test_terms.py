@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 
-from aegisbo.errors import InvalidInput
 from aegisbo.study.events import Event
-from aegisbo.study.terms import FIXED, TERMS, Terms, checked
+from aegisbo.study.terms import Terms
 
 
 def call(**given: Any) -> tuple[str, dict[str, Any]]:
@@ -53,38 +49,3 @@ def test_the_last_word(happened: list[tuple[str, dict[str, Any]]], budget: int |
     for number, (kind, body) in enumerate(happened, start=1):
         terms.add(Event(number, kind, None, 0.0, body))
     assert (terms.budget, terms.changed) == (budget, holds)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({}, "Nothing to change: give one or more of budget, workers, timeout"),
-        ({"budget": 0}, "budget is 0: give a whole number of evaluations, at least 1"),
-        ({"budget": None}, "budget is None: give"),
-        ({"workers": 2.5}, "workers is 2.5: give a whole number from 1 upwards"),
-        ({"timeout": -1}, "timeout is -1: give seconds, more than 0; without it, or with None, there is no limit"),
-        ({"target": "low"}, "target is 'low': give a finite number, or None"),
-        ({"budgt": 3}, "Unknown setting 'budgt': did you mean 'budget'"),
-        ({"strategy": "random"}, "strategy cannot be changed while a run goes on: earlier choices were made with it"),
-        ({"seed": 3}, "seed cannot be changed while a run goes on: earlier choices were made with it"),
-        ({"space": "x"}, "space cannot be changed while a run goes on: earlier points lie in it. Give wider bounds"),
-        ({"budget": 3, "executor": "ray"}, "executor cannot be changed while a run goes on: it belongs to one call"),
-    ],
-)
-def test_what_cannot_be_changed_gets_one_sentence(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        checked(changes)
-
-
-def test_every_argument_of_minimize_can_be_changed_or_says_why_not() -> None:
-    from inspect import signature
-
-    from aegisbo import minimize
-
-    about_one_call = {"fun", "study", "observed", "callbacks", "anyway"}
-    assert set(signature(minimize).parameters) - about_one_call <= {*TERMS, *FIXED}
-
-
-def test_numbers_of_any_kind_are_stored_as_json_holds_them() -> None:
-    given = {"budget": np.int64(3), "timeout": Fraction(1, 2), "target": np.float32(0.25), "give_up_after": None}
-    assert json.dumps(checked(given)) == '{"budget": 3, "timeout": 0.5, "target": 0.25, "give_up_after": null}'

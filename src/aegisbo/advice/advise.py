@@ -17,6 +17,8 @@ from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput, NoModel, StudyError
 from aegisbo.optimizer import Optimizer, Trial
 from aegisbo.optimizer.blas_threads import one_blas_thread
+from aegisbo.options import count as whole
+from aegisbo.options import finite
 from aegisbo.report.convergence import Step, convergence
 from aegisbo.report.health import on_predictions
 from aegisbo.report.model import Model, model_of
@@ -26,8 +28,6 @@ from aegisbo.runners.loop import run as run_loop
 from aegisbo.runners.protocol import Finished, StopRun
 from aegisbo.simulation.many import answers
 from aegisbo.strategies.checks import count
-from aegisbo.study.terms import count as whole
-from aegisbo.study.terms import finite
 
 WORKERS = (2, 4, 8, 16)
 RUNS = 9

@@ -6,32 +6,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from aegisbo.cli.assignments import assigned, earlier
+from aegisbo.cli.assignments import earlier
 from aegisbo.cli.function import chosen
-from aegisbo.cli.numbers import real, whole
-from aegisbo.cli.run_options import (
-    Anyway,
-    ConstraintTexts,
-    Cost,
-    From,
-    Given,
-    GiveUpAfter,
-    InitialPoints,
-    LimitTexts,
-    Maximize,
-    PresetName,
-    Quiet,
-    Seed,
-    StrategyName,
-    Target,
-    ThreadsPerWorker,
-    TrialTimeout,
-    ValueColumn,
-)
+from aegisbo.cli.run_options import From, Given, Quiet, ValueColumn, as_arguments, with_options
 from aegisbo.cli.run_words import INTERRUPTED, NO_VALUE, log, report
 from aegisbo.cli.tables import Terminal
 from aegisbo.errors import InvalidInput
@@ -70,6 +51,7 @@ study.
 """
 
 
+@with_options("minimize", budget=100, executor="processes")
 def minimize(
     function: Annotated[
         str | None, typer.Argument(metavar="[MODULE:FUNCTION]", help="A Python function, imported from here.")
@@ -85,67 +67,18 @@ def minimize(
     ] = None,
     space: Annotated[Path | None, typer.Option(metavar="FILE", help="The parameters, in TOML.")] = None,
     example_space: Annotated[bool, typer.Option("--example-space", help="Print such a file and leave.")] = False,
-    budget: Annotated[int, typer.Option(parser=whole(1), metavar="N", help="Evaluations in all.")] = 100,
-    workers: Annotated[
-        int | None, typer.Option(parser=whole(1), metavar="N", help="Evaluations at a time; one per core unless given.")
-    ] = None,
     study: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Record the run in this file, or continue it.")
     ] = None,
-    strategy: StrategyName = "aegis",
-    preset: PresetName = None,
-    n_initial: InitialPoints = None,
-    seed: Seed = None,
+    *,
     from_: From = None,
     given: Given = None,
     value_column: ValueColumn = "value",
-    executor: Annotated[
-        str,
-        typer.Option(
-            metavar="KIND",
-            help="`processes`, `threads`, `serial`, the address of a Dask scheduler, `ray`, or `slurm`, with settings "
-            "as in `slurm:minutes=30,memory_gb=8`.",
-        ),
-    ] = "processes",
-    threads_per_worker: ThreadsPerWorker = None,
-    worker_env: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="A variable in the environment of worker processes, such as `CUDA_VISIBLE_DEVICES={slot}`; `{slot}` "
-            "counts them from 0. May be given several times.",
-        ),
-    ] = None,
-    timeout: Annotated[
-        float | None, typer.Option(parser=real(), metavar="S", help="Seconds for the whole run.")
-    ] = None,
-    trial_timeout: TrialTimeout = None,
-    retries: Annotated[
-        int, typer.Option(parser=whole(0), metavar="N", help="How often an evaluation is repeated whose worker died.")
-    ] = 2,
-    target: Target = None,
-    give_up_after: GiveUpAfter = 20,
-    raise_errors: Annotated[
-        bool | None,
-        typer.Option(
-            "--raise-errors/--no-raise-errors",
-            help="Whether the first exception of the function ends the run; unless given, with `serial` only.",
-            show_default=False,
-        ),
-    ] = None,
-    maximize: Maximize = False,
-    noisy: Annotated[
-        bool,
-        typer.Option("--noisy", help="Values are noisy: the best is the best posterior mean, not the luckiest value."),
-    ] = False,
-    cost: Cost = None,
-    constraint: ConstraintTexts = None,
-    limit: LimitTexts = None,
-    anyway: Anyway = False,
     serve: Annotated[
         bool, typer.Option("--serve", help="Show the run as a live page, as `aegisbo serve` does; needs --study.")
     ] = False,
     quiet: Quiet = False,
+    **options: Any,
 ) -> None:
     """Minimize a Python function or any program, with workers that never wait for each other."""
     if example_space:
@@ -165,32 +98,12 @@ def minimize(
     result = run(
         chosen(function, command, value_file),
         parameters,
-        budget=budget,
-        workers=workers,
-        strategy=strategy,
-        preset=preset,
-        n_initial=n_initial,
-        seed=seed,
         study=study,
-        executor=executor,
-        threads_per_worker=threads_per_worker,
-        worker_env=assigned(worker_env, "--worker-env") or None,
-        timeout=timeout,
-        trial_timeout=trial_timeout,
-        retries=retries,
-        target=target,
-        give_up_after=give_up_after or None,
-        raise_errors=raise_errors,
         observed=earlier(from_, given, value_column),
         progress=False if quiet else None,
-        maximize=maximize,
-        noisy=noisy,
-        cost=cost,
-        constraints=constraint or (),
-        limits=limit or (),
-        anyway=anyway,
+        **as_arguments(options),
     )
-    serial, lets_pass = executor == "serial", raise_errors is False
+    serial, lets_pass = options["executor"] == "serial", options["raise_errors"] is False
     raising = ("--raise-errors" if lets_pass else "") if serial else "--executor serial"
     report(result, study, Terminal(soft_wrap=True), raising)
     if not result.success:

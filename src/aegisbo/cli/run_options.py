@@ -1,51 +1,19 @@
-"""Options that several commands have."""
+"""Options of commands: those that follow from the table of a run's options, and others that several commands have."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any
 
 import typer
 
+from aegisbo.cli.assignments import assigned
 from aegisbo.cli.numbers import real, whole
+from aegisbo.options import NONE_AT_ZERO, OPTIONS, SETTINGS, Flag
 
-StrategyName = Annotated[str, typer.Option(metavar="NAME", help="See `aegisbo strategies`.")]
-PresetName = Annotated[str | None, typer.Option(metavar="NAME", help="Which surrogate, such as `paper`.")]
-InitialPoints = Annotated[
-    int | None, typer.Option(parser=whole(0), metavar="N", help="Points spread out at the start; 2d unless given.")
-]
-Seed = Annotated[int | None, typer.Option(parser=whole(0), metavar="N", help="Decides all random numbers.")]
-ThreadsPerWorker = Annotated[
-    int | None,
-    typer.Option(
-        parser=whole(1), metavar="N", help="BLAS and OpenMP threads of a worker process; a share of the cores."
-    ),
-]
-TrialTimeout = Annotated[float | None, typer.Option(parser=real(), metavar="S", help="Seconds for one evaluation.")]
-Target = Annotated[float | None, typer.Option(parser=real(), metavar="Y", help="A value that is good enough to stop.")]
-GiveUpAfter = Annotated[
-    int, typer.Option(parser=whole(0), metavar="N", help="End if so many evaluations gave no value at all; 0: never.")
-]
-Cost = Annotated[
-    str | None,
-    typer.Option(metavar="time", help="`time`: prefer points that are evaluated quickly, where that pays."),
-]
-ConstraintTexts = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--constraint",
-        metavar="TEXT",
-        help="What points must fulfill to be evaluated, such as `a < b` or `x + 2*y <= 3`. May be given several times.",
-    ),
-]
-LimitTexts = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--limit",
-        metavar="TEXT",
-        help="What must hold of a quantity that is measured beside the value, such as `latency <= 5`. May be given "
-        "several times.",
-    ),
-]
+TABLE = OPTIONS | SETTINGS
+
 From = Annotated[
     list[str] | None,
     typer.Option(
@@ -62,6 +30,60 @@ Given = Annotated[
     ),
 ]
 ValueColumn = Annotated[str, typer.Option(metavar="NAME", help="The column of a plain CSV file with the values.")]
-Maximize = Annotated[bool, typer.Option("--maximize", help="Look for the largest value instead.")]
-Anyway = Annotated[bool, typer.Option("--anyway", help="Go on with a study although the function has changed since.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
+
+
+def with_options(command: str, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command a flag for each option of a run that it has: after its own, before those that are keywords only.
+
+    Args:
+        command: `minimize` or `work`.
+        defaults: what it does by itself, where a call in Python does something else.
+    """
+
+    def decorate(fun: Callable[..., None]) -> Callable[..., None]:
+        own = signature(fun, eval_str=True).parameters.values()
+        first = [each for each in own if each.kind is Parameter.POSITIONAL_OR_KEYWORD]
+        last = [each for each in own if each.kind is Parameter.KEYWORD_ONLY]
+        made = [
+            _parameter(name, each.flag, command, defaults.get(name, each.default))
+            for name, each in TABLE.items()
+            if each.flag is not None and each.flag.only in ("", command)
+        ]
+        fun.__signature__ = Signature([*first, *made, *last])  # type: ignore[attr-defined]
+        return fun
+
+    return decorate
+
+
+def spelled(name: str) -> str:
+    """The flag of an option."""
+    flag = TABLE[name].flag
+    return f"--{(flag.name if flag else '') or name.replace('_', '-')}"
+
+
+def as_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of flags as a call in Python takes them."""
+    return {name: _as_argument(name, value) for name, value in given.items()}
+
+
+def _as_argument(name: str, value: Any) -> Any:
+    if value == 0 and name in NONE_AT_ZERO:
+        return None
+    if value in (None, []):
+        return TABLE[name].default
+    return assigned(value, spelled(name)) if name == "worker_env" else value
+
+
+def _parameter(name: str, flag: Flag, command: str, default: Any) -> Parameter:
+    readers: dict[type, Any] = {int: whole(flag.least), float: real()}
+    about = typer.Option(
+        spelled(name),
+        parser=readers.get(flag.of),
+        metavar=flag.takes or None,
+        help=flag.copies if flag.copies and command == "work" else flag.help,
+        show_default=default is not None,
+    )
+    kind: Any = list[str] if flag.of is list else flag.of
+    shown = None if flag.of is list else default
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=shown, annotation=Annotated[kind | None, about])

@@ -9,14 +9,16 @@ import typer
 
 from aegisbo.cli.assignments import assigned
 from aegisbo.cli.study_file import StudyFile
+from aegisbo.options import CHANGEABLE, NONE_AT_ZERO, SHARED
 
-EXAMPLES = """Examples:
+OWN = [name for name in CHANGEABLE if name not in SHARED]  # of each copy
+EXAMPLES = f"""Examples:
 
 - `aegisbo set run.db budget=400 workers=8`
 - `aegisbo set run.db trial_timeout=60 target=0.01 timeout=none`
 
-What can be set: `budget`, `workers`, `timeout`, `trial_timeout`, `retries`, `target`, `give_up_after`, each as
-for `minimize`; `none` for no limit. Copies of `aegisbo work` have their own `workers` and `retries`.
+What can be set: `{"`, `".join(CHANGEABLE)}`, each as for `minimize`; `none` for no limit. Copies of `aegisbo work` have
+their own `{"` and `".join(OWN)}`.
 """
 
 
@@ -33,9 +35,9 @@ def set_(
     from aegisbo.study import change
 
     wanted = {name: meaning_of(text) for name, text in assigned(changes, "The setting").items()}
-    if wanted.get("give_up_after") == 0:  # as --give-up-after 0 has it
-        wanted["give_up_after"] = None
-    made = change(study, **wanted)
+    made = change(
+        study, **{name: None if name in NONE_AT_ZERO and value == 0 else value for name, value in wanted.items()}
+    )
     told = ", ".join(f"{name}={value}" for name, value in made.items())
     typer.echo(f"Set {told}. {_when(study)}{_spent(study) if 'budget' in made else ''}")
 

@@ -34,7 +34,8 @@ from aegisbo.integrations.optuna_storage import (
 from aegisbo.number import as_number
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.policy import Policy, Role, default_initial
-from aegisbo.optimizer.settings import check_cost, chosen, natural
+from aegisbo.optimizer.settings import check_cost, chosen
+from aegisbo.options import natural
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.duplicates import is_taken
@@ -85,10 +86,10 @@ class AegisSampler(BaseSampler):
     ) -> None:
         self._strategy, text, preset = chosen(strategy, preset)
         self._owner = type(strategy).__name__ if text is None else f"{text}, {preset or DEFAULT_PRESET}"
-        self._seed = None if seed is None else natural(seed, "seed")
+        self._seed = natural("seed", seed)
         self._search_space = None if search_space is None else to_choose(search_space)
         self._stale_after = None if stale_after is None else _positive(stale_after, "stale_after")
-        self._n_initial = None if n_initial is None else natural(n_initial, "n_initial")
+        self._n_initial = natural("n_initial", n_initial)
         check_cost(cost, self._strategy)
         self._priced = cost is not None
         if constraints_func is not None and not callable(constraints_func):

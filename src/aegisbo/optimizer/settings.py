@@ -11,15 +11,14 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from aegisbo.errors import InvalidInput
-from aegisbo.number import as_whole
 from aegisbo.optimizer.limits import Limit, limits_of
 from aegisbo.optimizer.policy import Policy, default_initial
+from aegisbo.options import SETTINGS
 from aegisbo.printable import brief
 from aegisbo.space import Params, Space
 from aegisbo.space.space import SpaceLike
 from aegisbo.space.widening import differences as space_differences
 from aegisbo.strategies.base import Strategy
-from aegisbo.strategies.checks import switch
 from aegisbo.strategies.entry import equal
 from aegisbo.strategies.registry import DEFAULT_PRESET, recipe_of, resolve
 
@@ -62,14 +61,10 @@ class Settings:
         space = space if isinstance(space, Space) else Space(space)
         constraints = given.pop("constraints", None)
         space = space if constraints is None else space.constrained(constraints)
-        for name in ("seed", "n_initial"):
-            if given.get(name) is not None:
-                given[name] = natural(given[name], name)
+        given = {name: SETTINGS[name].check(name, value) for name, value in given.items()}
         if given.get("initial") is not None:
             given["initial"] = tuple(_checked_initial(space, x) for x in listed(given["initial"], "initial"))
         given["limits"] = limits_of(given.get("limits") or (), space.parameters)
-        for name in ("maximize", "noisy"):
-            given[name] = switch(name, given.get(name, False))
         settings = cls(space, *chosen(strategy, preset), **given)
         check_cost(settings.cost, settings.strategy)
         points = len(settings.initial or ())
@@ -211,14 +206,6 @@ def listed(values: Any, name: str) -> list[Any]:
     if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
         raise InvalidInput(f"{name} must be a list of points, got {values!r}.")
     return list(values)
-
-
-def natural(value: object, name: str) -> int:
-    """The value as an int from 0 upwards."""
-    whole = as_whole(value, least=0)
-    if whole is None:
-        raise InvalidInput(f"{name} must be an integer from 0 upwards, or None, got {value!r}.")
-    return whole
 
 
 def as_stored(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,9 +13,10 @@ from typing import Any
 from aegisbo.keywords import names_checked
 from aegisbo.optimizer import Found, Optimizer, Settings, Trial
 from aegisbo.optimizer.limits import names_of
+from aegisbo.options import OPTIONS, SETTINGS, Options
 from aegisbo.outcome import judged
 from aegisbo.public.optimizer_and_result import Result
-from aegisbo.runners.arguments import check_arguments, check_call, checked_callbacks
+from aegisbo.runners.arguments import check_call, check_file, checked_callbacks
 from aegisbo.runners.command import leave_nothing, reading, warn_if_unused
 from aegisbo.runners.evaluation import Call
 from aegisbo.runners.interrupt import CtrlC
@@ -27,7 +28,7 @@ from aegisbo.runners.progress import progress_of
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.protocol import Unrecorded
 from aegisbo.runners.recipe import objective_of, place, recipe
-from aegisbo.runners.steering import Scope, Steering, warn_if_unstoppable
+from aegisbo.runners.steering import Steering, warn_if_unstoppable, with_changes
 from aegisbo.runners.watch import Watch
 from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import Space, SpaceLike
@@ -139,36 +140,15 @@ def minimize(
         EvaluationFailed: the function raised an exception, and `raise_errors` is True.
         AegisError: the cluster that `executor` names does not answer.
     """
-    settings = Settings.checked(
-        space,
-        strategy=strategy,
-        preset=preset,
-        seed=seed,
-        n_initial=n_initial,
-        initial=initial,
-        maximize=maximize,
-        noisy=noisy,
-        cost=cost,
-        constraints=constraints,
-        limits=limits,
-    )
+    given = locals()  # all arguments by name: which there are is written in the table of options
+    settings = Settings.checked(space, **{name: given[name] for name in SETTINGS})
     check_call(fun, settings.space, executor, workers, threads_per_worker, worker_env)
-    check_arguments(
-        budget=budget,
-        study=study,
-        timeout=timeout,
-        trial_timeout=trial_timeout,
-        retries=retries,
-        target=target,
-        give_up_after=give_up_after,
-        raise_errors=raise_errors,
-        progress=progress,
-        anyway=anyway,
-    )
+    OPTIONS["budget"].check("budget", budget)  # which `work` may leave open
+    options = Options.checked(**{name: given[name] for name in OPTIONS if name in given})
+    check_file(study)
     watching = tuple(partial(_with_result, callback) for callback in checked_callbacks(callbacks))
     elsewhere = observed_elsewhere(observed, settings, fun, study)
-    scope = Scope(budget, workers, timeout, trial_timeout, retries, target, give_up_after)
-    call = {**scope.describe(), **recipe(fun), **place(executor, threads_per_worker)}
+    call = {**options.describe(), **recipe(fun), **place(executor, threads_per_worker)}
     with ExitStack() as stack:
         book = (
             _Unsaved(settings)
@@ -178,8 +158,8 @@ def minimize(
         optimizer = book.optimizer
         book.observe(elsewhere.pairs)
         book.learn(elsewhere.earlier)
-        scope = scope.changed(book.changed, study)
-        remaining = scope.budget - optimizer.found().nfev
+        options = with_changes(options, book.changed, study)
+        remaining = options.budget - optimizer.found().nfev
         if remaining < 1:
             book.closed(SPENT, [])
             result = Result.of(replace(optimizer.found(SPENT), study=book.file))
@@ -191,7 +171,7 @@ def minimize(
         pool = make_pool(
             executor,
             evaluate,
-            scope.workers,
+            options.workers,
             book,
             judge=partial(judged, needed=names_of(optimizer.settings.limits)),
             threads_per_worker=threads_per_worker,
@@ -200,16 +180,16 @@ def minimize(
         )
         stack.callback(leave_nothing, fun)
         stack.callback(pool.close)
-        warn_if_unstoppable(pool, scope.trial_timeout)
-        tell = stack.enter_context(progress_of(optimizer, pool, scope.budget, progress, study))
+        warn_if_unstoppable(pool, options.trial_timeout)
+        tell = stack.enter_context(progress_of(optimizer, pool, options.budget, progress, study))
         ctrl_c = stack.enter_context(CtrlC(logger.warning))
-        watch = Watch(optimizer, watching, scope.target, scope.give_up_after, tell, study)
-        heed = Steering(book.requests, optimizer, pool, watch, scope) if isinstance(book, Study) else None
+        watch = Watch(optimizer, watching, options, tell, study)
+        heed = Steering(book.requests, optimizer, pool, watch, options) if isinstance(book, Study) else None
         record = run(
             optimizer,
             pool,
             remaining,
-            rules=scope.rules,
+            options=options,
             journal=book,
             watch=watch,
             more=lambda: not ctrl_c.pressed,

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from shlex import quote
 from typing import Any
 
 from aegisbo.number import as_whole
 from aegisbo.optimizer.policy import default_initial
+from aegisbo.options import CHANGEABLE, OF_A_COPY, OPTIONS
 from aegisbo.report.record import Record
-from aegisbo.runners.steering import Scope
 from aegisbo.space.expression import Expression
 from aegisbo.strategies.registry import DEFAULT_PRESET
 from aegisbo.study.drivers import COMING
 from aegisbo.study.ledger import ledger_of
 from aegisbo.study.objective import HASH
-from aegisbo.study.terms import TERMS
 
-PLACE = {"executor": "processes", "threads_per_worker": None}  # where evaluations run, unless a call tells
-USUAL = {field.name: field.default for field in fields(Scope)}  # how far a run may go, unless a call tells
+PLACE = ("executor", "threads_per_worker")  # where evaluations ran, if a call tells
+USUAL = {name: each.default for name, each in OPTIONS.items()}  # what a run does unless a call tells
 
 
 def calls_of(record: Record) -> list[str]:
@@ -34,7 +32,7 @@ def calls_of(record: Record) -> list[str]:
 def _call(record: Record, study: str) -> str:
     """The call of `minimize` in Python, ready to be pasted; a function of a script must be there already."""
     known = _scope(record) | {name: record.call[name] for name in PLACE if name in record.call}
-    given = {**_news(known, {**USUAL, **PLACE}), "study": study}
+    given = {**_news(known, {**USUAL, "executor": "processes"}), "study": study}
     options = {name: repr(value) for name, value in given.items()} | dict(_settings(record))
     imported, name = _objective(record)
     lines = [f"    {name},", *_space(record), *(f"    {option}={text}," for option, text in options.items())]
@@ -43,17 +41,15 @@ def _call(record: Record, study: str) -> str:
 
 def _copy(record: Record, study: str) -> str:
     """The command that adds a copy, which finds the function and the settings in the study."""
-    options = (
-        f"--{name.replace('_', '-')} {value or 0}"
-        for name, value in _news(_scope(record), {**USUAL, "workers": 1}).items()
-    )
+    news = _news(_scope(record), USUAL | OF_A_COPY)
+    options = (f"--{name.replace('_', '-')} {value or 0}" for name, value in news.items())
     found = "" if {"function", "command"} & {*record.call} else " module:function"
     return f"aegisbo work {quote(study)}{found} {' '.join(options)}"
 
 
 def _scope(record: Record) -> dict[str, Any]:
     """How far the run may go; twice as far if the budget is spent."""
-    scope = {name: record.call[name] for name in TERMS if name in record.call}
+    scope = {name: record.call[name] for name in CHANGEABLE if name in record.call}
     budget = as_whole(ledger_of(record.events).budget, 1) or len(record.ended)
     workers = scope.get("workers") or record.capacity or None
     return {**scope, "budget": 2 * budget if len(record.ended) >= budget else budget, "workers": workers}

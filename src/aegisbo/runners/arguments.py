@@ -4,30 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from threading import TIMEOUT_MAX
 from typing import Any
 
 from aegisbo.errors import InvalidInput
-from aegisbo.number import as_number
 from aegisbo.runners.command import Command
 from aegisbo.runners.pools import HERE, check_executor
 from aegisbo.runners.signature import check_callback, check_function
 from aegisbo.space.space import Space
-from aegisbo.strategies.checks import optional, switch
-from aegisbo.study.terms import TERMS, Check
-
-
-def check_arguments(**given: Any) -> None:
-    """Refuse arguments of `minimize` that cannot be used.
-
-    Args:
-        given: arguments by name.
-
-    Raises:
-        InvalidInput: the message names the value, and what to give instead.
-    """
-    for name, value in given.items():
-        CHECKS[name](name, value)
 
 
 def check_call(
@@ -43,6 +26,16 @@ def check_call(
         _check_command(fun, space, here=kind in HERE)
     else:
         check_function(fun, space)
+
+
+def check_file(study: Any) -> None:
+    """Refuse what cannot be the name of a study.
+
+    Raises:
+        InvalidInput: the message says what to give instead.
+    """
+    if study is not None and (not isinstance(study, str | os.PathLike) or not os.fspath(study)):
+        raise InvalidInput(f"study is {study!r}: give the name of a file, such as 'run.db', or None.")
 
 
 def _check_command(command: Command, space: Space, *, here: bool) -> None:
@@ -67,24 +60,3 @@ def checked_callbacks(callbacks: Any) -> tuple[Any, ...]:
     for k, callback in enumerate(listed):
         check_callback(callback, f"callbacks[{k}]")
     return listed
-
-
-def _file(name: str, value: Any) -> None:
-    if value is not None and (not isinstance(value, str | os.PathLike) or not os.fspath(value)):
-        raise InvalidInput(f"{name} is {value!r}: give the name of a file, such as 'run.db', or None.")
-
-
-def _lease(name: str, value: Any) -> None:
-    number = as_number(value)
-    if number is None or not 0 < number <= TIMEOUT_MAX:
-        raise InvalidInput(f"{name} is {value!r}: give seconds, more than 0.")
-
-
-CHECKS: dict[str, Check] = {
-    **TERMS,
-    "lease": _lease,
-    "study": _file,
-    "raise_errors": optional(switch),
-    "progress": optional(switch),
-    "anyway": switch,
-}

@@ -12,6 +12,7 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput, NoTime, SpaceExhausted
 from aegisbo.number import as_number
+from aegisbo.options import Options
 from aegisbo.outcome import Outcome
 from aegisbo.runners.idle import JobTimes, idle_of
 from aegisbo.runners.interrupt import STOPPED, interruptible
@@ -25,7 +26,7 @@ from aegisbo.runners.protocol import (
     Unrecorded,
     Workers,
 )
-from aegisbo.runners.run import Change, Rules, Run
+from aegisbo.runners.run import Change, Run
 
 SPENT = "The budget is spent."
 REST = 1.0  # seconds until an optimizer that had no point is asked again
@@ -40,7 +41,7 @@ def run(
     workers: Workers,
     budget: int,
     *,
-    rules: Rules | None = None,
+    options: Options | None = None,
     journal: Journal | None = None,
     watch: Watch = lambda job: None,
     more: Callable[[], bool] = lambda: True,
@@ -56,7 +57,7 @@ def run(
         optimizer: suggests points and is told how their evaluations ended.
         workers: evaluate the points.
         budget: evaluations to finish from now on.
-        rules: time limits and retries.
+        options: time limits and retries; the budget above is the one that counts.
         journal: records every event before anybody acts on it.
         watch: is called with each finished job after the optimizer knows of it; raises StopRun to end the run now.
         more: whether further points may be asked for, which Ctrl-C may end; the run then ends with what is running.
@@ -70,7 +71,7 @@ def run(
     """
     if budget < 1:
         raise InvalidInput(f"budget is {budget}: ask for at least 1 evaluation.")
-    loop = _Loop(optimizer, workers, budget, rules or Rules(), journal or Unrecorded(), watch, more, heed)
+    loop = _Loop(optimizer, workers, budget, options or Options(), journal or Unrecorded(), watch, more, heed)
     try:
         while loop.step():
             pass
@@ -98,7 +99,7 @@ class _Loop:
     optimizer: Asks
     workers: Workers
     left: int  # evaluations still to be finished
-    rules: Rules
+    options: Options
     journal: Journal
     watch: Watch
     more: Callable[[], bool]
@@ -214,8 +215,8 @@ class _Loop:
     def _until_next_deadline(self) -> float | None:
         """Seconds until a job or the whole run must be stopped; None if there is no limit."""
         deadlines = [due for job in self.running.values() if (due := self._due(job)) is not None]
-        if self.rules.timeout is not None:
-            deadlines.append(self.started + self.rules.timeout)
+        if self.options.timeout is not None:
+            deadlines.append(self.started + self.options.timeout)
         if self.rests_until is not None:
             deadlines.append(self.rests_until)
         return max(min(deadlines) - self.workers.now(), 0.0) if deadlines else None
@@ -242,7 +243,7 @@ class _Loop:
         change = None if self.heed is None else self.heed()
         if change is None:
             return False
-        self.rules, self.left = change.rules, self.left + change.more
+        self.options, self.left = change.options, self.left + change.more
         self.rests_until, self.exhausted = None, False  # which was decided without knowing it
         self.sizes.append((self.workers.now(), self.workers.capacity))
         return True
@@ -271,9 +272,9 @@ class _Loop:
         """Run it again, or give up after the last retry; when the run is over, whoever continues it will run it."""
         if self.over:
             return
-        if ended.attempt > self.rules.retries and job.outcome.shared:
+        if ended.attempt > self.options.retries and job.outcome.shared:
             self.suspects.add(job.number)  # it may be innocent
-        elif ended.attempt > self.rules.retries:
+        elif ended.attempt > self.options.retries:
             self._fail_for_good(ended, job)
             return
         self.waiting.append(ended.trial)
@@ -300,12 +301,12 @@ class _Loop:
             if due is None or now < due or number not in self.running:
                 continue
             job.overdue = True
-            how_long = f"after {_in_words(self._seconds(job, now))} (trial_timeout={self.rules.trial_timeout:g})."
+            how_long = f"after {_in_words(self._seconds(job, now))} (trial_timeout={self.options.trial_timeout:g})."
             if self.workers.can_stop:
                 self.workers.stop(number, f"Stopped {how_long}")
             else:
                 self._give_up(job, now, f"Still running {how_long}")
-        if self.rules.timeout is not None and now >= self.started + self.rules.timeout:
+        if self.options.timeout is not None and now >= self.started + self.options.timeout:
             raise StopRun("The time is up.")
 
     def _give_up(self, job: _Running, now: float, reason: str) -> None:
@@ -317,10 +318,10 @@ class _Loop:
 
     def _due(self, job: _Running) -> float | None:
         """When a job must be stopped; later than now if its function has not been called yet. None: never."""
-        if job.overdue or self.rules.trial_timeout is None:
+        if job.overdue or self.options.trial_timeout is None:
             return None
         called = self._called(job)
-        return (self.workers.now() if called is None else called) + self.rules.trial_timeout
+        return (self.workers.now() if called is None else called) + self.options.trial_timeout
 
     def _called(self, job: _Running) -> float | None:
         if job.called is None:
@@ -338,10 +339,10 @@ class _Loop:
 
     def _limit(self) -> float | None:
         """Seconds within which a job must end that is started now; None if it is in time however long it takes."""
-        if self.rules.timeout is None:
+        if self.options.timeout is None:
             return None
-        remaining = max(self.started + self.rules.timeout - self.workers.now(), 0.0)
-        longest = self.rules.trial_timeout
+        remaining = max(self.started + self.options.timeout - self.workers.now(), 0.0)
+        longest = self.options.trial_timeout
         return None if longest is not None and longest <= remaining else remaining
 
     def _expected_seconds(self, note: Mapping[str, Any]) -> float:

@@ -1,28 +1,20 @@
-"""A run: the rules that it goes by, what others may change in them, and what has happened in the end."""
+"""A run: what others may change in it, and what has happened in the end."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from aegisbo.options import Options
 from aegisbo.runners.idle import CAUSES, Idle
 from aegisbo.runners.protocol import Finished
-
-
-@dataclass(frozen=True)
-class Rules:
-    """Time limits and retries of a run."""
-
-    timeout: float | None = None  # seconds for the whole run
-    trial_timeout: float | None = None  # seconds for one evaluation
-    retries: int = 2  # of an evaluation whose worker died
 
 
 @dataclass(frozen=True)
 class Change:
     """What others have asked of a run that goes on."""
 
-    rules: Rules  # from now on
+    options: Options  # from now on
     more: int = 0  # evaluations to finish, besides those before; negative if there are to be fewer
 
 

@@ -8,44 +8,23 @@ from typing import Any
 
 from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.trial import in_brief
+from aegisbo.options import Options
 from aegisbo.printable import so_many
 from aegisbo.runners.evaluation import in_words
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.progress.log_lines import logger
-from aegisbo.runners.run import Change, Rules
+from aegisbo.runners.run import Change
 from aegisbo.runners.watch import Watch
 from aegisbo.study.events import Event
-from aegisbo.study.terms import as_stored
 
 
-@dataclass(frozen=True)
-class Scope:
-    """How far a run may go: as a call asks for it, or as it was changed since."""
-
-    budget: int
-    workers: int | None = None
-    timeout: float | None = None
-    trial_timeout: float | None = None
-    retries: int = 2
-    target: float | None = None
-    give_up_after: int | None = 20
-
-    @property
-    def rules(self) -> Rules:
-        """What the loop must know of them."""
-        return Rules(self.timeout, self.trial_timeout, self.retries)
-
-    def describe(self) -> dict[str, Any]:
-        """The scope in JSON's types."""
-        return {name: as_stored(value) for name, value in vars(self).items()}
-
-    def changed(self, changes: Mapping[str, Any], where: object) -> Scope:
-        """The same with the changes of an earlier `aegisbo set`, which is said in the log."""
-        news = {name: value for name, value in changes.items() if getattr(self, name) != value}
-        if news:
-            told = ", ".join(f"{name}={value}" for name, value in news.items())
-            logger.warning(f"{where} was changed by `aegisbo set`, which holds: {told}.")
-        return replace(self, **news)
+def with_changes(options: Options, changes: Mapping[str, Any], where: object) -> Options:
+    """The options with the changes of an earlier `aegisbo set`, which is said in the log."""
+    news = {name: value for name, value in changes.items() if getattr(options, name) != value}
+    if news:
+        told = ", ".join(f"{name}={value}" for name, value in news.items())
+        logger.warning(f"{where} was changed by `aegisbo set`, which holds: {told}.")
+    return replace(options, **news)
 
 
 @dataclass
@@ -56,29 +35,29 @@ class Steering:
     optimizer: Optimizer
     pool: Pool
     watch: Watch
-    scope: Scope
+    options: Options
 
     def __call__(self) -> Change | None:
         """What the loop must know of it; None if nobody has asked anything."""
-        events, before = list(self.requests()), self.scope
+        events, before = list(self.requests()), self.options
         for event in events:
             if event.kind == "added":
                 self.optimizer.enqueue(event.body["params"])
                 logger.info(f"Added: {in_brief(event.body['params'])} is tried next.")
             else:
                 self._change(event.body["changes"])
-        return Change(self.scope.rules, self.scope.budget - before.budget) if events else None
+        return Change(self.options, self.options.budget - before.budget) if events else None
 
     def _change(self, changes: Mapping[str, Any]) -> None:
         logger.info(f"Set: {', '.join(f'{name}={value}' for name, value in changes.items())}.")
-        self.scope = replace(self.scope, **changes)
+        self.options = replace(self.options, **changes)
         if "workers" in changes:
             self._resize(changes["workers"])
         if "budget" in changes:
             self.watch.tell.spend(changes["budget"])
         if "trial_timeout" in changes:
             warn_if_unstoppable(self.pool, changes["trial_timeout"])
-        self.watch.change(self.scope.target, self.scope.give_up_after)
+        self.watch.change(self.options)
 
     def _resize(self, workers: int) -> None:
         try:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from shlex import quote
 
 from aegisbo.optimizer import Found, Optimizer, Trial
+from aegisbo.options import Options
 from aegisbo.outcome import FAILURES, Outcome
 from aegisbo.runners.mistakes import hopeless
 from aegisbo.runners.progress import Teller
@@ -22,8 +23,7 @@ class Watch:
 
     optimizer: Optimizer
     callbacks: tuple[Callback, ...]
-    target: float | None
-    give_up_after: int | None
+    options: Options
     tell: Teller
     study: str | os.PathLike[str] | None
     failures: dict[int, Outcome] = field(default_factory=dict)  # of this call, by trial number
@@ -47,9 +47,9 @@ class Watch:
             self.failures.setdefault(job.number, job.outcome)
             self._hopeless()
 
-    def change(self, target: float | None, give_up_after: int | None) -> None:
-        """Let other limits hold from now on, one of which may be reached already."""
-        self.target, self.give_up_after = target, give_up_after
+    def change(self, options: Options) -> None:
+        """Let other options hold from now on; a target may be reached already."""
+        self.options = options
         self._reached()
 
     def _unusable(self, job: Finished) -> None:
@@ -62,16 +62,16 @@ class Watch:
 
     def _reached(self, trial: Trial | None = None) -> None:
         """End the run if the target is reached; a trial says that nothing but its value is new."""
-        if self.target is None:
+        if self.options.target is None:
             return
         reaches, noisy = self.optimizer.direction.reaches, self.optimizer.settings.noisy
-        if noisy and trial is not None and (trial.value is None or not reaches(trial.value, self.target)):
+        if noisy and trial is not None and (trial.value is None or not reaches(trial.value, self.options.target)):
             return  # a worse value makes no mean better, so the model need not be asked
         if noisy and self.optimizer.tally().done <= len(self.optimizer.space.parameters):
             return  # there is none yet, and one value may be merely lucky
         best = self._best()
-        if best is not None and reaches(best, self.target):
-            raise StopRun(f"The target {self.target:g} is reached.")
+        if best is not None and reaches(best, self.options.target):
+            raise StopRun(f"The target {self.options.target:g} is reached.")
 
     def _best(self) -> float | None:
         """The best value that keeps all limits, or the best mean; None if there is none."""
@@ -81,7 +81,7 @@ class Watch:
         return result.fun if result.success else None
 
     def _hopeless(self) -> None:
-        if self.give_up_after is None or self.values:
+        if self.options.give_up_after is None or self.values:
             return
         failed = len(self.failures)
         if hopeless(tuple(self.failures.values())):
@@ -90,5 +90,5 @@ class Watch:
                 f"The first {failed} evaluations failed alike, and the points are not to blame. Mend the function, "
                 f"then {again}make the same call again."
             )
-        if failed >= self.give_up_after:
-            raise StopRun(f"Given up, because nothing gave a value (give_up_after={self.give_up_after}).")
+        if failed >= self.options.give_up_after:
+            raise StopRun(f"Given up, because nothing gave a value (give_up_after={self.options.give_up_after}).")

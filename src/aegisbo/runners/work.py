@@ -13,24 +13,24 @@ from typing import Any
 
 from aegisbo.optimizer import Found, Optimizer, Settings, Trial
 from aegisbo.optimizer.limits import names_of
+from aegisbo.options import OF_A_COPY, Options
 from aegisbo.outcome import Outcome, judged
-from aegisbo.runners.arguments import check_arguments, check_call
+from aegisbo.runners.arguments import check_call, check_file
 from aegisbo.runners.command import leave_nothing, reading, warn_if_unused
 from aegisbo.runners.evaluation import Call
 from aegisbo.runners.interrupt import EndAtOnce
 from aegisbo.runners.loop import SPENT, run
 from aegisbo.runners.observed import Elsewhere, observed_elsewhere
 from aegisbo.runners.pools import make_pool
-from aegisbo.runners.pools.environment import WorkerEnv
 from aegisbo.runners.progress import progress_of
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.protocol import Asked, StopRun
 from aegisbo.runners.recipe import objective_of, recipe
-from aegisbo.runners.steering import Scope, Steering
+from aegisbo.runners.steering import Steering, with_changes
 from aegisbo.runners.watch import Watch
 from aegisbo.study.events import read_events
 from aegisbo.study.history import optimizer_after
-from aegisbo.study.shared import LEASE, Shared
+from aegisbo.study.shared import Shared
 from aegisbo.study.study import settings_of
 
 
@@ -39,19 +39,8 @@ def work(
     study: str | os.PathLike[str],
     settings: Settings | None = None,
     *,
-    budget: int | None = None,
-    workers: int = 1,
-    threads_per_worker: int | None = None,
-    worker_env: WorkerEnv | None = None,
-    timeout: float | None = None,
-    trial_timeout: float | None = None,
-    retries: int = 2,
-    target: float | None = None,
-    give_up_after: int | None = 20,
-    lease: float = LEASE,
     observed: Any = None,
-    progress: bool | None = None,
-    anyway: bool = False,
+    **given: Any,
 ) -> Found[Optimizer]:
     """Evaluate trials of a study that other copies share, until its budget is spent.
 
@@ -59,19 +48,9 @@ def work(
         fun: the function, or a `Command`.
         study: the file; the first copy makes it.
         settings: of a new study, or the same as those of the study; None if it exists.
-        budget: evaluations of all copies together, for all from now on; None for what the study says.
-        workers: how many evaluations this copy runs at a time.
-        threads_per_worker: BLAS and OpenMP threads of each worker process; None for an equal share of the cores.
-        worker_env: environment variables of the worker processes, as for `minimize`.
-        timeout: seconds for this copy.
-        trial_timeout: seconds for one evaluation.
-        retries: how often an evaluation is run again whose worker or copy died.
-        target: a value that is good enough to stop.
-        give_up_after: end this copy when so many of its evaluations have ended and none of them gave a value.
-        lease: seconds without a sign of life after which others take over the trials of this copy.
         observed: earlier results, as for `minimize`; what another copy has added already is not added again.
-        progress: whether to show progress; None shows it on a terminal only.
-        anyway: go on with a study that holds values of another function.
+        given: options of `Options`. The budget is that of all copies together, None for what the study says; the
+            workers, the timeout and what is given up after are those of this copy.
 
     Returns:
         The result of the whole study when this copy ended.
@@ -80,23 +59,13 @@ def work(
         InvalidInput: an argument cannot be used.
         StudyError: the study holds another run, is driven by `minimize`, or cannot be written.
     """
-    check_arguments(
-        study=study,
-        timeout=timeout,
-        trial_timeout=trial_timeout,
-        lease=lease,
-        retries=retries,
-        target=target,
-        give_up_after=give_up_after,
-        progress=progress,
-        anyway=anyway,
-        **({} if budget is None else {"budget": budget}),
-    )
+    check_file(study)
+    options = Options.checked(**OF_A_COPY | given)
+    place = ("processes", options.workers, options.threads_per_worker, options.worker_env)
     if settings is not None:
-        check_call(fun, settings.space, "processes", workers, threads_per_worker, worker_env)
+        check_call(fun, settings.space, *place)
     elsewhere = _elsewhere(observed, settings, fun, study)
-    scope = Scope(budget or 0, workers, timeout, trial_timeout, retries, target, give_up_after)
-    call = {**scope.describe(), "budget": budget, **recipe(fun)}
+    call = {**options.describe(), **recipe(fun)}
     with ExitStack() as stack:
         shared = stack.enter_context(
             Shared.open(
@@ -105,36 +74,36 @@ def work(
                 logger.warning,
                 objective=objective_of(fun),
                 call=call,
-                anyway=anyway,
-                lease=lease,
-                retries=retries,
+                anyway=options.anyway,
+                lease=options.lease,
+                retries=options.retries,
             )
         )
         optimizer, copy = shared.optimizer, _Copy(shared)
-        check_call(fun, optimizer.space, "processes", workers, threads_per_worker, worker_env)
+        check_call(fun, optimizer.space, *place)
         warn_if_unused(fun, optimizer.space.parameters)
         shared.learn(elsewhere.earlier)
         pool = make_pool(
             "processes",
             Call(reading(fun, optimizer.settings), optimizer.space.named),
-            workers,
+            options.workers,
             copy,
             judge=partial(judged, needed=names_of(optimizer.settings.limits)),
-            threads_per_worker=threads_per_worker,
-            worker_env=worker_env,
+            threads_per_worker=options.threads_per_worker,
+            worker_env=options.worker_env,
         )
         stack.callback(leave_nothing, fun)
         stack.callback(pool.close)
-        tell = stack.enter_context(progress_of(optimizer, pool, shared.budget, progress, study))
-        scope = replace(scope, budget=shared.budget).changed(shared.changed, study)
-        watch = Watch(optimizer, (), scope.target, scope.give_up_after, tell, study)
-        heed = Steering(shared.requests, optimizer, pool, watch, scope)
+        tell = stack.enter_context(progress_of(optimizer, pool, shared.budget, options.progress, study))
+        options = with_changes(replace(options, budget=shared.budget), shared.changed, study)
+        watch = Watch(optimizer, (), options, tell, study)
+        heed = Steering(shared.requests, optimizer, pool, watch, options)
         stack.enter_context(EndAtOnce(shared.hurry))
         record = run(
             copy,
             pool,
             sys.maxsize,
-            rules=scope.rules,
+            options=options,
             journal=copy,
             watch=watch,
             more=lambda: not shared.moved,  # it shares with nobody then

@@ -6,10 +6,8 @@ from collections.abc import Callable
 from inspect import signature
 from typing import Any, Self
 
-import numpy as np
-
 from aegisbo.errors import InvalidInput, UnknownName
-from aegisbo.number import as_number, as_whole
+from aegisbo.number import as_number, as_switch, as_whole
 
 Check = Callable[[str, Any], Any]  # (name, value) -> the value as it is kept
 
@@ -57,9 +55,10 @@ def count(name: str, value: object) -> int:
 
 def switch(name: str, value: object) -> bool:
     """True or False."""
-    if not isinstance(value, bool | np.bool_):
+    on = as_switch(value)
+    if on is None:
         raise BadParameter(name, value, "True or False")
-    return bool(value)
+    return on
 
 
 def one_of(*options: str) -> Check:

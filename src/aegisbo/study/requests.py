@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from aegisbo.errors import InvalidInput, StudyError
+from aegisbo.options import SHARED, checked_changes
 from aegisbo.space import Params
 from aegisbo.study.events import Event, read_events
 from aegisbo.study.history import optimizer_after
 from aegisbo.study.ledger import ledger_of
 from aegisbo.study.lock import is_driven
 from aegisbo.study.store import Store
-from aegisbo.study.terms import FOR_COPIES, checked
 
 
 def add(path: str | os.PathLike[str], x: Any) -> Params:
@@ -46,8 +46,7 @@ def change(path: str | os.PathLike[str], **changes: Any) -> dict[str, Any]:
 
     Args:
         path: the study file.
-        changes: new values of `budget`, `workers`, `timeout`, `trial_timeout`, `retries`, `target` or
-            `give_up_after`, as `minimize` takes them.
+        changes: new values of what may change, which `aegisbo set --help` lists, as `minimize` takes them.
 
     Returns:
         The changes.
@@ -56,7 +55,7 @@ def change(path: str | os.PathLike[str], **changes: Any) -> dict[str, Any]:
         StudyError: there is no such study, or it cannot be written to from here.
         InvalidInput: something cannot be changed, or not to this value.
     """
-    changes = checked(changes)
+    changes = checked_changes(changes)
     with beside(Path(path)) as store:
         if ledger_of(store.events()).copies:
             _require_heeded_by_copies(path, changes)
@@ -66,10 +65,10 @@ def change(path: str | os.PathLike[str], **changes: Any) -> dict[str, Any]:
 
 def _require_heeded_by_copies(path: str | os.PathLike[str], changes: Iterable[str]) -> None:
     for name in changes:
-        if name not in FOR_COPIES:
+        if name not in SHARED:
             raise InvalidInput(
                 f"{name} is each copy's own while copies of `aegisbo work` share {path}: start or stop copies instead. "
-                f"For all of them you can change {', '.join(FOR_COPIES)}."
+                f"For all of them you can change {', '.join(SHARED)}."
             )
 
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput, SpaceExhausted, StudyError
 from aegisbo.optimizer import Optimizer, Settings, Trial
+from aegisbo.options import SHARED, Options
 from aegisbo.outcome import Outcome
 from aegisbo.study.endings import as_event
 from aegisbo.study.events import Event
@@ -32,10 +33,8 @@ from aegisbo.study.membership import bury, join, part
 from aegisbo.study.objective import Objective
 from aegisbo.study.observations import EARLIER, Observation, described, news_among
 from aegisbo.study.store import Store
-from aegisbo.study.terms import FOR_COPIES
 
-LEASE = 60.0  # seconds without a sign of life after which a copy counts as dead
-BEATS = 4  # signs of life in that time
+BEATS = 4  # signs of life during a lease
 REMAKES = ("asked", "retried", "forgotten")  # what must not happen between what a choice knew and its being written
 
 Turn = Callable[[], AbstractContextManager[None]]  # waits for it, but not forever
@@ -88,7 +87,7 @@ class Shared:
         objective: Objective | None = None,
         call: Mapping[str, Any] | None = None,
         anyway: bool = False,
-        lease: float = LEASE,
+        lease: float = Options.lease,
         retries: int = 2,
     ) -> Shared:
         """Join the copies that work on a study, which is made if it does not exist.
@@ -158,7 +157,7 @@ class Shared:
     @property
     def changed(self) -> dict[str, Any]:
         """What was changed from outside and holds for a copy that joins now."""
-        return {name: value for name, value in self._ledger.terms.changed.items() if name in FOR_COPIES}
+        return {name: value for name, value in self._ledger.terms.changed.items() if name in SHARED}
 
     def requests(self) -> list[Event]:
         """What others have asked of the copies since the last call, as far as this one has read; it reads nothing."""

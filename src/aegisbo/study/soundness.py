@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from aegisbo.errors import OF_NONSENSE, AegisError, StudyError
+from aegisbo.options import CHANGEABLE
 from aegisbo.outcome import FAILURES, MOST_WORKERS
 from aegisbo.study.events import Event
-from aegisbo.study.terms import TERMS
 
 Test = Callable[[Any], bool]
 LATEST = 2e11  # seconds since 1970: beyond, calendars have no name for the year
@@ -29,7 +29,7 @@ def _time(value: Any) -> bool:
 
 
 def _call(value: Any) -> bool:
-    return _dict(value) and all(_or_none(_number)(value[name]) for name in TERMS if name in value)
+    return _dict(value) and all(_or_none(_number)(value[name]) for name in CHANGEABLE if name in value)
 
 
 def _worker(value: Any) -> bool:

@@ -1,0 +1,313 @@
+"""Every option of a run, once: its default, its check, its words on the command line, and whether it may change.
+
+From this table follow the flags of `aegisbo minimize` and `aegisbo work`, what `aegisbo set` can change, what a study
+stores of a call, and the call by which the report says how to go on. `minimize` writes all options out, because people
+read its signature; a test holds it against the table. An option that is added here must be added there, and be heeded
+where it has its effect.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from numbers import Integral
+from threading import TIMEOUT_MAX
+from typing import Any
+
+from aegisbo.errors import InvalidInput, UnknownName
+from aegisbo.number import as_number, as_switch, as_whole
+from aegisbo.printable import brief
+
+Check = Callable[[str, Any], Any]  # (name, value) -> the value as it is kept; refuses what cannot be used
+
+MOST = 10**15  # of anything that is counted
+
+
+def as_stored(value: Any) -> int | float | None:
+    """A number as JSON holds it: NumPy's and fractions are numbers, too."""
+    return value if value is None else int(value) if isinstance(value, Integral) else float(value)
+
+
+def count(remedy: str, least: int = 1, *, none: bool = False) -> Check:
+    """A check for whole numbers that are not less than the least one, and that a run could reach."""
+
+    def check(name: str, value: Any) -> int | float | None:
+        if as_whole(value, least, MOST) is None and not (none and value is None):
+            beyond = f" and at most {MOST:,}" if as_whole(value, least) is not None else ""
+            raise InvalidInput(f"{name} is {brief(repr(value))}: {remedy}{beyond}.")
+        return as_stored(value)
+
+    return check
+
+
+def seconds(remedy: str, *, none: bool = True) -> Check:
+    """A check for times that a clock can wait for."""
+
+    def check(name: str, value: Any) -> int | float | None:
+        number = as_number(value)
+        if (number is None or not 0 < number <= TIMEOUT_MAX) and not (none and value is None):
+            raise InvalidInput(f"{name} is {brief(repr(value))}: give seconds, more than 0{remedy}.")
+        return as_stored(value)
+
+    return check
+
+
+def finite(name: str, value: Any) -> int | float | None:
+    """A finite number, or None."""
+    number = as_number(value)
+    if value is not None and (number is None or not math.isfinite(number)):
+        raise InvalidInput(f"{name} is {brief(repr(value))}: give a finite number, or None.")
+    return as_stored(value)
+
+
+def natural(name: str, value: Any) -> int | None:
+    """An int from 0 upwards, or None."""
+    whole = as_whole(value, least=0)
+    if whole is None and value is not None:
+        raise InvalidInput(f"{name} must be an integer from 0 upwards, or None, got {value!r}.")
+    return whole
+
+
+def switch(name: str, value: Any) -> bool:
+    """True or False."""
+    on = as_switch(value)
+    if on is None:
+        raise InvalidInput(f"{name} must be True or False, got {value!r}.")
+    return on
+
+
+def maybe_switch(name: str, value: Any) -> bool | None:
+    """True, False or None."""
+    return None if value is None else switch(name, value)
+
+
+def judged_later(name: str, value: Any) -> Any:
+    """Whatever it is: it can be judged only together with the space, the strategy or the kind of workers."""
+    return value
+
+
+@dataclass(frozen=True)
+class Flag:
+    """How an option is given on the command line."""
+
+    help: str
+    takes: str = ""  # what stands behind it, as --help shows it; nothing behind a switch
+    of: type = str  # what is read: int, float, str, bool for a switch, list for one that may be given several times
+    least: int = 0  # of a whole number
+    name: str = ""  # without --, where it is not that of the option
+    only: str = ""  # the one command that has it
+    copies: str = ""  # the help of `aegisbo work`, where that says something else
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is known of an option."""
+
+    default: Any
+    flag: Flag | None = None  # None: for Python only, or the commands have a way of their own
+    check: Check = judged_later
+    fixed: str = ""  # why it cannot be changed while a run goes on; empty if it can
+    shared: bool = False  # copies of a shared study heed a change; else each copy has its own
+    open: bool = False  # a call may leave it open with None, which a run that goes on cannot be given
+    none_at_zero: bool = False  # in text 0 stands for None
+
+
+def option(default: Any, *about: Any, **more: Any) -> Any:
+    """A field of `Options` that is an `Option`."""
+    return field(default=default, metadata={"option": Option(default, *about, **more)})
+
+
+ONE_CALL = "it belongs to one call. End the run and make the call with another one"
+DECIDED = "earlier choices were made with it. Begin another study --from this one"
+NO_LIMIT = "; without it, or with None, there is no limit"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a run is driven: how far it may go, on which workers, and what it does about failures.
+
+    What is not `fixed` may change while the run goes on, and is stored with each call.
+    """
+
+    budget: int = option(  # None until the study has said it
+        None,
+        Flag(
+            "Evaluations in all.",
+            "N",
+            int,
+            least=1,
+            copies="Evaluations of all copies together; unless given, as in the study.",
+        ),
+        count("give a whole number of evaluations, at least 1"),
+        shared=True,
+        open=True,
+    )
+    workers: int | None = option(
+        None,
+        Flag(
+            "Evaluations at a time; one per core unless given.",
+            "N",
+            int,
+            least=1,
+            copies="Evaluations of this copy at a time.",
+        ),
+        count("give a whole number from 1 upwards"),
+        open=True,
+    )
+    executor: Any = option(
+        None,
+        Flag(
+            "`processes`, `threads`, `serial`, the address of a Dask scheduler, `ray`, or `slurm`, with settings as in "
+            "`slurm:minutes=30,memory_gb=8`.",
+            "KIND",
+            only="minimize",
+        ),
+        fixed=ONE_CALL,
+    )
+    threads_per_worker: int | None = option(
+        None,
+        Flag("BLAS and OpenMP threads of a worker process; a share of the cores.", "N", int, least=1),
+        fixed=ONE_CALL,
+    )
+    worker_env: Any = option(
+        None,
+        Flag(
+            "A variable in the environment of worker processes, such as `CUDA_VISIBLE_DEVICES={slot}`; `{slot}` counts "
+            "them from 0. May be given several times.",
+            "NAME=VALUE",
+            list,
+        ),
+        fixed=ONE_CALL,
+    )
+    timeout: float | None = option(
+        None,
+        Flag("Seconds for the whole run.", "S", float, copies="Seconds for this copy."),
+        seconds(NO_LIMIT),
+        shared=True,
+    )
+    trial_timeout: float | None = option(
+        None, Flag("Seconds for one evaluation.", "S", float), seconds(NO_LIMIT), shared=True
+    )
+    retries: int = option(
+        2,
+        Flag(
+            "How often an evaluation is repeated whose worker died.",
+            "N",
+            int,
+            copies="How often an evaluation is repeated whose worker or copy died.",
+        ),
+        count("give a whole number, 0 for none", least=0),
+    )
+    target: float | None = option(None, Flag("A value that is good enough to stop.", "Y", float), finite, shared=True)
+    give_up_after: int | None = option(
+        20,
+        Flag("End if so many evaluations gave no value at all; 0: never.", "N", int),
+        count("give at least 1, or None to go on whatever happens", none=True),
+        shared=True,
+        none_at_zero=True,
+    )
+    raise_errors: bool | None = option(
+        None,
+        Flag(
+            "Whether the first exception of the function ends the run; unless given, with `serial` only.",
+            of=bool,
+            name="raise-errors/--no-raise-errors",
+            only="minimize",
+        ),
+        maybe_switch,
+        fixed=ONE_CALL,
+    )
+    lease: float = option(
+        60.0,
+        Flag("Seconds without a sign of life after which others run what this copy ran.", "S", float, only="work"),
+        seconds("", none=False),
+        fixed=ONE_CALL,
+    )
+    progress: bool | None = option(None, None, maybe_switch, fixed=ONE_CALL)
+    anyway: bool = option(
+        False, Flag("Go on with a study although the function has changed since.", of=bool), switch, fixed=ONE_CALL
+    )
+
+    @classmethod
+    def checked(cls, **given: Any) -> Options:
+        """Options as a user gave them.
+
+        Raises:
+            InvalidInput: one cannot be used; the message names the value and what to give instead.
+        """
+        checked: dict[str, Any] = {
+            name: value if value is None and OPTIONS[name].open else OPTIONS[name].check(name, value)
+            for name, value in given.items()
+        }
+        return cls(**checked)
+
+    def describe(self) -> dict[str, Any]:
+        """What a study stores of a call, in JSON's types."""
+        return {name: getattr(self, name) for name in CHANGEABLE}
+
+
+OPTIONS: dict[str, Option] = {each.name: each.metadata["option"] for each in fields(Options)}
+CHANGEABLE = tuple(name for name, each in OPTIONS.items() if not each.fixed)
+SHARED = tuple(name for name in CHANGEABLE if OPTIONS[name].shared)
+NONE_AT_ZERO = tuple(name for name in CHANGEABLE if OPTIONS[name].none_at_zero)
+OF_A_COPY = {"workers": 1}  # what `aegisbo work` does by itself, where `minimize` does something else
+
+
+def decided(default: Any, flag: Flag | None, check: Check = judged_later, fixed: str = DECIDED) -> Option:
+    """An option that decides the choices."""
+    return Option(default, flag, check, fixed)
+
+
+# What decides the choices of a run, as it is given; `optimizer.Settings` is made from it.
+SETTINGS: dict[str, Option] = {
+    "strategy": decided("aegis", Flag("See `aegisbo strategies`.", "NAME")),
+    "preset": decided(None, Flag("Which surrogate, such as `paper`.", "NAME")),
+    "n_initial": decided(None, Flag("Points spread out at the start; 2d unless given.", "N", int), natural),
+    "seed": decided(None, Flag("Decides all random numbers.", "N", int), natural),
+    "initial": decided(
+        None, None, fixed="the first points have been chosen. `aegisbo add` lets another point be tried"
+    ),
+    "maximize": decided(False, Flag("Look for the largest value instead.", of=bool), switch),
+    "noisy": decided(
+        False, Flag("Values are noisy: the best is the best posterior mean, not the luckiest value.", of=bool), switch
+    ),
+    "cost": decided(None, Flag("`time`: prefer points that are evaluated quickly, where that pays.", "time")),
+    "constraints": decided(
+        (),
+        Flag(
+            "What points must fulfill to be evaluated, such as `a < b` or `x + 2*y <= 3`. May be given several times.",
+            "TEXT",
+            list,
+            name="constraint",
+        ),
+    ),
+    "limits": decided(
+        (),
+        Flag(
+            "What must hold of a quantity that is measured beside the value, such as `latency <= 5`. May be given "
+            "several times.",
+            "TEXT",
+            list,
+            name="limit",
+        ),
+    ),
+}
+SPACE_FIXED = "earlier points lie in it. Give wider bounds to the next call, or begin another study --from this one"
+
+
+def checked_changes(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The changes as they are stored, if a run that goes on can heed them.
+
+    Raises:
+        InvalidInput: there are none, or one of them cannot be made; the message says why.
+    """
+    if not changes:
+        raise InvalidInput(f"Nothing to change: give one or more of {', '.join(CHANGEABLE)}.")
+    fixed = {"space": SPACE_FIXED} | {name: each.fixed for name, each in (OPTIONS | SETTINGS).items() if each.fixed}
+    for name in changes:
+        if name in fixed:
+            raise InvalidInput(f"{name} cannot be changed while a run goes on: {fixed[name]}.")
+        if name not in CHANGEABLE:
+            raise UnknownName("setting", name, CHANGEABLE)
+    return {name: OPTIONS[name].check(name, value) for name, value in changes.items()}
