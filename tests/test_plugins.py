@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 
@@ -50,11 +51,53 @@ STRATEGIES = "[aegisbo.strategies]\n"
 PROBLEMS = "[aegisbo.problems]\n"
 
 
-class World:
-    """A folder of packages, and processes that find them."""
+# Starts a process for every script. They begin with what aegisbo needs of other packages, which takes a second to load,
+# and without aegisbo.
+NURSERY = """
+import os, sys, traceback
+import scipy.optimize, scipy.spatial, scipy.special
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+for line in sys.stdin:
+    folder, code = eval(line)
+    child = os.fork()
+    if not child:
+        sys.path.insert(0, folder)
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(os.open(f"{folder}/{stream.name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream.fileno())
+        status = 1
+        try:
+            exec(code, {"__name__": "__main__"})
+            status = 0
+        except SystemExit as leave:
+            status = leave.code or 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            os._exit(status)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def nursery():
+    with subprocess.Popen(
+        [sys.executable, "-c", NURSERY],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        env={**os.environ, "COLUMNS": "200"},
+    ) as process:
+        yield process
+        process.stdin.close()
+
+
+@dataclass
+class World:
+    """A folder of packages, and fresh processes that find them."""
+
+    folder: Path
+    nursery: subprocess.Popen[str]
 
     def add(self, package: str, entry_points: str, code: str = TOY, distribution: str | None = None) -> None:
         """Install a package, which is distributed under its own name unless told otherwise."""
@@ -67,21 +110,15 @@ class World:
 
     def run(self, code: str) -> str:
         """What a script prints, or the last line of its error."""
-        path = os.pathsep.join([str(self.folder), *filter(None, [os.environ.get("PYTHONPATH")])])
-        done = subprocess.run(
-            [sys.executable, "-c", dedent(code)],
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200"},
-            check=False,
-        )
-        return done.stdout if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
+        print(repr((str(self.folder), dedent(code))), file=self.nursery.stdin, flush=True)
+        failed = int(self.nursery.stdout.readline())
+        said = (self.folder / ("<stderr>" if failed else "<stdout>")).read_text("utf-8")
+        return said.strip().splitlines()[-1] if failed else said
 
 
 @pytest.fixture
-def world(tmp_path):
-    return World(tmp_path)
+def world(tmp_path, nursery):
+    return World(tmp_path, nursery)
 
 
 # Strategies

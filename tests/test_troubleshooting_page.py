@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,12 +25,15 @@ def text_of(node: ast.AST) -> str:
     return "…"
 
 
-TEXTS = [
-    text_of(node)
-    for file in SOURCE.rglob("*.py")
-    for node in ast.walk(ast.parse(file.read_text("utf-8")))
-    if isinstance(node, ast.Constant | ast.JoinedStr)
-]
+@cache
+def texts() -> list[str]:
+    """Of the whole program; when they are needed, because every process that collects tests imports this file."""
+    return [
+        text_of(node)
+        for file in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Constant | ast.JoinedStr)
+    ]
 
 
 def is_quoted_from(text: str, message: str) -> bool:
@@ -44,9 +48,9 @@ def is_quoted_from(text: str, message: str) -> bool:
 
 @pytest.mark.parametrize("message", QUOTED)
 def test_the_message_is_in_the_source(message: str) -> None:
-    assert any(is_quoted_from(text, message) for text in TEXTS)
+    assert any(is_quoted_from(text, message) for text in texts())
 
 
 def test_the_checker_goes_red() -> None:
     assert len(QUOTED) > 40
-    assert not any(is_quoted_from(text, "There is no study fiel …: check the name.") for text in TEXTS)
+    assert not any(is_quoted_from(text, "There is no study fiel …: check the name.") for text in texts())
