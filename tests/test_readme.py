@@ -31,9 +31,8 @@ def blocks_of(text: str) -> list[Block]:
     return [Block(*found) for found in re.findall(r"(.*?)^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)]
 
 
-SECTIONS = {
-    heading: blocks_of(text) for heading, text in re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.M)
-}
+PARTS = [part.partition("\n") for part in re.split("^## ", PAGE, flags=re.M)[1:]]
+SECTIONS = {heading: blocks_of(text) for heading, _, text in PARTS}
 BLOCKS = [block for blocks in SECTIONS.values() for block in blocks]
 
 
