@@ -41,16 +41,17 @@ def count(remedy: str, least: int = 1, *, none: bool = False) -> Check:
     return check
 
 
-def seconds(remedy: str, *, none: bool = True) -> Check:
-    """A check for times that a clock can wait for."""
+def seconds(name: str, value: Any, remedy: str = "") -> int | float | None:
+    """A time that a clock can wait for."""
+    number = as_number(value)
+    if number is None or not 0 < number <= TIMEOUT_MAX:
+        raise InvalidInput(f"{name} is {brief(repr(value))}: give seconds, more than 0{remedy}.")
+    return as_stored(value)
 
-    def check(name: str, value: Any) -> int | float | None:
-        number = as_number(value)
-        if (number is None or not 0 < number <= TIMEOUT_MAX) and not (none and value is None):
-            raise InvalidInput(f"{name} is {brief(repr(value))}: give seconds, more than 0{remedy}.")
-        return as_stored(value)
 
-    return check
+def time_limit(name: str, value: Any) -> int | float | None:
+    """Seconds, or None."""
+    return None if value is None else seconds(name, value, "; without it, or with None, there is no limit")
 
 
 def finite(name: str, value: Any) -> int | float | None:
@@ -120,7 +121,6 @@ def option(default: Any, *about: Any, **more: Any) -> Any:
 
 ONE_CALL = "it belongs to one call. End the run and make the call with another one"
 DECIDED = "earlier choices were made with it. Begin another study --from this one"
-NO_LIMIT = "; without it, or with None, there is no limit"
 
 
 @dataclass(frozen=True)
@@ -130,14 +130,10 @@ class Options:
     What is not `fixed` may change while the run goes on, and is stored with each call.
     """
 
-    budget: int = option(  # None until the study has said it
-        None,
+    budget: int = option(
+        None,  # until the study has said it
         Flag(
-            "Evaluations in all.",
-            "N",
-            int,
-            least=1,
-            copies="Evaluations of all copies together; unless given, as in the study.",
+            "Evaluations in all.", "N", int, least=1, copies="Evaluations of all copies; unless given, as in the study."
         ),
         count("give a whole number of evaluations, at least 1"),
         shared=True,
@@ -149,7 +145,7 @@ class Options:
             "Evaluations at a time; one per core unless given.",
             "N",
             int,
-            least=1,
+            1,
             copies="Evaluations of this copy at a time.",
         ),
         count("give a whole number from 1 upwards"),
@@ -166,9 +162,7 @@ class Options:
         fixed=ONE_CALL,
     )
     threads_per_worker: int | None = option(
-        None,
-        Flag("BLAS and OpenMP threads of a worker process; a share of the cores.", "N", int, least=1),
-        fixed=ONE_CALL,
+        None, Flag("BLAS and OpenMP threads of a worker process; a share of the cores.", "N", int, 1), fixed=ONE_CALL
     )
     worker_env: Any = option(
         None,
@@ -181,22 +175,12 @@ class Options:
         fixed=ONE_CALL,
     )
     timeout: float | None = option(
-        None,
-        Flag("Seconds for the whole run.", "S", float, copies="Seconds for this copy."),
-        seconds(NO_LIMIT),
-        shared=True,
+        None, Flag("Seconds for the whole run.", "S", float, copies="Seconds for this copy."), time_limit, shared=True
     )
-    trial_timeout: float | None = option(
-        None, Flag("Seconds for one evaluation.", "S", float), seconds(NO_LIMIT), shared=True
-    )
+    trial_timeout: float | None = option(None, Flag("Seconds for one evaluation.", "S", float), time_limit, shared=True)
     retries: int = option(
         2,
-        Flag(
-            "How often an evaluation is repeated whose worker died.",
-            "N",
-            int,
-            copies="How often an evaluation is repeated whose worker or copy died.",
-        ),
+        Flag("How often an evaluation is repeated whose worker, or copy of `aegisbo work`, died.", "N", int),
         count("give a whole number, 0 for none", least=0),
     )
     target: float | None = option(None, Flag("A value that is good enough to stop.", "Y", float), finite, shared=True)
@@ -221,7 +205,7 @@ class Options:
     lease: float = option(
         60.0,
         Flag("Seconds without a sign of life after which others run what this copy ran.", "S", float, only="work"),
-        seconds("", none=False),
+        seconds,
         fixed=ONE_CALL,
     )
     progress: bool | None = option(None, None, maybe_switch, fixed=ONE_CALL)

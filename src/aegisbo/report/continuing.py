@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from shlex import quote
 from typing import Any
 
 from aegisbo.number import as_whole
 from aegisbo.optimizer.policy import default_initial
-from aegisbo.options import CHANGEABLE, OF_A_COPY, OPTIONS
+from aegisbo.options import CHANGEABLE, OF_A_COPY, OPTIONS, SETTINGS
 from aegisbo.report.record import Record
 from aegisbo.space.expression import Expression
 from aegisbo.strategies.registry import DEFAULT_PRESET
@@ -33,7 +33,7 @@ def _call(record: Record, study: str) -> str:
     """The call of `minimize` in Python, ready to be pasted; a function of a script must be there already."""
     known = _scope(record) | {name: record.call[name] for name in PLACE if name in record.call}
     given = {**_news(known, {**USUAL, "executor": "processes"}), "study": study}
-    options = {name: repr(value) for name, value in given.items()} | dict(_settings(record))
+    options = {name: repr(value) for name, value in given.items()} | _settings(record)
     imported, name = _objective(record)
     lines = [f"    {name},", *_space(record), *(f"    {option}={text}," for option, text in options.items())]
     return "\n".join(["import aegisbo", *imported, "", "aegisbo.minimize(", *lines, ")"])
@@ -85,25 +85,18 @@ def _space(record: Record) -> list[str]:
     return [f"    {first}", *parameters, f"    {last},"]
 
 
-def _settings(record: Record) -> Iterator[tuple[str, str]]:
+def _settings(record: Record) -> dict[str, str]:
     """What decides the choices, where it differs from what `minimize` does by itself."""
     settings, space = record.optimizer.settings, record.optimizer.space
-    strategy = repr(settings.text) if settings.text is not None else repr(settings.strategy)
-    if settings.text != "aegis":
-        yield "strategy", strategy
-    if settings.preset not in (None, DEFAULT_PRESET):
-        yield "preset", repr(settings.preset)
-    yield "seed", repr(settings.seed)
     initial = list(settings.initial or ())
-    if settings.n_initial != (len(initial) or default_initial(space.cube.parameters)):
-        yield "n_initial", repr(settings.n_initial)
-    if initial:
-        yield "initial", repr(initial)
-    for name in ("maximize", "noisy", "cost"):
-        if value := getattr(settings, name):
-            yield name, repr(value)
+    usual = len(initial) or default_initial(space.cube.parameters)
+    known = {name: getattr(settings, name, ()) for name in SETTINGS} | {
+        "strategy": settings.strategy if settings.text is None else settings.text,
+        "preset": None if settings.preset == DEFAULT_PRESET else settings.preset,
+        "n_initial": None if settings.n_initial == usual else settings.n_initial,
+        "initial": initial or None,
+        "limits": [limit.text for limit in settings.limits] or (),
+    }
+    texts = {name: repr(value) for name, value in known.items() if value != SETTINGS[name].default}
     rules = [repr(rule.text) if isinstance(rule, Expression) else rule.name for rule in space.constraints]
-    if rules:
-        yield "constraints", f"[{', '.join(rules)}]"
-    if settings.limits:
-        yield "limits", repr([limit.text for limit in settings.limits])
+    return texts | ({"constraints": f"[{', '.join(rules)}]"} if rules else {})
