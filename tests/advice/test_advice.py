@@ -20,7 +20,7 @@ from aegisbo.errors import InvalidInput, NoModel, StudyError
 from aegisbo.optimizer import Settings, Trial
 from aegisbo.outcome import Outcome
 from aegisbo.report.health import health
-from aegisbo.report.model import model_of
+from aegisbo.report.landscape import landscape_of
 from aegisbo.report.source import record_of
 from aegisbo.runners.loop import run
 from aegisbo.simulation.comparison import Quartiles
@@ -64,7 +64,7 @@ def stored(path: Path, settings: Settings) -> Optimizer:
 
 
 def stand_in_of(optimizer: Optimizer) -> StandIn:
-    model = model_of(optimizer)
+    model = landscape_of(optimizer)
     assert model is not None
     return StandIn.of(optimizer, model.belief)
 
@@ -316,12 +316,12 @@ class TestAdvise:
         run = tmp_path / "run.db" if kept else study.optimizer
         assert [f.title for f in advise(run, [], runs=1).forecasts] == ["4 workers", "4 workers, in batches"]
         if not kept:
-            assert advise(study.optimizer.result(), [], runs=1).forecasts[0].workers == 4
+            assert advise(study.optimizer.found(), [], runs=1).forecasts[0].workers == 4
 
     def test_doubts_are_those_of_the_report(self) -> None:
         rng = default_rng(0)
         optimizer = filled(Optimizer(SPACE, seed=0, strategy="random"), 30, lambda params: rng.standard_normal())
-        record, model = record_of(optimizer), model_of(optimizer)
+        record, model = record_of(optimizer), landscape_of(optimizer)
         (finding,) = [each for each in health(record, model) if each.topic == "model"]
         assert finding.level == "warning"
         found = advise(optimizer, [], runs=1)

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from aegisbo import Choice, Real, Result, load, minimize
 from aegisbo.cli import app
 from aegisbo.errors import InvalidInput
-from aegisbo.report.model import model_of
+from aegisbo.report.landscape import landscape_of
 from aegisbo.report.payload import facts_of, model_facts_of
 from aegisbo.report.record import Record
 from aegisbo.study.export import write
@@ -70,7 +70,7 @@ def test_the_terminal(study: Path) -> None:
 
 def test_the_page(study: Path) -> None:
     record = Record.of_study(study)
-    model = model_of(record.optimizer)
+    model = landscape_of(record.optimizer)
     facts, learned = facts_of(record, model), model_facts_of(record, model)
     assert learned is not None
     columns = dict(zip(SPACE, facts["trials"]["params"], strict=True))

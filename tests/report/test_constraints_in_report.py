@@ -7,7 +7,7 @@ import pytest
 
 from aegisbo import Choice, Int, Optimizer, Real, plot
 from aegisbo.plot.canvas import FORBIDDEN
-from aegisbo.report.model import Model, model_of
+from aegisbo.report.landscape import Landscape, landscape_of
 from aegisbo.report.payload import model_facts_of
 from aegisbo.report.source import record_of
 
@@ -31,13 +31,13 @@ def optimizer() -> Optimizer:
 
 
 @pytest.fixture(scope="module")
-def model(optimizer: Optimizer) -> Model:
-    model = model_of(optimizer)
+def model(optimizer: Optimizer) -> Landscape:
+    model = landscape_of(optimizer)
     assert model is not None
     return model
 
 
-def test_slices_and_contours_know_what_is_forbidden(model: Model) -> None:
+def test_slices_and_contours_know_what_is_forbidden(model: Landscape) -> None:
     for cut in model.slices(HERE):
         assert cut.allowed.tolist() == [allowed(**{**HERE, cut.parameter: value}) for value in cut.values]
         assert not cut.allowed.all()
@@ -46,7 +46,7 @@ def test_slices_and_contours_know_what_is_forbidden(model: Model) -> None:
     assert found.allowed.tolist() == expected
 
 
-def test_the_page_is_told_no_number_where_points_are_forbidden(optimizer: Optimizer, model: Model) -> None:
+def test_the_page_is_told_no_number_where_points_are_forbidden(optimizer: Optimizer, model: Landscape) -> None:
     record = record_of(optimizer)
     best, facts = record.result.best, model_facts_of(record, model)
     assert best is not None

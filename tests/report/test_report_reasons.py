@@ -7,8 +7,8 @@ import pytest
 from report.made_studies import Script, make_study
 
 from aegisbo.report.convergence import convergence
-from aegisbo.report.failures import failure_groups
-from aegisbo.report.reasons import Prediction, calibration, predictions, reasons, yields
+from aegisbo.report.failure_groups import failure_groups
+from aegisbo.report.reasons import CheckedPrediction, calibration, predictions, reasons, yields
 from aegisbo.report.record import Record
 from aegisbo.study.events import read_events
 
@@ -88,7 +88,7 @@ def test_calibration_of_a_normal_law(width: float, within: float) -> None:
     from statistics import NormalDist
 
     inverse: Callable[[float], float] = NormalDist().inv_cdf
-    found = calibration([Prediction(k, 0.0, width, inverse((k + 0.5) / 2000)) for k in range(2000)])
+    found = calibration([CheckedPrediction(k, 0.0, width, inverse((k + 0.5) / 2000)) for k in range(2000)])
     assert found is not None
     assert found.within == pytest.approx(within, abs=0.002)
     assert found.spread == pytest.approx(0.6745, abs=0.01)  # the median of |z|

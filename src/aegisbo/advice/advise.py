@@ -21,7 +21,7 @@ from aegisbo.options import count as whole
 from aegisbo.options import finite
 from aegisbo.report.convergence import Step, convergence
 from aegisbo.report.health import on_predictions
-from aegisbo.report.model import Model, model_of
+from aegisbo.report.landscape import Landscape, landscape_of
 from aegisbo.report.record import Record
 from aegisbo.report.source import Run, record_of
 from aegisbo.runners.loop import run as run_loop
@@ -191,15 +191,15 @@ class _Question:
         return float(there.min()) + (self.target - lowest) * stretch
 
 
-def _model(optimizer: Optimizer) -> Model:
-    model = model_of(optimizer)
+def _model(optimizer: Optimizer) -> Landscape:
+    model = landscape_of(optimizer)
     if model is None:
         least, values = optimizer.space.cube.parameters + 1, len(optimizer.evidence().y)
         raise NoModel(f"There is no model yet: it takes {least} values, and there are {values}.")
     return model
 
 
-def _question(record: Record, model: Model, target: float, seed: int) -> _Question:
+def _question(record: Record, model: Landscape, target: float, seed: int) -> _Question:
     waits = [decision.seconds for decision in record.decisions.values()]
     optimizer, counting = record.optimizer, _counting(record)
     return _Question(

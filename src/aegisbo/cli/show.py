@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from aegisbo.cli.trial_table import Row
     from aegisbo.optimizer import Optimizer
-    from aegisbo.report.failures import FailureGroup
+    from aegisbo.report.failure_groups import FailureGroup
     from aegisbo.report.record import Record
 
 LAST = 20  # trials that are listed unless the user wants others
@@ -58,7 +58,7 @@ def show(
         raise InvalidInput(f"{' and '.join(chosen)} exclude each other: leave one out.")
     from aegisbo.cli.show_trial import show_trial
     from aegisbo.cli.trial_table import trial_tables
-    from aegisbo.report.failures import failure_groups
+    from aegisbo.report.failure_groups import failure_groups
     from aegisbo.report.record import Record
     from aegisbo.study.export import table_of
 

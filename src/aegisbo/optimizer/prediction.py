@@ -57,13 +57,17 @@ class Prediction:
 def predicted(belief: Belief, Z: Array, best: float, direction: Direction) -> Prediction:
     """The prediction at Z (m, width), beside the best value so far on the standardized scale."""
     mu, sigma = belief.predict(Z)
-    deviations = np.array([-WIDE, -1.0, 0.0, 1.0, WIDE])[:, None]
-    low, less, mean, more, high = direction.turned(belief.scale.measured(mu + deviations * sigma))
     known = sigma == 0.0
     chance = np.where(known, mu < best, ndtr((best - mu) / np.where(known, 1.0, sigma)))
     success, feasible = (_chance(each, Z) for each in (belief.success, belief.keeping))
-    std = np.abs(0.5 * more - 0.5 * less)
-    return Prediction(mean, std, np.minimum(low, high), np.maximum(low, high), chance, success, feasible)
+    return Prediction(*in_units(mu, sigma, belief, direction), chance, success, feasible)
+
+
+def in_units(mu: Array, sigma: Array, belief: Belief, direction: Direction) -> tuple[Array, Array, Array, Array]:
+    """The fields `mean`, `std`, `low` and `high` of a prediction for normal laws (m,) on the standardized scale."""
+    deviations = np.array([-WIDE, -1.0, 0.0, 1.0, WIDE])[:, None]
+    low, less, mean, more, high = direction.turned(belief.scale.measured(mu + deviations * sigma))
+    return mean, np.abs(0.5 * more - 0.5 * less), np.minimum(low, high), np.maximum(low, high)
 
 
 def _chance(chance: Chance | None, Z: Array) -> Array:

@@ -9,12 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from aegisbo.arrays import Array
+from aegisbo.optimizer.prediction import WIDE
 from aegisbo.outcome import FAILURES
 from aegisbo.plot.canvas import FAINT, INK, Look, Picture, as_label, canvas, crowded, explain_marks, heading, label, say
 from aegisbo.plot.marks import Mark, marks_of
 from aegisbo.plot.titles import summary
 from aegisbo.plot.value_axis import Values, mark_failures, values_of
-from aegisbo.report.reasons import COVERED, Prediction, Reason, Yield, calibration, predictions, yields
+from aegisbo.report.reasons import CheckedPrediction, Reason, Yield, calibration, predictions, yields
 from aegisbo.report.reasons import reasons as reasons_of
 from aegisbo.report.record import Record
 from aegisbo.report.source import Run, record_of
@@ -108,7 +109,7 @@ def _in_words(found: Yield) -> str:
     return f"{said}, by {found.gain:.3g}" if found.gain else said
 
 
-def _predicted(axis: Axes, found: Sequence[Prediction], marks: dict[int, Mark], *, maximize: bool) -> None:
+def _predicted(axis: Axes, found: Sequence[CheckedPrediction], marks: dict[int, Mark], *, maximize: bool) -> None:
     quality = calibration(found)
     if quality is None:
         heading(axis, "Predicted and measured")
@@ -119,7 +120,7 @@ def _predicted(axis: Axes, found: Sequence[Prediction], marks: dict[int, Mark], 
     _square(axis, values_of(value.tolist(), maximize=maximize), mean)
     low, high = axis.get_xlim()
     axis.plot([low, high], [low, high], color=FAINT, linewidth=1.0, linestyle=(0, (5, 3)))
-    least, most = np.clip(mean + COVERED * std * np.array([[-1.0], [1.0]]), low, high)  # (m,) each
+    least, most = np.clip(mean + WIDE * std * np.array([[-1.0], [1.0]]), low, high)  # (m,) each
     x, y = np.clip(mean, low, high), np.clip(value, low, high)
     for mark in dict.fromkeys(marks.values()):
         mine = np.array([marks[each.number] == mark for each in found])

@@ -17,7 +17,7 @@ from aegisbo.plot.shares import needed_model
 from aegisbo.plot.titles import summary
 from aegisbo.plot.trials_along import draw_trials
 from aegisbo.plot.value_axis import Values
-from aegisbo.report.model import Slice
+from aegisbo.report.landscape import Slice
 from aegisbo.report.source import Run, record_of
 from aegisbo.space import Params
 from aegisbo.space.parameters import Choice, Parameter

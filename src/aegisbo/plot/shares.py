@@ -5,7 +5,7 @@ from __future__ import annotations
 from aegisbo.errors import NoModel
 from aegisbo.plot.canvas import INK, LINE, Picture, as_label, canvas, label, legend
 from aegisbo.plot.titles import summary
-from aegisbo.report.model import Model, model_of
+from aegisbo.report.landscape import Landscape, landscape_of
 from aegisbo.report.record import Record
 from aegisbo.report.source import Run, record_of
 
@@ -52,13 +52,13 @@ def importance(run: Run) -> Picture:
     return figure
 
 
-def needed_model(record: Record) -> Model:
+def needed_model(record: Record) -> Landscape:
     """The model of a run.
 
     Raises:
         NoModel: there are too few values for one.
     """
-    model = model_of(record.optimizer)
+    model = landscape_of(record.optimizer)
     if model is None:
         least = record.optimizer.space.cube.parameters + 1
         values = len(record.optimizer.evidence().y)

@@ -30,7 +30,7 @@ from aegisbo.plot.one_parameter import center_of, known, where
 from aegisbo.plot.parameter_axis import declare, edges, places
 from aegisbo.plot.shares import needed_model
 from aegisbo.plot.titles import summary
-from aegisbo.report.model import Contour, Model
+from aegisbo.report.landscape import Contour, Landscape
 from aegisbo.report.source import Run, record_of
 from aegisbo.space import Params
 from aegisbo.space.cube import Continuous
@@ -79,7 +79,7 @@ def contour(run: Run, x: str | None = None, y: str | None = None, *, point: Any 
     return figure
 
 
-def _pair(optimizer: Optimizer, model: Model, center: Params, x: str | None, y: str | None) -> tuple[str, str]:
+def _pair(optimizer: Optimizer, model: Landscape, center: Params, x: str | None, y: str | None) -> tuple[str, str]:
     given = [known(optimizer, name, center) for name in (x, y) if name is not None]
     there = [each.parameter for each in model.importances if each.parameter in center]
     others = [name for name in there if name not in given]

@@ -9,8 +9,8 @@ from threading import Condition, Event, Thread
 from typing import Any
 
 from aegisbo.errors import AegisError
-from aegisbo.report.model import MOST, Model, model_of
-from aegisbo.report.payload import facts_of, front_facts_of, model_facts_of
+from aegisbo.report.landscape import Landscape, landscape_of
+from aegisbo.report.payload import MOST, facts_of, front_facts_of, model_facts_of
 from aegisbo.report.record import Record
 from aegisbo.study.lock import is_driven
 
@@ -111,7 +111,7 @@ class _Source:
         self.record: Record | None = None
         self.facts: dict[str, Any] | None = None
         self.trouble: str | None = None  # why it cannot be read
-        self._model: Model | None = None
+        self._model: Landscape | None = None
         self._model_facts: dict[str, Any] | None = None
         self._stamp: object = None
         self._learned = -1  # results that the model knows
@@ -149,7 +149,7 @@ class _Source:
         if record is None or begin < self._model_not_before or self._learned == len(record.ended):
             return False
         try:
-            model = model_of(record.optimizer)
+            model = landscape_of(record.optimizer)
         except AegisError:  # a memory that makes no sense: whoever asks for a decision in full is told
             model = None
         facts = model_facts_of(record, model)

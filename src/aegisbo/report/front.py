@@ -15,7 +15,7 @@ from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.policy import Role
 from aegisbo.optimizer.stored_memory import understood
-from aegisbo.report.model import Model, Slice
+from aegisbo.report.landscape import Landscape, Slice
 from aegisbo.report.record import Record
 from aegisbo.strategies.model_based import ModelBased
 from aegisbo.strategies.moves import EXPLORATORY, pareto_set
@@ -94,16 +94,16 @@ def _before(events: Sequence[Event], decision: Event) -> Optimizer:
     return history.optimizer()
 
 
-def _model(optimizer: Optimizer, strategy: ModelBased, *, exploring: bool) -> Model:
+def _model(optimizer: Optimizer, strategy: ModelBased, *, exploring: bool) -> Landscape:
     """The model by which the optimizer would choose its next point, fitted from the same random numbers."""
     fitting, _, _, learning = default_rng([optimizer.seed, Role.STRATEGY, len(optimizer.trials)]).spawn(4)
     evidence = optimizer.evidence()
     with one_blas_thread(), understood(optimizer.memory):
         belief, _ = strategy.fitted(evidence, optimizer.memory, fitting, learning)
         belief = belief.exploring if exploring else belief
-    return Model(belief, optimizer.space, optimizer.direction, True, len(evidence.y) + len(evidence.failed), ())
+    return Landscape(belief, optimizer.space, optimizer.direction, True, len(evidence.y) + len(evidence.failed), ())
 
 
-def _places(model: Model, U: Array) -> tuple[Place, ...]:  # (m, width)
+def _places(model: Landscape, U: Array) -> tuple[Place, ...]:  # (m, width)
     means, stds = model.standardized(U)
     return tuple(Place(float(mean), float(std)) for mean, std in zip(model.measured(means), stds, strict=True))

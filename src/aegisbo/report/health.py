@@ -12,8 +12,8 @@ from aegisbo.optimizer.limits import broken_by
 from aegisbo.outcome import FAILURES
 from aegisbo.printable import so_many
 from aegisbo.report.convergence import Step, convergence
-from aegisbo.report.failures import FailureGroup, failure_groups
-from aegisbo.report.model import Model
+from aegisbo.report.failure_groups import FailureGroup, failure_groups
+from aegisbo.report.landscape import Landscape
 from aegisbo.report.reasons import calibration, predictions
 from aegisbo.report.record import Record
 from aegisbo.report.timeline import timeline
@@ -41,9 +41,9 @@ class Finding:
     remedy: str  # what to do; empty if nothing
 
 
-def health(record: Record, model: Model | None) -> tuple[Finding, ...]:
+def health(record: Record, model: Landscape | None) -> tuple[Finding, ...]:
     """What is worth knowing of a run, the most urgent first."""
-    checks: Sequence[Callable[[Record, Model | None], Iterator[Finding]]] = (
+    checks: Sequence[Callable[[Record, Landscape | None], Iterator[Finding]]] = (
         _progress,
         _workers,
         _failures,
@@ -58,7 +58,7 @@ def health(record: Record, model: Model | None) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda finding: order.index(finding.level)))
 
 
-def _progress(record: Record, model: Model | None) -> Iterator[Finding]:
+def _progress(record: Record, model: Landscape | None) -> Iterator[Finding]:
     """Whether it is still improving."""
     steps = convergence(record)
     better = [step for step in steps if step.improved]
@@ -105,7 +105,7 @@ def _longer(record: Record) -> str:
     return "" if record.driven else "To go on, make the same call with a larger budget."
 
 
-def _workers(record: Record, model: Model | None) -> Iterator[Finding]:
+def _workers(record: Record, model: Landscape | None) -> Iterator[Finding]:
     """Whether workers were idle, and why."""
     time = timeline(record)
     if not time.workers:
@@ -145,7 +145,7 @@ def _workers(record: Record, model: Model | None) -> Iterator[Finding]:
     yield Finding("workers", "good" if well else "warning", text, more if well else remedies[cause])
 
 
-def _failures(record: Record, model: Model | None) -> Iterator[Finding]:
+def _failures(record: Record, model: Landscape | None) -> Iterator[Finding]:
     """What failed, and where."""
     groups = failure_groups(record)
     if not groups:
@@ -164,7 +164,7 @@ def _failures(record: Record, model: Model | None) -> Iterator[Finding]:
     yield Finding("failures", "warning" if failed > OFTEN * ended else "note", text, remedy)
 
 
-def _limits(record: Record, model: Model | None) -> Iterator[Finding]:
+def _limits(record: Record, model: Landscape | None) -> Iterator[Finding]:
     """Which limits were broken, and which of them binds."""
     broken = [broken_by(trial, record.optimizer.settings.limits) for trial in record.ended]
     counts = Counter(limit.text for limits in broken for limit in limits)
@@ -184,7 +184,7 @@ def _quoted(group: FailureGroup) -> str:
     return f"“{cut(group.reason.rstrip('.'), 80)}”"
 
 
-def on_predictions(record: Record, model: Model | None) -> Iterator[Finding]:
+def on_predictions(record: Record, model: Landscape | None) -> Iterator[Finding]:
     """Whether the model predicts well: what was said at the time, and what would be said with one result left out."""
     then = calibration(predictions(record))
     left_out = None if model is None else calibration(model.left_out)
@@ -217,7 +217,7 @@ def on_predictions(record: Record, model: Model | None) -> Iterator[Finding]:
         yield Finding("model", "good", text, "")
 
 
-def _edges(record: Record, model: Model | None) -> Iterator[Finding]:
+def _edges(record: Record, model: Landscape | None) -> Iterator[Finding]:
     """Parameters whose best value lies at the edge of their range."""
     best = record.result.best
     if best is None or len(record.ended) < FEW:
@@ -242,7 +242,7 @@ def _edges(record: Record, model: Model | None) -> Iterator[Finding]:
             )
 
 
-def _irrelevant(record: Record, model: Model | None) -> Iterator[Finding]:
+def _irrelevant(record: Record, model: Landscape | None) -> Iterator[Finding]:
     """Parameters that do not matter, as far as the model knows."""
     if model is None or model.fitted < FEW * record.optimizer.space.cube.parameters:
         return
@@ -257,7 +257,7 @@ def _irrelevant(record: Record, model: Model | None) -> Iterator[Finding]:
         )
 
 
-def _in_vain(record: Record, model: Model | None) -> Iterator[Finding]:
+def _in_vain(record: Record, model: Landscape | None) -> Iterator[Finding]:
     """Points that were asked for in vain: evaluations that were lost or cut short, and points chosen twice."""
     bars = timeline(record).bars
     wasted = [bar for bar in bars if bar.state in ("lost", "interrupted")]

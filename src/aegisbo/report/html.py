@@ -11,7 +11,7 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
-from aegisbo.report.model import model_of
+from aegisbo.report.landscape import landscape_of
 from aegisbo.report.payload import facts_of, fronts_of, model_facts_of
 from aegisbo.report.record import Record
 
@@ -41,7 +41,7 @@ LIVE = "live"  # instead of data: the page asks the server that it came from
 
 def report(record: Record) -> str:
     """The page of one run, to be opened from disk."""
-    model = model_of(record.optimizer)
+    model = landscape_of(record.optimizer)
     facts = {
         **facts_of(record, model),
         "model": model_facts_of(record, model),

@@ -14,22 +14,25 @@ import numpy as np
 from aegisbo.arrays import Array, Mask
 from aegisbo.optimizer import Trial
 from aegisbo.optimizer.limits import broken_by, names_of
+from aegisbo.optimizer.prediction import in_units
 from aegisbo.report.continuing import calls_of
 from aegisbo.report.convergence import convergence
-from aegisbo.report.failures import failure_groups
+from aegisbo.report.failure_groups import failure_groups
 from aegisbo.report.front import Front, front
 from aegisbo.report.health import health
-from aegisbo.report.model import MOST, Contour, Model, Slice
+from aegisbo.report.landscape import Contour, Landscape, Slice
 from aegisbo.report.reasons import calibration, predictions, reasons, yields
 from aegisbo.report.record import Record
 from aegisbo.report.timeline import timeline
 from aegisbo.space.description import table_of
 from aegisbo.space.parameters import Choice, Parameter
 from aegisbo.space.text import spelled
+from aegisbo.strategies.surrogates import CONDITIONED_ON
 
 DIGITS = 7  # of a number
 LONGEST = 4000  # characters of one text: the end of what was printed
 ALL_TEXTS = 400_000  # characters of all texts together
+MOST = CONDITIONED_ON  # results known to a decision that is shown in full: a page must not take minutes
 FRONTS = 12  # decisions that a file shows in full, if they are made in
 FRONTS_SECONDS = 10.0
 SLICES = 6  # parameters along which such a decision is shown, the most important ones
@@ -45,7 +48,7 @@ CITATION = """\
 }"""
 
 
-def facts_of(record: Record, model: Model | None) -> dict[str, Any]:
+def facts_of(record: Record, model: Landscape | None) -> dict[str, Any]:
     """What is known of a run, but for what the model says: quick enough to be made again with each result."""
     best, spent = record.result.best, timeline(record)
     steps = convergence(record)
@@ -84,14 +87,14 @@ def facts_of(record: Record, model: Model | None) -> dict[str, Any]:
     )
 
 
-def model_facts_of(record: Record, model: Model | None) -> dict[str, Any] | None:
+def model_facts_of(record: Record, model: Landscape | None) -> dict[str, Any] | None:
     """What the model has learned; None without one."""
     best = record.result.best
     if model is None or best is None:
         return None
     left_out = model.left_out
     z = np.array([[each.mean, each.std, each.value] for each in left_out]).reshape(-1, 3)
-    predicted = model.in_units(z[:, 0], z[:, 1])
+    mean, _, low, high = in_units(z[:, 0], z[:, 1], model.belief, model.direction)
     found = calibration(left_out)
     return in_json(
         {
@@ -102,9 +105,9 @@ def model_facts_of(record: Record, model: Model | None) -> dict[str, Any] | None
             "contours": [_contour(each) for each in model.contours(best.params)],
             "left_out": {
                 "number": [each.number for each in left_out],
-                "mean": predicted.mean,
-                "low": predicted.low,
-                "high": predicted.high,
+                "mean": mean,
+                "low": low,
+                "high": high,
                 "value": model.measured(z[:, 2]),
                 "count": len(left_out),
                 "within": None if found is None else found.within,
@@ -146,7 +149,7 @@ def telling_decisions(record: Record) -> list[int]:
     return sorted(dict.fromkeys(chosen).keys(), key=chosen.index)[:FRONTS]
 
 
-def fronts_of(record: Record, model: Model | None) -> list[dict[str, Any]]:
+def fronts_of(record: Record, model: Landscape | None) -> list[dict[str, Any]]:
     """Some decisions in full, along the most important parameters; fewer of them where each takes long."""
     names = None if model is None else [each.parameter for each in model.importances[:SLICES]]
     found: list[dict[str, Any]] = []
@@ -219,7 +222,7 @@ def _spans(record: Record, spans: Iterable[Any], names: Sequence[str]) -> dict[s
 
 
 def _slice(each: Slice) -> dict[str, Any]:
-    cut = {name: _cut(part, each.allowed) for name, part in asdict(each.predicted).items()}
+    cut = {name: _cut(getattr(each.predicted, name), each.allowed) for name in ("mean", "low", "high")}
     return {"parameter": each.parameter, "values": [spelled(value) for value in each.values], **cut}
 
 

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aegisbo.number import as_number
+from aegisbo.optimizer.prediction import WIDE
 from aegisbo.outcome import FAILURES
 from aegisbo.report.convergence import convergence
 from aegisbo.report.record import Record
-
-COVERED = 1.96  # standard deviations on both sides hold 95 % of normal numbers
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Yield:
 
 
 @dataclass(frozen=True)
-class Prediction:
+class CheckedPrediction:
     """What was predicted for a point before it was measured, and what was measured."""
 
     number: int
@@ -58,10 +57,10 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Calibration:
-    """How well predictions hold: 95 % of the values should lie within 1.96 standard deviations."""
+    """How well predictions hold: 95 % of the values should lie within the band of 95 %."""
 
     count: int
-    within: float  # share of the values within 1.96 standard deviations
+    within: float  # share of the values within that band
     error: float  # median distance between prediction and value
     spread: float  # median distance of the values from their median: what the error would be without a model
 
@@ -119,17 +118,17 @@ def yields(record: Record) -> tuple[Yield, ...]:
     return tuple(found)
 
 
-def predictions(record: Record) -> tuple[Prediction, ...]:
+def predictions(record: Record) -> tuple[CheckedPrediction, ...]:
     """What was predicted when each point was chosen, for all points that have a value since."""
     found = []
     for trial in record.ended:
         mean, std = (as_number(trial.note.get(name)) for name in ("mean", "std"))
         if trial.value is not None and mean is not None and std is not None and std > 0.0:
-            found.append(Prediction(trial.number, mean, std, trial.value))
+            found.append(CheckedPrediction(trial.number, mean, std, trial.value))
     return tuple(found)
 
 
-def calibration(found: Sequence[Prediction]) -> Calibration | None:
+def calibration(found: Sequence[CheckedPrediction]) -> Calibration | None:
     """How well these predictions hold; None without any."""
     if not found:
         return None
@@ -138,6 +137,4 @@ def calibration(found: Sequence[Prediction]) -> Calibration | None:
     errors = sorted(abs(each.value - each.mean) for each in found)
     spreads = sorted(abs(value - middle) for value in values)
     half = len(found) // 2
-    return Calibration(
-        len(found), sum(abs(each.z) <= COVERED for each in found) / len(found), errors[half], spreads[half]
-    )
+    return Calibration(len(found), sum(abs(each.z) <= WIDE for each in found) / len(found), errors[half], spreads[half])

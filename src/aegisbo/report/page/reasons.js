@@ -67,7 +67,7 @@ function reasonsSection() {
     draw: (chart) => {
       const t = view.study.trials;
       const ks = range(t.number.length).filter((k) => t.mean[k] != null && t.value[k] != null);
-      drawAgreement(chart, ks.map((k) => ({ k, mean: t.mean[k], low: t.mean[k] - 1.96 * t.std[k], high: t.mean[k] + 1.96 * t.std[k], value: t.value[k] })));
+      drawAgreement(chart, ks.map((k) => ({ k, mean: t.mean[k], low: t.mean[k] - 1.959964 * t.std[k], high: t.mean[k] + 1.959964 * t.std[k], value: t.value[k] })));
       return ks.length > 0;
     },
     table: () => { const t = view.study.trials; return { heads: ["trial", "predicted", "std", "measured"], rows: range(t.number.length).filter((k) => t.mean[k] != null && t.value[k] != null).map((k) => [t.number[k], t.mean[k], t.std[k], t.value[k]]) }; },

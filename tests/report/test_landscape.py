@@ -9,8 +9,9 @@ from report.made_studies import make_study
 import aegisbo
 from aegisbo.errors import TrialError
 from aegisbo.gp.posterior import condition
+from aegisbo.outcome import Outcome
 from aegisbo.report.front import front
-from aegisbo.report.model import model_of
+from aegisbo.report.landscape import landscape_of
 from aegisbo.report.record import Record
 
 
@@ -28,7 +29,7 @@ def learned(function: object, d: int, n: int, **settings: object) -> aegisbo.Opt
 
 def test_importance_is_the_share_of_the_variance() -> None:
     """Of 3 u0 + u1 with uniform u, nine tenths of the variance come from u0, and none from u2."""
-    model = model_of(learned(lambda u: 3.0 * u[0] + u[1], 3, 60))
+    model = landscape_of(learned(lambda u: 3.0 * u[0] + u[1], 3, 60))
     found = {each.parameter: each for each in model.importances}
     assert [found[name].main for name in ("x0", "x1", "x2")] == pytest.approx([0.9, 0.1, 0.0], abs=0.05)
     assert [found[name].total for name in ("x0", "x1", "x2")] == pytest.approx([0.9, 0.1, 0.0], abs=0.05)
@@ -36,7 +37,7 @@ def test_importance_is_the_share_of_the_variance() -> None:
 
 
 def test_parameters_that_act_together_only_have_no_main_effect() -> None:
-    model = model_of(learned(lambda u: (u[0] - 0.5) * (u[1] - 0.5), 2, 80))
+    model = landscape_of(learned(lambda u: (u[0] - 0.5) * (u[1] - 0.5), 2, 80))
     for each in model.importances:
         assert each.main < 0.1
         assert each.total > 0.8
@@ -45,7 +46,7 @@ def test_parameters_that_act_together_only_have_no_main_effect() -> None:
 @pytest.mark.parametrize("maximize", [False, True])
 def test_slices_go_through_the_function(maximize: bool) -> None:
     sign = -1.0 if maximize else 1.0
-    model = model_of(learned(lambda u: sign * ((u[0] - 0.3) ** 2 + u[1]), 2, 60, maximize=maximize))
+    model = landscape_of(learned(lambda u: sign * ((u[0] - 0.3) ** 2 + u[1]), 2, 60, maximize=maximize))
     first, second = model.slices({"x0": 1.0, "x1": 0.5})
     assert first.predicted.mean == pytest.approx(sign * ((np.array(first.values) / 2 - 0.3) ** 2 + 0.25), abs=0.02)
     assert second.predicted.mean == pytest.approx(sign * (0.04 + np.array(second.values) / 2), abs=0.02)
@@ -54,7 +55,7 @@ def test_slices_go_through_the_function(maximize: bool) -> None:
 
 
 def test_a_contour_is_made_of_slices() -> None:
-    model = model_of(learned(lambda u: np.sin(4 * u[0]) * u[1], 2, 40))
+    model = landscape_of(learned(lambda u: np.sin(4 * u[0]) * u[1], 2, 40))
     contour = model.contour("x0", "x1", {"x0": 1.0, "x1": 1.0})
     for row, value in list(enumerate(contour.y_values))[::6]:
         slices = model.slices({"x0": 0.0, "x1": value}, ["x0"])
@@ -63,7 +64,7 @@ def test_a_contour_is_made_of_slices() -> None:
 
 
 def test_slices_of_integers_and_choices_have_their_levels(record: Record) -> None:
-    model = model_of(record.optimizer)
+    model = landscape_of(record.optimizer)
     slices = {each.parameter: each for each in model.slices(record.result.best.params)}
     assert slices["units"].values == tuple(range(1, 10))
     assert slices["act"].values == record.optimizer.space.parameters["act"].values
@@ -75,11 +76,11 @@ def test_the_model_is_the_one_that_answers_in_python(record: Record) -> None:
     optimizer = record.optimizer
     points = optimizer.evidence().X
     told = optimizer.predict([optimizer.space.params(u) for u in points])
-    assert model_of(optimizer).at(points).mean == pytest.approx(told.mean, rel=1e-6)
+    assert landscape_of(optimizer).at(points).mean == pytest.approx(told.mean, rel=1e-6)
 
 
 def test_leaving_one_out_is_leaving_one_out(record: Record) -> None:
-    model = model_of(record.optimizer)
+    model = landscape_of(record.optimizer)
     gp = model.belief.gp
     for k in (0, 3, 7):
         rest = np.delete(np.arange(len(gp.y)), k)
@@ -96,22 +97,24 @@ def test_leaving_one_out_is_leaving_one_out(record: Record) -> None:
 
 def test_a_strategy_without_a_model_gets_one_for_the_reader() -> None:
     optimizer = learned(lambda u: u[0], 2, 20, strategy="random")
-    model = model_of(optimizer)
+    model = landscape_of(optimizer)
     assert not model.own
     assert model.importances[0].parameter == "x0"
 
 
 def test_too_few_results_make_no_model() -> None:
-    assert model_of(learned(lambda u: u[0], 2, 2)) is None
+    assert landscape_of(learned(lambda u: u[0], 2, 2)) is None
 
 
-def test_many_results_are_thinned_and_the_best_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aegisbo.report.model.MOST", 40)
+def test_of_many_results_the_model_tells_which_it_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aegisbo.strategies.surrogates.LEARNED_FROM", 30)
+    monkeypatch.setattr("aegisbo.strategies.surrogates.CONDITIONED_ON", 40)
     optimizer = learned(lambda u: (u[0] - 0.3) ** 2, 1, 200)
-    model = model_of(optimizer)
-    best = sorted(optimizer.observed, key=lambda trial: trial.value)[:20]
-    assert model.fitted <= 40
-    assert {trial.number for trial in best} <= set(model.numbers)
+    model = landscape_of(optimizer)
+    values = {trial.number: trial.value for trial in optimizer.observed}
+    assert model.fitted == len(model.left_out) == 40
+    told = model.measured(np.array([each.value for each in model.left_out]))
+    np.testing.assert_allclose(told, [values[each.number] for each in model.left_out], rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("maximize", [False, True])
@@ -143,11 +146,11 @@ def test_a_first_point_has_no_front(record: Record) -> None:
         front(record, 999)
 
 
-def test_more_failures_than_the_model_takes_leave_all_results_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aegisbo.report.model.MOST", 40)
-    optimizer = learned(lambda u: u[0], 2, 12, strategy="random")
-    for _ in range(60):
-        optimizer.fail(optimizer.ask(), "no")
-    model = model_of(optimizer)
-    assert model.fitted == 40
+@pytest.mark.parametrize("strategy", ["random", "aegis"])
+def test_failures_leave_all_results_in(strategy: str) -> None:
+    optimizer = learned(lambda u: u[0], 2, 12, strategy=strategy, preset="paper" if strategy == "aegis" else None)
+    for k in range(60):
+        optimizer.learn([k / 60, 0.5], Outcome("failed", reason="no"))
+    model = landscape_of(optimizer)
+    assert model.fitted == 12 + 60
     assert len(model.left_out) == 12

@@ -1,9 +1,9 @@
-"""What the model has learned, in the user's values and units: importance, slices, contours, leave-one-out."""
+"""The function as the model sees it, in the user's units: importance, slices, contours, leave-one-out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -17,32 +17,20 @@ from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.policy import Role
-from aegisbo.optimizer.stored_memory import understood
-from aegisbo.report.reasons import COVERED, Prediction
+from aegisbo.optimizer.prediction import Prediction, predicted
+from aegisbo.report.reasons import CheckedPrediction
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.designs import sobol
 from aegisbo.space import Params, Space
 from aegisbo.space.sweep import sweep
-from aegisbo.strategies.base import Evidence, Memory
-from aegisbo.strategies.belief import Belief, Surrogate
-from aegisbo.strategies.model_based import ModelBased
+from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.belief import Belief, Believer
 from aegisbo.strategies.presets import DEFAULT_PRESET, preset_named
-from aegisbo.strategies.surrogates import CONDITIONED_ON
 
-MOST = CONDITIONED_ON  # results that a model is given here, whatever the preset: a page must not take minutes
 SAMPLES = 1024  # of the cube, for importance
 SLICE = 49  # points of a slice along a parameter without levels, or with more levels than that
 CONTOUR = 25  # likewise, of each side of a contour
 CROSSED = 4  # most important parameters of which each pair has a contour
-
-
-@dataclass(frozen=True)
-class Predicted:
-    """Predictions at some points, in the user's units."""
-
-    mean: Array  # (m,)
-    low: Array  # (m,) 95 % of the function's values lie between low and high, if the model is right
-    high: Array  # (m,)
 
 
 @dataclass(frozen=True)
@@ -61,7 +49,7 @@ class Slice:
 
     parameter: str
     values: tuple[Any, ...]  # of the parameter, as the user writes them
-    predicted: Predicted
+    predicted: Prediction
     allowed: Mask  # (m,) which of the points keep the constraints
 
 
@@ -78,29 +66,25 @@ class Contour:
 
 
 @dataclass(frozen=True)
-class Model:
-    """The belief of a strategy about a function, in the user's values and units. Make one with `model_of`."""
+class Landscape:
+    """The belief of a strategy about a function, in the user's values and units. Make one with `landscape_of`."""
 
     belief: Belief
     space: Space
     direction: Direction
     own: bool  # it is the model by which the strategy chooses; else one that was fitted for the reader only
     fitted: int  # results that it was given
-    numbers: tuple[int, ...]  # of the trials with a value among them, in the order of the belief's data
+    numbers: tuple[int, ...]  # of the trials whose values the belief knows, in the order of its data
 
     def standardized(self, U: Array) -> tuple[Array, Array]:  # (m, width)
         """Mean and standard deviation (m,) on the scale of the model, smaller is better."""
         with one_blas_thread():
             return self.belief.predict(U)
 
-    def at(self, U: Array) -> Predicted:  # (m, width)
+    def at(self, U: Array) -> Prediction:  # (m, width)
         """What is predicted at points of the cube."""
-        return self.in_units(*self.standardized(U))
-
-    def in_units(self, mean: Array, std: Array) -> Predicted:  # (m,), (m,)
-        """Predictions on the scale of the model as the user would measure them."""
-        low, middle, high = (self.measured(mean + step * std) for step in (-COVERED, 0.0, COVERED))
-        return Predicted(middle, high, low) if self.direction.maximize else Predicted(middle, low, high)
+        with one_blas_thread():
+            return predicted(self.belief, U, self.belief.best, self.direction)
 
     def measured(self, z: Array) -> Array:  # (m,)
         """Values on the scale of the model as the user would measure them."""
@@ -174,54 +158,32 @@ class Model:
         return values, np.array([self.space.to_unit(self.space.changed(params, {name: value})) for value in values])
 
     @cached_property
-    def left_out(self) -> tuple[Prediction, ...]:
+    def left_out(self) -> tuple[CheckedPrediction, ...]:
         """What would have been predicted for each result from all others, on the scale of the model."""
         gp = self.belief.gp
         errors, variances = left_out(gp, np.arange(len(gp.y)))
         y = gp.y + gp.constant
         means, stds = y - errors, np.sqrt(variances)
         return tuple(
-            Prediction(number, float(mean), float(std), float(value))
+            CheckedPrediction(number, float(mean), float(std), float(value))
             for number, mean, std, value in zip(self.numbers, means, stds, y, strict=False)
         )
 
 
-def model_of(optimizer: Optimizer) -> Model | None:
+def landscape_of(optimizer: Optimizer) -> Landscape | None:
     """What the model of the strategy believes now, or the default one if it has none. None with too few results."""
     evidence = optimizer.evidence()
-    if len(evidence.y) < evidence.cube.parameters + 1:
+    if len(evidence.y) <= evidence.cube.parameters:
         return None
-    numbers = tuple(trial.number for trial in (*optimizer.observed, *optimizer.trials) if trial.state == "done")
-    surrogate, own = surrogate_of(optimizer)
-    memory: Memory = optimizer.memory if own else {}
-    if len(evidence.y) + len(evidence.failed) > MOST:
-        rows = _some_of(evidence)
-        evidence, numbers, memory = _only(evidence, rows), tuple(numbers[row] for row in rows), {}
+    own = isinstance(optimizer.strategy, Believer)
+    belief = (optimizer.model().belief if own else _default_belief(optimizer, evidence)).everywhere
+    done = [trial.number for trial in (*optimizer.observed, *optimizer.trials) if trial.state == "done"]
+    numbers = tuple(done if belief.rows is None else (done[row] for row in belief.rows))
+    return Landscape(belief, optimizer.space, optimizer.direction, own, len(numbers) + len(evidence.failed), numbers)
+
+
+def _default_belief(optimizer: Optimizer, evidence: Evidence) -> Belief:
+    """What the default model believes in a run whose strategy has none."""
     rng = default_rng([optimizer.seed, Role.SMOOTHING, len(optimizer.trials)])
-    with one_blas_thread(), understood(memory):
-        belief = surrogate.fit(evidence, memory, rng)[0].everywhere
-    return Model(belief, optimizer.space, optimizer.direction, own, len(evidence.y) + len(evidence.failed), numbers)
-
-
-def surrogate_of(optimizer: Optimizer) -> tuple[Surrogate, bool]:
-    """The surrogate of the strategy, or the default one, and whether it is the strategy's own."""
-    strategy = optimizer.strategy
-    if isinstance(strategy, ModelBased):
-        return strategy.parts.surrogate, True
-    return preset_named(DEFAULT_PRESET).surrogate, False
-
-
-def _some_of(evidence: Evidence) -> list[int]:
-    """Rows of results in their order: the better half are the best ones, the others evenly spread.
-
-    They leave room for failures among `MOST` data.
-    """
-    best = np.argsort(evidence.y, kind="stable")
-    half = (MOST - min(len(evidence.failed), MOST // 10)) // 2
-    others = np.linspace(half, len(best) - 1, max(min(half, len(best) - half), 0)).round().astype(np.intp)
-    return sorted({*best[:half].tolist(), *best[others].tolist()})
-
-
-def _only(evidence: Evidence, rows: Sequence[int]) -> Evidence:
-    failed = evidence.failed[: MOST - len(rows)]
-    return replace(evidence.only(np.array(rows, dtype=np.intp)), failed=failed)
+    with one_blas_thread():
+        return preset_named(DEFAULT_PRESET).surrogate.fit(evidence, {}, rng)[0]
