@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import aegisbo
 from aegisbo.cli import app
 from aegisbo.cli.minimize import EXAMPLE_SPACE
-from aegisbo.cli.number_list import in_words, numbers_in
+from aegisbo.cli.number_list import as_ranges, numbers_in
 from aegisbo.errors import AegisError, EvaluationFailed, InvalidInput, StudyError
 from aegisbo.study.events import read_events
 
@@ -127,8 +127,8 @@ def test_numbers_that_cannot_be_used_get_one_sentence(folder: Path, arguments: l
 
 def test_numbers_in_words_are_read_back() -> None:
     for numbers in ([3], [3, 4], [3, 5, 8, 9, 10], [0, 1, 2, 7]):
-        assert numbers_in(in_words(numbers), "the text") == numbers
-    assert in_words([3, 5, 8, 9, 10]) == "3, 5, 8-10"
+        assert numbers_in(as_ranges(numbers), "the text") == numbers
+    assert as_ranges([3, 5, 8, 9, 10]) == "3, 5, 8-10"
 
 
 def test_an_exception_is_raised_where_it_can_be_debugged_and_the_same_command_goes_on(folder: Path) -> None:

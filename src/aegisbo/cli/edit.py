@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from aegisbo.cli.number_list import in_words, numbers_in
+from aegisbo.cli.number_list import as_ranges, numbers_in
 from aegisbo.cli.study_file import StudyFile
 
 
@@ -50,4 +50,4 @@ def forget(
 def _trials(numbers: Sequence[int]) -> str:
     """The subject of a sentence, with its verb."""
     one = len(numbers) == 1
-    return f"{'Trial' if one else f'{len(numbers)} trials:'} {in_words(list(numbers))} {'is' if one else 'are'}"
+    return f"{'Trial' if one else f'{len(numbers)} trials:'} {as_ranges(list(numbers))} {'is' if one else 'are'}"

@@ -29,8 +29,8 @@ def numbers_in(text: str, name: str) -> list[int]:
     return numbers
 
 
-def in_words(numbers: list[int]) -> str:
-    """The other way: 3, 5, 8-10."""
+def as_ranges(numbers: list[int]) -> str:
+    """Numbers as a user writes them: 3, 5, 8-10."""
     ranges: list[list[int]] = []
     for number in sorted(numbers):
         if ranges and number == ranges[-1][-1] + 1:

@@ -45,7 +45,7 @@ def report(result: Found[Optimizer], study: Path | None, console: Terminal, rais
         console: where to write.
         raising: the option that would show the first exception as it is; empty if there is none, or it was given.
     """
-    from aegisbo.optimizer.failures import in_words
+    from aegisbo.optimizer.failures import failure_lines
     from aegisbo.optimizer.trial import in_short
 
     say = console.print
@@ -60,7 +60,7 @@ def report(result: Found[Optimizer], study: Path | None, console: Terminal, rais
     for standing in result.limits:
         say(f"limit  {standing}")
     say(f"done   {result.nfev} evaluations" + (f", {failed} of them without a value:" if failed else ""))
-    for line in in_words(failures, REASONS):
+    for line in failure_lines(failures, REASONS):
         say(f"       {line}")
     if result.idle is not None:
         idle = result.idle

@@ -78,7 +78,7 @@ class Columns:
         return int(np.count_nonzero(self._are(kind)))
 
     def copied(self) -> Columns:
-        """The same, to go on independently."""
+        """A copy that changes independently of this one."""
         copy = Columns(self._points.shape[1], self._limits)
         for name in ("rows", *GROWING):
             setattr(copy, name, getattr(self, name))

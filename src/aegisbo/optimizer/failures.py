@@ -41,7 +41,7 @@ def without_numbers(reason: str) -> str:
     return VARYING.sub("#", reason[:LOOKED_AT])
 
 
-def in_words(failures: Mapping[str, int], most: int) -> list[str]:
+def failure_lines(failures: Mapping[str, int], most: int) -> list[str]:
     """At most so many reasons, each with its count; the others are counted together."""
     counts = list(failures.items())
     others = sum(count for _, count in counts[most:])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from aegisbo.optimizer.failures import counted, in_words
+from aegisbo.optimizer.failures import counted, failure_lines
 from aegisbo.optimizer.trial import Trial
 from aegisbo.printable import printable
 
@@ -57,7 +57,7 @@ class Found(Generic[Whose_co]):
         failed = sum(failures.values())
         if not failed:
             return self.ending
-        reasons = "; ".join(reason.rstrip(".") for reason in in_words(failures, REASONS))
+        reasons = "; ".join(reason.rstrip(".") for reason in failure_lines(failures, REASONS))
         return f"{self.ending} {failed} of {self.nfev} evaluations gave no value: {reasons}."
 
     def _remedy(self) -> str:

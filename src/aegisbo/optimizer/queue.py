@@ -27,11 +27,11 @@ class Queue:
         return (self.added[0], ADDED) if self.added else None
 
     def plus(self, params: Params) -> Queue:
-        """The same with a point at its end."""
+        """The queue with one more point at its end."""
         return replace(self, added=(*self.added, params))
 
     def after(self, trial: Trial) -> Queue:
-        """The same when this trial has been asked for."""
+        """The queue that is left when this trial has been asked for."""
         taken = trial.note.get("move") == ADDED and self.added[:1] == (trial.params,)
         return replace(self, added=self.added[1:]) if taken else self
 

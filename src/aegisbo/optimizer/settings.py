@@ -80,7 +80,7 @@ class Settings:
         return self.strategy if self.text is None else None
 
     def decided(self) -> Settings:
-        """The same with every open choice made."""
+        """These settings with every open choice made."""
         initial = self.initial or ()
         default = len(initial) or default_initial(self.space.cube.parameters)
         return replace(

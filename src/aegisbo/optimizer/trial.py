@@ -38,7 +38,7 @@ class Trial:
     details: Mapping[str, Any] | None = field(default=None, compare=False)  # what else the function said
 
     def after(self, outcome: Outcome) -> Trial:
-        """The same trial after its evaluation has ended like this."""
+        """This trial after its evaluation has ended like this."""
         done = outcome.state == "done"
         timed = outcome.began is not None and outcome.seconds is not None
         return replace(

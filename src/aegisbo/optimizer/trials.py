@@ -35,7 +35,7 @@ class Trials:
         self._inside = np.empty(0, dtype=np.bool_)  # which of the first observed points with a value are allowed
 
     def copied(self) -> Trials:
-        """The same, to go on independently."""
+        """A copy that changes independently of this one."""
         copy = Trials(self.space, self.limits)
         copy.asked, copy.observed = list(self.asked), list(self.observed)
         copy.results, copy.most_pending = self.results, self.most_pending

@@ -93,7 +93,7 @@ def _brought(axis: Axes, found: Sequence[Yield], marks: dict[str, Mark]) -> None
                 axis.barh(row, count, left=left, height=0.6, edgecolor=mark.color, label=f"_{part}", **looks[part])
                 left += count
         axis.annotate(
-            _in_words(each), (left, row), (4, 0), textcoords="offset points", va="center", fontsize=7.5, color=INK
+            _yield_text(each), (left, row), (4, 0), textcoords="offset points", va="center", fontsize=7.5, color=INK
         )
     axis.set_yticks(list(rows.values()), [as_label(move) for move in rows])
     axis.set_ylim(len(rows) - 0.4, -0.6)
@@ -104,7 +104,7 @@ def _brought(axis: Axes, found: Sequence[Yield], marks: dict[str, Mark]) -> None
     label(axis, "trials (filled: new best; crossed: no value; dashed: pending)")
 
 
-def _in_words(found: Yield) -> str:
+def _yield_text(found: Yield) -> str:
     said = f"{found.improved} of {found.chosen} improved"
     return f"{said}, by {found.gain:.3g}" if found.gain else said
 
@@ -130,7 +130,7 @@ def _predicted(axis: Axes, found: Sequence[CheckedPrediction], marks: dict[int, 
 
 
 def _square(axis: Axes, values: Values, means: Array) -> None:  # (m,)
-    """The same scale across and upwards; around zero it is never logarithmic, because predictions may be negative."""
+    """One scale across and upwards; around zero it is never logarithmic, because predictions may be negative."""
     if not values.log:
         values.apply(axis)
         axis.set_xlim(axis.get_ylim())

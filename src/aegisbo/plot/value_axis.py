@@ -38,7 +38,7 @@ class Values:
         return np.asarray((values < self.low) | (values > self.high))
 
     def with_room_for(self, target: float | None) -> Values:
-        """The same, but so wide that it shows the target."""
+        """An axis that is wide enough to show the target, too."""
         if target is None:
             return self
         log = self.log and target > 0.0

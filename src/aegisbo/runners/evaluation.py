@@ -88,11 +88,11 @@ def _end_of_a_fork(error: BaseException | None) -> NoReturn:
 
 def _failure(error: BaseException) -> Outcome:
     if isinstance(error, ImportError):  # a module is missing or broken where the function runs: no fault of the point
-        return Outcome("lost", reason=in_words(error), traceback=format_exc(), unusable=True)
-    return Outcome("failed", reason=in_words(error), traceback=format_exc())
+        return Outcome("lost", reason=error_text(error), traceback=format_exc(), unusable=True)
+    return Outcome("failed", reason=error_text(error), traceback=format_exc())
 
 
-def in_words(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """The kind of an exception and what it says, if it can."""
     try:
         return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

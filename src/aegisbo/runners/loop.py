@@ -301,7 +301,7 @@ class _Loop:
             if due is None or now < due or number not in self.running:
                 continue
             job.overdue = True
-            how_long = f"after {_in_words(self._seconds(job, now))} (trial_timeout={self.options.trial_timeout:g})."
+            how_long = f"after {_how_long(self._seconds(job, now))} (trial_timeout={self.options.trial_timeout:g})."
             if self.workers.can_stop:
                 self.workers.stop(number, f"Stopped {how_long}")
             else:
@@ -358,5 +358,5 @@ def _as_reason(error: Exception) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _in_words(seconds: float) -> str:
+def _how_long(seconds: float) -> str:
     return f"{seconds:.1f} seconds" if seconds >= 1.0 else f"{seconds:.2g} seconds"

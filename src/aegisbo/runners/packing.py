@@ -15,7 +15,7 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput
 from aegisbo.outcome import Outcome
-from aegisbo.runners.evaluation import Evaluation, in_words
+from aegisbo.runners.evaluation import Evaluation, error_text
 
 
 def pack(evaluation: Evaluation) -> bytes:
@@ -49,7 +49,7 @@ def pack_point(x: Any) -> bytes | Outcome:
     try:
         return pickle.dumps(x)
     except Exception as error:
-        return Outcome("failed", reason=f"The point cannot be sent to another process: {in_words(error)}")
+        return Outcome("failed", reason=f"The point cannot be sent to another process: {error_text(error)}")
 
 
 def evaluate_packed(packed: bytes, point: bytes, called: Callable[[], None] = lambda: None) -> bytes:
@@ -60,18 +60,18 @@ def evaluate_packed(packed: bytes, point: bytes, called: Callable[[], None] = la
     try:
         x = pickle.loads(point)
     except Exception as error:  # for example, its class cannot be imported here
-        return pickle.dumps(Outcome("failed", reason=f"The point cannot be read by the worker: {in_words(error)}"))
+        return pickle.dumps(Outcome("failed", reason=f"The point cannot be read by the worker: {error_text(error)}"))
     try:
         evaluation = _unpacked(packed)
     except (Exception, SystemExit) as error:  # for example, a module is missing there
-        reason = f"The function cannot be loaded by the worker: {in_words(error)}"
+        reason = f"The function cannot be loaded by the worker: {error_text(error)}"
         return pickle.dumps(Outcome("lost", reason=reason, traceback=format_exc(), unusable=True))
     called()
     outcome = evaluation(x)
     try:
         return pickle.dumps(outcome)
     except Exception as error:
-        reason = f"What the function returned cannot be sent back: {in_words(error)}"
+        reason = f"What the function returned cannot be sent back: {error_text(error)}"
         return pickle.dumps(Outcome("failed", reason=reason, seconds=outcome.seconds))
 
 
@@ -81,7 +81,7 @@ def unpack_outcome(packed: bytes) -> Outcome:
         outcome: Outcome = pickle.loads(packed)
         return outcome
     except Exception as error:
-        return Outcome("failed", reason=f"What the function returned cannot be read here: {in_words(error)}")
+        return Outcome("failed", reason=f"What the function returned cannot be read here: {error_text(error)}")
 
 
 @lru_cache(maxsize=4)

@@ -10,7 +10,7 @@ from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.trial import in_brief
 from aegisbo.options import Options
 from aegisbo.printable import so_many
-from aegisbo.runners.evaluation import in_words
+from aegisbo.runners.evaluation import error_text
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.run import Change
@@ -63,7 +63,7 @@ class Steering:
         try:
             self.pool.resize(workers)
         except Exception as error:  # the user's worker_env knows no such slot, say
-            logger.warning(f"The run goes on with {so_many(self.pool.capacity, 'worker')}: {in_words(error)}")
+            logger.warning(f"The run goes on with {so_many(self.pool.capacity, 'worker')}: {error_text(error)}")
 
 
 def warn_if_unstoppable(pool: Pool, trial_timeout: float | None) -> None:

@@ -42,11 +42,11 @@ def branches_of(parameters: Mapping[str, Parameter]) -> Branches | None:
         raise InvalidInput(f"Conditions go in a circle ({circle}): leave one of them out.")
     for k, name in enumerate(names):
         if not branches.is_reached(k):
-            raise InvalidInput(f"Parameter {name!r} is never there: no point fulfills {in_words(parameters[name])}.")
+            raise InvalidInput(f"Parameter {name!r} is never there: no point fulfills {when_text(parameters[name])}.")
     return branches
 
 
-def in_words(parameter: Parameter) -> str:
+def when_text(parameter: Parameter) -> str:
     """The conditions of a parameter, such as: optimizer is 'adam' and layers >= 2."""
     return " and ".join(_told(parent, wanted) for parent, wanted in (parameter.when or {}).items())
 

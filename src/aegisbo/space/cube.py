@@ -207,7 +207,7 @@ class Cube:
         return self.without_absent(self.round_all(Z))
 
     def round_all(self, Z: Array) -> Array:  # (m, width) -> (m, width)
-        """The same with coordinates of all axes, also of those that are not there."""
+        """As `round`, but with coordinates of all axes, also of those that are not there."""
         if self.continuous:
             return Z
         return np.hstack([axis.round(Z[:, columns]) for axis, columns in zip(self.axes, self.columns, strict=True)])
@@ -217,7 +217,7 @@ class Cube:
         return self.without_absent(self.fill_all(U))
 
     def fill_all(self, U: Array) -> Array:  # (m, parameters) -> (m, width)
-        """The same with coordinates of all axes, also of those that are not there."""
+        """As `fill`, but with coordinates of all axes, also of those that are not there."""
         if self.continuous:
             return U
         return np.hstack([axis.fill(U[:, k]) for k, axis in enumerate(self.axes)])

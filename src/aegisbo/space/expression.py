@@ -66,7 +66,7 @@ class Verdict(NamedTuple):
 
 
 class _Truth(NamedTuple):
-    """The same on the way to it: what has no value, such as sqrt(-1) > 2, neither holds nor fails."""
+    """A part of a verdict: what has no value, such as sqrt(-1) > 2, neither holds nor fails."""
 
     holds: Mask  # (m,)
     fails: Mask  # (m,)

@@ -39,7 +39,7 @@ def remedy_for(entry: Any) -> str:
 
 
 def remedy_for_space(spec: Any) -> str:
-    """The same for what is no space."""
+    """How something that is no space could be written, as the end of a sentence; nothing if nobody can guess."""
     if isinstance(spec, Parameter):
         return f": write [{spec}], or a dict by name"
     if isinstance(spec, str) and spec.endswith(".toml"):

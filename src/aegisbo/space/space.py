@@ -13,7 +13,7 @@ from aegisbo.arrays import Array, Mask, as_vector, frozen
 from aegisbo.errors import InvalidInput
 from aegisbo.printable import brief
 from aegisbo.space.branches import Branches
-from aegisbo.space.conditions import branches_of, in_words
+from aegisbo.space.conditions import branches_of, when_text
 from aegisbo.space.constraints import KEY, Constraint, Constraints, Function, Label, Rule, label_of, rules_of
 from aegisbo.space.cube import ABSENT, Cube
 from aegisbo.space.description import Entry, entries_of, parameter_from_entry, parameter_from_table, table_of
@@ -97,17 +97,17 @@ class Space:
         return {**tables, **told} if self.named else [*tables.values(), *([told] if told else [])]
 
     def constrained(self, constraints: Iterable[Constraint | Rule | Label]) -> Space:
-        """The same space with further constraints."""
+        """This space with further constraints."""
         rules = rules_of(constraints, self.parameters, self.named)
         spec = self.parameters if self.named else list(self.parameters.values())
         return Space(spec, [*self.constraints, *rules]) if rules else self
 
     def given(self, functions: Iterable[Constraint]) -> Space:
-        """The same space with functions for those of its constraints that are known by name only."""
+        """This space with functions for those of its constraints that are known by name only."""
         return self.with_functions(rules_of(functions, self.parameters, self.named))
 
     def with_functions(self, rules: Iterable[Rule]) -> Space:
-        """The same space with the functions among these rules for those that are known by name only."""
+        """This space with the functions among these rules for those that are known by name only."""
         functions: dict[Rule, Rule] = {rule: rule for rule in rules if isinstance(rule, Function)}
         if not functions:
             return self
@@ -226,7 +226,7 @@ class Space:
                 raise InvalidInput(f"x must have a value for {name!r}, which is there at {values!r}: add it.")
             if name in values and not there:
                 raise InvalidInput(
-                    f"x has {name} = {values[name]!r}, which is there only when {in_words(parameter)}: leave it out."
+                    f"x has {name} = {values[name]!r}, which is there only when {when_text(parameter)}: leave it out."
                 )
 
     def encoded(self, values: Params) -> Array:  # (width,)

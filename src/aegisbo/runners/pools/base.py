@@ -17,14 +17,14 @@ from typing import Any
 
 from aegisbo.errors import EvaluationFailed
 from aegisbo.outcome import Outcome
-from aegisbo.runners.evaluation import in_words
+from aegisbo.runners.evaluation import error_text
 from aegisbo.runners.interrupt import interruptible
 from aegisbo.runners.protocol import Finished, Journal, Unrecorded, WorkersGone
 
 
 def lost_by(error: BaseException, *, shared: bool = False) -> Outcome:
     """The outcome of a job whose pool raised something. What the function raises is an outcome already."""
-    words = in_words(error)
+    words = error_text(error)
     return Outcome(
         "lost", reason=words.split("\n")[0], traceback=words, shared=shared, unusable=isinstance(error, ImportError)
     )

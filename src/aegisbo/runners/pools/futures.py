@@ -11,7 +11,7 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput
 from aegisbo.outcome import Outcome
-from aegisbo.runners.evaluation import Evaluation, in_words
+from aegisbo.runners.evaluation import Evaluation, error_text
 from aegisbo.runners.interrupt import interruptible
 from aegisbo.runners.packing import evaluate_packed, pack, pack_point, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by
@@ -139,7 +139,7 @@ def _maker_of(executor: Executor) -> Callable[[], Any] | None:
 
 
 def _in_a_line(error: Exception) -> str:
-    return in_words(error).split("\n")[0].rstrip(".")
+    return error_text(error).split("\n")[0].rstrip(".")
 
 
 def _made(make: Callable[[], Any]) -> Executor:

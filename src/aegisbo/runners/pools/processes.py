@@ -15,7 +15,7 @@ from threading import Lock, Thread
 from typing import Any
 
 from aegisbo.outcome import Outcome
-from aegisbo.runners.evaluation import Evaluation, in_words
+from aegisbo.runners.evaluation import Evaluation, error_text
 from aegisbo.runners.packing import pack, pack_point, unpack_outcome
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.pools.child import GRACE, Child, Died
@@ -161,7 +161,7 @@ class _Worker:
         except Died as end:
             return Outcome("lost", reason=str(end))
         except Exception as error:  # no process could be started, or something else than an outcome came back
-            return Outcome("lost", reason=in_words(error))
+            return Outcome("lost", reason=error_text(error))
 
     def _after_stop(self, outcome: Outcome, reason: str) -> Outcome:
         if self._child is not None:

@@ -13,7 +13,7 @@ from typing import Any
 from aegisbo.errors import InvalidInput, MissingExtra
 from aegisbo.executors import Ray
 from aegisbo.outcome import Outcome
-from aegisbo.runners.evaluation import Evaluation, in_words
+from aegisbo.runners.evaluation import Evaluation, error_text
 from aegisbo.runners.interrupt import interruptible
 from aegisbo.runners.packing import evaluate_packed, load, pack, pack_point, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by
@@ -83,8 +83,8 @@ class RayTasks(Pool):
             raise
         except Exception as error:
             raise WorkersGone(
-                f"Ray takes no more tasks ({in_words(error)}). Nothing that has ended is lost: start Ray and make the "
-                "same call again."
+                f"Ray takes no more tasks ({error_text(error)}). Nothing that has ended is lost: start Ray and make "
+                "the same call again."
             ) from error
         asyncio.run_coroutine_threadsafe(self._follow(number, task), self._ears)
 

@@ -22,7 +22,7 @@ from uuid import uuid4
 from aegisbo.errors import AegisError, InvalidInput, MissingExtra
 from aegisbo.executors import Slurm
 from aegisbo.outcome import Outcome
-from aegisbo.runners.evaluation import Evaluation, in_words
+from aegisbo.runners.evaluation import Evaluation, error_text
 from aegisbo.runners.interrupt import interruptible
 from aegisbo.runners.packing import evaluate_packed, pack, pack_point, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by
@@ -109,7 +109,7 @@ class SlurmJobs(Pool):
             raise
         except Exception as error:  # too many jobs of this user, a wrong partition, ...
             raise WorkersGone(
-                f"SLURM takes no job ({in_words(error)}). Nothing that has ended is lost: change what it objects to, "
+                f"SLURM takes no job ({error_text(error)}). Nothing that has ended is lost: change what it objects to, "
                 "and make the same call again."
             ) from error
         self._jobs[number] = _Job(job, marker)
