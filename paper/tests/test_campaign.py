@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from aegisbo.errors import AegisError, MissingExtra, UnknownName
 from aegisbo.outcome import Outcome
 from aegisbo.runners.protocol import Finished, Workers
-from aegisbo.simulation.runs import Record, simulate
+from aegisbo.simulation.runs import SimulatedRun, simulate
 
 PATIENCE = 120.0  # seconds, for a machine that is busy with other things
 
@@ -114,7 +114,7 @@ def test_processes_give_the_records_of_none(plan: Plan, records: Records, tmp_pa
 def test_a_run_uses_one_blas_thread(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
-    def looking(spec: Spec) -> Record:
+    def looking(spec: Spec) -> SimulatedRun:
         seen.extend(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
         return simulate(spec)
 
@@ -165,7 +165,7 @@ def test_the_cost_of_a_run_is_the_work_and_not_the_waiting(
 
 
 def test_a_run_that_fails_ends_no_other(plan: Plan, records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fragile(spec: Spec) -> Record:
+    def fragile(spec: Spec) -> SimulatedRun:
         if (spec.strategy, spec.run) == ("aegis", 1):
             raise ArithmeticError("no Cholesky factor")
         return simulate(spec)

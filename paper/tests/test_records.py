@@ -20,7 +20,7 @@ from aegis_paper.runs import Cell, Spec
 from made_up import record as made_up
 
 from aegisbo.errors import AegisError, InvalidInput, StudyError
-from aegisbo.simulation.runs import Record, simulate
+from aegisbo.simulation.runs import SimulatedRun, simulate
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def records(tmp_path: Path) -> Records:
     return Records(tmp_path / "records.sqlite")
 
 
-def of(record: Record) -> Cell:
+def of(record: SimulatedRun) -> Cell:
     return Cell.of(record.spec)
 
 
@@ -44,7 +44,7 @@ def of(record: Record) -> Cell:
     ],
     ids=["regret", "best value", "long", "flat", "steep", "large"],
 )
-def test_a_record_comes_back_to_the_last_bit(records: Records, record: Record) -> None:
+def test_a_record_comes_back_to_the_last_bit(records: Records, record: SimulatedRun) -> None:
     records.add(record, {"numpy": "9.9"}, 1.25)
     ((run, scores),) = records.curves(of(record)).items()
     assert scores.tobytes() == record.scores.tobytes()

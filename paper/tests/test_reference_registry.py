@@ -14,7 +14,7 @@ from aegis_paper.runs import Spec
 from aegisbo.errors import InvalidInput, UnknownName
 from aegisbo.search.designs import sobol
 from aegisbo.simulation.problems import get
-from aegisbo.simulation.runs import Record, simulate
+from aegisbo.simulation.runs import SimulatedRun, simulate
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies import registry
 from aegisbo.strategies.base import Evidence
@@ -133,7 +133,7 @@ def test_unknown_methods_and_parameters_are_refused_as_ever() -> None:
 # In simulated runs
 
 
-def record(**changes: Any) -> Record:
+def record(**changes: Any) -> SimulatedRun:
     spec = {"problem": "Hartmann3", "strategy": "aegis", "preset": "reference", "workers": 3, "budget": 14}
     return simulate(Spec(**spec | changes))
 

@@ -10,14 +10,14 @@ import pytest
 from rich.console import Console
 
 from aegisbo.cli.strategy_comparison import StrategyComparison
-from aegisbo.simulation.runs import Evaluation, Record, Spec
+from aegisbo.simulation.runs import SimulatedEvaluation, SimulatedRun, Spec
 
 
-def record(strategy: str, run: int, values: Sequence[float], minimum: float | None = 1.0) -> Record:
+def record(strategy: str, run: int, values: Sequence[float], minimum: float | None = 1.0) -> SimulatedRun:
     spec = Spec(problem="Branin", strategy=strategy, workers=2, budget=5, run=run)
-    evaluations = [Evaluation(i, (0.0, 0.0), value, "ei", 0.0, 1.0, 0.25) for i, value in enumerate(values)]
+    evaluations = [SimulatedEvaluation(i, (0.0, 0.0), value, "ei", 0.0, 1.0, 0.25) for i, value in enumerate(values)]
     scores = np.minimum.accumulate(values) - (minimum or 0.0)
-    return Record(spec, minimum, scores, tuple(evaluations), makespan=12.345, utilization=0.5)
+    return SimulatedRun(spec, minimum, scores, tuple(evaluations), makespan=12.345, utilization=0.5)
 
 
 def printed(comparison: StrategyComparison, counts: Sequence[int], width: int = 80) -> str:
@@ -28,7 +28,7 @@ def printed(comparison: StrategyComparison, counts: Sequence[int], width: int = 
     return text.getvalue()
 
 
-def falling(strategy: str, lift: Sequence[float]) -> list[Record]:
+def falling(strategy: str, lift: Sequence[float]) -> list[SimulatedRun]:
     """Runs whose best values are 9, 7, 5, 4, 3, each run lifted by its own amount."""
     return [record(strategy, run, [each + by for each in (9, 7, 5, 4, 3)]) for run, by in enumerate(lift)]
 

@@ -13,7 +13,7 @@ from optuna.trial import FrozenTrial, TrialState
 from aegisbo.errors import InvalidInput
 from aegisbo.integrations.optuna_history import History, Reader, refuse_constraints, refuse_several_objectives
 from aegisbo.integrations.optuna_space import SearchSpace
-from aegisbo.integrations.optuna_storage import Record, all_trials, publish
+from aegisbo.integrations.optuna_storage import PublishedPoint, all_trials, publish
 from aegisbo.optimizer.direction import Direction
 
 KINDS: dict[str, BaseDistribution] = {"x": FloatDistribution(-5, 10), "y": FloatDistribution(2, 3)}
@@ -170,7 +170,7 @@ def test_a_running_trial_is_pending_as_soon_as_its_point_is_known() -> None:
     for _ in range(3):
         study.ask()
     for number, x in [(0, [0.4, 0.0]), (2, [0.2, 1.0])]:
-        publish(study, study.trials[number], Record(SPACE.digest, x, "", {}), attempt=0)
+        publish(study, study.trials[number], PublishedPoint(SPACE.digest, x, "", {}), attempt=0)
     known = read(all_trials(study)).known
     np.testing.assert_allclose(known[0].x, [0.4, 0.75])  # ours, but for the value that was enqueued
     np.testing.assert_allclose(known[1].x, [0.6, 0.25])
@@ -181,7 +181,7 @@ def test_what_a_trial_really_suggested_goes_before_what_was_published() -> None:
     study = optuna.create_study()
     asked = study.ask()
     asked.suggest_float("x", -5, 10)
-    publish(study, study.trials[0], Record(SPACE.digest, [0.0, 0.5], "", {}), attempt=0)
+    publish(study, study.trials[0], PublishedPoint(SPACE.digest, [0.0, 0.5], "", {}), attempt=0)
     (known,) = read(all_trials(study)).known.values()
     assert known.x == pytest.approx([(asked.params["x"] + 5) / 15, 0.5])
 
@@ -189,7 +189,7 @@ def test_what_a_trial_really_suggested_goes_before_what_was_published() -> None:
 def test_a_point_of_another_space_is_not_taken_for_one_of_ours() -> None:
     study = optuna.create_study()
     study.ask()
-    publish(study, study.trials[0], Record(SearchSpace({"x": KINDS["x"]}).digest, [0.5], "", {}), attempt=0)
+    publish(study, study.trials[0], PublishedPoint(SearchSpace({"x": KINDS["x"]}).digest, [0.5], "", {}), attempt=0)
     assert read(all_trials(study)).known == {}
 
 

@@ -23,7 +23,7 @@ from optuna.trial import TrialState
 from aegisbo.errors import InvalidInput
 from aegisbo.integrations import AegisSampler
 from aegisbo.integrations.optuna_space import SearchSpace
-from aegisbo.integrations.optuna_storage import Record, publish
+from aegisbo.integrations.optuna_storage import PublishedPoint, publish
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
 from aegisbo.strategies.registry import DEFAULT_PRESET, STRATEGIES, resolve
 
@@ -231,7 +231,7 @@ def test_of_two_equal_choices_at_the_same_time_one_is_changed() -> None:
         def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion:
             suggestion = strategy.suggest(evidence, memory, rng)
             if not self.chosen:
-                publish(study, study.trials[rival.number], Record(digest, suggestion.x.tolist(), "", {}), 0)
+                publish(study, study.trials[rival.number], PublishedPoint(digest, suggestion.x.tolist(), "", {}), 0)
             self.chosen.append(suggestion)
             return suggestion
 

@@ -8,7 +8,7 @@ import pytest
 from optuna.storages import BaseStorage, InMemoryStorage, JournalStorage, RDBStorage
 from optuna.storages.journal import JournalFileBackend
 
-from aegisbo.integrations.optuna_storage import LONGEST, Record, all_trials, publish, record_of, shared_seed
+from aegisbo.integrations.optuna_storage import LONGEST, PublishedPoint, all_trials, publish, record_of, shared_seed
 
 STORAGES: dict[str, Callable[[Path], BaseStorage]] = {
     "memory": lambda folder: InMemoryStorage(),
@@ -22,8 +22,8 @@ def study(request: pytest.FixtureRequest, tmp_path: Path) -> optuna.Study:
     return optuna.create_study(storage=STORAGES[request.param](tmp_path))
 
 
-def record(length: int = 3, **memory: object) -> Record:
-    return Record("space", [k / 7 for k in range(length)], "strategy", memory)
+def record(length: int = 3, **memory: object) -> PublishedPoint:
+    return PublishedPoint("space", [k / 7 for k in range(length)], "strategy", memory)
 
 
 def ask(study: optuna.Study) -> optuna.trial.FrozenTrial:

@@ -16,7 +16,7 @@ from aegis_paper.records import Records
 from aegis_paper.runs import Cell, Spec
 from aegisbo.outcome import Outcome
 from aegisbo.runners.protocol import Workers
-from aegisbo.simulation.runs import Record, simulate
+from aegisbo.simulation.runs import SimulatedRun, simulate
 from aegisbo.study.study import build
 
 
@@ -24,7 +24,7 @@ from aegisbo.study.study import build
 class Performed:
     """A run that went well, as it comes back from where it was simulated."""
 
-    record: Record
+    record: SimulatedRun
     core_seconds: float  # spent on it: fewer than it took, if the machine had other things to do
     build: Mapping[str, str]  # that it was computed with
 

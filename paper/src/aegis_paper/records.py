@@ -28,7 +28,7 @@ import pandas as pd
 from aegis_paper.runs import Cell
 from aegisbo.arrays import Array
 from aegisbo.errors import AegisError, InvalidInput
-from aegisbo.simulation.runs import Record
+from aegisbo.simulation.runs import SimulatedRun
 from aegisbo.simulation.runs import Spec as AnySpec
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.study import build as build_here
@@ -119,7 +119,9 @@ class Records:
                 curves[run] = _unpacked(steps, cell.budget)
         return curves
 
-    def add(self, record: Record, build: Mapping[str, str] | None = None, core_seconds: float | None = None) -> None:
+    def add(
+        self, record: SimulatedRun, build: Mapping[str, str] | None = None, core_seconds: float | None = None
+    ) -> None:
         """Write one run to disk; for whoever holds the lock.
 
         Args:

@@ -15,7 +15,7 @@ from rich.progress import track
 from aegisbo import __version__
 from aegisbo.cli.strategy_comparison import StrategyComparison
 from aegisbo.simulation.many import simulate_all
-from aegisbo.simulation.runs import Record, Spec
+from aegisbo.simulation.runs import SimulatedRun, Spec
 from aegisbo.strategies.registry import names
 
 EVERY_STRATEGY = "all"
@@ -33,7 +33,7 @@ def plan(problems: Iterable[str], strategies: Iterable[str], runs: int, **settin
     ]
 
 
-def execute(specs: Sequence[Spec], jobs: int) -> list[Record]:
+def execute(specs: Sequence[Spec], jobs: int) -> list[SimulatedRun]:
     """All records, with a progress bar if somebody watches."""
     console = Console(stderr=True)
     done = simulate_all(specs, jobs)
@@ -45,9 +45,9 @@ def checkpoints(budget: int) -> list[int]:
     return [*(count for count in MILESTONES if count < budget), budget]
 
 
-def show(records: Iterable[Record], counts: Sequence[int], console: Console) -> None:
+def show(records: Iterable[SimulatedRun], counts: Sequence[int], console: Console) -> None:
     """Print what came out for each problem, all its instances together, and how to read it."""
-    by_problem: dict[str, dict[str, list[Record]]] = {}
+    by_problem: dict[str, dict[str, list[SimulatedRun]]] = {}
     for record in records:
         problem = record.spec.problem.partition("#")[0]
         by_problem.setdefault(problem, {}).setdefault(record.spec.strategy, []).append(record)
@@ -57,7 +57,7 @@ def show(records: Iterable[Record], counts: Sequence[int], console: Console) -> 
     console.print(comparisons[0].legend())
 
 
-def as_json(records: Iterable[Record]) -> str:
+def as_json(records: Iterable[SimulatedRun]) -> str:
     """The records, and the versions of what made them."""
     versions = {
         "aegisbo": __version__,

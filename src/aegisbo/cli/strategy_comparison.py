@@ -13,7 +13,7 @@ from rich.table import Table
 from aegisbo.cli.tables import plain_table, short
 from aegisbo.printable import so_many
 from aegisbo.simulation.comparison import FEWEST_RUNS, Comparison, compare, quartiles
-from aegisbo.simulation.runs import Record
+from aegisbo.simulation.runs import SimulatedRun
 
 CLEAR = 0.05  # a difference is called clear if luck alone would make it less often than this
 
@@ -22,7 +22,7 @@ CLEAR = 0.05  # a difference is called clear if luck alone would make it less of
 class StrategyComparison:
     """Strategies side by side on one problem, the first of them the one that the others are compared with."""
 
-    runs: Mapping[str, Sequence[Record]]  # by strategy; the same runs in the same order for each
+    runs: Mapping[str, Sequence[SimulatedRun]]  # by strategy; the same runs in the same order for each
 
     def print(self, console: Console, counts: Sequence[int]) -> None:
         """Show the scores after so many evaluations, then costs and comparisons."""
@@ -95,7 +95,7 @@ class StrategyComparison:
         return escape(next(iter(self.runs)))
 
     @property
-    def _records(self) -> Sequence[Record]:
+    def _records(self) -> Sequence[SimulatedRun]:
         """The runs of the reference."""
         return next(iter(self.runs.values()))
 

@@ -23,7 +23,7 @@ from aegisbo.integrations.optuna_history import History, Reader, refuse_several_
 from aegisbo.integrations.optuna_space import SearchSpace, to_choose
 from aegisbo.integrations.optuna_storage import (
     ATTEMPTS,
-    Record,
+    PublishedPoint,
     all_trials,
     explain,
     publish,
@@ -156,7 +156,7 @@ class AegisSampler(BaseSampler):
         for attempt in range(ATTEMPTS):
             last = attempt == ATTEMPTS - 1
             suggestion = (self._elsewhere if last else self._suggest)(study, trial.number, history.evidence, memory)
-            record = Record(reader.space.digest, suggestion.x.tolist(), self._owner, suggestion.memory)
+            record = PublishedPoint(reader.space.digest, suggestion.x.tolist(), self._owner, suggestion.memory)
             publish(study, trial, record, attempt)
             earlier, (history, memory) = history, self._look(study, trial, reader)
             lengthscale = np.asarray(suggestion.note.get("lengthscale", 1.0))

@@ -26,7 +26,7 @@ LONGEST = 2045  # characters that any of Optuna's databases takes under one key
 
 
 @dataclass(frozen=True)
-class Record:
+class PublishedPoint:
     """What is published with a point at once, so that the next ask, in whatever process, knows of it."""
 
     space: str  # digest of the space
@@ -40,7 +40,7 @@ def all_trials(study: Study) -> list[FrozenTrial]:
     return study._storage.get_all_trials(study._study_id, deepcopy=False)
 
 
-def publish(study: Study, trial: FrozenTrial, record: Record, attempt: int) -> None:
+def publish(study: Study, trial: FrozenTrial, record: PublishedPoint, attempt: int) -> None:
     """Attach a record to the trial; a later attempt supersedes an earlier one without overwriting it.
 
     So a reader never meets a mixture of two records, however many keys they take.
@@ -51,7 +51,7 @@ def publish(study: Study, trial: FrozenTrial, record: Record, attempt: int) -> N
         study._storage.set_trial_system_attr(trial._trial_id, key, text[start : start + LONGEST])
 
 
-def record_of(trial: FrozenTrial) -> Record | None:
+def record_of(trial: FrozenTrial) -> PublishedPoint | None:
     """The last complete record of a trial."""
     attributes = trial.system_attrs
     for attempt in reversed(range(ATTEMPTS)):
@@ -61,7 +61,7 @@ def record_of(trial: FrozenTrial) -> Record | None:
                 break
             text += attributes[key]
         try:
-            return Record(**json.loads(text))
+            return PublishedPoint(**json.loads(text))
         except json.JSONDecodeError:  # there is none, or it is being written right now
             continue
     return None

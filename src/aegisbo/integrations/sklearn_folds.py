@@ -12,7 +12,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection._validation import _fit_and_score
 
-from aegisbo.integrations.sklearn_space import Converted
+from aegisbo.integrations.sklearn_space import SklearnSpace
 from aegisbo.outcome import Answer
 
 Fold = dict[str, Any]  # what scikit-learn knows of one split: scores, times, the error if the fit failed
@@ -29,7 +29,7 @@ class Folds:
     y: Any
     splits: Sequence[tuple[Any, Any]]
     metric: str | None  # which of several scores; None for the only one, or the first
-    converted: Converted
+    converted: SklearnSpace
     options: Mapping[str, Any]  # of scikit-learn's `_fit_and_score`
     config: Mapping[str, Any]  # of scikit-learn, as it was where the search was called
 

@@ -17,7 +17,7 @@ KNOWN = "use scipy.stats.uniform, loguniform or randint, a list of choices, or a
 
 
 @dataclass(frozen=True)
-class Converted:
+class SklearnSpace:
     """Our space, and the way back to the values that an estimator gets."""
 
     space: Space
@@ -30,7 +30,7 @@ class Converted:
         return {**self.fixed, **found}
 
 
-def converted(given: Any) -> Converted:
+def converted(given: Any) -> SklearnSpace:
     """Our space for what a user of scikit-learn gives.
 
     Args:
@@ -40,7 +40,7 @@ def converted(given: Any) -> Converted:
         InvalidInput: it has nothing to search, or something that aegisbo cannot search.
     """
     if isinstance(given, Space):
-        return Converted(given, {}, {})
+        return SklearnSpace(given, {}, {})
     if not isinstance(given, Mapping):
         raise InvalidInput(f"space is {given!r}: give a dict by parameter; what depends on another has when={{...}}.")
     fixed: dict[str, Any] = {}
@@ -57,7 +57,7 @@ def converted(given: Any) -> Converted:
                 parameters[name], objects[name] = _choice(choices)
     if not parameters:
         raise InvalidInput(f"space is {given!r}, which leaves nothing to search: {KNOWN}.")
-    return Converted(Space(parameters), fixed, {name: labels for name, labels in objects.items() if labels})
+    return SklearnSpace(Space(parameters), fixed, {name: labels for name, labels in objects.items() if labels})
 
 
 def _choice(values: list[Any]) -> tuple[Choice, dict[str, Any]]:

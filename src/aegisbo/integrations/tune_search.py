@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
-from aegisbo.integrations.tune_space import Converted, converted
+from aegisbo.integrations.tune_space import TuneSpace, converted
 from aegisbo.outcome import Outcome, judged
 from aegisbo.public.optimizer_and_result import Optimizer
 
@@ -41,7 +41,7 @@ class AegisSearch(Searcher):  # type: ignore[misc]
         super().__init__(metric=metric, mode=mode)
         self.optimizer: Optimizer | None = None  # from the first word of the space on
         self._options = options
-        self._space: Converted | None = None
+        self._space: TuneSpace | None = None
         self._numbers: dict[str, int] = {}  # of trials, by Tune's name
 
     def set_search_properties(

@@ -18,7 +18,7 @@ KNOWN = "use tune.uniform, loguniform, quniform, randint, lograndint or choice"
 
 
 @dataclass(frozen=True)
-class Converted:
+class TuneSpace:
     """Our parameters, and the way back to the nested values that a trainable gets."""
 
     parameters: Mapping[str, Parameter]  # by path, as in "model/depth"
@@ -36,7 +36,7 @@ class Converted:
         return config
 
 
-def converted(config: Mapping[str, Any]) -> Converted:
+def converted(config: Mapping[str, Any]) -> TuneSpace:
     """Our space for a `param_space`.
 
     Raises:
@@ -55,7 +55,7 @@ def converted(config: Mapping[str, Any]) -> Converted:
             parameters[name], quantum = _parameter(domain)
         if quantum is not None:
             quanta[name] = quantum
-    return Converted(parameters, quanta)
+    return TuneSpace(parameters, quanta)
 
 
 def _name(path: tuple[Any, ...]) -> str:

@@ -42,7 +42,7 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class Standing:
+class LimitStanding:
     """How the best point stands to a limit."""
 
     limit: str
@@ -114,7 +114,7 @@ def excesses(limits: Sequence[Limit], trials: Sequence[Trial]) -> Array:  # (n, 
 
 def standings(
     limits: Sequence[Limit], best: Trial | None, trials: Sequence[Trial], losses: Array
-) -> tuple[Standing, ...]:
+) -> tuple[LimitStanding, ...]:
     """How the best of the trials that are done, with these losses (n,), stands to each limit."""
     if best is None or not limits:
         return ()
@@ -126,5 +126,5 @@ def standings(
         alone = (excess[:, k] > 0.0) & (np.delete(excess, k, axis=1) <= 0.0).all(axis=1)
         slack = -float(excess[mine, k])
         binds = slack <= NEAR * float(spread[k]) or bool((losses[alone] < losses[mine]).any())
-        found.append(Standing(limit.text, best.measured[limit.name], slack, binds))
+        found.append(LimitStanding(limit.text, best.measured[limit.name], slack, binds))
     return tuple(found)

@@ -87,7 +87,7 @@ class Spec:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class SimulatedEvaluation:
     """One point that was evaluated, why and when."""
 
     number: int
@@ -100,14 +100,14 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class Record:
+class SimulatedRun:
     """What happened in one simulated run."""
 
     spec: Spec
     minimum: float | None  # of the problem, where it is known
     # (budget,) after each completion: the regret, or the best value where nobody knows the minimum
     scores: Array = field(compare=False)
-    evaluations: tuple[Evaluation, ...]  # in order of completion
+    evaluations: tuple[SimulatedEvaluation, ...]  # in order of completion
     makespan: float  # seconds of the virtual clock until the last completion
     utilization: float  # share of the workers' time spent evaluating
 
@@ -132,7 +132,7 @@ class Record:
         }
 
 
-def simulate(spec: Spec) -> Record:
+def simulate(spec: Spec) -> SimulatedRun:
     """Spend the budget on the virtual clock; equal specs give equal records, but for the measured seconds."""
     problem = spec.make_problem()
     workers = VirtualWorkers(problem, spec.workers, law_from_text(spec.law), spec.run_seed, free=spec.n_initial)
@@ -142,14 +142,14 @@ def simulate(spec: Spec) -> Record:
     outcome = run(optimizer, workers, spec.budget)
     evaluations = tuple(_evaluation(job, optimizer, outcome.suggestion_seconds) for job in outcome.finished)
     scores = problem.scores(np.array([each.value for each in evaluations]))
-    return Record(spec, problem.minimum, scores, evaluations, outcome.makespan, outcome.utilization)
+    return SimulatedRun(spec, problem.minimum, scores, evaluations, outcome.makespan, outcome.utilization)
 
 
-def _evaluation(job: Finished, optimizer: Optimizer, seconds: Mapping[int, float]) -> Evaluation:
+def _evaluation(job: Finished, optimizer: Optimizer, seconds: Mapping[int, float]) -> SimulatedEvaluation:
     trial = optimizer.trial(job.number)
     if trial.value is None:  # a benchmark problem has a value everywhere: without one a comparison means nothing
         raise AegisError(f"The problem has no value at {trial.x.tolist()}: {trial.reason}")
-    return Evaluation(
+    return SimulatedEvaluation(
         number=job.number,
         x=tuple(trial.x.tolist()),
         value=trial.value,
