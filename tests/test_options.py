@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from typer.main import get_command
 
-from aegisbo import minimize
+from aegisbo import Optimizer, minimize
 from aegisbo.cli import app
 from aegisbo.errors import InvalidInput
 from aegisbo.options import OPTIONS, SETTINGS, checked_changes
@@ -27,6 +27,11 @@ def test_minimize_writes_out_the_options_of_the_table_with_their_defaults() -> N
     assert written == {name: each.default for name, each in TABLE.items() if name not in OF_WORK} | {
         "budget": Parameter.empty  # which only `work` may leave open
     }
+
+
+def test_an_optimizer_takes_the_options_that_decide_choices_with_their_defaults() -> None:
+    written = {name: each.default for name, each in signature(Optimizer).parameters.items() if name != "space"}
+    assert written == {name: each.default for name, each in SETTINGS.items()}
 
 
 def test_minimize_explains_every_argument_and_no_other() -> None:

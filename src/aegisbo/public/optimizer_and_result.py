@@ -11,6 +11,7 @@ from aegisbo.keywords import names_checked
 from aegisbo.optimizer import Found, Settings
 from aegisbo.optimizer import Optimizer as Core
 from aegisbo.optimizer.trial import in_short
+from aegisbo.options import SETTINGS
 from aegisbo.space import Space
 from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import SpaceLike
@@ -67,21 +68,8 @@ class Optimizer(Core):
         constraints: Iterable[Constraint] = (),
         limits: Iterable[str] = (),
     ) -> None:
-        self._begin(
-            Settings.checked(
-                space,
-                strategy=strategy,
-                preset=preset,
-                seed=seed,
-                n_initial=n_initial,
-                initial=initial,
-                maximize=maximize,
-                noisy=noisy,
-                cost=cost,
-                constraints=constraints,
-                limits=limits,
-            )
-        )
+        given = locals()
+        self._begin(Settings.checked(space, **{name: given[name] for name in SETTINGS}))
 
     @classmethod
     def over(cls, core: Core) -> Optimizer:
