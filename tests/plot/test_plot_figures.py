@@ -197,11 +197,11 @@ class TestReasons:
         ]
         assert sorted(points) == sorted(expected)
         spans = sorted(tuple(path.vertices[:, 0]) for lines in panel.collections for path in lines.get_paths())
-        limits = [np.clip(t.note["mean"] + np.array([-1.96, 1.96]) * t.note["std"], low, high) for t in trials]
+        limits = [np.clip(t.note["mean"] + np.array([-1.959964, 1.959964]) * t.note["std"], low, high) for t in trials]
         np.testing.assert_allclose(spans, sorted(map(tuple, limits)))
         assert sum(low < trial.note["mean"] < high for trial in trials) > len(trials) / 2
         assert low < result.fun < high
-        within = np.mean([abs(t.value - t.note["mean"]) <= 1.96 * t.note["std"] for t in trials])
+        within = np.mean([abs(t.value - t.note["mean"]) <= 1.959964 * t.note["std"] for t in trials])
         assert f"{within:.0%} of the values" in panel.get_title("left")
 
     def test_results_behind(self, result: Result, study_file: Path) -> None:

@@ -21,7 +21,7 @@ from aegisbo.options import count as whole
 from aegisbo.options import finite
 from aegisbo.report.convergence import Step, convergence
 from aegisbo.report.health import on_predictions
-from aegisbo.report.landscape import Landscape, landscape_of
+from aegisbo.report.landscape import Landscape, needed_landscape
 from aegisbo.report.record import Record
 from aegisbo.report.source import Run, record_of
 from aegisbo.runners.loop import run as run_loop
@@ -117,7 +117,7 @@ def foretold(
     watch: Watch = lambda reached, total: reached,
 ) -> Advice:
     """How long these teams would take, each a number of workers and whether in batches; that of the run first."""
-    model = _model(record.optimizer)
+    model = needed_landscape(record.optimizer)
     value = _close_to_best(record) if target is None else float(target)
     question = _question(record, model, value, seed)
     attempts = [_Attempt(*team, number) for team in teams for number in range(runs)]
@@ -189,14 +189,6 @@ class _Question:
         there = stand_in.losses(self.points)
         stretch = float(np.median(there) - there.min()) / unit if unit > 0.0 else 1.0
         return float(there.min()) + (self.target - lowest) * stretch
-
-
-def _model(optimizer: Optimizer) -> Landscape:
-    model = landscape_of(optimizer)
-    if model is None:
-        least, values = optimizer.space.cube.parameters + 1, len(optimizer.evidence().y)
-        raise NoModel(f"There is no model yet: it takes {least} values, and there are {values}.")
-    return model
 
 
 def _question(record: Record, model: Landscape, target: float, seed: int) -> _Question:

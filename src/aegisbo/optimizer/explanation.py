@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from aegisbo.number import as_number
 from aegisbo.optimizer.prediction import Prediction
-from aegisbo.optimizer.trial import Trial, in_brief
+from aegisbo.optimizer.trial import Trial, in_brief, move_of, name_of
 from aegisbo.printable import printable
 from aegisbo.space import Params
 
@@ -50,7 +50,7 @@ class Explanation:
     def _lines(self) -> Iterator[tuple[str, str]]:
         if self.trial is not None:
             yield "point of", _told(self.trial)
-            yield "chosen", self._chosen(self.trial.note)
+            yield "chosen", self._chosen(self.trial)
         yield "point", in_brief(self.params)
         if self.broken:
             yield "breaks", f"{', '.join(self.broken)}: it would not be chosen"
@@ -72,8 +72,8 @@ class Explanation:
             at = f"{best:.6g}" if isinstance(best, float) else best
             yield "", f"  {name:<{width}}  from {low:.4g} to {high:.4g}, best at {at}"
 
-    def _chosen(self, note: Mapping[str, Any]) -> str:
-        said = [f"by the move {note.get('move', 'unknown')}"]
+    def _chosen(self, trial: Trial) -> str:
+        note, said = trial.note, [f"by the move {move_of(trial)}"]
         if "guard" in note:
             said.append(f"instead of a point that was known already ({_instead(note['guard'])})")
         mean, std = (as_number(note.get(name)) for name in ("mean", "std"))
@@ -99,5 +99,4 @@ def _told(trial: Trial | None) -> str:
     """A trial by number and outcome."""
     if trial is None:
         return "nothing"
-    name = f"trial {trial.number}" if trial.number >= 0 else f"observed point {-trial.number}"
-    return f"{name} ({trial.state if trial.value is None else f'{trial.value:.6g}'})"
+    return f"{name_of(trial)} ({trial.state if trial.value is None else f'{trial.value:.6g}'})"

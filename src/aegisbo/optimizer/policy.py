@@ -140,9 +140,7 @@ class Policy:
             raise NoModel(
                 f"The strategy {self.strategy!r} has no model that could be asked: use another, such as aegis."
             )
-        values, least = len(evidence.y), evidence.cube.parameters + 1
-        if values < least:
-            raise NoModel(f"There is no model yet: it takes {least} values, and there are {values}.")
+        require_enough_values(evidence)
         with one_blas_thread(), understood(memory):
             return self.strategy.believe(evidence, memory, self.rng(Role.SMOOTHING, number))
 
@@ -172,6 +170,13 @@ def require_free_point(evidence: Evidence) -> None:
     if cube.size < math.inf and cube.exhausted(evidence.taken):
         which = "points" if cube.rules is None else "points that keep the constraints"
         raise SpaceExhausted(f"All {cube.size} {which} are evaluated or under evaluation: widen the space or stop.")
+
+
+def require_enough_values(evidence: Evidence) -> None:
+    """Raise `NoModel` if there are too few values for a model."""
+    values, least = len(evidence.y), evidence.cube.parameters + 1
+    if values < least:
+        raise NoModel(f"There is no model yet: it takes {least} values, and there are {values}.")
 
 
 def _require_point(suggestion: object, strategy: Strategy, cube: Cube) -> None:

@@ -67,6 +67,16 @@ class Trial:
         return printable(f"<Trial {self.number} {self.state}: {', '.join(filter(None, parts))}>")
 
 
+def name_of(trial: Trial) -> str:
+    """A trial by its number, a point that was observed elsewhere by its own."""
+    return f"trial {trial.number}" if trial.number >= 0 else f"observed point {-trial.number}"
+
+
+def move_of(trial: Trial) -> str:
+    """Who chose the point; "unknown" if nobody noted it."""
+    return str(trial.note.get("move", "unknown"))
+
+
 def in_short(values: Mapping[str, Any]) -> str:
     """Values by name, six digits of each."""
     return printable(", ".join(f"{k} = {v:.6g}" if isinstance(v, float) else f"{k} = {v}" for k, v in values.items()))

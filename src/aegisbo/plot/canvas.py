@@ -18,6 +18,8 @@ LETTERS = 28  # of a name
 
 
 Look = dict[str, Any]  # keywords of matplotlib
+STAR: Look = {"marker": "*", "color": BEST, "markeredgecolor": "white", "linestyle": ""}
+BELOW: Look = {"loc": "outside lower left", "fontsize": 8, "frameon": False, "labelcolor": INK}  # a legend
 
 
 class Picture(Figure):
@@ -61,6 +63,12 @@ def heading(axis: Axes, text: str) -> None:
     axis.set_title(text, loc="left", fontsize=9, color=INK)
 
 
+def tag(axis: Axes, text: str, x: float, y: float) -> None:
+    """A text at the right end of a bar."""
+    look: Look = {"textcoords": "offset points", "va": "center", "fontsize": 8, "color": INK}
+    axis.annotate(text, (x, y), (4, 0), **look)
+
+
 def label(axis: Axes, x: str = "", y: str = "") -> None:
     """What the axes mean."""
     axis.set_xlabel(x, fontsize=9, color=INK)
@@ -77,9 +85,8 @@ def legend(axis: Axes, **where: Any) -> None:
 def explain_marks(figure: Picture, axes: Sequence[Axes]) -> None:
     """One legend for all panels."""
     found = {text: mark for axis in axes for mark, text in zip(*axis.get_legend_handles_labels(), strict=True)}
-    look: Look = {"ncols": 7, "fontsize": 8, "frameon": False, "labelcolor": INK}
     if found:
-        figure.legend([*found.values()], [*found], loc="outside lower left", **look)
+        figure.legend([*found.values()], [*found], ncols=7, **BELOW)
 
 
 def crowded(count: int) -> float:

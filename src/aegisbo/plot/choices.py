@@ -10,8 +10,21 @@ from matplotlib.ticker import MaxNLocator
 
 from aegisbo.arrays import Array
 from aegisbo.optimizer.prediction import WIDE
+from aegisbo.optimizer.trial import move_of
 from aegisbo.outcome import FAILURES
-from aegisbo.plot.canvas import FAINT, INK, Look, Picture, as_label, canvas, crowded, explain_marks, heading, label, say
+from aegisbo.plot.canvas import (
+    FAINT,
+    Look,
+    Picture,
+    as_label,
+    canvas,
+    crowded,
+    explain_marks,
+    heading,
+    label,
+    say,
+    tag,
+)
 from aegisbo.plot.marks import Mark, marks_of
 from aegisbo.plot.titles import summary
 from aegisbo.plot.value_axis import Values, mark_failures, values_of
@@ -58,7 +71,7 @@ def _along(axis: Axes, record: Record, marks: dict[str, Mark]) -> None:
     values.apply(axis)
     size = 5.0 * crowded(len(done))
     for move, mark in marks.items():
-        mine = [(trial.number, trial.value) for trial in done if trial.note.get("move", "unknown") == move]
+        mine = [(trial.number, trial.value) for trial in done if move_of(trial) == move]
         if mine:
             x, y = np.array(mine, dtype=np.float64).T
             _dots(axis, x, values.shown(y), mark, size, as_label(move))
@@ -92,9 +105,7 @@ def _brought(axis: Axes, found: Sequence[Yield], marks: dict[str, Mark]) -> None
             if count:
                 axis.barh(row, count, left=left, height=0.6, edgecolor=mark.color, label=f"_{part}", **looks[part])
                 left += count
-        axis.annotate(
-            _yield_text(each), (left, row), (4, 0), textcoords="offset points", va="center", fontsize=7.5, color=INK
-        )
+        tag(axis, _yield_text(each), left, row)
     axis.set_yticks(list(rows.values()), [as_label(move) for move in rows])
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.margins(x=0.45)

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from aegisbo.errors import InvalidInput, NoModel
 from aegisbo.optimizer import Trial
-from aegisbo.plot.canvas import BEST, FAINT, LINE, PENDING, Look, Picture, as_label, canvas, heading, label, legend
+from aegisbo.plot.canvas import FAINT, LINE, PENDING, STAR, Look, Picture, as_label, canvas, heading, label, legend
 from aegisbo.plot.one_parameter import draw_slice, star, values_along
 from aegisbo.plot.titles import summary
 from aegisbo.report.front import Front, Place
@@ -64,9 +64,7 @@ def _draw_front(axis: Axes, facts: Front) -> None:
     if facts.pending:
         pending = _places([place for _, place in facts.pending])
         axis.plot(*pending, "^", markersize=7, color=PENDING, markeredgecolor="white", label="pending then")
-    axis.plot(
-        *_places([facts.taken]), "*", markersize=14, color=BEST, markeredgecolor="white", linestyle="", label="taken"
-    )
+    axis.plot(*_places([facts.taken]), markersize=14, label="taken", **STAR)
     axis.axvline(facts.best, color=FAINT, linewidth=1.0, linestyle=(0, (5, 3)), label=f"best then, {facts.best:.4g}")
     label(axis, "predicted mean", "std (on the model's scale)")
     axis.set_ylim(bottom=0.0)

@@ -10,14 +10,13 @@ from matplotlib.axes import Axes
 
 from aegisbo.errors import InvalidInput, UnknownName
 from aegisbo.optimizer import Optimizer, Trial
-from aegisbo.optimizer.trial import in_brief
-from aegisbo.plot.canvas import BEST, FORBIDDEN, LINE, Look, Picture, as_label, canvas, explain_marks, label
+from aegisbo.optimizer.trial import in_brief, name_of
+from aegisbo.plot.canvas import FORBIDDEN, LINE, STAR, Look, Picture, as_label, canvas, explain_marks, label
 from aegisbo.plot.parameter_axis import declare, edges, places
-from aegisbo.plot.shares import needed_model
 from aegisbo.plot.titles import summary
 from aegisbo.plot.trials_along import draw_trials
 from aegisbo.plot.value_axis import Values
-from aegisbo.report.landscape import Slice
+from aegisbo.report.landscape import Slice, needed_landscape
 from aegisbo.report.source import Run, record_of
 from aegisbo.space import Params
 from aegisbo.space.parameters import Choice, Parameter
@@ -44,7 +43,7 @@ def slices(run: Run, *, point: Any = None, parameters: Sequence[str] | None = No
         NoModel: there are too few values for a model.
     """
     record = record_of(run)
-    optimizer, model = record.optimizer, needed_model(record)
+    optimizer, model = record.optimizer, needed_landscape(record.optimizer)
     center, trial = center_of(optimizer, point)
     there = [each.parameter for each in model.importances if each.parameter in center]
     names = there[:MOST] if parameters is None else parameters
@@ -82,9 +81,7 @@ def known(optimizer: Optimizer, name: str, center: Params) -> str:
 
 def where(trial: Trial | None) -> str:
     """A point in words."""
-    if trial is None:
-        return "a point of your own"
-    return f"trial {trial.number}" if trial.number >= 0 else f"observed point {-trial.number}"
+    return "a point of your own" if trial is None else name_of(trial)
 
 
 def values_along(cuts: Sequence[Slice], best: float, *, maximize: bool) -> Values:
@@ -122,4 +119,4 @@ def star(axis: Axes, cut: Slice, parameter: Parameter, center: Params, trial: Tr
     y = trial.value if trial is not None and trial.value is not None else np.interp(x, along, cut.predicted.mean)
     named = "cut here" if trial is None else where(trial)
     height = values.shown(np.array([y]))
-    axis.plot([x], height, "*", markersize=12, color=BEST, markeredgecolor="white", linestyle="", label=named)
+    axis.plot([x], height, markersize=12, label=named, **STAR)

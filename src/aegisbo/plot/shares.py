@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from aegisbo.errors import NoModel
-from aegisbo.plot.canvas import INK, LINE, Picture, as_label, canvas, label, legend
+from aegisbo.plot.canvas import LINE, Picture, as_label, canvas, label, legend, tag
 from aegisbo.plot.titles import summary
-from aegisbo.report.landscape import Landscape, landscape_of
-from aegisbo.report.record import Record
+from aegisbo.report.landscape import needed_landscape
 from aegisbo.report.source import Run, record_of
 
 MOST = 20  # parameters shown
@@ -27,22 +25,14 @@ def importance(run: Run) -> Picture:
         NoModel: there are too few values for a model.
     """
     record = record_of(run)
-    found = needed_model(record).importances[:MOST]
+    found = needed_landscape(record.optimizer).importances[:MOST]
     figure, (axis,) = canvas(1, (6.4, 1.3 + 0.34 * len(found)), summary(record))
     rows = range(len(found))
     total, main = [each.total for each in found], [each.main for each in found]
     axis.barh(rows, total, height=0.62, facecolor="white", edgecolor=LINE, hatch="////", label="with others (total)")
     axis.barh(rows, main, height=0.62, facecolor=LINE, edgecolor=LINE, label="alone (main effect)")
     for row, share in enumerate(total):
-        axis.annotate(
-            f"{share:.1%}",
-            (max(share, main[row]), row),
-            (4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-            color=INK,
-        )
+        tag(axis, f"{share:.1%}", max(share, main[row]), row)
     axis.set_yticks(rows, [as_label(each.parameter) for each in found])
     axis.invert_yaxis()
     axis.set_xlim(0.0, 1.12 * max([*total, *main, 0.01]))
@@ -50,17 +40,3 @@ def importance(run: Run) -> Picture:
     label(axis, "share of the variation of the model's mean over the space")
     legend(axis, loc="lower right")
     return figure
-
-
-def needed_model(record: Record) -> Landscape:
-    """The model of a run.
-
-    Raises:
-        NoModel: there are too few values for one.
-    """
-    model = landscape_of(record.optimizer)
-    if model is None:
-        least = record.optimizer.space.cube.parameters + 1
-        values = len(record.optimizer.evidence().y)
-        raise NoModel(f"There is no model yet: it takes {least} values, and there are {values}.")
-    return model

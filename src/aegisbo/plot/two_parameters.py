@@ -12,11 +12,11 @@ from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Optimizer
 from aegisbo.outcome import FAILURES
 from aegisbo.plot.canvas import (
-    BEST,
     FAILED,
     FORBIDDEN,
     INK,
     PENDING,
+    STAR,
     Look,
     Picture,
     as_label,
@@ -28,9 +28,8 @@ from aegisbo.plot.canvas import (
 )
 from aegisbo.plot.one_parameter import center_of, known, where
 from aegisbo.plot.parameter_axis import declare, edges, places
-from aegisbo.plot.shares import needed_model
 from aegisbo.plot.titles import summary
-from aegisbo.report.landscape import Contour, Landscape
+from aegisbo.report.landscape import Contour, Landscape, needed_landscape
 from aegisbo.report.source import Run, record_of
 from aegisbo.space import Params
 from aegisbo.space.cube import Continuous
@@ -60,7 +59,7 @@ def contour(run: Run, x: str | None = None, y: str | None = None, *, point: Any 
         NoModel: there are too few values for a model.
     """
     record = record_of(run)
-    optimizer, model = record.optimizer, needed_model(record)
+    optimizer, model = record.optimizer, needed_landscape(record.optimizer)
     center, trial = center_of(optimizer, point)
     x, y = _pair(optimizer, model, center, x, y)
     facts = model.contour(x, y, center, FINE)
@@ -73,8 +72,8 @@ def contour(run: Run, x: str | None = None, y: str | None = None, *, point: Any 
     axis.grid(visible=False)
     label(axis, as_label(x), as_label(y))
     _draw_trials(axis, optimizer, x, y)
-    best: Look = {"marker": "*", "markersize": 14, "color": BEST, "markeredgecolor": "white", "linestyle": ""}
-    axis.plot(places(across, [center[x]]), places(up, [center[y]]), label=where(trial), clip_on=False, **best)
+    here = places(across, [center[x]]), places(up, [center[y]])
+    axis.plot(*here, markersize=14, label=where(trial), clip_on=False, **STAR)
     explain_marks(figure, [axis])
     return figure
 

@@ -10,13 +10,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from aegisbo.errors import UnknownName
+from aegisbo.optimizer.trial import move_of
 from aegisbo.outcome import FAILURES
-from aegisbo.plot.canvas import FAINT, INK, Look, Picture, canvas, crowded, label, say
+from aegisbo.plot.canvas import BELOW, FAINT, INK, Look, Picture, canvas, crowded, label, say
 from aegisbo.plot.marks import STATES, Mark, marks_of
 from aegisbo.plot.time_axis import unit_of
 from aegisbo.plot.titles import summary
 from aegisbo.report.evaluations import Evaluation
-from aegisbo.report.record import Record
 from aegisbo.report.source import Run, record_of
 from aegisbo.report.timeline import Gap, Timeline
 from aegisbo.report.timeline import timeline as timeline_of
@@ -61,7 +61,9 @@ def timeline(run: Run, *, by: Literal["move", "outcome"] = "move") -> Picture:
     def moment(at: float) -> float:
         return record.elapsed(at) / size
 
-    kind = _move_of(record) if by == "move" else lambda bar: bar.state
+    def kind(bar: Evaluation) -> str:
+        return move_of(record.trials[bar.number]) if by == "move" else bar.state
+
     kinds = [kind(bar) for bar in facts.bars]
     marks = marks_of(kinds) if by == "move" else {state: STATES[state] for state in STATES if state in kinds}
     _draw_gaps(axis, facts.gaps, moment)
@@ -73,13 +75,8 @@ def timeline(run: Run, *, by: Literal["move", "outcome"] = "move") -> Picture:
     axis.set_yticks(range(rows))
     axis.set_ylim(rows - 0.5, -0.5)
     axis.grid(visible=False, axis="y")
-    look: Look = {"ncols": 5, "fontsize": 8, "frameon": False, "labelcolor": INK}
-    figure.legend(handles=_explained(facts, marks), loc="outside lower left", **look)
+    figure.legend(handles=_explained(facts, marks), ncols=5, **BELOW)
     return figure
-
-
-def _move_of(record: Record) -> Callable[[Evaluation], str]:
-    return lambda bar: str(record.trials[bar.number].note.get("move", "unknown"))
 
 
 def _draw_gaps(axis: Axes, gaps: Iterable[Gap], moment: Callable[[float], float]) -> None:

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.random import default_rng
 
 from aegisbo.arrays import Array, Mask
+from aegisbo.errors import NoModel
 from aegisbo.gp.low_values import left_out
 from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.direction import Direction
-from aegisbo.optimizer.policy import Role
+from aegisbo.optimizer.policy import Role, require_enough_values
 from aegisbo.optimizer.prediction import Prediction, predicted
 from aegisbo.report.reasons import CheckedPrediction
 from aegisbo.search.blocks import by_blocks
@@ -171,10 +172,21 @@ class Landscape:
 
 
 def landscape_of(optimizer: Optimizer) -> Landscape | None:
-    """What the model of the strategy believes now, or the default one if it has none. None with too few results."""
-    evidence = optimizer.evidence()
-    if len(evidence.y) <= evidence.cube.parameters:
+    """What the model of the strategy believes now, or the default one if it has none. None with too few values."""
+    try:
+        return needed_landscape(optimizer)
+    except NoModel:
         return None
+
+
+def needed_landscape(optimizer: Optimizer) -> Landscape:
+    """What the model of the strategy believes now, or the default one if it has none.
+
+    Raises:
+        NoModel: there are too few values for one.
+    """
+    evidence = optimizer.evidence()
+    require_enough_values(evidence)
     own = isinstance(optimizer.strategy, Believer)
     belief = (optimizer.model().belief if own else _default_belief(optimizer, evidence)).everywhere
     done = [trial.number for trial in (*optimizer.observed, *optimizer.trials) if trial.state == "done"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from aegisbo.number import as_number
 from aegisbo.optimizer.prediction import WIDE
+from aegisbo.optimizer.trial import move_of
 from aegisbo.outcome import FAILURES
 from aegisbo.report.convergence import convergence
 from aegisbo.report.record import Record
@@ -73,7 +74,7 @@ def reasons(record: Record) -> tuple[Reason, ...]:
         found.append(
             Reason(
                 trial.number,
-                str(note.get("move", "unknown")),
+                move_of(trial),
                 note.get("guard"),
                 as_number(note.get("mean")),
                 as_number(note.get("std")),
@@ -94,7 +95,7 @@ def yields(record: Record) -> tuple[Yield, ...]:
         before[step.number], best = best, step.best
     moves: dict[str, list[int]] = {}
     for trial in record.trials:
-        moves.setdefault(str(trial.note.get("move", "unknown")), []).append(trial.number)
+        moves.setdefault(move_of(trial), []).append(trial.number)
     found = []
     for move, numbers in moves.items():
         trials = [record.trials[number] for number in numbers]
