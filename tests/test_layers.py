@@ -33,6 +33,7 @@ FLOORS: tuple[dict[str, set[str]], ...] = (
     {"gp": NUMERIC},
     {"search": NUMERIC},
     {"space": {"numpy"}},
+    {"events": set()},
     {"outcome": set(), "plugins": set(), "executors": set(), "keywords": set(), "options": set()},
     {"arrays": {"numpy"}},
     {"errors": set(), "number": set(), "printable": set()},

@@ -51,7 +51,7 @@ def test_every_option_with_a_flag_is_on_the_command_line(command: str) -> None:
 
 
 def test_what_is_stored_of_a_call_is_what_may_change(tmp_path: Any) -> None:
-    from aegisbo.study.events import read_events
+    from aegisbo.study.reading import read_events
 
     minimize(lambda x: x, {"x": (0.0, 1.0)}, budget=1, study=tmp_path / "run.db", executor="serial")
     (call,) = (event.body["call"] for event in read_events(tmp_path / "run.db") if event.kind == "opened")

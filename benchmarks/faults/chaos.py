@@ -38,10 +38,10 @@ from diary import lines_of
 import aegisbo
 from aegisbo import load
 from aegisbo.errors import AegisError, StudyError
+from aegisbo.events import Event
 from aegisbo.optimizer import Settings
 from aegisbo.runners.work import work
 from aegisbo.study import export
-from aegisbo.study.events import Event
 from aegisbo.study.replay import replay
 from benchmarks.faults.kills import descendants, send, still_alive
 from benchmarks.faults.plan import LIMIT, Evaluation, Plan, ending_of, key_of, plan_of, value_of

@@ -24,9 +24,9 @@ from pathlib import Path
 import numpy as np
 
 from aegisbo import load
+from aegisbo.events import Event
 from aegisbo.optimizer import Settings
 from aegisbo.runners.work import work
-from aegisbo.study.events import Event
 from aegisbo.study.replay import replay
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "faults"))

@@ -26,7 +26,7 @@ from aegisbo.runners.loop import run
 from aegisbo.simulation import problems
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import LAWS
-from aegisbo.study.events import read_events
+from aegisbo.study.reading import read_events
 from aegisbo.study.study import Study
 
 BOX = [(-5.0, 10.0)] * 6
@@ -70,21 +70,8 @@ def simulated(trials: int, strategy: str, workers: int, study: Path, meter: Mete
     problem = problems.get("Hartmann6")
     settings = Settings.checked(problem.bounds, strategy=strategy, seed=1)
     with Study.open(study, settings) as book:
-        virtual = _Recorded(problem, workers, LAWS["half-normal"], 1)
-        virtual.book = book
-        run(book.optimizer, virtual, trials, journal=book, watch=meter.count)
-
-
-class _Recorded(VirtualWorkers):
-    """Virtual workers that write every end to a study, as real pools do."""
-
-    book: Study
-
-    def collect(self, timeout: float | None = None) -> list:
-        ended = super().collect(timeout)
-        for job in ended:
-            self.book.ended(job.number, job.outcome, job.seconds)
-        return ended
+        virtual = VirtualWorkers(problem, workers, LAWS["half-normal"], 1)
+        run(book, virtual, trials, watch=meter.count)
 
 
 def real(trials: int, strategy: str, study: Path, meter: Meter) -> None:

@@ -42,6 +42,7 @@ from aegisbo.runners.protocol import Finished, StopRun
 from aegisbo.strategies import timing
 from aegisbo.strategies.durations import learned
 from aegisbo.strategies.presets import modern_model
+from aegisbo.study import Study
 from benchmarks.peers.catalog import PEERS
 from benchmarks.peers.driven import Driven
 from benchmarks.problems.tables import PREFIX, TABLES, Table, table
@@ -100,7 +101,7 @@ def searched(name: str, seed: int, method: str, budget: int, limit: float) -> Ro
         if job.finished >= limit:
             raise StopRun("enough")
 
-    record = run(optimizer, workers, budget, watch=watch)
+    record = run(Study(optimizer), workers, budget, watch=watch)
     finished = [(job.finished, job.outcome.value - problem.minimum) for job in record.finished]
     best = np.minimum.accumulate([regret for _, regret in finished])
     better = np.flatnonzero(np.diff(best, prepend=np.inf) < 0)
@@ -205,7 +206,7 @@ def limited(name: str, seed: int, rule: str, medians: int) -> Limited:
     kind, timing.PROBABLY = RULES[rule]
     optimizer = kind(problem.bounds, strategy="random", seed=seed)
     limit = medians * median(problem.seconds(x) for x in _points(problem, 200, np.random.default_rng(0))[1])
-    record = run(optimizer, RecordedTimes(problem, WORKERS, problem), 10_000, options=Options(timeout=limit))
+    record = run(Study(optimizer), RecordedTimes(problem, WORKERS, problem), 10_000, options=Options(timeout=limit))
     total, busy = WORKERS * limit, sum(idle.busy for idle in record.idle)
     finished = sum(job.finished - job.started for job in record.finished)
     return Limited(len(record.finished), len(optimizer.pending), (busy - finished) / total, 1.0 - busy / total)

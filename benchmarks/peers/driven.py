@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from time import process_time
 from typing import Any
 
 from aegisbo import Optimizer, Trial
+from aegisbo.events import Ended, Lost, ended
 from aegisbo.outcome import Outcome
 from aegisbo.runners.loop import run
 from aegisbo.simulation.clock import VirtualWorkers
+from aegisbo.study import Study
 from benchmarks.peers.catalog import PEERS
 
 
@@ -17,23 +19,26 @@ class Driven:
     """Remembers what became of the trials, and the processor time of each suggestion."""
 
     pending: tuple[Trial, ...] = ()
-    memory: Mapping[str, Any] = {}
+    spent = False
 
     def __init__(self, method: Any) -> None:
         self.method = method
         self.trials: dict[int, Trial] = {}  # by number
         self.seconds: list[float] = []
 
-    def ask(self) -> Trial:
+    def ask(self, within: float | None = None, choosing: Any = None) -> Trial:
         begin = process_time()
         trial = self.method.ask()
         self.seconds.append(process_time() - begin)
         self.trials[trial.number] = trial
         return trial
 
-    def end(self, number: int, outcome: Outcome) -> None:
-        self.trials[number] = self.trials[number].after(outcome)
-        self.told(number, outcome)
+    def ended(self, number: int, outcome: Outcome, seconds: float | None = None) -> Ended | Lost:
+        return ended(number, outcome, seconds)
+
+    def take_in(self, event: Ended) -> None:
+        self.trials[event.number] = self.trials[event.number].after(event.outcome)
+        self.told(event.number, event.outcome)
 
     def told(self, number: int, outcome: Outcome) -> None:
         """Tell the method."""
@@ -62,5 +67,5 @@ def trials_of(
         return list(driven.trials.values())
     strategy, _, preset = method.partition("/")
     optimizer = Optimizer(bounds, strategy=strategy, preset=preset or None, seed=seed, **ours)
-    run(optimizer, workers, budget)
+    run(Study(optimizer), workers, budget)
     return optimizer.trials

@@ -24,10 +24,10 @@ import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
 import aegisbo
+from aegisbo.events import read_event
 from aegisbo.report.html import report
 from aegisbo.report.record import Record
 from aegisbo.report.server import server_of
-from aegisbo.study.events import Event
 
 FLAGS = [
     "--no-sandbox",
@@ -51,8 +51,8 @@ def made_up(trials: int) -> Record:
     """A run that took no time: events with the times that it would have taken."""
     optimizer = aegisbo.Optimizer(SPACE, seed=0)
     rng = np.random.default_rng(0)
-    events = [Event(1, "created", None, 0.0, {"optimizer": optimizer.settings.describe(), "build": {}})]
-    events.append(Event(2, "opened", None, 0.0, {"pid": 0, "host": ""}))
+    events = [read_event(1, "created", None, 0.0, {"optimizer": optimizer.settings.describe(), "build": {}})]
+    events.append(read_event(2, "opened", None, 0.0, {"pid": 0, "host": ""}))
     free = np.zeros(WORKERS)
     for number in range(trials):
         worker = int(free.argmin())
@@ -62,13 +62,13 @@ def made_up(trials: int) -> Record:
         value = float(((u - 0.4) ** 2).sum() + 0.01 * rng.standard_normal())
         note = {"move": ["initial", "exploit", "thompson", "pareto"][number % 4], "mean": value + 0.01, "std": 0.02}
         body = {"params": params, "note": note, "memory": {}, "seen": len(events), "seconds": 0.05}
-        events.append(Event(len(events) + 1, "asked", number, began - 0.01, body))
+        events.append(read_event(len(events) + 1, "asked", number, began - 0.01, body))
         went = {"seconds": seconds, "began": began, "worker": worker, "output": f"epoch 1 of {number}\n"}
         if number % 10 == 9:
             failure = {"state": "failed", "reason": f"ValueError: nan at epoch {number}", "traceback": "Traceback ..."}
-            events.append(Event(len(events) + 1, "failed", number, began + seconds, failure | went))
+            events.append(read_event(len(events) + 1, "failed", number, began + seconds, failure | went))
         else:
-            events.append(Event(len(events) + 1, "told", number, began + seconds, {"value": value} | went))
+            events.append(read_event(len(events) + 1, "told", number, began + seconds, {"value": value} | went))
         free[worker] = began + seconds
     return Record.of_events(events, Path(f"{trials}.db"), driven=False)
 

@@ -19,13 +19,12 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from aegisbo import Optimizer
+from aegisbo.events import Asked
 from aegisbo.outcome import Outcome
 from aegisbo.study.study import Study
 
@@ -55,25 +54,18 @@ def fill(study: Study, trials: int) -> float:
     def write(numbers: range, seen: int) -> int:
         for number in numbers:
             params = space.check(rng.uniform(-5.0, 10.0, PARAMETERS))
-            chosen = _Chosen(number, params, {"move": "initial"} if number < initial else note)
-            study.asked(chosen, {} if number < initial else {**learned, "learned_at": number}, seen, 0.1)
+            why, memory = ({"move": "initial"}, {}) if number < initial else (note, {**learned, "learned_at": number})
+            study._log.append(Asked(number, params, why, memory, seen, 0.1))
             outcome = Outcome("done", float(rng.normal()), began=float(number), worker=number % 8)
-            seen = study.ended(number, outcome, 1.0)
+            seen = study.ended(number, outcome, 1.0).id
         return seen
 
     begin = time.perf_counter()
-    seen = write(range(min(SAFELY, trials)), study.seen)
+    seen = write(range(min(SAFELY, trials)), study._seen)
     rate = 2 * min(SAFELY, trials) / (time.perf_counter() - begin)
     with _together(study):
         write(range(SAFELY, trials), seen)
     return rate
-
-
-@dataclass(frozen=True)
-class _Chosen:
-    number: int
-    params: dict[str, Any]
-    note: dict[str, Any]
 
 
 @contextmanager

@@ -44,6 +44,7 @@ from aegisbo.runners.protocol import Finished
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import HalfNormal
 from aegisbo.strategies.surrogates import CONDITIONED_ON
+from aegisbo.study import Study
 
 T = TypeVar("T")
 
@@ -148,7 +149,7 @@ def with_workers(q: int) -> tuple[list[float], int]:
     """Processor seconds of each suggestion, and how many points came again."""
     optimizer = Timed(box(PARAMETERS))
     workers = VirtualWorkers(valley, q, HalfNormal(), seed=0, free=2 * PARAMETERS)
-    run(optimizer, workers, max(EVALUATIONS * q, LEAST))
+    run(Study(optimizer), workers, max(EVALUATIONS * q, LEAST))
     return optimizer.seconds, len(optimizer.trials) - len({tuple(trial.x) for trial in optimizer.trials})
 
 
@@ -169,7 +170,7 @@ def reach(results: int, known: int) -> None:
             print(f"{done:7}{times}{peak_megabytes():12.0f}{optimizer.tally().best:12.3g}", flush=True)
 
     print("results   median: s     mean: s  slowest: s     peak MB        best")
-    run(optimizer, workers, results, watch=watch)
+    run(Study(optimizer), workers, results, watch=watch)
 
 
 def alone(measure: Callable[..., T], *arguments: object) -> T:

@@ -41,6 +41,7 @@ from aegisbo.simulation.laws import HalfNormal
 from aegisbo.simulation.problem import Problem
 from aegisbo.strategies import surrogates
 from aegisbo.strategies.presets import modern_model
+from aegisbo.study import Study
 
 FUNCTIONS = ("Eggholder", "Ackley5", "Michalewicz5", "Hartmann6", "Rosenbrock7", "StyblinskiTang7", "StyblinskiTang10")
 RESULTS, EVALUATIONS, WORKERS = 2400, 64, 32
@@ -77,7 +78,7 @@ def regret(name: str, seed: int, exact: bool) -> tuple[float, float]:
     most = 10 * RESULTS if exact else surrogates.CONDITIONED_ON
     begin = process_time()
     with patch.object(surrogates, "CONDITIONED_ON", most):
-        run(optimizer, VirtualWorkers(problem, WORKERS, HalfNormal(), seed=seed), EVALUATIONS)
+        run(Study(optimizer), VirtualWorkers(problem, WORKERS, HalfNormal(), seed=seed), EVALUATIONS)
     seconds = (process_time() - begin) / EVALUATIONS
     return float(optimizer.tally().best or np.nan) - float(problem.minimum or 0.0), seconds
 

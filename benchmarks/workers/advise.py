@@ -30,6 +30,7 @@ from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Finished, StopRun
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import Constant, Exponential, HalfNormal, Law, Pareto
+from aegisbo.study import Study
 
 OWN = 4  # workers of a study
 TEAMS = (OWN, 2, 8)
@@ -122,7 +123,7 @@ class Kept:
 def forecast(problem: Problem, seed: int) -> Row:
     """What is foretold from one study."""
     optimizer = Optimizer(problem.space, seed=seed)
-    run(optimizer, Workers(problem, OWN, seed), problem.budget)
+    run(Study(optimizer), Workers(problem, OWN, seed), problem.budget)
     found = foretold(record_of(optimizer), [(size, False) for size in TEAMS], seed=seed)
     seconds = {f.workers: f.seconds for f in found.forecasts}
     return {"target": found.target, "doubtful": found.doubtful, "seconds": seconds}
@@ -139,7 +140,7 @@ def real(problem: Problem, workers: int, seed: int, target: float) -> Row:
             raise StopRun("reached")
 
     optimizer = Optimizer(problem.space, seed=seed)
-    run(optimizer, Workers(problem, workers, seed), PATIENCE * problem.budget, watch=watch)
+    run(Study(optimizer), Workers(problem, workers, seed), PATIENCE * problem.budget, watch=watch)
     return {"steps": steps}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from driven import ask, end
 from numpy.random import default_rng
 
 import aegisbo
@@ -55,11 +56,9 @@ def stored(path: Path, settings: Settings) -> Optimizer:
     """The optimizer of a study in this file, after five trials of a second each."""
     with Study.open(path, settings) as study:
         for _ in range(5):
-            trial = study.optimizer.ask()
-            study.asked(trial, study.optimizer.memory, study.seen, 0.0)
+            trial = ask(study, 0.0)
             outcome = Outcome("done", bowl(trial.params), seconds=1.0)
-            study.ended(trial.number, outcome, 1.0)
-            study.optimizer.end(trial, outcome)
+            end(study, trial.number, outcome, 1.0)
         return study.optimizer
 
 
@@ -249,12 +248,10 @@ class TestAdvise:
         """The best value is lucky: the model does not believe it, and no simulated run would meet it."""
         with Study.open(tmp_path / "run.db", Settings.checked(SPACE, strategy="random", seed=3)) as study:
             for k in range(40):
-                trial = study.optimizer.ask()
-                study.asked(trial, study.optimizer.memory, study.seen, 0.0)
+                trial = ask(study, 0.0)
                 value = bowl(trial.params) + 10.0 * math.sin(1e4 * trial.params["x"])
                 outcome = Outcome("done", value, seconds=1.0, began=1e9 + k, worker=0)
-                study.ended(trial.number, outcome, 1.0)
-                study.optimizer.end(trial, outcome)
+                end(study, trial.number, outcome, 1.0)
         found = advise(tmp_path / "run.db", [], runs=4)
         values = [trial.value for trial in study.optimizer.trials]
         target, aim = (
@@ -286,11 +283,9 @@ class TestAdvise:
     def test_a_study_knows_its_workers_and_how_long_it_took(self, tmp_path: Path) -> None:
         with Study.open(tmp_path / "run.db", Settings.checked(SPACE, strategy="random", seed=0)) as study:
             for k in range(8):
-                trial = study.optimizer.ask()
-                study.asked(trial, study.optimizer.memory, study.seen, 0.5)
+                trial = ask(study, 0.5)
                 outcome = Outcome("done", bowl(trial.params), seconds=2.0, began=1e9 + 2.0 * k, worker=k % 3)
-                study.ended(trial.number, outcome, 2.0)
-                study.optimizer.end(trial, outcome)
+                end(study, trial.number, outcome, 2.0)
         best = min(range(8), key=lambda k: study.optimizer.trials[k].value)
         found = advise(tmp_path / "run.db", [3], runs=2)
         assert [f.workers for f in found.forecasts] == [3, 3]
@@ -307,12 +302,10 @@ class TestAdvise:
             flying: list[Trial] = []
             for _ in range(12):
                 while len(flying) < 4:
-                    flying.append(study.optimizer.ask())
-                    study.asked(flying[-1], study.optimizer.memory, study.seen, 0.0)
+                    flying.append(ask(study, 0.0))
                 trial = flying.pop(1)
                 outcome = Outcome("done", bowl(trial.params), seconds=2.0)
-                study.ended(trial.number, outcome, 2.0)
-                study.optimizer.end(trial, outcome)
+                end(study, trial.number, outcome, 2.0)
         run = tmp_path / "run.db" if kept else study.optimizer
         assert [f.title for f in advise(run, [], runs=1).forecasts] == ["4 workers", "4 workers, in batches"]
         if not kept:
@@ -332,11 +325,9 @@ class TestAdvise:
         """A point takes half a second to choose and two seconds to evaluate: four workers are kept busy, no more."""
         with Study.open(tmp_path / "run.db", Settings.checked(SPACE, strategy="random", seed=0)) as study:
             for k in range(8):
-                trial = study.optimizer.ask()
-                study.asked(trial, study.optimizer.memory, study.seen, 0.5)
+                trial = ask(study, 0.5)
                 outcome = Outcome("done", bowl(trial.params), seconds=2.0, began=1e9 + 2.5 * k, worker=0)
-                study.ended(trial.number, outcome, 2.0)
-                study.optimizer.end(trial, outcome)
+                end(study, trial.number, outcome, 2.0)
         found = advise(tmp_path / "run.db", [4, 5, 8, 16], target=-1e3, runs=1)
         assert {f.workers for f in found.forecasts if found.waits(f)} == {5, 8, 16}
         reached = advise(tmp_path / "run.db", [8, 16], runs=2)

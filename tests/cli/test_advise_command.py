@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from driven import ask, end
 from typer.testing import CliRunner
 
 from aegisbo import plot
@@ -31,12 +32,10 @@ def study_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("advise") / "run.db"
     with Study.open(path, Settings.checked({"x": (-5.0, 10.0), "y": (2.0, 3.0)}, strategy="random", seed=0)) as study:
         for k in range(12):
-            trial = study.optimizer.ask()
-            study.asked(trial, study.optimizer.memory, study.seen, 0.0)
+            trial = ask(study, 0.0)
             value = (trial.params["x"] - 3.0) ** 2 + trial.params["y"]
             outcome = Outcome("done", value, seconds=60.0 + 30.0 * (k % 3), began=BEGAN + 60.0 * k, worker=k % 2)
-            study.ended(trial.number, outcome, 1.0)
-            study.optimizer.end(trial, outcome)
+            end(study, trial.number, outcome, 1.0)
     return path
 
 

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 import aegisbo
 from aegisbo.cli import app
 from aegisbo.errors import AegisError
-from aegisbo.study.events import read_events
-from aegisbo.study.history import optimizer_after
+from aegisbo.study.reading import read_events
+from aegisbo.study.state import State
 
 PARAMETER = '[{}]\ntype = "real"\nlow = -5.0\nhigh = {}\n'
 MODULE = "def f(u, v=0.0, w=0.0):\n    return (u - 3.0) ** 2 + v + w\n"
@@ -47,12 +47,12 @@ def test_an_old_study_and_a_table_are_used_as_far_as_they_fit(folder: Path, comm
     given = ("--given", "w=0.5", "--given", "v=3.0", "--value-column", "loss")
     for _ in range(2):  # the same call again adds nothing
         call(*command, "--from", "lab.csv", *given)
-    observed = optimizer_after(read_events(Path("new.db"))).observed
+    observed = State.after(read_events(Path("new.db"))).optimizer.observed
     assert [(t.params, t.value) for t in observed] == [({"u": 2.0, "w": 0.5}, 7.0)]
     with pytest.raises(AegisError, match=r"old.db: none of 9 .*because v varied and is no parameter now"):
         call(*command, "--from", "old.db", "--given", "w=0.0")
     call(*command, "--from", "old.db", "--given", "w=0.5", "--given", f"v={fits[0].params['v']!r}")
-    observed = optimizer_after(read_events(Path("new.db"))).observed
+    observed = State.after(read_events(Path("new.db"))).optimizer.observed
     assert [t.value for t in observed] == [7.0, fits[0].value]
     assert "observed elsewhere: 2" in CliRunner().invoke(app, ["show", "new.db"]).output
 

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 import aegisbo
 from aegisbo.cli import app
 from aegisbo.errors import AegisError, InvalidInput, StudyError, UnknownName
-from aegisbo.study.events import read_events
 from aegisbo.study.lock import DriverLock
+from aegisbo.study.reading import read_events
 
 REST = "Nobody is at work: make the same call again to go on with it."
 

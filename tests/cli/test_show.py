@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from driven import ask
 from typer.testing import CliRunner
 
 from aegisbo import load, minimize
@@ -22,7 +23,6 @@ from aegisbo.report.payload import facts_of
 from aegisbo.report.record import Record
 from aegisbo.space import Choice, Int, Real, Space
 from aegisbo.study import Study, forget, retry
-from aegisbo.study.drivers import idle_shares
 
 FEW = Space(
     {"lr": Real(1e-6, 0.1, log=True), "units": Int(16, 512), "act": Choice(["relu", "a rather long name of it"])}
@@ -54,8 +54,7 @@ def make(path: Path, space: Space, maximize: bool = False, asks: int = 9) -> Pat
     with Study.open(path, Settings.checked(space, strategy="random", seed=4, maximize=maximize)) as study:
         study.observe([(study.optimizer.space.from_unit([0.25] * study.optimizer.space.cube.width), 3.5)])
         for _ in range(asks):
-            trial = study.optimizer.ask()
-            study.asked(trial, study.optimizer.memory, study.seen, 0.25)
+            ask(study, 0.25)
         for number, value in {0: 4.0, 1: 2.0, 2: 5.0}.items():
             ran = {"seconds": 0.5, "began": BEGAN + number, "worker": number, "output": f"epoch {number} [bold]\n"}
             study.ended(number, Outcome("done", value, **ran), 0.5)
@@ -96,7 +95,7 @@ def test_the_workers_time_is_that_of_the_whole_study_as_in_the_report(
     settings: dict[str, Any] = {"strategy": "random", "seed": 4}
     with ExitStack() as killed:  # a driver that cannot say how its workers spent their time
         study = killed.enter_context(Study.open(path, Settings.checked({"x": (0.0, 1.0)}, **settings)))
-        study.asked(study.optimizer.ask(), study.optimizer.memory, study.seen, 0.25)
+        ask(study, 0.25)
         began = time.time()
         time.sleep(0.2)
         study.ended(0, Outcome("done", 1.0, seconds=time.time() - began, began=began, worker=0), 0.2)
@@ -113,7 +112,9 @@ def test_the_workers_time_is_that_of_the_whole_study_as_in_the_report(
         },
         abs=0.001,
     )
-    assert told["evaluating"] > 1.0 - sum((idle_shares(record.events) or {}).values())  # as the second driver told
+    assert told["evaluating"] > 1.0 - sum(
+        (record.state.drivers.idle_shares or {}).values()
+    )  # as the second driver told
 
 
 def test_a_column_for_each_parameter(study: str) -> None:
@@ -170,7 +171,7 @@ def limited(path: Path, told: dict[int, tuple[float, float]], maximize: bool = F
     with Study.open(path, settings) as study:
         study.observe([({"a": 0.9, "b": 0.1}, 0.0, {"latency": 1.0})])
         for number, (value, latency) in told.items():
-            study.asked(study.optimizer.ask(), study.optimizer.memory, study.seen, 0.25)
+            ask(study, 0.25)
             study.ended(number, Outcome("done", value, measured={"latency": latency}), 0.5)
     return str(path)
 
@@ -254,7 +255,7 @@ def test_reasons_are_told_in_full_and_each_trial_says_which_is_its_own(
     reasons = {0: solver, 1: licence, 2: solver, 3: licence, 4: licence}
     with Study.open(path, Settings.checked(MANY, strategy="random", seed=4)) as study:
         for number, reason in reasons.items():
-            study.asked(study.optimizer.ask(), study.optimizer.memory, study.seen, 0.25)
+            ask(study, 0.25)
             study.ended(number, Outcome("failed", reason=reason), 1.0)
     for options in ((), ("--failed",)):
         output = shown(str(path), *options)

@@ -21,7 +21,7 @@ from aegisbo.cli import app
 from aegisbo.cli.minimize import EXAMPLE_SPACE
 from aegisbo.cli.number_list import as_ranges, numbers_in
 from aegisbo.errors import AegisError, EvaluationFailed, InvalidInput, StudyError
-from aegisbo.study.events import read_events
+from aegisbo.study.reading import read_events
 
 SPACE = """
 [x]

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 import aegisbo
 from aegisbo.cli import app
 from aegisbo.errors import InvalidInput, StudyError
-from aegisbo.study.events import read_events
 from aegisbo.study.lock import DriverLock
+from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
 
 SPACE = """

@@ -21,7 +21,7 @@ from engine_kinds import ENGINES, Engine
 from runners.processes_of import alive, reported, wait_until_dead
 
 from aegisbo import load
-from aegisbo.study.events import read_events
+from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
 
 pytestmark = [

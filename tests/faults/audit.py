@@ -10,7 +10,8 @@ from diary import Diary, value_of
 
 from aegisbo import load
 from aegisbo.errors import StudyError
-from aegisbo.study.events import Event, read_events
+from aegisbo.events import Event
+from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
 
 

@@ -15,7 +15,7 @@ from diary import value_of
 from aegisbo import load
 from aegisbo.errors import StudyError
 from aegisbo.study import forget, retry
-from aegisbo.study.events import read_events
+from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
 
 pytestmark = pytest.mark.long

@@ -16,8 +16,9 @@ from runners.processes_of import children_of, wait_until_dead
 import aegisbo
 from aegisbo import load
 from aegisbo.errors import StudyError
+from aegisbo.events import Event
 from aegisbo.study import change, forget, retry
-from aegisbo.study.events import Event, read_events
+from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
 from benchmarks.faults import kills
 

@@ -15,7 +15,8 @@ from diary import Diary
 from runners.processes_of import children_of, wait_until_dead
 
 from aegisbo.errors import StudyError
-from aegisbo.study.events import Event, read_events
+from aegisbo.events import Event
+from aegisbo.study.reading import read_events
 
 pytestmark = [
     pytest.mark.long,

@@ -19,9 +19,9 @@ import aegisbo
 from aegisbo import load
 from aegisbo.errors import StudyError
 from aegisbo.study import add, change
-from aegisbo.study.events import read_events
-from aegisbo.study.history import optimizer_after
+from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
+from aegisbo.study.state import State
 
 pytestmark = [
     pytest.mark.long,
@@ -106,7 +106,7 @@ def test_drivers_are_killed_with_points_waiting(tmp_path: Path, start: Start, ex
         change(audit.study, workers=int(rng.integers(1, 4)))
         time.sleep(rng.uniform(0, 0.5))
         kill(driver, audit)
-    observed = optimizer_after(read_events(audit.study)).observed
+    observed = State.after(read_events(audit.study)).optimizer.observed
     assert len(observed) == 9  # once, whoever was killed: eight pairs and a trial
     final = start(*driving(tmp_path, **options))
     wait_for(audit, "opened", 7, final)
@@ -127,7 +127,7 @@ def test_many_add_at_the_same_moment_beside_a_driver_that_writes(tmp_path: Path,
     adders = [start("-c", ADDER, str(audit.study), *map(str, part)) for part in np.split(points, 4)]
     assert [adder.wait(PATIENCE) for adder in adders] == [0] * 4
     deadline = time.monotonic() + PATIENCE
-    while optimizer_after(read_events(audit.study)).waiting:
+    while State.after(read_events(audit.study)).optimizer.waiting:
         assert time.monotonic() < deadline
         time.sleep(0.05)
     change(audit.study, target=1e9)

@@ -20,9 +20,9 @@ from diary import BOX, Diary, value_of
 from runners.processes_of import children_of, wait_until_dead
 
 import aegisbo
-from aegisbo.study.events import read_events
-from aegisbo.study.history import optimizer_after
+from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
+from aegisbo.study.state import State
 
 pytestmark = [
     pytest.mark.long,
@@ -166,7 +166,7 @@ def check_record(path: Path, result: aegisbo.Result) -> None:
     events = read_events(path)
     ends = Counter(event.number for event in events if event.kind in ("told", "failed"))
     assert ends == dict.fromkeys(range(BUDGET), 1)
-    folded = optimizer_after(events).state()["trials"]
+    folded = State.after(events).optimizer.state()["trials"]
     assert folded == [json.loads(json.dumps(trial.describe())) for trial in result.trials]
     begins = Rough(path.with_name("diary"), 0.0).counts("begins")
     lost = Counter(event.number for event in events if event.kind == "lost")

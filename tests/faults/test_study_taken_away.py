@@ -14,16 +14,18 @@ from threading import Event
 from typing import Any
 
 import pytest
+from some_events import told
 
 from aegisbo import Result, load, minimize
 from aegisbo.cli.run_words import report
 from aegisbo.cli.tables import Terminal
 from aegisbo.errors import StudyError
+from aegisbo.events import Created
 from aegisbo.optimizer import Settings
 from aegisbo.outcome import Outcome
 from aegisbo.study import Study
 from aegisbo.study import file as file_module
-from aegisbo.study.events import read_events
+from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
 from aegisbo.study.shared import Shared
 from aegisbo.study.store import Store
@@ -161,9 +163,9 @@ def test_what_is_written_at_the_moment_of_the_removal_is_kept(tmp_path: Path, mo
         return insert(self, *row)
 
     with closing(Store(path, print)) as store:
-        assert store.append("told", 0, {}) == 1
+        assert store.append(told(0)).id == 1
         monkeypatch.setattr(Store, "_insert", too_late)
-        assert [store.append("told", 1, {}), store.append("told", 2, {})] == [2, 3]
+        assert [store.append(told(1)).id, store.append(told(2)).id] == [2, 3]
         assert [event.number for event in read_events(tmp_path / "run.rescued.db")] == [0, 1, 2]
 
 
@@ -191,13 +193,13 @@ def test_a_file_that_goes_a_moment_after_its_log_is_kept_too(
         prepare(self, *what)
 
     with closing(Store(path, print)) as store:
-        store.append("told", 0, {})
+        store.append(told(0))
         (tmp_path / "run.db-wal").unlink()
         if when == "during":
             monkeypatch.setattr(Store, "_prepare", surprised)
         else:
             monkeypatch.setattr(Store, "_disconnect", disturbed)
-        assert [store.append("told", number, {}) for number in (1, 2)] == [2, 3]
+        assert [store.append(told(number)).id for number in (1, 2)] == [2, 3]
         assert store.file == tmp_path / "run.rescued.db"
     assert [event.number for event in read_events(tmp_path / "run.rescued.db")] == [0, 1, 2]
     assert read_events(path if way is replaced else tmp_path / "backup.db") == backup
@@ -207,7 +209,7 @@ def test_a_study_that_is_moved_before_its_first_event_is_not_spoiled(tmp_path: P
     path = tmp_path / "run.db"
     with closing(Store(path, print)) as store:
         moved(path)
-        store.append("created", None, {})
+        store.append(Created({}, {}))
     with pytest.raises(StudyError, match="holds nothing yet"):
         read_events(tmp_path / "other.db")
 
@@ -293,7 +295,7 @@ def test_a_copy_keeps_what_it_knows_and_stops(tmp_path: Path, way: Callable[[Pat
         assert str(tmp_path / "run.rescued.db") in copy.moved
         assert copy.file == tmp_path / "run.rescued.db"
         copy.ended(2, Outcome("done", 3.0), 0.1)
-        copy.leave(copy.moved, [])
+        copy.closed(copy.moved, [])
     assert [trial.value for trial in load(copy.file).trials] == [1.0, 2.0, 3.0]
     assert replay(copy.file).differences == ()
     if way is moved:

@@ -20,7 +20,7 @@ import aegisbo
 from aegisbo.cli import app
 from aegisbo.cli.export import export
 from aegisbo.study import Earlier
-from aegisbo.study.events import read_events
+from aegisbo.study.reading import read_events
 
 CODES = "\x1b]0;owned\x07\x1b[2J\x9b31m\x08\r\u202e"
 MARKUP = "[/bold][link=http://x]"

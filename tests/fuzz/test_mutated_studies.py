@@ -23,7 +23,7 @@ from aegisbo.cli import app
 from aegisbo.errors import AegisError, StudyError
 from aegisbo.report.board import Board
 from aegisbo.study import retry
-from aegisbo.study.events import read_events
+from aegisbo.study.reading import read_events
 
 FEW = 40  # studies; AEGISBO_FUZZ=50 makes them 2,000
 SPACE = {"u": aegisbo.Real(-5, 10), "n": aegisbo.Int(1, 9), "kind": aegisbo.Choice(["a", "b"])}

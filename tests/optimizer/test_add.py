@@ -10,6 +10,7 @@ import pytest
 
 from aegisbo import Choice, Int, Optimizer, Real
 from aegisbo.errors import InvalidInput
+from aegisbo.events import Asked
 
 SPACE: Any = {"lr": Real(1e-4, 1.0, log=True), "units": Int(16, 512), "act": Choice(["relu", None])}
 A, B, C = ({"lr": lr, "units": 32, "act": None} for lr in (0.1, 0.2, 0.3))
@@ -46,9 +47,9 @@ def test_a_stored_and_a_copied_state_keep_them() -> None:
 def test_a_trial_asked_for_elsewhere_is_the_one_that_waited() -> None:
     optimizer = Optimizer(SPACE, seed=1)
     optimizer.add(A)
-    optimizer.adopt(B, {"move": "initial"}, {})
+    optimizer.apply(Asked(0, B, {"move": "initial"}, {}, 0, 0.0))
     assert optimizer.waiting == (A,)
-    optimizer.adopt(A, {"move": "added"}, {})
+    optimizer.apply(Asked(1, A, {"move": "added"}, {}, 0, 0.0))
     assert optimizer.waiting == ()
 
 

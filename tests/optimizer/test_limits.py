@@ -18,9 +18,9 @@ from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.optimizer.limits import limits_of
 from aegisbo.outcome import judged
 from aegisbo.strategies.registry import STRATEGIES
+from aegisbo.study.agreement import WITH_LIMITS
 from aegisbo.study.export import rows
 from aegisbo.study.replay import replay
-from aegisbo.study.study import WITH_LIMITS
 
 SQUARE = [(-5, 10), (2, 3)]
 

@@ -172,14 +172,11 @@ def test_a_hurried_and_priced_study_is_resumed_and_replayed(tmp_path: Path) -> N
     path, settings = tmp_path / "run.db", Settings.checked(SPACE, seed=3, cost="time")
     for limits in ([None] * 12, [10.0] * 6):
         with Study.open(path, settings) as study:
-            seen = study.seen
             for limit in limits:
-                trial = study.optimizer.ask(within=limit)
-                study.asked(trial, study.optimizer.memory, seen, 0.0)
+                trial = study.ask(limit)
                 seconds = slow_above(**trial.x)
                 outcome = Outcome("done", value(**trial.x), seconds=seconds)
-                seen = study.ended(trial.number, outcome, seconds)
-                study.optimizer.end(trial, outcome)
+                study.take_in(study.ended(trial.number, outcome, seconds))
             hurried = sum("within_seconds" in trial.note for trial in study.optimizer.trials)
     assert hurried > 0
     assert replay(path).differences == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,11 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from aegisbo import Optimizer
 from aegisbo.errors import InvalidInput
+from aegisbo.events import ended, read_event
 from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import Outcome
-from aegisbo.study.endings import as_event, outcome_of
-from aegisbo.study.events import Event
-from aegisbo.study.history import follow
 
 BOX = [(-5, 10), (2, 3)]
 
@@ -97,14 +96,14 @@ def test_many_data_have_their_spread_too():
 
 
 def test_a_study_keeps_it():
-    kind, body = as_event(Outcome("done", 2.0, sd=0.5, details={"a": 1}), 3.0)
-    event = Event(9, kind, 0, 0.0, json.loads(json.dumps(body)))
-    assert (outcome_of(event).sd, outcome_of(event).details) == (0.5, {"a": 1})
+    told = ended(0, Outcome("done", 2.0, sd=0.5, details={"a": 1}), 3.0)
+    event = read_event(9, told.kind, 0, 0.0, json.loads(json.dumps(told.body)))
+    assert event == replace(told, id=9)
     living = Optimizer(BOX, seed=1)
     living.ask()
-    follow(living, event)
+    living.apply(event)
     assert (living.trials[0].sd, living.trials[0].details) == (0.5, {"a": 1})
-    assert not {"sd", "details"} & set(as_event(Outcome("done", 2.0), 3.0)[1])  # old readers see what they know
+    assert not {"sd", "details"} & set(ended(0, Outcome("done", 2.0), 3.0).body)  # old readers see what they know
 
 
 def test_a_table_has_a_column_for_it_if_there_is_one():

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from driven import ask
 
 from aegisbo.optimizer import Settings, Trial
 from aegisbo.outcome import Outcome
@@ -42,8 +43,8 @@ def write_study(path: Path) -> None:
 
 
 def fill_in(study: Study, clock: SimpleNamespace) -> None:
-    optimizer, free, running = study.optimizer, list(range(WORKERS)), []
-    seen, unknown = study.seen, []  # unknown: results on disk that the optimizer has not been told
+    free, running = list(range(WORKERS)), []
+    unknown = []  # results on disk that the optimizer has not been told
     for count in range(BUDGET + WORKERS):
         if not free:
             running.sort(key=lambda job: job[0])
@@ -51,16 +52,13 @@ def fill_in(study: Study, clock: SimpleNamespace) -> None:
             event = study.ended(trial.number, ended, ended.seconds)
             free.append(ended.worker)
             if count % 4 == 3:  # this result comes in while the next point is being chosen
-                unknown.append((trial, ended, event))
+                unknown.append(event)
             else:
-                optimizer.end(trial.number, ended)
-                seen = event
+                study.take_in(event)
         clock.now += 0.125
-        trial = optimizer.ask()
-        study.asked(trial, optimizer.memory, seen, 0.125)
-        for other, ended, event in unknown:
-            optimizer.end(other.number, ended)
-            seen = event
+        trial = ask(study, 0.125)
+        for event in unknown:
+            study.take_in(event)
         unknown.clear()
         ended = outcome(trial, clock.now + 0.0625, free.pop(0))
         running.append((ended.began + ended.seconds, trial, ended))

@@ -25,7 +25,7 @@ from aegisbo.plot.marks import MOVES, OTHERS, STATES, marks_of
 from aegisbo.plot.value_axis import values_of
 from aegisbo.report.landscape import landscape_of
 from aegisbo.report.record import Record
-from aegisbo.study.events import read_events
+from aegisbo.study.reading import read_events
 
 PAGE = Path(aegisbo.__file__).parent / "report" / "page"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import aegisbo
+from aegisbo.events import Event, read_event
 from aegisbo.report.record import Record
-from aegisbo.study.events import Event
 
 HOSTILE = "</script><script>window.hacked = true</script><img src=x onerror='window.hacked = true'>"
 SPACE = {
@@ -41,7 +41,7 @@ class Script:
         self.add("created", None, 0.0, optimizer=optimizer.settings.describe(), build={"aegisbo": "1"})
 
     def add(self, kind: str, number: int | None, at: float, **body: Any) -> int:
-        self.events.append(Event(len(self.events) + 1, kind, number, 1000.0 + at, body))
+        self.events.append(read_event(len(self.events) + 1, kind, number, 1000.0 + at, body))
         return len(self.events)
 
     def opened(self, at: float) -> None:

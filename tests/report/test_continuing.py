@@ -12,11 +12,12 @@ from typer.testing import CliRunner
 
 from aegisbo import Choice, Command, Int, Real, load, minimize
 from aegisbo.cli import app
+from aegisbo.events import Event
 from aegisbo.report.continuing import calls_of
 from aegisbo.report.record import Record
 from aegisbo.runners.work import work
 from aegisbo.strategies import Aegis
-from aegisbo.study.events import Event, read_events
+from aegisbo.study.reading import read_events
 
 PROGRAM = f"{shlex.quote(sys.executable)} -c 'import sys; print(float(sys.argv[1]) ** 2)' {{x}}"
 FEW: dict[str, Any] = {"budget": 4, "executor": "serial"}

@@ -8,6 +8,7 @@ from report.made_studies import make_study
 
 import aegisbo
 from aegisbo.errors import TrialError
+from aegisbo.events import Observed
 from aegisbo.gp.posterior import condition
 from aegisbo.outcome import Outcome
 from aegisbo.report.front import front
@@ -150,7 +151,8 @@ def test_a_first_point_has_no_front(record: Record) -> None:
 def test_failures_leave_all_results_in(strategy: str) -> None:
     optimizer = learned(lambda u: u[0], 2, 12, strategy=strategy, preset="paper" if strategy == "aegis" else None)
     for k in range(60):
-        optimizer.learn([k / 60, 0.5], Outcome("failed", reason="no"))
+        point = optimizer.space.check([k / 60, 0.5])
+        optimizer.apply(Observed(-1 - k, point, Outcome("failed", reason="no")))
     model = landscape_of(optimizer)
     assert model.fitted == 12 + 60
     assert len(model.left_out) == 12

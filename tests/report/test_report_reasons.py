@@ -10,7 +10,7 @@ from aegisbo.report.convergence import convergence
 from aegisbo.report.failure_groups import failure_groups
 from aegisbo.report.reasons import CheckedPrediction, calibration, predictions, reasons, yields
 from aegisbo.report.record import Record
-from aegisbo.study.events import read_events
+from aegisbo.study.reading import read_events
 
 
 @pytest.fixture(scope="module")

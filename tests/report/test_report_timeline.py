@@ -10,7 +10,7 @@ from report.made_studies import Script, make_study, spans
 from aegisbo.report.health import health
 from aegisbo.report.record import Record
 from aegisbo.report.timeline import timeline
-from aegisbo.study.events import read_events
+from aegisbo.study.reading import read_events
 
 
 def two_workers() -> Script:

@@ -13,7 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aegisbo import Optimizer
 from aegisbo.errors import InvalidInput, NoTime, SpaceExhausted
+from aegisbo.events import Asked, Ended, Event, Lost, ended
 from aegisbo.options import Options
 from aegisbo.outcome import Outcome
 from aegisbo.runners import loop as loop_module
@@ -22,6 +24,8 @@ from aegisbo.runners.protocol import Finished, StopRun
 from aegisbo.runners.run import Run
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import Constant, Empirical, Exponential, HalfNormal, Law, Pareto
+from aegisbo.study import Study
+from aegisbo.study.in_memory import InMemory
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class Trial:
 
 @dataclass
 class Recorder:
-    """An optimizer that suggests 10 * number and writes down all that it is asked and told."""
+    """A book that suggests 10 * number and writes down all that it is asked and told."""
 
     size: float = math.inf  # how many points the space holds
     seconds: float = 0.0  # that a job takes, as far as is known
@@ -40,10 +44,10 @@ class Recorder:
     issued: int = 0
     occupied: int = 0
     pending: tuple[Trial, ...] = ()
-    memory: dict[str, Any] = field(default_factory=dict)
+    spent: bool = False
 
-    def ask(self, within: float = math.inf) -> Trial:
-        if within < self.seconds:
+    def ask(self, within: float | None = None, choosing: Any = None) -> Trial:
+        if within is not None and within < self.seconds:
             raise NoTime("Nothing ends in time.")
         if self.occupied >= self.size:
             raise SpaceExhausted("no point left")
@@ -51,6 +55,13 @@ class Recorder:
         self.issued += 1
         self.occupied += 1
         return Trial(self.issued - 1, 10.0 * (self.issued - 1))
+
+    def ended(self, number: int, outcome: Outcome, seconds: float | None = None) -> Ended | Lost:
+        return ended(number, outcome, seconds)
+
+    def take_in(self, event: Ended | Lost) -> None:
+        if isinstance(event, Ended):
+            self.end(event.number, event.outcome)
 
     def end(self, number: int, outcome: Outcome) -> None:
         if outcome.state == "done":
@@ -469,67 +480,59 @@ def test_a_run_that_may_not_ask_any_more_ends_with_what_is_running() -> None:
     assert (record.message, record.interrupted) == ("Stopped by Ctrl-C.", True)
 
 
-def test_every_point_is_recorded_before_it_runs_with_all_results_known_then() -> None:
-    @dataclass
-    class Book:
-        seen: int = 7
-        rows: list[tuple[Any, ...]] = field(default_factory=list)
+@dataclass
+class Written(InMemory):
+    """The log of a run, to be read."""
 
-        def asked(self, trial: Any, memory: Any, seen: int, seconds: float) -> None:
-            self.rows.append(("asked", trial.number, seen))
+    events: list[Event] = field(default_factory=list)
 
-        def ended(self, number: int, outcome: Outcome, seconds: float) -> int:
-            raise AssertionError("the pool writes down what ends")
+    def __post_init__(self) -> None:
+        super().__init__()
 
-    class Numbered(VirtualWorkers):
-        def collect(self, timeout: float | None = None) -> list[Finished]:
-            return [replace(job, event=100 + job.number) for job in super().collect(timeout)]
-
-    book = Book()
-    run(Recorder(), Numbered(plus_one, 1, Constant(), seed=0), budget=3, journal=book)
-    assert book.rows == [("asked", 0, 7), ("asked", 1, 100), ("asked", 2, 101)]
+    def append(self, event: Event) -> Event:
+        self.events.append(super().append(event))
+        return self.events[-1]
 
 
-class Unlucky(VirtualWorkers):
-    """Cannot stop jobs; one ends, and is written down, at the very moment when the loop writes something itself."""
+def test_every_point_is_written_down_before_it_runs_with_all_results_known_then() -> None:
+    log, optimizer = Written(), Optimizer([(0.0, 1.0)], strategy="random", seed=0)
 
-    can_stop = False
+    class Looking(VirtualWorkers):
+        def submit(self, number: int, x: Any) -> int:
+            assert (log.events[-1].kind, log.events[-1].number) == ("asked", number)
+            return super().submit(number, x)
 
-    def __init__(self) -> None:
-        super().__init__(plus_one, 2, Constant(5.0), seed=0)
-        self.seen, self.events, self.news, self.rows = 0, 0, [], []
-
-    def asked(self, trial: Any, memory: Any, seen: int, seconds: float) -> None:
-        self.rows.append((trial.number, seen))
-
-    def ended(self, number: int, outcome: Outcome, seconds: float) -> int:
-        if self.events == 0:
-            self.events += 1
-            now = self.now()
-            self.news = [Finished(1 - number, Outcome("done", 7.0), now - seconds, now, event=self.events)]
-        self.events += 1
-        return self.events
-
-    def collect(self, timeout: float | None = None) -> list[Finished]:
-        news, self.news = self.news, []
-        for job in news:
-            self._running.pop(job.number)
-        return news or super().collect(timeout)
+    run(Study(optimizer, log, seen=0), Looking(lambda x: 1.0, 1, Constant(), seed=0), budget=3)
+    assert [event.kind for event in log.events] == ["asked", "told"] * 3
+    assert [event.seen for event in log.events[::2]] == [0, 2, 4]
 
 
 def test_a_decision_knows_every_event_up_to_the_last_one_it_claims_to_know() -> None:
-    """Trial 0 is given up as event 2, just after event 1, the value of trial 1, which nobody has collected yet."""
-    optimizer, workers = Recorder(), Unlucky()
-    run(optimizer, workers, budget=3, options=Options(trial_timeout=2.0), journal=workers)
-    assert workers.rows[:2] == [(0, 0), (1, 0)]
-    assert workers.rows[2] == (2, 2)
-    assert optimizer.events[:5] == [
-        ("ask", 0),
-        ("ask", 1),
-        ("fail", 0, "timed_out", "Still running after 2.0 seconds (trial_timeout=2)."),
-        ("tell", 1, 7.0),
-        ("ask", 2),
-    ]
+    """Trial 0 is given up just after the value of trial 1 was written down, which nobody has collected yet."""
+    optimizer = Optimizer([(0.0, 1.0)], strategy="random", seed=0)
+
+    class Unlucky(VirtualWorkers):
+        can_stop, news = False, []
+
+        def collect(self, timeout: float | None = None) -> list[Finished]:
+            news, self.news = self.news, []
+            for job in news:
+                self._running.pop(job.number)
+            return news or super().collect(timeout)
+
+    class Crowded(Written):
+        def append(self, event: Event) -> Event:
+            if isinstance(event, Ended) and len(self.events) == 2:
+                first = super().append(Ended(1 - event.number, Outcome("done", 7.0)))
+                workers.news = [Finished(first.number, first.outcome, 0.0, 2.0, event=first)]
+            if isinstance(event, Asked) and event.number == 2:
+                assert [trial.state for trial in optimizer.trials] == ["timed_out", "done"]
+            return super().append(event)
+
+    workers, log = Unlucky(lambda x: 1.0, 2, Constant(5.0), seed=0), Crowded()
+    run(Study(optimizer, log), workers, budget=3, options=Options(trial_timeout=2.0))
+    assert [event.kind for event in log.events[:5]] == ["asked", "asked", "told", "failed", "asked"]
+    assert [event.seen for event in log.events if isinstance(event, Asked)][:3] == [0, 0, 4]
 
 
 def test_a_run_that_spends_its_budget_after_all_says_so() -> None:
@@ -583,7 +586,7 @@ def test_results_that_arrive_between_two_suggestions_are_told_at_once() -> None:
     workers = VirtualWorkers(plus_one, 3, Constant(), seed=0)
 
     class Slow(Recorder):
-        def ask(self) -> Trial:
+        def ask(self, *limit: Any) -> Trial:
             trial = super().ask()
             if trial.number > 0:
                 workers._clock += 1  # thinking takes as long as a job
@@ -628,7 +631,7 @@ def test_a_free_worker_asks_again_when_there_was_no_point(monkeypatch: pytest.Mo
     answers = iter([True, False, False, True, False])
 
     class Shared(Recorder):
-        def ask(self) -> Trial | None:
+        def ask(self, *limit: Any) -> Trial | None:
             try:
                 return super().ask() if next(answers) else None
             except StopIteration:

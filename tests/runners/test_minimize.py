@@ -25,9 +25,9 @@ from aegisbo.errors import EvaluationFailed, InvalidInput, StudyError
 from aegisbo.optimizer import Optimizer as Core
 from aegisbo.optimizer.best import SMOOTHED
 from aegisbo.space import Choice, Int, Real
-from aegisbo.study.events import read_events
-from aegisbo.study.history import optimizer_after
+from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
+from aegisbo.study.state import State
 
 BOX = [(-5, 10), (2, 3)]
 
@@ -392,7 +392,7 @@ def test_a_rough_run_in_threads_folds_and_replays(tmp_path: Path) -> None:
     for budget in (12, 25):
         result = search(rough, budget=budget, workers=4, trial_timeout=0.03, strategy="aegis", n_initial=4, study=path)
     assert result.nfev == 25
-    assert optimizer_after(read_events(path)).state()["trials"] == [
+    assert State.after(read_events(path)).optimizer.state()["trials"] == [
         json.loads(json.dumps(t.describe())) for t in result.trials
     ]
     assert replay(path).differences == ()

@@ -20,9 +20,9 @@ from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.strategies import Aegis, Random
 from aegisbo.strategies.base import Suggestion
 from aegisbo.strategies.presets import PAPER
-from aegisbo.study.events import read_events
-from aegisbo.study.history import optimizer_after
+from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
+from aegisbo.study.state import State
 
 BOX = [(-5, 10), (2, 3)]
 
@@ -125,7 +125,7 @@ class TestObservedData:
     def test_a_study_keeps_them_and_takes_more_at_the_end(self, tmp_path: Path) -> None:
         path = tmp_path / "run.db"
         run(strategy=Aegis(), observed=self.PAIRS[:2], n_initial=2, study=path, budget=4)
-        assert [trial.value for trial in optimizer_after(read_events(path)).observed] == [9.0, 0.25]
+        assert [trial.value for trial in State.after(read_events(path)).optimizer.observed] == [9.0, 0.25]
         run(strategy=Aegis(), n_initial=2, study=path, budget=5)  # not given again: still there
         run(strategy=Aegis(), observed=self.PAIRS, n_initial=2, study=path, budget=7)
         kinds = [event.kind for event in read_events(path)]

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from aegisbo import load, minimize
-from aegisbo.study.events import read_events
+from aegisbo.events import Closed
+from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
 from aegisbo.study.store import Store
 
@@ -69,7 +70,7 @@ def test_a_store_stays_with_its_file(places: tuple[Path, Path], monkeypatch: pyt
     count = len(read_events(here / "run.db"))
     with closing(Store(Path("run.db"), print, shared=shared)) as store:
         monkeypatch.chdir(there)
-        store.append("closed", None, {"message": "Enough.", "idle": []})
+        store.append(Closed("Enough.", []))
         assert len(store.events()) == count + 1
     assert load(here / "run.db").message == "Enough."
     assert sorted(os.listdir(here)) == sorted(os.listdir(there)) == ["run.db"]

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from aegisbo import load, minimize
+from aegisbo.events import Changed
 from aegisbo.optimizer import Settings
 from aegisbo.runners.work import work
 from aegisbo.study import add, change
@@ -249,6 +250,6 @@ def test_a_study_in_which_a_setting_was_changed_that_is_gone_goes_on(tmp_path: P
     path = tmp_path / "run.db"
     minimize(bowl, BOX, budget=2, study=path, **SERIAL)
     with beside(path) as store:
-        store.append("set", None, {"changes": {"ahead": 1}})
+        store.append(Changed({"ahead": 1}))
     assert minimize(bowl, BOX, budget=3, study=path, **SERIAL).nfev == 3
     assert not any("ahead" in text for _, text in logged)

@@ -17,6 +17,7 @@ from aegisbo.runners.run import Run
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import Constant
 from aegisbo.strategies.durations import FEWEST
+from aegisbo.study import Study
 from aegisbo.study.replay import replay
 
 BOX = [(-5, 10), (2, 3)]
@@ -50,7 +51,7 @@ class ByPoint(VirtualWorkers):
 
 def limited(optimizer: Optimizer, **options: Any) -> tuple[ByPoint, Run]:
     workers = ByPoint(3)
-    return workers, run(optimizer, workers, 500, options=Options(timeout=LIMIT, **options))
+    return workers, run(Study(optimizer), workers, 500, options=Options(timeout=LIMIT, **options))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -99,7 +100,7 @@ def test_a_trial_of_which_nothing_was_expected_takes_as_long_as_most_did() -> No
     optimizer = Optimizer(BOX, strategy="random", seed=0)
     *_, last = [optimizer.ask() for _ in range(12)]  # of an earlier run
     workers = VirtualWorkers(sphere, 1, Constant(1.0), seed=0)
-    record = run(optimizer, workers, 12, options=Options(timeout=11.5))
+    record = run(Study(optimizer), workers, 12, options=Options(timeout=11.5))
     assert [trial.number for trial in optimizer.pending] == [last.number]
     assert record.message.startswith("The time is up: no evaluation would probably be finished within")
     assert workers.now() == 11.0  # it was not even begun

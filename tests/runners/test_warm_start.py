@@ -13,9 +13,9 @@ from aegisbo.errors import InvalidInput, StudyError, UnknownName
 from aegisbo.optimizer import Settings
 from aegisbo.runners.work import work
 from aegisbo.study import Earlier
-from aegisbo.study.events import read_events
-from aegisbo.study.history import optimizer_after
+from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
+from aegisbo.study.state import State
 
 OLD = {"lr": Real(1e-4, 1.0, log=True), "wd": Real(-2.0, 3.0)}
 NEW = {"lr": Real(1e-3, 1.0, log=True), "wd": Real(-2.0, 8.0)}
@@ -35,7 +35,7 @@ def old(tmp_path: Path) -> Path:
 
 
 def observed_in(path: Path) -> list[tuple[dict[str, Any], str, float | None, str | None]]:
-    return [(t.params, t.state, t.value, t.reason) for t in optimizer_after(read_events(path)).observed]
+    return [(t.params, t.state, t.value, t.reason) for t in State.after(read_events(path)).optimizer.observed]
 
 
 def test_a_study_over_another_range_is_used_as_far_as_it_fits(old: Path, tmp_path: Path, logged: list) -> None:

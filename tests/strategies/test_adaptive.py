@@ -24,6 +24,7 @@ from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.local_quadratic import local_model
 from aegisbo.strategies.presets import ADAPTIVE, MODERN
 from aegisbo.strategies.registry import resolve
+from aegisbo.study import Study
 
 
 @pytest.mark.long
@@ -264,7 +265,7 @@ def turned_bowl(seed):
 @pytest.mark.long
 def test_eight_workers_find_the_bottom_of_a_turned_bowl():
     optimizer = Optimizer([(-5, 5)] * 4, preset="adaptive", seed=0)
-    run(optimizer, VirtualWorkers(turned_bowl(0), 8, law_from_text("half-normal"), 0), 90)
+    run(Study(optimizer), VirtualWorkers(turned_bowl(0), 8, law_from_text("half-normal"), 0), 90)
     assert optimizer.result().fun < 1e-4  # where it started at about 1e4
     assert any(trial.note["move"] == "local" for trial in optimizer.trials)
 

@@ -12,6 +12,7 @@ from aegisbo.simulation.laws import law_from_text
 from aegisbo.space import Space
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.local_quadratic import LocalImprovement, local_model, neighborhood_of
+from aegisbo.study import Study
 
 
 def bowl(seed: int, d: int = 4):
@@ -34,7 +35,7 @@ def improvement_of(evidence: Evidence) -> LocalImprovement:
 @pytest.mark.parametrize("seed", range(2))
 def test_eight_workers_reach_the_bottom_of_a_turned_bowl(seed: int) -> None:
     optimizer = Optimizer([(-5, 5)] * 4, strategy="local-quadratic", seed=seed)
-    run(optimizer, VirtualWorkers(bowl(seed), 8, law_from_text("half-normal"), seed), 60)
+    run(Study(optimizer), VirtualWorkers(bowl(seed), 8, law_from_text("half-normal"), seed), 60)
     assert optimizer.result().fun < 1e-4  # where it started at about 1e4
 
 

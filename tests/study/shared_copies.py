@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from aegisbo.events import Joined
 from aegisbo.optimizer import Settings
-from aegisbo.study.history import optimizer_after
 from aegisbo.study.membership import join
 from aegisbo.study.shared import Shared
 from aegisbo.study.store import Store
@@ -31,10 +31,10 @@ class Hall:
     def copy(self, *, alone: bool = False, retries: int = 2, **call: Any) -> Shared:
         store = Store(self.path, print, shared=True)
         self.stores.append(store)
-        who = {"pid": os.getpid(), "host": platform.node(), "lease": self.lease}
-        joined = join(store, self.settings, {**who, "call": {"budget": self.budget, "workers": 1, **call}}, alone=alone)
-        events = [event for event in store.events() if event.id <= joined.id]
-        return Shared(store, optimizer_after(events), joined, retries=retries, clock=lambda: self.now)
+        call = {"budget": self.budget, "workers": 1, **call}
+        me = Joined(self.lease, call, 0, os.getpid(), platform.node())
+        state, joined = join(store, self.settings, me, alone=alone)
+        return Shared(store, state.optimizer, joined, retries=retries, clock=lambda: self.now)
 
     def close(self) -> None:
         for store in self.stores:

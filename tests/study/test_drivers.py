@@ -8,15 +8,17 @@ import platform
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from some_events import told
 
 from aegisbo import load
+from aegisbo.events import Asked, Closed, Created, Forgotten, Opened, Retried
 from aegisbo.optimizer import Settings
 from aegisbo.study import Study
-from aegisbo.study.drivers import sittings
-from aegisbo.study.events import Event
+from aegisbo.study.drivers import Drivers
 from aegisbo.study.lock import DriverLock, is_driven
 from aegisbo.study.store import Store
 
@@ -61,7 +63,7 @@ def test_a_driver_elsewhere_may_be_alive(tmp_path: Path) -> None:
     with Study.open(path, Settings.checked([(-5, 10)], strategy="random")):
         pass
     store = Store(path, print)
-    store.append("opened", None, {"pid": 42, "host": "a-node-of-a-cluster"})
+    store.append(Opened(42, "a-node-of-a-cluster"))
     store.close()
     assert load(path).message == "Running or killed, on another machine (process 42 on a-node-of-a-cluster)."
 
@@ -85,10 +87,13 @@ def test_asking_neither_takes_the_lock_nor_lets_go_of_it(tmp_path: Path) -> None
 
 
 def test_sittings_last_from_opening_to_the_last_word_of_a_driver() -> None:
-    kinds = ["created", "opened", "asked", "closed", "retried", "opened", "told", "forgotten", "opened"]
-    events = [Event(id, kind, None, 10.0 * id, {}) for id, kind in enumerate(kinds)]
-    assert sittings(events) == [(10.0, 30.0), (50.0, 60.0), (80.0, 80.0)]
-    assert sittings(events[:1]) == []
+    created = Created({}, {})
+    happened = [Opened(1), Asked(0, {}, {}, {}, 0, 0.0), Closed("", []), Retried([0]), Opened(1), told(0)]
+    drivers = Drivers(created, {})
+    assert drivers.sittings == []
+    for k, event in enumerate([*happened, Forgotten([0]), Opened(1)], start=1):
+        drivers.apply(replace(event, at=10.0 * k))
+    assert drivers.sittings == [(10.0, 30.0), (50.0, 60.0), (80.0, 80.0)]
 
 
 @pytest.mark.parametrize("driven", [True, False])
@@ -96,7 +101,7 @@ def test_a_study_that_was_never_opened(tmp_path: Path, driven: bool) -> None:
     path = tmp_path / "run.db"
     store = Store(path, print)
     optimizer = Settings.checked([(-5, 10)], strategy="random").decided()
-    store.append("created", None, {"optimizer": optimizer.describe(), "build": {}})
+    store.append(Created(optimizer.describe(), {}))
     store.close()
     if driven:
         with DriverLock(path):

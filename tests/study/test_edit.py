@@ -14,12 +14,12 @@ from aegisbo import Optimizer, load, minimize
 from aegisbo.errors import AegisError, InvalidInput, StudyError, TrialError
 from aegisbo.space import Choice, Int, Real
 from aegisbo.study import forget, retry
-from aegisbo.study.events import read_events
 from aegisbo.study.export import rows
 from aegisbo.study.file import SCHEMA
-from aegisbo.study.history import optimizer_after
 from aegisbo.study.lock import DriverLock
+from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
+from aegisbo.study.state import State
 
 SPACE = {"x": Real(-5, 10), "n": Int(2, 30), "kind": Choice(["a", "b"])}
 
@@ -171,11 +171,11 @@ def test_nothing_is_made_beside_what_is_no_study(tmp_path: Path) -> None:
 
 
 def test_nothing_is_remembered_of_what_is_gone(study: Path) -> None:
-    optimizer = optimizer_after(read_events(study))
+    optimizer = State.after(read_events(study)).optimizer
     assert optimizer.memory != {}
     forget(study, [7])
     optimizer.forget(7)
-    assert optimizer.memory == optimizer_after(read_events(study)).memory == {}
+    assert optimizer.memory == State.after(read_events(study)).optimizer.memory == {}
     fresh = Optimizer.from_state({**optimizer.state(), "memory": {}})
     assert optimizer.ask().params == fresh.ask().params
 

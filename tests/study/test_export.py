@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from driven import ask
 
 from aegisbo import Optimizer
 from aegisbo.errors import StudyError, UnknownName
@@ -18,8 +19,8 @@ from aegisbo.outcome import Outcome
 from aegisbo.space import Choice, Int, Real
 from aegisbo.space.space import Space
 from aegisbo.study import Study
-from aegisbo.study.events import read_events
 from aegisbo.study.export import rows, write
+from aegisbo.study.reading import read_events
 
 SPACE = Space({"lr": Real(1e-6, 0.1, log=True), "units": Int(16, 512), "act": Choice(["re,lu", '"tanh"', None])})
 
@@ -30,8 +31,7 @@ def study(tmp_path: Path) -> Path:
     path = tmp_path / "run.db"
     with Study.open(path, Settings.checked(SPACE, strategy="random", seed=2)) as study:
         for _ in range(6):
-            trial = study.optimizer.ask()
-            study.asked(trial, study.optimizer.memory, study.seen, 0.125)
+            ask(study, 0.125)
         study.ended(0, Outcome("done", 1 / 3), 0.25)
         study.ended(1, Outcome("timed_out", reason="too slow", traceback=""), 1.0)
         study.ended(1, Outcome("done", 5e-324), 7.0)

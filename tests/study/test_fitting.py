@@ -11,6 +11,7 @@ import pytest
 import aegisbo
 from aegisbo import Choice, Int, Optimizer, Real, Space
 from aegisbo.errors import InvalidInput, StudyError
+from aegisbo.events import Observed
 from aegisbo.outcome import Outcome
 from aegisbo.study import Earlier
 from aegisbo.study.export import write
@@ -212,7 +213,7 @@ def test_each_result_is_taken_once_and_a_repetition_within_one_list_counts() -> 
         ({"x": 1.0}, Outcome("failed")),
     )
     optimizer = Optimizer({"x": (0.0, 3.0)})
-    known = [optimizer.learn(*a)]
+    known = [optimizer.apply(Observed(-1, *a))]
     assert list(news_among([[a, b], [b, failed]], known)) == [b, failed]
     assert list(news_among([[a, a, b, b], [b, b]], known)) == [a, b, b]
-    assert list(news_among([[a], [failed]], [*known, optimizer.learn(*failed)])) == []
+    assert list(news_among([[a], [failed]], [*known, optimizer.apply(Observed(-2, *failed))])) == []

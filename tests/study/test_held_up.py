@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 from shared_copies import Hall
+from some_events import told
 
 from aegisbo.errors import StudyError
 from aegisbo.study import lock as lock_module
@@ -69,8 +70,8 @@ class TestDuringAWrite:
     ) -> None:
         clock.tick = lambda now: holder.execute("COMMIT") if now == 3600.0 else None  # type: ignore[assignment]
         with store.transaction():
-            store.append("asked", 0, {})
-        assert [event.kind for event in store.events()] == ["asked"]
+            store.append(told(0))
+        assert [event.kind for event in store.events()] == ["told"]
         assert clock.now == store.waited == 3600.0
         (sentence,) = said
         assert sentence.startswith(f"{store.path}: process ")

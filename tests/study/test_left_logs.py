@@ -13,7 +13,7 @@ import pytest
 
 from aegisbo import load, minimize
 from aegisbo.errors import StudyError
-from aegisbo.study.events import read_events
+from aegisbo.study.reading import read_events
 
 OPTIONS: dict[str, Any] = {"executor": "serial", "strategy": "random", "progress": False}
 

@@ -19,8 +19,8 @@ from aegisbo import Result, minimize
 from aegisbo.errors import StudyError
 from aegisbo.runners.command import Command
 from aegisbo.study import objective as module
-from aegisbo.study.events import read_events
 from aegisbo.study.objective import Objective
+from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
 
 BOX = [(-5, 10), (2, 3)]

@@ -16,7 +16,7 @@ from sealed import seal
 
 from aegisbo import minimize
 from aegisbo.space import Choice, Int, Real
-from aegisbo.study.events import read_events
+from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
 
 SPACE = {"x": Real(-5, 10), "n": Int(2, 30), "kind": Choice(["a", "b"])}

@@ -10,19 +10,21 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from driven import ask
 from sealed import seal, unsummed
 from shared_copies import Hall
 
 from aegisbo import load
 from aegisbo.errors import InvalidInput, StudyError
+from aegisbo.events import Event, Opened
 from aegisbo.optimizer import Settings
 from aegisbo.outcome import Outcome
 from aegisbo.study import Study, add
 from aegisbo.study import store as store_module
-from aegisbo.study.events import read_events
-from aegisbo.study.history import optimizer_after
 from aegisbo.study.lock import DriverLock
+from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
+from aegisbo.study.state import State
 from aegisbo.study.store import Store
 
 BOX = [(-5, 10), (2, 3)]
@@ -33,8 +35,7 @@ SETTINGS = Settings.checked(BOX, strategy="random", seed=7)
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     with Study.open(tmp_path / "run.db", SETTINGS) as study:
-        trial = study.optimizer.ask()
-        study.asked(trial, study.optimizer.memory, study.seen, 0.0)
+        ask(study, 0.0)
         study.ended(0, Outcome("done", 1.5), 0.1)
         study.closed("Enough.", [])
     return tmp_path / "run.db"
@@ -50,10 +51,9 @@ def test_a_study_at_rest_keeps_them_for_the_next_driver(path: Path) -> None:
         assert live.waiting == (A, B)
         assert study.requests() == []
         for _ in range(3):
-            trial = live.ask()
-            study.asked(trial, live.memory, study.seen, 0.0)
+            ask(study, 0.0)
         assert [trial.params for trial in live.trials[1:3]] == [A, B]
-        assert optimizer_after(read_events(path)).state() == live.state()
+        assert State.after(read_events(path)).optimizer.state() == live.state()
     found = replay(path)
     assert (found.decisions, found.differences) == (4, ())
 
@@ -62,7 +62,7 @@ def test_a_driver_hears_of_each_once_however_it_comes(path: Path) -> None:
     with Study.open(path, SETTINGS) as study:
         assert study.requests() == []
         add(path, A)
-        study.asked(study.optimizer.ask(), {}, study.seen, 0.0)  # what the driver writes itself is no request
+        ask(study, 0.0)  # what the driver writes itself is no request
         add(path, B)
         assert [(event.kind, event.body) for event in study.requests()] == [
             ("added", {"params": A}), ("added", {"params": B}),
@@ -74,11 +74,11 @@ def test_a_driver_hears_of_each_once_however_it_comes(path: Path) -> None:
 def test_one_that_comes_while_the_study_is_opened_is_heard_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     honest = Store.append
 
-    def later(store: Store, kind: str, number: int | None, body: dict) -> int:
-        if kind == "opened":
+    def later(store: Store, event: Event) -> Event:
+        if isinstance(event, Opened):
             monkeypatch.setattr(Store, "append", honest)
             add(path, A)
-        return honest(store, kind, number, body)
+        return honest(store, event)
 
     monkeypatch.setattr(Store, "append", later)
     with Study.open(path, SETTINGS) as study:
@@ -97,7 +97,7 @@ def test_another_process_writes_beside_the_driver_and_leaves_its_log_alone(path:
         looks = f"from aegisbo.study.lock import *; raise SystemExit(not is_driven(Path({str(path)!r})))"
         subprocess.run([sys.executable, "-c", looks], check=True)
         study.closed("Enough.", [])
-    assert optimizer_after(read_events(path)).waiting == (A, B)
+    assert State.after(read_events(path)).optimizer.waiting == (A, B)
 
 
 def test_copies_take_them_first_and_each_of_them_once(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_copies_take_them_first_and_each_of_them_once(tmp_path: Path) -> None:
         assert [trial.note["move"] for trial in trials].count("added") == 2
         for copy in (first, second):
             copy.catch_up()
-            assert copy.optimizer.state() == optimizer_after(read_events(hall.path)).state()
+            assert copy.optimizer.state() == State.after(read_events(hall.path)).optimizer.state()
         found = replay(hall.path)
         assert (found.decisions, found.differences) == (4, ())
 
@@ -122,7 +122,7 @@ def test_copies_take_them_first_and_each_of_them_once(tmp_path: Path) -> None:
 def test_a_replay_notices_a_point_that_was_not_the_one_asked_for(path: Path) -> None:
     add(path, A)
     with Study.open(path, SETTINGS) as study:
-        study.asked(study.optimizer.ask(), study.optimizer.memory, study.seen, 0.0)
+        ask(study, 0.0)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("""UPDATE events SET body = replace(body, '"x0": 1.0', '"x0": 1.25') WHERE kind = 'asked'""")
         connection.commit()
@@ -147,7 +147,7 @@ def test_bad_points_and_files_get_one_sentence_and_change_nothing(path: Path) ->
 
 def test_a_driver_on_another_machine_is_not_disturbed(path: Path) -> None:
     with closing(Store(path, print)) as store:
-        store.append("opened", None, {"pid": 7, "host": platform.node() + "-other", "call": {}})
+        store.append(Opened(7, platform.node() + "-other", {}))
     add(path, A)  # nobody drives it now
     with (
         DriverLock(path),

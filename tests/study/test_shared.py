@@ -12,18 +12,20 @@ import numpy as np
 import pytest
 from sealed import unsummed
 from shared_copies import BOX, Hall
+from some_events import told
 
 from aegisbo import load
 from aegisbo.errors import InvalidInput, SpaceExhausted, StudyError
+from aegisbo.events import Event, Taken
 from aegisbo.optimizer import Optimizer, Settings
 from aegisbo.outcome import Outcome
 from aegisbo.space import Int
 from aegisbo.study import change, forget, retry
-from aegisbo.study.events import Event, read_events
-from aegisbo.study.history import follow, optimizer_after
 from aegisbo.study.ledger import Ledger
+from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
 from aegisbo.study.shared import Shared
+from aegisbo.study.state import State
 from aegisbo.study.store import Store
 
 
@@ -52,7 +54,7 @@ def reasons(hall: Hall, kind: str) -> list[str]:
 def alive(hall: Hall) -> set[int]:
     ledger = Ledger()
     for event in read_events(hall.path):
-        ledger.add(event)
+        ledger.apply(event)
     return set(ledger.copies)
 
 
@@ -83,28 +85,28 @@ def test_a_copy_that_follows_events_knows_what_one_knows_that_reads_them_all(hal
     first.ended(2, Outcome("failed", reason="no", traceback="Traceback", seconds=0.5, began=7.0, worker=0), 0.5)
     forget(hall.path, [2])
     retry(hall.path, [0])
-    first.leave("Enough.", [])
+    first.closed("Enough.", [])
     trials += [second.ask(), second.ask()]
     finish(second, trials[-1])
     second.catch_up()
-    assert second.optimizer.state() == optimizer_after(read_events(hall.path)).state()
+    assert second.optimizer.state() == State.after(read_events(hall.path)).optimizer.state()
     assert [trial.state for trial in second.optimizer.trials] == ["pending", "timed_out", "forgotten", "done"]
 
 
 def test_a_choice_that_was_overtaken_is_made_again(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     """Turns are a courtesy: whoever chose without knowing of another choice must not write it down."""
     slow, quick = hall.copy(), hall.copy()
-    honest, overtaken = Optimizer.ask, []
+    honest, overtaken = Optimizer.next_point, []
 
     def overtake(optimizer: Optimizer, **options: float | None):
         trial = honest(optimizer, **options)
         if not overtaken:
             overtaken.append(trial)
-            monkeypatch.setattr(Optimizer, "ask", honest)
+            monkeypatch.setattr(Optimizer, "next_point", honest)
             overtaken.append(quick.ask())
         return trial
 
-    monkeypatch.setattr(Optimizer, "ask", overtake)
+    monkeypatch.setattr(Optimizer, "next_point", overtake)
     trial = slow.ask()
     assert [each.number for each in overtaken] == [0, 0]
     assert trial is not None
@@ -132,7 +134,7 @@ def test_the_budget_is_met_exactly_and_is_the_studys(hall: Hall) -> None:
 def test_a_smaller_budget_leaves_free_trials_alone(hall: Hall) -> None:
     first = hall.copy()
     trials = [first.ask() for _ in range(3)]
-    first.leave("Enough.", [])
+    first.closed("Enough.", [])
     second = hall.copy(budget=2)
     assert [second.ask(), second.ask(), second.ask()] == [*trials[:2], None]
     for trial in trials[:2]:
@@ -214,7 +216,7 @@ def test_a_copy_that_comes_back_is_a_copy_again(hall: Hall) -> None:
     hall.now += 11.0
     suspended.beat()
     assert other.ask() is None
-    other.leave("Stopped.", [])  # gives both back
+    other.closed("Stopped.", [])  # gives both back
     suspended.beat()
     holders = {event.number: event.body["copy"] for event in read_events(hall.path) if event.kind == "taken"}
     assert holders == {0: suspended.id}  # which still runs it
@@ -259,7 +261,7 @@ def test_what_is_given_back_is_taken_at_once_and_is_no_loss(hall: Hall) -> None:
     for _ in range(5):  # more often than retries allow for a loss
         copy = hall.copy(alone=True)
         assert copy.ask() == trial
-        copy.leave("Stopped by SIGTERM.", [])
+        copy.closed("Stopped by SIGTERM.", [])
         copy.beat()  # of a heart that has not stopped yet
     assert kinds(hall)[-1] == "left"
     copy = hall.copy()
@@ -313,16 +315,16 @@ def test_a_forgotten_trial_gives_its_place_to_another_and_its_result_is_late(hal
 
 
 def test_second_thoughts_during_a_choice_make_it_anew(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
-    copy, honest = hall.copy(), Optimizer.ask
+    copy, honest = hall.copy(), Optimizer.next_point
     finish(copy, copy.ask())
 
     def disturbed(optimizer: Optimizer, **options: float | None):
-        monkeypatch.setattr(Optimizer, "ask", honest)
+        monkeypatch.setattr(Optimizer, "next_point", honest)
         trial = honest(optimizer, **options)
         forget(hall.path, [0])
         return trial
 
-    monkeypatch.setattr(Optimizer, "ask", disturbed)
+    monkeypatch.setattr(Optimizer, "next_point", disturbed)
     trial = copy.ask()
     forgotten = next(event for event in read_events(hall.path) if event.kind == "forgotten")
     asked = next(event for event in read_events(hall.path) if event.number == trial.number)
@@ -343,7 +345,7 @@ def test_a_finite_space_ends_only_when_nothing_runs(hall: Hall) -> None:
 
 def test_workers_of_all_copies_have_numbers_of_their_own(hall: Hall) -> None:
     copies = [hall.copy(workers=2), hall.copy(workers=1), hall.copy(workers=2)]
-    copies[0].leave("Enough.", [])
+    copies[0].closed("Enough.", [])
     copies.append(hall.copy(workers=2))
     for copy in copies[1:]:
         finish(copy, copy.ask())
@@ -362,7 +364,7 @@ def test_a_transaction_that_fails_leaves_no_trace(hall: Hall) -> None:
     with pytest.raises(StudyError, match="full"):
         copy.ask()
     assert kinds(hall) == before
-    copy.leave("Enough.", [])  # and it does not believe that it holds the trial
+    copy.closed("Enough.", [])  # and it does not believe that it holds the trial
     assert kinds(hall) == [*before, "left"]
 
 
@@ -370,7 +372,7 @@ def test_a_change_is_heeded_whose_number_an_undone_event_had(hall: Hall) -> None
     copy = hall.copy()
     trial, last = copy.ask(), read_events(hall.path)[-1].id
     with pytest.raises(TypeError, match="not JSON"), copy._writing():
-        copy._append("taken", trial.number, {"copy": copy.id}) + copy._append("taken", trial.number, {"copy": copy})
+        copy._append(Taken(trial.number, copy.id)) + copy._append(Taken(trial.number, copy))
     change(hall.path, budget=77)
     assert read_events(hall.path)[-1].id == last + 1
     copy.catch_up()
@@ -396,21 +398,21 @@ def test_an_event_is_followed_once_although_all_are_read_again_meanwhile(
     copy, other = hall.copy(), hall.copy()
     for _ in range(3):
         other.ask()
-    followed: list[int] = []
+    followed, honest = [], Optimizer.apply
 
     def disturbed(optimizer: Optimizer, event: Event) -> None:
-        follow(optimizer, event)
+        honest(optimizer, event)
         followed.append(event.id)
         if len(followed) == 1:  # the heart of this copy fails to beat, and then it beats
             with pytest.raises(StudyError, match="full"), copy._writing():
                 raise StudyError("The disk is full.")
             copy.beat()
 
-    monkeypatch.setattr("aegisbo.study.shared.follow", disturbed)
+    monkeypatch.setattr(Optimizer, "apply", disturbed)
     copy.catch_up()
     copy.catch_up()
     assert len(followed) == len(set(followed)) >= 3
-    assert copy.optimizer.state() == optimizer_after(read_events(hall.path)).state()
+    assert copy.optimizer.state() == State.after(read_events(hall.path)).optimizer.state()
 
 
 def test_copies_refuse_another_run_and_wider_bounds(hall: Hall) -> None:
@@ -427,7 +429,7 @@ def test_copies_refuse_another_run_and_wider_bounds(hall: Hall) -> None:
 
 def test_versions_that_know_no_copies_refuse_the_file(hall: Hall) -> None:
     with closing(Store(hall.path, print)) as store:
-        store.append("asked", 0, {})
+        store.append(told(0))
     with closing(sqlite3.connect(unsummed(hall.path))) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (1,)
         connection.execute("DELETE FROM events")
@@ -450,7 +452,7 @@ def test_what_one_copy_observes_elsewhere_all_know(hall: Hall) -> None:
         assert [(t.number, t.state, t.value, t.reason) for t in copy.optimizer.observed] == [
             (-1, "done", 4.0, None), (-2, "failed", None, "no"),
         ]  # fmt: skip
-        assert copy.optimizer.state() == optimizer_after(read_events(hall.path)).state()
+        assert copy.optimizer.state() == State.after(read_events(hall.path)).optimizer.state()
     assert replay(hall.path).differences == ()
 
 

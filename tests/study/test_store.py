@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from some_events import told
 
 from aegisbo.errors import StudyError
-from aegisbo.study import events as events_module
+from aegisbo.events import Asked, Event, Opened
+from aegisbo.study import reading as events_module
 from aegisbo.study import store as store_module
-from aegisbo.study.events import Event, read_events
 from aegisbo.study.file import APPLICATION, SCHEMA
+from aegisbo.study.reading import read_events
 from aegisbo.study.store import Store
 
 
@@ -31,7 +33,7 @@ def filled(path: Path, events: int = 300) -> Path:
     """A closed study file of several pages."""
     with closing(Store(path, quiet)) as store:
         for number in range(events):
-            store.append("asked", number, {"text": "x" * 100, "number": number})
+            store.append(told(number, "x" * 100))
     return path
 
 
@@ -51,7 +53,7 @@ def drive(path: Path) -> None:
     """What every driver does first."""
     with closing(Store(path, quiet)) as store:
         store.events()
-        store.append("opened", None, {})
+        store.append(Opened(1))
 
 
 def assert_refused(path: Path, message: str) -> None:
@@ -64,17 +66,18 @@ def assert_refused(path: Path, message: str) -> None:
 
 def test_events_come_back_in_order_with_their_ids(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
-    bodies: list[dict[str, Any]] = [{}, {"ü": [1, 2.5, None, True]}, {"tiny": 5e-324, "third": 1 / 3}]
+    note = {"ü": [1, 2.5, None, True], "tiny": 5e-324, "third": 1 / 3}
+    written = [Opened(1), Asked(0, {}, note, {}, 0, 0.25), told(7)]
     with closing(Store(path, quiet)) as store:
-        ids = [store.append("kind", number, body) for number, body in zip((None, 0, 7), bodies, strict=True)]
-        assert ids == [1, 2, 3]
-        assert store.events() == read_events(path)
+        logged = [store.append(event) for event in written]
+        assert [event.id for event in logged] == [1, 2, 3]
+        assert store.events() == read_events(path) == logged
     with closing(Store(path, quiet)) as store:
-        assert store.append("later", 8, {}) == 4
+        assert store.append(told(8)).id == 4
     events = read_events(path)
     assert [event.id for event in events] == [1, 2, 3, 4]
-    assert [event.number for event in events] == [None, 0, 7, 8]
-    assert [event.body for event in events] == [*bodies, {}]
+    assert [event.body for event in events] == [event.body for event in (*written, told(8))]
+    assert [event.number for event in events[1:]] == [0, 7, 8]
     assert [event.at for event in events] == sorted(event.at for event in events)
 
 
@@ -83,14 +86,14 @@ def test_each_event_is_committed_when_append_returns(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     with closing(Store(path, quiet)) as store, closing(sqlite3.connect(path)) as other:
         for number in range(5):
-            store.append("told", number, {})
+            store.append(told(number))
             assert other.execute("SELECT count(*) FROM events").fetchone() == (number + 1,)
 
 
 def test_the_file_has_a_write_ahead_log_and_every_event_is_synced(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     with closing(Store(path, quiet)) as store:
-        store.append("told", 0, {})
+        store.append(told(0))
         assert store._connection.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
         assert path.with_name("run.db-wal").stat().st_size > 0
     with closing(sqlite3.connect(path)) as other:
@@ -120,7 +123,7 @@ def test_without_a_write_ahead_log_a_journal_is_synced_instead_and_the_user_told
         assert store._connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
         assert store._connection.execute("PRAGMA synchronous").fetchone() == (2,)
         for number in range(5):
-            store.append("told", number, {})
+            store.append(told(number))
             assert len(read_events(path)) == number + 1
     assert len(said) == 1
     assert "no write-ahead log" in said[0]
@@ -134,7 +137,7 @@ def test_several_threads_may_append(tmp_path: Path) -> None:
 
         def work(thread: int) -> None:
             for k in range(25):
-                ids[thread, k] = store.append("told", 1000 * thread + k, {})
+                ids[thread, k] = store.append(told(1000 * thread + k)).id
 
         threads = [threading.Thread(target=work, args=(thread,)) for thread in range(6)]
         for thread in threads:
@@ -150,18 +153,18 @@ def test_several_threads_may_append(tmp_path: Path) -> None:
 def test_a_reader_sees_whole_events_while_another_process_writes(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     writer = (
-        "import sys; from pathlib import Path; from aegisbo.study.store import Store\n"
+        "import sys; from pathlib import Path; from some_events import told; from aegisbo.study.store import Store\n"
         "store = Store(Path(sys.argv[1]), print)\n"
-        "for number in range(300): store.append('told', number, {'text': 'x' * number})\n"
+        "for number in range(300): store.append(told(number, 'x' * number))\n"
         "store.close()"
     )
-    process = subprocess.Popen([sys.executable, "-c", writer, str(path)])
+    process = subprocess.Popen([sys.executable, "-c", writer, str(path)], cwd=Path(__file__).parent)
     lengths = []
     while process.poll() is None:
         if path.exists():
             events = read_if_begun(path)
             assert [event.number for event in events] == list(range(len(events)))
-            assert all(len(event.body["text"]) == event.number for event in events)
+            assert all(len(event.outcome.output) == event.number for event in events)
             lengths.append(len(events))
     assert process.returncode == 0
     assert lengths == sorted(lengths)
@@ -210,7 +213,7 @@ def test_a_truncated_write_ahead_log_costs_its_last_events_only(tmp_path: Path) 
     original.mkdir()
     with closing(Store(original / "run.db", quiet)) as store:
         for number in range(12):
-            store.append("told", number, {"text": "x" * 500})
+            store.append(told(number, "x" * 500))
         size = (original / "run.db-wal").stat().st_size
         lengths = []
         for k, length in enumerate(range(size, 0, -size // 17)):
@@ -219,7 +222,7 @@ def test_a_truncated_write_ahead_log_costs_its_last_events_only(tmp_path: Path) 
             with closing(Store(copy / "run.db", quiet)) as after:
                 numbers = [event.number for event in after.events()]
                 assert numbers == list(range(len(numbers)))
-                assert after.append("told", 99, {}) == len(numbers) + 1
+                assert after.append(told(99)).id == len(numbers) + 1
             lengths.append(len(numbers))
     assert lengths[0] == 12
     assert lengths == sorted(lengths, reverse=True)
@@ -265,9 +268,10 @@ connection.close()
 ADD = """
 import sys
 from pathlib import Path
+from aegisbo.events import Added
 from aegisbo.study.store import Store
 store = Store(Path(sys.argv[1]), print, beside=True)
-store.append("added", None, {})
+store.append(Added({}))
 store.close()
 """
 
@@ -276,11 +280,11 @@ def test_a_reader_in_the_drivers_process_does_not_cost_the_driver_its_log(tmp_pa
     """Closing any descriptor of a file drops the locks of its process, after which others may remove the log."""
     path = tmp_path / "run.db"
     with closing(Store(path, quiet)) as store:
-        store.append("told", 0, {})
+        store.append(told(0))
         read_events(path)
         subprocess.run([sys.executable, "-c", READ_AND_TEST, str(path)], check=True)  # it would be the last to leave
         assert (tmp_path / "run.db-wal").exists()
-        store.append("told", 1, {})
+        store.append(told(1))
     assert [event.number for event in read_events(path)] == [0, 1]
 
 
@@ -288,19 +292,19 @@ def test_a_log_that_is_removed_under_the_driver_costs_nothing(tmp_path: Path) ->
     """Because its own process has made a copy of the file, say: closing that drops SQLite's locks."""
     path = tmp_path / "run.db"
     with closing(Store(path, quiet)) as store:
-        assert store.append("told", 0, {}) == 1
-        store.changed()
+        assert store.append(told(0)).id == 1
+        store.news(0)
         path.read_bytes()
         subprocess.run([sys.executable, "-c", READ_AND_TEST, str(path)], check=True)
         assert not (tmp_path / "run.db-wal").exists()
         subprocess.run([sys.executable, "-c", ADD, str(path)], check=True)  # somebody writes meanwhile
-        assert store.append("told", 1, {}) == 3
-        assert store.changed()
+        assert store.append(told(1)).id == 3
+        assert [event.id for event in store.news(1)] == [2, 3]
         assert [event.number for event in read_events(path)] == [0, None, 1]  # as after a kill
         path.read_bytes()
         subprocess.run([sys.executable, "-c", READ_AND_TEST, str(path)], check=True)
-        assert store.changed()
-        assert store.append("told", 2, {}) == 4
+        assert store.news(3) == []
+        assert store.append(told(2)).id == 4
     assert [event.number for event in read_events(path)] == [0, None, 1, 2]
 
 
@@ -318,7 +322,7 @@ def test_a_reader_at_the_end_leaves_no_log_behind(tmp_path: Path, monkeypatch: p
     """Else whoever copies the study file alone would miss its last events."""
     path = tmp_path / "run.db"
     store = Store(path, quiet)
-    store.append("told", 0, {})
+    store.append(told(0))
     command = [sys.executable, "-c", READ_SLOWLY, str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
         assert reader.stdout is not None
@@ -343,7 +347,7 @@ def test_a_log_that_is_removed_at_the_moment_of_a_write_doubles_nothing(
             return event
 
         monkeypatch.setattr(Store, "_insert", disturbed)
-        assert [store.append("told", number, {}) for number in range(2)] == [1, 2]
+        assert [store.append(told(number)).id for number in range(2)] == [1, 2]
     assert [event.number for event in read_events(path)] == [0, 1]
 
 
@@ -365,9 +369,9 @@ def test_what_was_written_to_a_log_that_had_just_been_removed_is_written_again(
             reader.stdout.readline()
             return insert(self, row)
 
-        assert store.append("told", 0, {}) == 1
+        assert store.append(told(0)).id == 1
         monkeypatch.setattr(Store, "_insert", too_late)
-        assert store.append("told", 1, {}) == 2
+        assert store.append(told(1)).id == 2
     assert [event.number for event in read_events(path)] == [0, 1]
 
 
@@ -388,7 +392,7 @@ class Interrupted:
 
 
 def _write_and_fail(store: Store) -> None:
-    store.append("told", 0, {})
+    store.append(told(0))
     raise StudyError("something went wrong")
 
 
@@ -399,7 +403,7 @@ def test_a_transaction_that_could_not_be_undone_is_undone_before_the_next(tmp_pa
         with pytest.raises(KeyboardInterrupt), store.transaction():
             _write_and_fail(store)
         with store.transaction():
-            store.append("told", 1, {})
+            store.append(told(1))
     assert [event.number for event in read_events(path)] == [1]
 
 
@@ -414,7 +418,7 @@ def test_a_driver_that_comes_while_the_file_is_read_is_noticed(tmp_path: Path, m
         return events
 
     monkeypatch.setattr(events_module, "rows", slow)
-    assert [event.kind for event in read_events(path)] == ["asked"] * 3 + ["opened"]
+    assert [event.kind for event in read_events(path)] == ["told"] * 3 + ["opened"]
 
 
 def test_a_folder_is_refused(tmp_path: Path) -> None:
@@ -495,7 +499,7 @@ def test_a_read_only_folder_with_an_unfinished_log_is_read_to_its_last_event(tmp
     live, copy = tmp_path / "live", tmp_path / "copy"
     live.mkdir()
     with closing(Store(live / "run.db", quiet)) as store:
-        store.append("told", 0, {})
+        store.append(told(0))
         shutil.copytree(live, copy)  # what a killed driver leaves
     with protected(copy), unchanged(copy):
         assert len(read_events(copy / "run.db")) == 1
@@ -505,9 +509,9 @@ def test_a_read_only_folder_where_a_log_cannot_be_read_is_named_and_the_log_not_
     live, copy = tmp_path / "live", tmp_path / "copy"
     live.mkdir()
     with closing(Store(live / "run.db", quiet)) as store:
-        store.append("told", 0, {})
+        store.append(told(0))
         store.fold()
-        store.append("told", 1, {})
+        store.append(told(1))
         shutil.copytree(live, copy, ignore=shutil.ignore_patterns("*-shm"))  # the index, which SQLite has to make again
     with protected(copy), unchanged(copy), pytest.raises(StudyError, match="can be written to"):
         read_events(copy / "run.db")
@@ -523,12 +527,12 @@ def test_a_full_disk_is_said_and_what_was_written_stays(tmp_path: Path) -> None:
             written.extend(append_many(store))
     assert [event.number for event in read_events(path)] == written
     with closing(Store(path, quiet)) as store:
-        assert store.append("told", 0, {}) == len(written) + 1
+        assert store.append(told(0)).id == len(written) + 1
 
 
 def append_many(store: Store) -> Iterator[int]:
     for number in range(10_000):
-        store.append("told", number, {"text": "x" * 400})
+        store.append(told(number, "x" * 400))
         yield number
 
 
@@ -539,17 +543,25 @@ import resource, sys
 from pathlib import Path
 from aegisbo.errors import StudyError
 from aegisbo.study.store import Store
+from some_events import told
 resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
 store = Store(Path(sys.argv[1]), print)
 try:
     for number in range(10_000):
-        store.append("told", number, {"text": "x" * 400})
+        store.append(told(number, "x" * 400))
 except StudyError as error:
     print(number, error)
 store.close()
 """
     path = tmp_path / "run.db"
-    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script, path],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+        cwd=Path(__file__).parent,
+    )
     written, _, message = done.stdout.partition(" ")
     assert int(written) > 0
     assert f"Study file {path}: " in message
@@ -581,7 +593,7 @@ for last in range(1000):
     child = os.fork() or make(folder / "run.db", last)
     survived = os.waitpid(child, 0)[1] == 0
     store = Store(folder / "run.db", print)
-    assert store.append("created", None, {}) == 1
+    assert store.append(Created({}, {})).id == 1
     store.close()
     drafts = [file for file in folder.iterdir() if file.suffix == ".new"]  # whose names nobody else has
     assert [file.name for file in folder.iterdir() if file not in drafts] == ["run.db"], list(folder.iterdir())
@@ -607,6 +619,6 @@ def test_a_new_study_touches_no_file_of_the_user(tmp_path: Path) -> None:
     for name, file in theirs.items():
         file.write_text(f"the user's {name}")
     with closing(Store(tmp_path / "run.db", quiet)) as store:
-        store.append("told", 0, {})
+        store.append(told(0))
     assert {file.name for file in tmp_path.iterdir()} == {"run.db", *theirs}
     assert [file.read_text() for file in theirs.values()] == [f"the user's {name}" for name in theirs]

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from sealed import seal, unsummed
+from some_events import told
 from typer.testing import CliRunner
 
 import aegisbo
@@ -21,8 +22,8 @@ from aegisbo.errors import StudyError
 from aegisbo.report.record import Record
 from aegisbo.runners.work import work
 from aegisbo.study import add, change, file, forget, retry
-from aegisbo.study.events import read_events
 from aegisbo.study.export import rows
+from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
 from aegisbo.study.store import Store
 
@@ -146,7 +147,7 @@ def test_views_and_triggers_that_come_after_the_look_do_not_run_either(study: Pa
     with closing(file.reader(study, alone=False)) as reader, closing(Store(study, print, shared=True)) as store:
         altered(study, TRIGGER)
         with pytest.raises(StudyError, match=r"not authorized|prohibited"):
-            store.append("told", 0, {})
+            store.append(told(0))
         altered(study, f"DROP TRIGGER gone; {ENDLESS}")
         with pytest.raises(sqlite3.DatabaseError, match=r"not authorized|prohibited"):
             reader.execute("SELECT * FROM events").fetchone()

@@ -13,14 +13,15 @@ from hypothesis import strategies as st
 
 from aegisbo import Optimizer, load
 from aegisbo.errors import InvalidInput, StudyError, UnknownName
+from aegisbo.events import Created, Opened
 from aegisbo.optimizer import Settings
 from aegisbo.outcome import FAILURES, Outcome
 from aegisbo.space import Choice, Int, Real
 from aegisbo.space.space import Space
 from aegisbo.study import Study, forget, retry
-from aegisbo.study.events import read_events
-from aegisbo.study.history import optimizer_after
+from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
+from aegisbo.study.state import State
 from aegisbo.study.store import Store
 
 BOX = Space([(-5, 10), (2, 3)])
@@ -33,12 +34,10 @@ class Driver:
     """Asks and tells, and writes every step down as a run does."""
 
     def __init__(self, study: Study) -> None:
-        self.study, self.live, self.seen = study, study.optimizer, study.seen
+        self.study, self.live = study, study.optimizer
 
     def ask(self) -> int:
-        trial = self.live.ask()
-        self.study.asked(trial, self.live.memory, self.seen, 0.25)
-        return trial.number
+        return self.study.ask().number
 
     def tell(self, number: int) -> None:
         self.end(number, value_of(number))
@@ -47,25 +46,24 @@ class Driver:
         self.end(number, Outcome(state, reason=f"because {number}", traceback="Traceback ...", seconds=0.5, worker=1))
 
     def lose(self, number: int) -> None:
-        self.seen = self.study.ended(number, Outcome("lost", reason="worker died"), 0.5)
+        self.end(number, Outcome("lost", reason="worker died"))
 
     def too_late(self, number: int) -> None:
         """A trial that was given up failed after all: written down, but no news."""
-        self.seen = self.study.ended(number, Outcome("failed", reason="much later", traceback="Traceback ..."), 9.0)
+        self.end(number, Outcome("failed", reason="much later", traceback="Traceback ..."))
 
     def value_while_giving_up(self, number: int) -> None:
         """Its value was written down just before it was declared too slow, and read afterwards."""
-        self.study.ended(number, value_of(number), 0.5)
+        value = self.study.ended(number, value_of(number), 0.5)
         self.fail(number, "timed_out")
-        self.live.end(number, value_of(number))
+        self.study.take_in(value)
 
     def failure_while_giving_up(self, number: int) -> None:
         self.study.ended(number, Outcome("failed", reason="just now", traceback="Traceback ..."), 0.5)
         self.fail(number, "timed_out")
 
     def end(self, number: int, outcome: Outcome) -> None:
-        self.seen = self.study.ended(number, outcome, 0.5)
-        self.live.end(number, outcome)
+        self.study.take_in(self.study.ended(number, outcome, 0.5))
 
 
 def value_of(number: int) -> Outcome:
@@ -116,7 +114,7 @@ def test_the_fold_is_the_optimizer_that_lived_through_it(
     with Study.open(path, Settings.checked(space, **given)) as study:
         driver = Driver(study)
         live(driver, choices, steps=14)
-        assert optimizer_after(read_events(path)).state() == driver.live.state()
+        assert State.after(read_events(path)).optimizer.state() == driver.live.state()
     think_twice(path, driver.live, choices)
     with Study.open(path, Settings.checked(space, **given)) as study:
         again = Driver(study)
@@ -226,7 +224,7 @@ def test_a_study_from_before_there_was_noise_means_none(tmp_path: Path) -> None:
     store = Store(path, print)
     header = {key: value for key, value in Optimizer(BOX, **FULL).state().items() if key in ("format", "space", *FULL)}
     del header["noisy"]
-    store.append("created", None, {"optimizer": header, "build": {}})
+    store.append(Created(header, {}))
     store.close()
     assert load(path).message.startswith("Killed")
     with Study.open(path, Settings.checked(BOX, **FULL)) as study:
@@ -267,7 +265,7 @@ def test_a_study_whose_driver_was_killed_before_the_first_event(tmp_path: Path) 
 def test_a_record_without_its_beginning_is_damaged(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     store = Store(path, print)
-    store.append("opened", None, {"pid": 1})
+    store.append(Opened(1))
     store.close()
     with pytest.raises(StudyError, match="begins with 'opened' instead of 'created': it is damaged"):
         load(path)

@@ -14,10 +14,10 @@ from aegisbo import Result, load, minimize
 from aegisbo.errors import StudyError
 from aegisbo.space import Choice, Int, Real, Space
 from aegisbo.space.widening import differences, widened
-from aegisbo.study.events import read_events
 from aegisbo.study.export import rows, write
-from aegisbo.study.history import optimizer_after
+from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
+from aegisbo.study.state import State
 
 NARROW = {"x": Real(-5, 1), "n": Int(2, 8, step=2), "kind": Choice(["a", "b"])}
 WIDE = {"x": Real(-9, 10), "n": Int(0, 14, step=2), "kind": Choice(["a", "b", "c"])}
@@ -68,7 +68,7 @@ def test_the_optimizer_that_goes_on_is_one_that_observed_the_points_in_the_wide_
     path = tmp_path / "run.db"
     search(NARROW, path, 9)
     search(WIDE, path, 10)
-    optimizer = optimizer_after(read_events(path))
+    optimizer = State.after(read_events(path)).optimizer
     assert optimizer.space == Space(WIDE)
     evidence, trials = optimizer.evidence(), [trial for trial in optimizer.trials if trial.state == "done"]
     np.testing.assert_array_equal(evidence.X, [Space(WIDE).to_unit(trial.params) for trial in trials])

@@ -17,7 +17,7 @@ from aegis_paper.runs import Cell, Spec
 from aegisbo.outcome import Outcome
 from aegisbo.runners.protocol import Workers
 from aegisbo.simulation.runs import SimulatedRun, simulate
-from aegisbo.study.study import build
+from aegisbo.study.agreement import build
 
 
 @dataclass(frozen=True)

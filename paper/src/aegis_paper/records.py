@@ -30,8 +30,8 @@ from aegisbo.arrays import Array
 from aegisbo.errors import AegisError, InvalidInput
 from aegisbo.simulation.runs import SimulatedRun
 from aegisbo.simulation.runs import Spec as AnySpec
+from aegisbo.study.agreement import build as build_here
 from aegisbo.study.lock import DriverLock
-from aegisbo.study.study import build as build_here
 
 APPLICATION = 0x61656770  # "aegp": marks the file as ours
 FORMAT = 1

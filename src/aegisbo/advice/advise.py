@@ -28,6 +28,7 @@ from aegisbo.runners.loop import run as run_loop
 from aegisbo.runners.protocol import Finished, StopRun
 from aegisbo.simulation.many import answers
 from aegisbo.strategies.checks import count
+from aegisbo.study import Study
 
 WORKERS = (2, 4, 8, 16)
 RUNS = 9
@@ -173,7 +174,7 @@ class _Question:
                 first.append(job)
                 raise StopRun("The target is reached.")
 
-        done = run_loop(optimizer, team, self.budget, watch=watch).finished
+        done = run_loop(Study(optimizer), team, self.budget, watch=watch).finished
         if not first:
             return Reached(math.inf, math.inf, aim)
         return Reached(first[0].finished, float(sum(job.finished <= first[0].finished for job in done)), aim)

@@ -26,8 +26,8 @@ def add(
     from aegisbo.optimizer.trial import in_short
     from aegisbo.space.text import values_from
     from aegisbo.study import add as run
-    from aegisbo.study.events import read_events
-    from aegisbo.study.study import settings_of
+    from aegisbo.study.agreement import settings_of
+    from aegisbo.study.reading import read_events
 
     space = settings_of(read_events(study)).space
     params = run(study, values_from(space, assigned(values, "The value")))
@@ -36,13 +36,12 @@ def add(
 
 def _next(study: Path) -> str:
     """When it will be tried."""
-    from aegisbo.study.events import read_events
-    from aegisbo.study.history import optimizer_after
-    from aegisbo.study.ledger import ledger_of
     from aegisbo.study.lock import is_driven
+    from aegisbo.study.reading import read_events
+    from aegisbo.study.state import State
 
-    events = read_events(study)
-    waiting, ledger = len(optimizer_after(events).waiting), ledger_of(events)
+    state = State.after(read_events(study))
+    waiting, ledger = len(state.optimizer.waiting), state.ledger
     queue = "It is next" if waiting < 2 else f"{waiting} points wait, this one is the last of them"
     driven = "." if is_driven(study) else "; nobody is at work: make the same call again to go on."
     budget = ledger.budget

@@ -75,10 +75,9 @@ class Half:
             self._study = study
             self.started = self.now()
             self.record = run(
-                study.optimizer,
+                study,
                 self,
                 len(self.durations),
-                journal=study,
                 watch=self._watch,
                 more=lambda: not self.stopped,
             )

@@ -44,21 +44,21 @@ def set_(
 
 def _when(study: Path) -> str:
     """When it holds."""
-    from aegisbo.study.events import read_events
-    from aegisbo.study.ledger import ledger_of
     from aegisbo.study.lock import is_driven
+    from aegisbo.study.reading import read_events
+    from aegisbo.study.state import State
 
     if not is_driven(study):
         return "Nobody is at work: make the same call again to go on with it."
-    if ledger_of(read_events(study)).copies:
+    if State.after(read_events(study)).ledger.copies:
         return "Each copy follows when it next reads the study."
     return "The run follows within a second or so."
 
 
 def _spent(study: Path) -> str:
     """A remark if there is nothing left to do."""
-    from aegisbo.study.events import read_events
-    from aegisbo.study.ledger import ledger_of
+    from aegisbo.study.reading import read_events
+    from aegisbo.study.state import State
 
-    ledger = ledger_of(read_events(study))
+    ledger = State.after(read_events(study)).ledger
     return f" {len(ledger.ended)} evaluations have ended already, so it is spent." if ledger.spent else ""

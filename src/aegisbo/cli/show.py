@@ -60,13 +60,11 @@ def show(
     from aegisbo.cli.trial_table import trial_tables
     from aegisbo.report.failure_groups import failure_groups
     from aegisbo.report.record import Record
-    from aegisbo.study.export import table_of
 
     record = Record.of_study(study)
-    events, optimizer = record.events, record.optimizer
-    rows = table_of(events, optimizer)
+    optimizer, rows = record.optimizer, record.table
     if trial is not None:
-        show_trial(trial, (*optimizer.observed, *optimizer.trials), rows, events)
+        show_trial(trial, (*optimizer.observed, *optimizer.trials), rows, record.events)
         return
     console = Terminal()
     for line in _summary(record):
@@ -90,7 +88,6 @@ def _summary(record: Record) -> Iterator[str]:
     """How it stands, in a few lines."""
     from aegisbo.optimizer.trial import in_short
     from aegisbo.report.timeline import timeline
-    from aegisbo.study.ledger import ledger_of
 
     optimizer, result = record.optimizer, record.result
     yield result.ending
@@ -104,7 +101,7 @@ def _summary(record: Record) -> Iterator[str]:
     yield f"{len(result.trials)} trials: {counts or 'none yet'}{observed}"
     if optimizer.waiting:
         yield f"added and not yet tried: {'; '.join(map(in_short, optimizer.waiting))}"
-    if changed := ledger_of(record.events).terms.changed:
+    if record.state and (changed := record.state.ledger.terms.changed):
         yield f"set since it was called: {', '.join(f'{name}={value}' for name, value in changed.items())}"
     if result.best is not None:
         where = f"in trial {result.best.number}" if result.best.number >= 0 else "observed elsewhere"

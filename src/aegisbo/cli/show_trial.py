@@ -9,16 +9,8 @@ from aegisbo.cli.tables import Terminal, local_time
 from aegisbo.errors import TrialError
 
 if TYPE_CHECKING:
+    from aegisbo.events import Event
     from aegisbo.optimizer import Trial
-    from aegisbo.study.events import Event
-
-CHANGES = (
-    "lost",
-    "taken",
-    "late",
-    "retried",
-    "forgotten",
-)  # what happens to a trial besides being asked for and ending
 
 
 def show_trial(number: int, trials: Sequence[Trial], times: Sequence[dict[str, Any]], events: Iterable[Event]) -> None:
@@ -61,11 +53,14 @@ def _facts(trial: Trial, row: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _history(number: int, events: Iterable[Event]) -> list[tuple[str, str]]:
     """Every event of the trial, if there is more to tell than its beginning and its end."""
-    own = [event for event in events if event.number == number or number in event.body.get("numbers", ())]
-    if not any(event.kind in CHANGES for event in own):
+    from aegisbo.events import Asked, Ended, Observed, concerns
+
+    own = [event for event in events if concerns(event, number)]
+    if all(isinstance(event, Asked | Ended | Observed) for event in own):
         return []
+    bodies = [(event, event.body) for event in own]
     return [
-        (local_time(event.at), f"{event.kind} {event.body.get('value', event.body.get('reason', ''))}") for event in own
+        (local_time(event.at), f"{event.kind} {body.get('value', body.get('reason', ''))}") for event, body in bodies
     ]
 
 

@@ -92,9 +92,10 @@ def _settings(space: Path | None, given: dict[str, Any]) -> Settings | None:
 def _function(study: Path, function: str | None, command: str | None, value_file: str | None) -> Callable[..., Any]:
     """What is to be minimized: as given, else as the study says."""
     if function is None and command is None and study.exists():
-        from aegisbo.study.events import read_events
+        from aegisbo.events import Joined, Opened
+        from aegisbo.study.reading import read_events
 
-        calls = [event.body["call"] for event in read_events(study) if "call" in event.body]
+        calls = [event.call or {} for event in read_events(study) if isinstance(event, Opened | Joined)]
         known = [call for call in calls if "function" in call or "command" in call]
         if not known:
             raise InvalidInput(f"{study} does not say what to minimize: give a function (module:name) or a --command.")

@@ -15,15 +15,15 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from aegisbo.errors import InvalidInput
+from aegisbo.events import Asked, Ended
 from aegisbo.optimizer import Trial
 from aegisbo.optimizer.limits import Limit
 from aegisbo.outcome import FAILURES
 from aegisbo.space import Choice, Int
 from aegisbo.space.parameters import Parameter
-from aegisbo.study.endings import ENDINGS
-from aegisbo.study.events import Event, read_events
 from aegisbo.study.file import is_study
-from aegisbo.study.history import optimizer_after
+from aegisbo.study.reading import read_events
+from aegisbo.study.state import State
 
 
 def export(path: str | os.PathLike[str], storage: str, name: str | None = None) -> optuna.Study:
@@ -34,10 +34,10 @@ def export(path: str | os.PathLike[str], storage: str, name: str | None = None) 
         storage: an SQLAlchemy URL, or the name of a journal file (ending in .log or .journal).
         name: of the Optuna study; the name of the file unless given.
     """
-    events = read_events(Path(path))
+    state = State.after(read_events(Path(path)))
     if is_study(Path(file := storage.removeprefix("sqlite:///"))):
         raise InvalidInput(f"{file} is a study of its own: name another file for Optuna's.")
-    optimizer = optimizer_after(events)
+    optimizer = state.optimizer
     name = Path(path).stem if name is None else name
     direction = StudyDirection.MAXIMIZE if optimizer.settings.maximize else StudyDirection.MINIMIZE
     try:
@@ -51,11 +51,11 @@ def export(path: str | os.PathLike[str], storage: str, name: str | None = None) 
             "a journal file such as optuna.log, in a folder that exists."
         ) from error
     distributions = {name: _distribution(kind) for name, kind in optimizer.space.parameters.items()}
-    asked = {event.number: event for event in events if event.kind == "asked"}
-    ended = {event.number: event for event in events if event.kind in ENDINGS}
     study.add_trials(
         [
-            _frozen(trial, distributions, optimizer.settings.limits, asked[trial.number], ended[trial.number])
+            _frozen(
+                trial, distributions, optimizer.settings.limits, state.asked[trial.number], state.ended[trial.number]
+            )
             for trial in optimizer.trials
             if trial.state in ("done", *FAILURES)
         ]
@@ -70,7 +70,7 @@ def _storage(text: str) -> str | optuna.storages.BaseStorage:
 
 
 def _frozen(
-    trial: Trial, distributions: Mapping[str, BaseDistribution], limits: Sequence[Limit], asked: Event, ended: Event
+    trial: Trial, distributions: Mapping[str, BaseDistribution], limits: Sequence[Limit], asked: Asked, ended: Ended
 ) -> FrozenTrial:
     told = {"reason": trial.reason, "sd": trial.sd, "measured": dict(trial.measured) or None}
     done = trial.state == "done"
@@ -86,7 +86,7 @@ def _frozen(
         },
         constraints={limit.text: limit.excess(trial.measured[limit.name]) for limit in limits} if done else None,
     )
-    begin = datetime.fromtimestamp(ended.at - ended.body["seconds"])
+    begin = datetime.fromtimestamp(ended.at - (ended.outcome.seconds or 0.0))
     frozen.datetime_start = max(begin, datetime.fromtimestamp(asked.at))
     frozen.datetime_complete = datetime.fromtimestamp(ended.at)
     return frozen

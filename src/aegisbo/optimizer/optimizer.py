@@ -9,9 +9,23 @@ from copy import copy
 from dataclasses import replace
 from numbers import Integral
 from threading import Lock, RLock
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 from aegisbo.errors import InvalidInput, NoModel, UnknownName
+from aegisbo.events import (
+    OBSERVED,
+    Added,
+    Asked,
+    Ended,
+    Event,
+    Expired,
+    Forgotten,
+    Observed,
+    Retried,
+    StoredMemory,
+    Widened,
+    damaged,
+)
 from aegisbo.optimizer.best import UNSURE, best_of
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.explanation import Explanation
@@ -23,7 +37,6 @@ from aegisbo.optimizer.policy import require_free_point
 from aegisbo.optimizer.prediction import Prediction
 from aegisbo.optimizer.queue import INITIAL, Queue
 from aegisbo.optimizer.settings import Settings, as_stored
-from aegisbo.optimizer.stored_memory import StoredMemory
 from aegisbo.optimizer.told import checked_seconds, outcome_told
 from aegisbo.optimizer.trial import Trial, in_brief
 from aegisbo.optimizer.trials import Trials
@@ -33,7 +46,6 @@ from aegisbo.space import Params, Space
 from aegisbo.space.constraints import Constraint
 from aegisbo.strategies.base import Evidence, Memory, Strategy
 
-OBSERVED = {"move": "observed"}  # the note of a point that was observed elsewhere
 OLD_NAMES = {"expired": "lost"}  # states as version 0.1 called them
 
 
@@ -154,10 +166,52 @@ class Optimizer:
         with self._turn:
             point = self.next_point(within=within)
             with self._lock:
-                trial = self._trials.add(point.number, point.params, note=point.note)
-                self._queue = self._queue.after(trial)
-                self._memory = point.memory  # last, so that a suggestion which cannot be used leaves no trace
-                return trial
+                asked = Asked(point.number, point.params, dict(point.note), point.memory, seen=0, seconds=0.0)
+                return cast("Trial", self.apply(asked))
+
+    def apply(self, event: Event) -> Trial | None:
+        """Let this have happened: the only way in which anything changes what is known.
+
+        Returns:
+            The trial that it happened to, as it is now, if that is one.
+
+        Raises:
+            InvalidInput: it holds no point of the space.
+            TrialError: there is no such trial, or nothing of the kind can happen to it.
+        """
+        with self._lock:
+            match event:
+                case Asked():
+                    return self._asked(event)
+                case Ended():
+                    return self._trials.end(event.number, event.outcome)
+                case Expired():
+                    return self._trials.end(event.number, Outcome("lost", reason="lost"))
+                case Observed():
+                    return self._trials.learn(event.params, event.outcome, event.note or OBSERVED)
+                case Added():
+                    self._queue = self._queue.plus(event.params)
+                case Retried() | Forgotten():
+                    change = self._trials.retry if isinstance(event, Retried) else self._trials.forget
+                    for number in event.numbers:
+                        change(number)
+                    self._memory = {}  # which was learned from what is gone now
+                case Widened():
+                    self._widen(Space.from_description(event.space))
+            return None
+
+    def _asked(self, event: Asked) -> Trial:
+        if event.number != len(self._trials.asked):
+            raise damaged(event, f"trial {len(self._trials.asked)} comes next")
+        trial = self._trials.add(event.number, event.params, note=event.note)
+        self._queue = self._queue.after(trial)
+        self._memory = event.memory  # last, so that a suggestion which cannot be used leaves no trace
+        return trial
+
+    def _widen(self, space: Space) -> None:
+        self.settings = replace(self.settings, space=space.with_functions(self.space.constraints))
+        self._trials = self._trials.within(self.space)
+        self._policy, self._memory = self.settings.policy(), {}  # what was learned of the old cube does not hold
 
     def next_point(self, *, within: float | None = None) -> NextPoint:
         """What `ask` would hand out now, as replay wants to know it; nothing changes."""
@@ -182,18 +236,6 @@ class Optimizer:
         params, note = self.space.params(suggestion.x), self.direction.turned_note(note)
         return NextPoint(number, params, note, after)
 
-    def adopt(self, params: Params, note: Mapping[str, Any], memory: Memory) -> Trial:
-        """Take in a trial that another optimizer of the same run has asked for, and what its strategy remembers then.
-
-        Returns:
-            The trial, which is pending.
-        """
-        with self._turn, self._lock:
-            trial = self._trials.add(len(self._trials.asked), params, note=dict(note))
-            self._queue = self._queue.after(trial)
-            self._memory = StoredMemory(memory)
-            return trial
-
     def add(self, x: Any) -> Params:
         """Let a point be tried that you want to be tried: the next `ask` returns it, after others that wait.
 
@@ -214,12 +256,7 @@ class Optimizer:
         with self._lock:
             if not self.settings.noisy:
                 self._queue.require_untried(params, self._trials.asked)
-            return self.enqueue(params)
-
-    def enqueue(self, params: Params) -> Params:
-        """Let a point wait that has been checked already; `add` comes here."""
-        with self._lock:
-            self._queue = self._queue.plus(params)
+            self.apply(Added(params))
         return params
 
     def tell(
@@ -282,7 +319,9 @@ class Optimizer:
         Raises:
             TrialError: the trial was never asked for, or has ended already.
         """
-        return self.end(trial, Outcome("lost", reason="lost"))
+        with self._lock:
+            number = self._trials.require_open(trial, Outcome("lost"))
+            return cast("Trial", self.apply(Expired(number)))
 
     def end(self, trial: Trial | int, outcome: Outcome) -> Trial:
         """End a trial with an outcome that has been judged already, as pools report it; `tell` and `fail` come here.
@@ -294,7 +333,7 @@ class Optimizer:
             TrialError: the trial was never asked for, or has ended already.
         """
         with self._lock:
-            return self._trials.end(trial, outcome)
+            return cast("Trial", self.apply(Ended(self._trials.require_open(trial, outcome), outcome)))
 
     def retry(self, trial: Trial | int) -> Trial:
         """Let a trial that has ended be pending again, with the same number and point; how it ended is dropped.
@@ -308,10 +347,7 @@ class Optimizer:
         Raises:
             TrialError: the trial was never asked for, is pending already, or was forgotten.
         """
-        with self._turn, self._lock:
-            retried = self._trials.retry(trial)
-            self._memory = {}  # which was learned from what is gone now
-            return retried
+        return self._think_again(Retried, trial)
 
     def forget(self, trial: Trial | int) -> Trial:
         """Drop a trial, pending or ended, as if it had never been asked for: no result and no evaluation of it counts.
@@ -325,10 +361,13 @@ class Optimizer:
         Raises:
             TrialError: the trial was never asked for, or was forgotten already.
         """
+        return self._think_again(Forgotten, trial)
+
+    def _think_again(self, kind: type[Retried | Forgotten], trial: Trial | int) -> Trial:
         with self._turn, self._lock:
-            forgotten = self._trials.forget(trial)
-            self._memory = {}
-            return forgotten
+            number = self._trials.known(trial).number
+            self.apply(kind([number]))
+            return self._trials.asked[number]
 
     def observe(
         self, x: Any, y: float, measured: Mapping[str, float] | None = None, *, sd: float | None = None
@@ -347,19 +386,9 @@ class Optimizer:
         Raises:
             InvalidInput: `x` is no point of the space, or `y` or `sd` is not a number.
         """
-        return self.learn(x, outcome_told(y, sd, measured))
-
-    def learn(self, x: Any, outcome: Outcome, note: Mapping[str, Any] = OBSERVED) -> Trial:
-        """Take in how an evaluation elsewhere ended that has been judged already; `observe` comes here.
-
-        Returns:
-            The observed point as a trial with a negative number.
-
-        Raises:
-            InvalidInput: `x` is no point of the space.
-        """
+        outcome = outcome_told(y, sd, measured)
         with self._lock:
-            return self._trials.learn(x, outcome, note)
+            return cast("Trial", self.apply(Observed(-1 - len(self._trials.observed), self.space.check(x), outcome)))
 
     def predict(self, points: Any) -> Prediction:
         """What the model expects at points of your own, in your units; the run goes on as if nobody had asked.

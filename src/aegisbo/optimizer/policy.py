@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import lru_cache
 from reprlib import repr as brief
+from typing import cast
 
 import numpy as np
 from numpy.random import Generator, default_rng
@@ -25,6 +26,7 @@ from aegisbo.space.cube import ABSENT, Cube
 from aegisbo.strategies.base import Evidence, Memory, Smoother, Strategy, Suggestion
 from aegisbo.strategies.belief import Belief, Believer
 from aegisbo.strategies.hurry import in_time
+from aegisbo.strategies.model_based import ModelBased
 from aegisbo.strategies.moves import anywhere
 
 ROUNDING = 1e-9  # by how much a coordinate may leave the cube
@@ -143,6 +145,11 @@ class Policy:
         require_enough_values(evidence)
         with one_blas_thread(), understood(memory):
             return self.strategy.believe(evidence, memory, self.rng(Role.SMOOTHING, number))
+
+    def belief_of_choice(self, evidence: Evidence, memory: Memory, number: int) -> Belief:
+        """What the model believes by which the strategy, which must have one, chooses the trial with this number."""
+        with one_blas_thread(), understood(memory):
+            return cast("ModelBased", self.strategy).belief_of_choice(evidence, memory, self.rng(Role.STRATEGY, number))
 
     def rng(self, role: Role, *address: int) -> Generator:
         """Random numbers by address, so that no draw depends on who asked or finished before."""

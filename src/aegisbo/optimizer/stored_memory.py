@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from aegisbo.errors import OF_NONSENSE, AegisError, StudyError
+from aegisbo.events import StoredMemory
 from aegisbo.strategies.base import Memory
-
-
-class StoredMemory(dict[str, Any]):
-    """A memory that was read, not given by the strategy in this process: somebody may have changed it since."""
 
 
 @contextmanager

@@ -34,6 +34,14 @@ class Trials:
         self._observed, self._asked = (Columns(space.cube.width, limits) for _ in range(2))
         self._inside = np.empty(0, dtype=np.bool_)  # which of the first observed points with a value are allowed
 
+    def within(self, space: Space) -> Trials:
+        """All of them in another space, which has their points, too."""
+        moved = Trials(space, self.limits)
+        for trial in (*self.observed, *self.asked):
+            moved._add(replace(trial, x=space.arrange(trial.params)))
+        moved.results, moved.most_pending = self.results, self.most_pending
+        return moved
+
     def copied(self) -> Trials:
         """A copy that changes independently of this one."""
         copy = Trials(self.space, self.limits)
@@ -50,11 +58,13 @@ class Trials:
         """
         params = self.space.check(params)
         trial = Trial(number, self.space.arrange(params), params, **rest)
-        trial = trial if outcome is None else trial.after(outcome)
+        return self._add(trial if outcome is None else trial.after(outcome))
+
+    def _add(self, trial: Trial) -> Trial:
         # Back from the values: the model sees what is evaluated, and the same after the values were stored and read.
-        point = self.space.encoded(params)
-        (self.asked if number >= 0 else self.observed).append(trial)
-        (self._asked if number >= 0 else self._observed).append(trial, point)
+        point = self.space.encoded(trial.params)
+        (self.asked if trial.number >= 0 else self.observed).append(trial)
+        (self._asked if trial.number >= 0 else self._observed).append(trial, point)
         if trial.state == "pending":
             self.most_pending = max(self.most_pending, self._asked.count(PENDING))
         return trial
@@ -65,21 +75,28 @@ class Trials:
         self._asked.put(trial.number, trial)
         return trial
 
-    def end(self, trial: Trial | int, outcome: Outcome) -> Trial:
-        """Let a trial have ended like this.
+    def end(self, number: int, outcome: Outcome) -> Trial:
+        """Let an evaluation of a trial have ended like this; if that is no news, the trial stays as it is."""
+        current, outcome = self.known(number), self._complete(outcome)
+        if not _is_news(current, outcome):
+            return current
+        self.results += outcome.state != "lost"
+        return self.put(current.after(outcome))
+
+    def require_open(self, trial: Trial | int, outcome: Outcome) -> int:
+        """The number of a trial, if whoever waits for it may say that it ended like this.
 
         Raises:
             TrialError: it was never asked for, or has ended already.
         """
-        current, outcome = self.known(trial), self._complete(outcome)
+        current = self.known(trial)
         # A value may come after all from a trial that was given up: lost, or too slow where it cannot be stopped.
         late = current.state == "lost" or (current.state == "timed_out" and outcome.state == "done")
         late = late and outcome.state != "lost"
         if current.state != "pending" and not late:
             ended = "was forgotten" if current.state == "forgotten" else f"has already ended ({current.state})"
             raise TrialError(f"Trial {current.number} {ended}: to add data, use observe.")
-        self.results += outcome.state != "lost"
-        return self.put(current.after(outcome))
+        return current.number
 
     def learn(self, x: Any, outcome: Outcome, note: Mapping[str, Any]) -> Trial:
         """A further point observed elsewhere, where an evaluation ended like this.
@@ -190,3 +207,13 @@ class Trials:
     def timing(self, costly: bool, within: float | None) -> Timing:
         """How long evaluations took, whether that is what they cost, and how many seconds are left."""
         return Timing(*self._asked.timed(), costly=costly, limit=within)
+
+
+def _is_news(trial: Trial, outcome: Outcome) -> bool:
+    """Whether an ending decides, when two may have written at the same moment, and either may come first.
+
+    The first value goes before all failures, and having been given up as too slow before the others.
+    """
+    if trial.state in ("done", "forgotten"):
+        return False
+    return trial.state in ("pending", "lost") or outcome.state in ("done", "timed_out")

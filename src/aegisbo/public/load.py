@@ -7,9 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from aegisbo.public.optimizer_and_result import Result
-from aegisbo.study.drivers import ending, idle_shares
-from aegisbo.study.events import read_events
-from aegisbo.study.history import optimizer_after
+from aegisbo.study.reading import read_events
+from aegisbo.study.state import State
 
 
 def load(path: str | os.PathLike[str]) -> Result:
@@ -25,6 +24,6 @@ def load(path: str | os.PathLike[str]) -> Result:
         StudyError: there is no such file, or it is no study.
     """
     path = Path(path)
-    events = read_events(path)
-    found = optimizer_after(events).found(ending(path, events))
-    return Result.of(replace(found, idle=idle_shares(events), study=path.resolve()))
+    state = State.after(read_events(path))
+    found = state.optimizer.found(state.drivers.ending(path))
+    return Result.of(replace(found, idle=state.drivers.idle_shares, study=path.resolve()))

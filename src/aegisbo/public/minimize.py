@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from shlex import quote
 from typing import Any
 
 from aegisbo.keywords import names_checked
 from aegisbo.optimizer import Found, Optimizer, Settings, Trial
-from aegisbo.optimizer.limits import names_of
 from aegisbo.options import OPTIONS, SETTINGS, Options
-from aegisbo.outcome import judged
 from aegisbo.public.optimizer_and_result import Result
 from aegisbo.runners.arguments import check_call, check_file, checked_callbacks
-from aegisbo.runners.command import leave_nothing, reading, warn_if_unused
-from aegisbo.runners.evaluation import Call
+from aegisbo.runners.drive import drive, found_by
 from aegisbo.runners.interrupt import CtrlC
-from aegisbo.runners.loop import SPENT, run
+from aegisbo.runners.loop import SPENT
 from aegisbo.runners.observed import observed_elsewhere
-from aegisbo.runners.pools import make_pool
 from aegisbo.runners.pools.environment import WorkerEnv
-from aegisbo.runners.progress import progress_of
 from aegisbo.runners.progress.log_lines import logger
-from aegisbo.runners.protocol import Unrecorded
 from aegisbo.runners.recipe import objective_of, place, recipe
-from aegisbo.runners.steering import Steering, warn_if_unstoppable, with_changes
-from aegisbo.runners.watch import Watch
+from aegisbo.runners.steering import with_changes
 from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import Space, SpaceLike
 from aegisbo.strategies.base import Strategy
 from aegisbo.study import Study
-from aegisbo.study.observations import EARLIER, Observation, news_among
 
 Callback = Callable[[Trial, Result], None]  # a finished trial and the result so far; raises StopIteration to end
 
@@ -149,93 +140,34 @@ def minimize(
     watching = tuple(partial(_with_result, callback) for callback in checked_callbacks(callbacks))
     elsewhere = observed_elsewhere(observed, settings, fun, study)
     call = {**options.describe(), **recipe(fun), **place(executor, threads_per_worker)}
-    with ExitStack() as stack:
-        book = (
-            _Unsaved(settings)
-            if study is None
-            else stack.enter_context(_opened(study, settings, fun, call, anyway=anyway))
-        )
-        optimizer = book.optimizer
+    with _book(study, settings, fun, call, anyway=anyway) as book:
         book.observe(elsewhere.pairs)
         book.learn(elsewhere.earlier)
         options = with_changes(options, book.changed, study)
-        remaining = options.budget - optimizer.found().nfev
+        remaining = options.budget - book.optimizer.found().nfev
         if remaining < 1:
             book.closed(SPENT, [])
-            result = Result.of(replace(optimizer.found(SPENT), study=book.file))
+            result = Result.of(book.found(SPENT))
             again = f"{SPENT} After `aegisbo retry {quote(str(study))}` the same call goes on."
             return result if result.success else replace(result, ending=again)
-        warn_if_unused(fun, optimizer.space.parameters)
-        evaluate = Call(reading(fun, optimizer.settings), optimizer.space.named)
-        raising = executor == "serial" if raise_errors is None else raise_errors
-        pool = make_pool(
-            executor,
-            evaluate,
-            options.workers,
-            book,
-            judge=partial(judged, needed=names_of(optimizer.settings.limits)),
-            threads_per_worker=threads_per_worker,
-            worker_env=worker_env,
-            raise_errors=raising,
-        )
-        stack.callback(leave_nothing, fun)
-        stack.callback(pool.close)
-        warn_if_unstoppable(pool, options.trial_timeout)
-        tell = stack.enter_context(progress_of(optimizer, pool, options.budget, progress, study))
-        ctrl_c = stack.enter_context(CtrlC(logger.warning))
-        watch = Watch(optimizer, watching, options, tell, study)
-        heed = Steering(book.requests, optimizer, pool, watch, options) if isinstance(book, Study) else None
-        record = run(
-            optimizer,
-            pool,
-            remaining,
-            options=options,
-            journal=book,
-            watch=watch,
-            more=lambda: not ctrl_c.pressed,
-            heed=heed,
-        )
-        book.closed(f"{record.message} {book.moved}".strip(), [asdict(idle) for idle in record.idle])
-    found = replace(optimizer.found(f"{record.message} {book.moved}".strip()), idle=record.idle_shares, study=book.file)
-    found = replace(found, success=found.success and not record.interrupted)
-    logger.info(found.summary)
-    return Result.of(found)
+        ctrl_c = CtrlC(logger.warning)
+        record = drive(book, fun, options, remaining, ctrl_c, lambda: not ctrl_c.pressed, watching)
+    return Result.of(found_by(book, record))
 
 
 def _with_result(callback: Callback, trial: Trial, found: Found[Optimizer]) -> None:
     callback(trial, Result.of(found))
 
 
-def _opened(
-    study: str | os.PathLike[str],
+def _book(
+    study: str | os.PathLike[str] | None,
     settings: Settings,
     fun: Callable[..., Any],
     call: Mapping[str, Any],
     *,
     anyway: bool,
 ) -> Study:
+    """Where the run is kept: in a file, or nowhere."""
+    if study is None:
+        return Study(Optimizer.from_settings(settings))
     return Study.open(study, settings, logger.warning, objective=objective_of(fun), call=call, anyway=anyway)
-
-
-class _Unsaved(Unrecorded):
-    """What a study is to a run, for a run without a file."""
-
-    file = None
-    moved = ""
-    changed: Mapping[str, Any] = {}
-
-    def __init__(self, settings: Settings) -> None:
-        self.optimizer = Optimizer.from_settings(settings)
-
-    def observe(self, pairs: Sequence[tuple[Any, ...]]) -> None:
-        """Add data from elsewhere."""
-        for pair in pairs:
-            self.optimizer.observe(*pair)
-
-    def learn(self, lists: Iterable[Sequence[Observation]]) -> None:
-        """Add results of earlier runs."""
-        for params, outcome in list(news_among(lists, self.optimizer.observed)):
-            self.optimizer.learn(params, outcome, EARLIER)
-
-    def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
-        """Do nothing."""

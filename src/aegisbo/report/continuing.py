@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from shlex import quote
 from typing import Any
 
+from aegisbo.events import Joined, Left
 from aegisbo.number import as_whole
 from aegisbo.optimizer.policy import default_initial
 from aegisbo.options import CHANGEABLE, OF_A_COPY, OPTIONS, SETTINGS
 from aegisbo.report.record import Record
 from aegisbo.space.expression import Expression
 from aegisbo.strategies.registry import DEFAULT_PRESET
-from aegisbo.study.drivers import COMING
-from aegisbo.study.ledger import ledger_of
 from aegisbo.study.objective import HASH
 
 PLACE = ("executor", "threads_per_worker")  # where evaluations ran, if a call tells
@@ -22,10 +21,10 @@ USUAL = {name: each.default for name, each in OPTIONS.items()}  # what a run doe
 
 def calls_of(record: Record) -> list[str]:
     """How to go on, and how to look at it; to be used in the folder of the study."""
-    if record.path is None:
+    if record.path is None or record.state is None:
         return []
-    *_, last = (event.kind for event in record.events if event.kind in ("created", *COMING))
-    again = _copy(record, record.path.name) if last == "joined" else _call(record, record.path.name)
+    shared = isinstance(record.state.drivers.last, Joined | Left)
+    again = _copy(record, record.path.name) if shared else _call(record, record.path.name)
     return [again, f"aegisbo show {quote(record.path.name)}"]
 
 
@@ -50,7 +49,7 @@ def _copy(record: Record, study: str) -> str:
 def _scope(record: Record) -> dict[str, Any]:
     """How far the run may go; twice as far if the budget is spent."""
     scope = {name: record.call[name] for name in CHANGEABLE if name in record.call}
-    budget = as_whole(ledger_of(record.events).budget, 1) or len(record.ended)
+    budget = as_whole(record.state and record.state.ledger.budget, 1) or len(record.ended)
     workers = scope.get("workers") or record.capacity or None
     return {**scope, "budget": 2 * budget if len(record.ended) >= budget else budget, "workers": workers}
 
@@ -69,8 +68,7 @@ def _objective(record: Record) -> tuple[list[str], str]:
     if "function" in call:
         module, _, name = str(call["function"]).partition(":")
         return [f"from {module} import {name}"], name
-    known = [event.body["objective"] for event in record.events if "objective" in event.body]
-    source = known[-1].get("source") if known else None
+    source = record.state.objective.get("source") if record.state and record.state.objective else None
     if record.objective == "<lambda>" and isinstance(source, str) and not source.startswith(HASH):
         return [], source
     return [], record.objective or "function"

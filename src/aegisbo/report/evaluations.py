@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from math import inf
 from operator import attrgetter
 
+from aegisbo.events import Asked, Closed, Ended, Event, Forgotten, Lost, Opened, Retried, Taken
 from aegisbo.report.record import Record
-from aegisbo.study.endings import ENDINGS
-from aegisbo.study.events import Event
 
 
 @dataclass(frozen=True)
@@ -57,12 +56,11 @@ def _ended(events: Iterable[Event]) -> list[Evaluation]:
     """Those whose end was recorded."""
     found: dict[int, list[Evaluation]] = {}
     for event in events:
-        if event.kind not in (*ENDINGS, "lost") or event.number is None or event.body["seconds"] is None:
+        if not isinstance(event, Ended | Lost) or event.outcome.seconds is None:
             continue
-        seconds, began, worker = event.body["seconds"], event.body.get("began"), event.body.get("worker")
-        started = event.at - seconds if began is None else began
-        state = {"told": "done", "lost": "lost"}.get(event.kind) or event.body["state"]
-        new = Evaluation(event.number, state, UNKNOWN if worker is None else worker, started, started + seconds)
+        seconds, began, worker = event.outcome.seconds, event.outcome.began, event.outcome.worker
+        started, worker = event.at - seconds if began is None else began, UNKNOWN if worker is None else worker
+        new = Evaluation(event.number, event.outcome.state, worker, started, started + seconds)
         same = found.setdefault(event.number, [])
         if same and same[-1].overlaps(new):  # given up and late, or lost for the last time: two records of one
             same.pop()
@@ -75,11 +73,11 @@ def _cut_short(record: Record) -> Iterator[Evaluation]:
     open_since: dict[int, float | None] = {}  # None: nobody works on it
     last = 0.0
     for event in record.events:
-        if event.kind in ("opened", "closed"):
-            end = event.at if event.kind == "closed" else last
-            yield from _left(open_since, "interrupted", end)
-            open_since = dict.fromkeys(open_since, event.at if event.kind == "opened" else None)
-        elif event.kind == "lost" and event.number is not None and event.body["seconds"] is None:  # with its copy
+        if isinstance(event, Opened | Closed):
+            opened = isinstance(event, Opened)
+            yield from _left(open_since, "interrupted", last if opened else event.at)
+            open_since = dict.fromkeys(open_since, event.at if opened else None)
+        elif isinstance(event, Lost) and event.outcome.seconds is None:  # with its copy
             yield from _left({event.number: open_since.get(event.number)}, "interrupted", event.at)
             open_since[event.number] = None
         else:
@@ -90,16 +88,16 @@ def _cut_short(record: Record) -> Iterator[Evaluation]:
 
 def _follow(event: Event, open_since: dict[int, float | None]) -> None:
     """Let one more event have happened to the trials that are open."""
-    if event.kind == "retried":
-        open_since.update(dict.fromkeys(event.body["numbers"]))
-    elif event.kind == "forgotten":
-        for number in event.body["numbers"]:
-            open_since.pop(number, None)
-    elif event.number is not None and event.number >= 0:
-        if event.kind in ("asked", "lost", "taken"):  # what was lost is run again at once
+    match event:
+        case Asked() | Lost() | Taken():  # what was lost is run again at once
             open_since[event.number] = event.at
-        elif event.kind != "late":
+        case Ended():
             open_since.pop(event.number, None)
+        case Retried():
+            open_since.update(dict.fromkeys(event.numbers))
+        case Forgotten():
+            for number in event.numbers:
+                open_since.pop(number, None)
 
 
 def _left(open_since: dict[int, float | None], state: str, end: float) -> Iterator[Evaluation]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.random import default_rng
 
 from aegisbo.arrays import Array
 from aegisbo.errors import TrialError
@@ -14,13 +12,11 @@ from aegisbo.gp.thinning import evenly_spread
 from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.policy import Role
-from aegisbo.optimizer.stored_memory import understood
 from aegisbo.report.landscape import Landscape, Slice
 from aegisbo.report.record import Record
 from aegisbo.strategies.model_based import ModelBased
 from aegisbo.strategies.moves import EXPLORATORY, pareto_set
-from aegisbo.study.events import Event
-from aegisbo.study.history import RESULTS, History
+from aegisbo.study.state import before
 
 MEMBERS = 80  # of a front that are kept, evenly spread
 
@@ -52,19 +48,18 @@ def front(record: Record, number: int) -> Front | None:
     Raises:
         TrialError: there is no such trial, or no study that tells what was known then.
     """
-    decision = next((event for event in record.events if event.kind == "asked" and event.number == number), None)
-    if decision is None:
+    if record.state is None or number not in record.state.asked:
         raise TrialError(f"The record of {record.name} does not tell how trial {number} was chosen.")
     trial = record.trials[number]
     if "mean" not in trial.note:
         return None
-    optimizer = _before(record.events, decision)
+    optimizer = next(past for asked, past in before(record.events) if asked.number == number)
     if not isinstance(optimizer.strategy, ModelBased):
         return None
     move = str(trial.note["move"])
     strategy, space = optimizer.strategy, optimizer.space
-    model = _model(optimizer, strategy, exploring=move in EXPLORATORY)
-    rng = default_rng([optimizer.seed, Role.STRATEGY, number])
+    model = _model(optimizer, exploring=move in EXPLORATORY)
+    rng = optimizer.settings.policy().rng(Role.STRATEGY, number)
     with one_blas_thread():
         archive = pareto_set(model.belief, space.cube, strategy.parts.front, rng)
     members = archive.front[np.argsort(archive.F[archive.front, 0], kind="stable")]
@@ -83,24 +78,11 @@ def front(record: Record, number: int) -> Front | None:
     )
 
 
-def _before(events: Sequence[Event], decision: Event) -> Optimizer:
-    """The optimizer as it was when it was asked: it knew all choices before, and the results that the event names."""
-    history = History(events[0])
-    for event in events[1:]:
-        if event.id >= decision.id:
-            break
-        if event.kind == "asked" or (event.kind in RESULTS and event.id <= decision.body["seen"]):
-            history.add(event)
-    return history.optimizer()
-
-
-def _model(optimizer: Optimizer, strategy: ModelBased, *, exploring: bool) -> Landscape:
-    """The model by which the optimizer would choose its next point, fitted from the same random numbers."""
-    fitting, _, _, learning = default_rng([optimizer.seed, Role.STRATEGY, len(optimizer.trials)]).spawn(4)
+def _model(optimizer: Optimizer, *, exploring: bool) -> Landscape:
+    """The model by which the optimizer would choose its next point."""
     evidence = optimizer.evidence()
-    with one_blas_thread(), understood(optimizer.memory):
-        belief, _ = strategy.fitted(evidence, optimizer.memory, fitting, learning)
-        belief = belief.exploring if exploring else belief
+    belief = optimizer.settings.policy().belief_of_choice(evidence, optimizer.memory, len(optimizer.trials))
+    belief = belief.exploring if exploring else belief
     return Landscape(belief, optimizer.space, optimizer.direction, True, len(evidence.y) + len(evidence.failed), ())
 
 

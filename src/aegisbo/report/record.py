@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 import time
-from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from aegisbo.events import Event
 from aegisbo.optimizer import Found, Optimizer, Trial
 from aegisbo.outcome import FAILURES
-from aegisbo.study.drivers import COMING, GOING, ending, sittings
-from aegisbo.study.endings import ENDINGS
-from aegisbo.study.events import Event, read_events
-from aegisbo.study.history import optimizer_after
-from aegisbo.study.ledger import ledger_of
+from aegisbo.study.export import table_of
+from aegisbo.study.ledger import Ledger
 from aegisbo.study.lock import is_driven
+from aegisbo.study.reading import read_events
+from aegisbo.study.state import State, choices
 
 Span = tuple[float, float]  # seconds since 1970
 
@@ -46,6 +45,7 @@ class Record:
     events: Sequence[Event] = ()  # of its study, if it has one
     now: float = 0.0  # when this was read, in seconds since 1970
     path: Path | None = None  # of the study
+    state: State | None = None  # of the study
 
     @classmethod
     def of_study(cls, path: str | os.PathLike[str]) -> Record:
@@ -61,7 +61,8 @@ class Record:
     def of_events(cls, events: Sequence[Event], path: Path, *, driven: bool) -> Record:
         """The record of a study that holds these events."""
         now = time.time() if driven else events[-1].at
-        return cls(optimizer_after(events), path.stem, ending(path, events), driven, events, now, path)
+        state = State.after(events)
+        return cls(state.optimizer, path.stem, state.drivers.ending(path), driven, events, now, path, state)
 
     @classmethod
     def of_optimizer(cls, optimizer: Optimizer, ending: str = "") -> Record:
@@ -87,8 +88,8 @@ class Record:
     @cached_property
     def sittings(self) -> tuple[Span, ...]:
         """When each driver was at work."""
-        if self.events:
-            spans = sittings(self.events)
+        if self.state is not None:
+            spans = self.state.drivers.sittings
             return (*spans[:-1], (spans[-1][0], self.now)) if self.driven and spans else tuple(spans)
         times = [(t.started, t.ended) for t in self.trials if t.started is not None and t.ended is not None]
         return ((min(start for start, _ in times), max(end for _, end in times)),) if times else ()
@@ -100,20 +101,16 @@ class Record:
     @cached_property
     def ended(self) -> tuple[Trial, ...]:
         """The trials that have ended with a result, in the order in which they did."""
-        times = {event.number: event.id for event in self.events if event.kind in ENDINGS}
         ended = [trial for trial in self.trials if trial.state in ("done", *FAILURES)]
-        if self.events:
-            return tuple(sorted(ended, key=lambda trial: times.get(trial.number, 0)))
+        if self.state is not None:
+            times = self.state.ended
+            return tuple(sorted(ended, key=lambda trial: times[trial.number].id if trial.number in times else 0))
         return tuple(sorted(ended, key=lambda trial: (trial.ended or 0.0, trial.number)))
 
     def ended_at(self, trial: Trial) -> float | None:
         """When a trial ended, in seconds since 1970; None if nobody knows."""
-        return self._moments.get(trial.number, trial.ended)
-
-    @cached_property
-    def _moments(self) -> dict[int, float]:
-        """When each trial ended, as recorded where there is a study."""
-        return {event.number: event.at for event in self.events if event.kind in ENDINGS and event.number is not None}
+        recorded = None if self.state is None else self.state.ended.get(trial.number)
+        return trial.ended if recorded is None else recorded.at
 
     @cached_property
     def decisions(self) -> Mapping[int, Decision]:
@@ -123,64 +120,42 @@ class Record:
     @cached_property
     def capacity(self) -> int:
         """How many workers there were, as far as is known."""
-        told = [len(event.body["idle"]) for event in self.events if event.kind in GOING]
-        seen = [event.body["worker"] + 1 for event in self.events if event.body.get("worker") is not None]
-        seen += [trial.worker + 1 for trial in self.trials if trial.worker is not None]
-        return max([*told, *seen], default=0)
+        told = 0 if self.state is None else self.state.drivers.workers
+        return max([told, *(trial.worker + 1 for trial in self.trials if trial.worker is not None)])
 
-    @cached_property
+    @property
     def in_flight(self) -> int:
         """How many points were under evaluation at a time, at most."""
-        pending: set[int | None] = set()
-        most = self.optimizer.most_pending
-        for event in self.events:
-            if event.kind == "asked":
-                pending.add(event.number)
-                most = max(most, len(pending))
-            elif event.kind in ENDINGS:
-                pending.discard(event.number)
-        return most
+        return self.optimizer.most_pending
+
+    @property
+    def table(self) -> list[dict[str, Any]]:
+        """A row for each point observed elsewhere and each trial, as it is exported; none without a study."""
+        return [] if self.state is None else table_of(self.state)
 
     @property
     def build(self) -> Mapping[str, Any]:
         """The versions with which the study was begun."""
-        return self.events[0].body["build"] if self.events else {}
+        return {} if self.state is None else self.state.created.build
 
     @property
     def call(self) -> Mapping[str, Any]:
         """What the last driver was asked for, and what was changed since: its budget, workers, target and limits."""
-        calls = [event.body.get("call", {}) for event in self.events if event.kind in COMING]
-        return {**(calls[-1] if calls else {}), **ledger_of(self.events).terms.changed}
+        return {} if self.state is None else {**self.state.drivers.call, **self.state.ledger.terms.changed}
 
     @property
     def objective(self) -> str | None:
         """The function that is minimized, as far as the study knows it."""
-        named = [event.body["objective"] for event in self.events if "objective" in event.body]
-        return str(named[-1]["name"]) if named else None
+        known = None if self.state is None else self.state.objective
+        return None if known is None else str(known["name"])
 
 
 def _decisions(events: Iterable[Event]) -> Iterable[Decision]:
-    """What each choice knew: of results, those up to the event that it names; of choices, all before it."""
-    results: list[Event] = []  # that no choice has known yet
-    pending: dict[int, None] = {}
-    ids: list[int] = []
-    for event in events:
-        if event.kind == "asked":
-            seen = event.body["seen"]
-            while results and results[0].id <= seen:
-                _learn(results.pop(0), pending)
-            known = bisect(ids, seen)
-            yield Decision(event.number or 0, event.at, event.body["seconds"], known, len(ids) - known, tuple(pending))
-            pending[event.number or 0] = None
-        elif event.kind in (*ENDINGS, "retried", "forgotten"):
-            results.append(event)
-            if event.kind in ENDINGS:
-                ids.append(event.id)
-
-
-def _learn(event: Event, pending: dict[int, None]) -> None:
-    if event.kind == "retried":
-        pending.update(dict.fromkeys(event.body["numbers"]))
-        return
-    for number in event.body["numbers"] if event.kind == "forgotten" else [event.number or 0]:
-        pending.pop(number, None)
+    """When each point was chosen, and what the choice knew."""
+    ledger = Ledger()
+    for choice in choices(events):
+        for event in choice.news:
+            ledger.apply(event)
+        asked = choice.asked
+        yield Decision(asked.number, asked.at, asked.seconds, choice.known, choice.behind, tuple(ledger.holders))
+        ledger.apply(asked)

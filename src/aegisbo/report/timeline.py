@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from aegisbo.events import Opened
 from aegisbo.report.evaluations import Evaluation, evaluations_of
 from aegisbo.report.record import Record, Span
 from aegisbo.runners.idle import CAUSES
@@ -98,7 +99,7 @@ def timeline(record: Record) -> Timeline:
 
 def _called_for(record: Record) -> dict[float, int]:
     """How many workers each driver was asked for, by when it began: one that evaluated nothing waited all the time."""
-    calls = {event.at: event.body.get("call", {}) for event in record.events if event.kind == "opened"}
+    calls = {event.at: event.call or {} for event in record.events if isinstance(event, Opened)}
     return {at: call["workers"] for at, call in calls.items() if call.get("workers")}
 
 

@@ -1,4 +1,4 @@
-"""The one loop between an optimizer and its workers: a worker that becomes free gets its next point at once."""
+"""The one loop between a run's book and its workers: a worker that becomes free gets its next point at once."""
 
 from __future__ import annotations
 
@@ -12,20 +12,12 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput, NoTime, SpaceExhausted
 from aegisbo.number import as_number
+from aegisbo.optimizer import Trial
 from aegisbo.options import Options
 from aegisbo.outcome import Outcome
 from aegisbo.runners.idle import JobTimes, idle_of
 from aegisbo.runners.interrupt import STOPPED, interruptible
-from aegisbo.runners.protocol import (
-    Asked,
-    Asks,
-    Finished,
-    Interrupted,
-    Journal,
-    StopRun,
-    Unrecorded,
-    Workers,
-)
+from aegisbo.runners.protocol import Book, Finished, Interrupted, StopRun, Workers
 from aegisbo.runners.run import Change, Run
 
 SPENT = "The budget is spent."
@@ -37,12 +29,11 @@ Heed = Callable[[], Change | None]  # what others have asked since the last call
 
 
 def run(
-    optimizer: Asks,
+    book: Book,
     workers: Workers,
     budget: int,
     *,
     options: Options | None = None,
-    journal: Journal | None = None,
     watch: Watch = lambda job: None,
     more: Callable[[], bool] = lambda: True,
     heed: Heed | None = None,
@@ -51,27 +42,26 @@ def run(
 
     Trials that are pending already are evaluated first. Results that arrive while a suggestion is being made are told
     before the next one is asked for, so that every suggestion knows all results so far. At the end the workers are
-    closed, and jobs that ended meanwhile are told too, so that the optimizer knows all that the journal holds.
+    closed, and jobs that ended meanwhile are told too.
 
     Args:
-        optimizer: suggests points and is told how their evaluations ended.
+        book: hands out trials and is told how their evaluations ended.
         workers: evaluate the points.
         budget: evaluations to finish from now on.
         options: time limits and retries; the budget above is the one that counts.
-        journal: records every event before anybody acts on it.
-        watch: is called with each finished job after the optimizer knows of it; raises StopRun to end the run now.
+        watch: is called with each finished job after the book knows of it; raises StopRun to end the run now.
         more: whether further points may be asked for, which Ctrl-C may end; the run then ends with what is running.
         heed: is called before each step and twice a second: what others ask of the run; None if nobody can.
 
     Returns:
-        What happened. The results themselves are in the optimizer.
+        What happened. The results themselves are in the book.
 
     Raises:
         InvalidInput: the budget is less than 1.
     """
     if budget < 1:
         raise InvalidInput(f"budget is {budget}: ask for at least 1 evaluation.")
-    loop = _Loop(optimizer, workers, budget, options or Options(), journal or Unrecorded(), watch, more, heed)
+    loop = _Loop(book, workers, budget, options or Options(), watch, more, heed)
     try:
         while loop.step():
             pass
@@ -85,7 +75,7 @@ def run(
 class _Running:
     """A job at a worker."""
 
-    trial: Asked
+    trial: Trial
     slot: int  # which worker, counted from 0
     submitted: float
     attempt: int
@@ -96,11 +86,10 @@ class _Running:
 
 @dataclass
 class _Loop:
-    optimizer: Asks
+    book: Book
     workers: Workers
     left: int  # evaluations still to be finished
     options: Options
-    journal: Journal
     watch: Watch
     more: Callable[[], bool]
     heed: Heed | None = None
@@ -117,8 +106,7 @@ class _Loop:
     def __post_init__(self) -> None:
         self.started = self.workers.now()
         self.sizes = [(self.started, self.workers.capacity)]  # since when there were how many workers
-        self.seen = self.journal.seen  # the last event that the optimizer knows of
-        self.waiting = list(self.optimizer.pending)  # asked for in an earlier run, or lost: to be run (again)
+        self.waiting = list(self.book.pending)  # asked for in an earlier run, or lost: to be run (again)
         self.attempts = dict.fromkeys((trial.number for trial in self.waiting), 0)
         self.rests_until: float | None = None  # when to ask again, after there was no point
         self.suspects: set[int] = set()  # trials that may have broken the workers of all, and run alone from now on
@@ -142,7 +130,7 @@ class _Loop:
         return True
 
     def settle(self) -> None:
-        """Close the workers and tell the optimizer what ended meanwhile; `watch` is not called for it."""
+        """Close the workers and take in what ended meanwhile; `watch` is not called for it."""
         for job in self.running.values():
             self._called(job)  # closed workers will not know any more
         self.workers.close()
@@ -174,29 +162,29 @@ class _Loop:
         active = {number for number, job in self.running.items() if not job.given_up}
         return bool(active and self.suspects & (active | following))
 
-    def _next(self) -> Asked | None:
+    def _next(self) -> Trial | None:
         limit = self._limit()
         for k, earlier in enumerate(self.waiting):
             if limit is None or self._expected_seconds(earlier.note) <= limit:
                 return self.waiting.pop(k)
         begin = perf_counter()
         try:
-            with interruptible():
-                trial = self.optimizer.ask() if limit is None else self.optimizer.ask(within=limit)
+            trial = self.book.ask(limit, interruptible)
         except SpaceExhausted as error:
             self.exhausted, self.message = True, str(error)
             return None
         except NoTime as error:
             self.message = f"The time is up: {_as_reason(error)}"
             return None
+        if trial is None and self.book.spent:
+            raise StopRun(SPENT)
         if trial is None:
             self.rests_until = self.workers.now() + REST
             return None
-        self.suggestion_seconds[trial.number] = seconds = perf_counter() - begin
-        self.journal.asked(trial, self.optimizer.memory, self.seen, seconds)
+        self.suggestion_seconds[trial.number] = perf_counter() - begin
         return trial
 
-    def _submit(self, trial: Asked) -> None:
+    def _submit(self, trial: Trial) -> None:
         self.attempts[trial.number] = self.attempts.get(trial.number, 0) + 1
         now = self.workers.now()
         slot = self.workers.submit(trial.number, trial.x)
@@ -222,7 +210,7 @@ class _Loop:
         return max(min(deadlines) - self.workers.now(), 0.0) if deadlines else None
 
     def _collect(self, timeout: float | None) -> None:
-        """Tell the optimizer what has ended, waiting for the first job up to `timeout` seconds."""
+        """Take in what has ended, waiting for the first job up to `timeout` seconds."""
         self.news.extend(self._ended_within(timeout))
         while self.news:  # one at a time: if `watch` ends the run, `settle` takes the others
             self._end(self.news.popleft())
@@ -249,18 +237,17 @@ class _Loop:
         return True
 
     def _end(self, job: Finished) -> None:
-        """Tell the optimizer how a job ended."""
+        """Let the book know how a job ended."""
         ended = self.running.pop(job.number)
         self.job_times.append(JobTimes(ended.slot, job.started, job.finished, job.seconds))
         self.finished.append(job)
-        self.seen = max(self.seen, job.event)
         if ended.given_up:  # it has ended before, and is of no more interest than its worker
             return
+        self.book.take_in(job.event or self.book.ended(job.number, job.outcome))
         if job.outcome.state == "lost":
             self._show(job)  # first, so that it can end the run before anything counts as failed
             self._lost(ended, job)
             return
-        self.optimizer.end(job.number, job.outcome)
         self.left -= 1
         self._show(job)
 
@@ -287,11 +274,10 @@ class _Loop:
 
     def _fail(self, job: Finished) -> None:
         """Record and tell a failure that no worker reports."""
-        event = self.journal.ended(job.number, job.outcome, job.seconds)
-        self.optimizer.end(job.number, job.outcome)
+        event = self.book.ended(job.number, job.outcome, job.seconds)
         self.left -= 1
         self._collect(0.0)  # events that were recorded before this one must be known before it
-        self.seen = max(self.seen, event)
+        self.book.take_in(event)
         self._show(job)
 
     def _stop_overdue(self) -> None:

@@ -1,16 +1,22 @@
-"""What the loop needs from its neighbors: an optimizer that is asked and told, workers, and a journal.
+"""What the loop needs from its neighbors: a book that hands out trials, and workers.
 
 Real pools and the virtual clock are used through the same few calls, so one loop serves users and experiments alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from aegisbo.errors import AegisError
+from aegisbo.events import Event
 from aegisbo.outcome import Outcome
+
+if TYPE_CHECKING:  # worker processes import this file, and need none of it
+    from aegisbo.optimizer import Trial
+    from aegisbo.study.study import Choosing
 
 
 class StopRun(AegisError):
@@ -25,39 +31,28 @@ class WorkersGone(StopRun):
     """The workers take no more jobs; the message says why, and how to go on."""
 
 
-class Asked(Protocol):
-    """A point to evaluate, known by its number."""
+class Book(Protocol):
+    """A run as the loop has it: hands out trials, and keeps all that happens. A `Study`, or one that copies share."""
 
     @property
-    def number(self) -> int: ...
+    def pending(self) -> Iterable[Trial]:
+        """Trials to be run first, which an earlier driver left."""
 
     @property
-    def x(self) -> Any: ...
+    def spent(self) -> bool:
+        """Whether all is evaluated, where it is not the loop that counts."""
 
-    @property
-    def params(self) -> Mapping[str, Any]: ...
-
-    @property
-    def note(self) -> Mapping[str, Any]: ...
-
-
-class Asks(Protocol):
-    """All that the loop needs from an optimizer."""
-
-    @property
-    def pending(self) -> Iterable[Asked]: ...
-
-    @property
-    def memory(self) -> Mapping[str, Any]: ...
-
-    def ask(self, *, within: float | None = None) -> Asked | None:
-        """The next point; None if there is none at the moment, because others may leave some.
+    def ask(self, within: float | None = None, choosing: Choosing = nullcontext) -> Trial | None:
+        """A further trial; None if there is none at the moment, because others may leave some.
 
         If so many seconds are left, it is one whose evaluation will probably be finished then, or raises `NoTime`.
         """
 
-    def end(self, number: int, outcome: Outcome, /) -> object:
-        """Take in how the evaluation of trial `number` ended."""
+    def ended(self, number: int, outcome: Outcome, seconds: float | None = None) -> Event:
+        """Write down how trial `number` ended after so many seconds, before anybody acts on it. For any thread."""
+
+    def take_in(self, event: Event) -> None:
+        """Let further choices know what was written down."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +63,7 @@ class Finished:
     outcome: Outcome
     started: float  # handed to the workers
     finished: float  # collected from them
-    event: int = 0  # its number in the journal, if there is one
+    event: Event | None = None  # what was written down of it, if the workers did so
 
     @property
     def seconds(self) -> float:
@@ -116,34 +111,7 @@ class Workers(Protocol):
 
 
 class Journal(Protocol):
-    """Records what must survive a crash, before anybody acts on it. Called from several threads."""
+    """Where workers write down how jobs end, at the moment at which they do."""
 
-    @property
-    def seen(self) -> int:
-        """The last event that the optimizer knew of when the run began."""
-
-    def asked(self, trial: Asked, memory: Mapping[str, Any], seen: int, seconds: float) -> int | None:
-        """Record a point that is about to be submitted.
-
-        Args:
-            trial: the point.
-            memory: what the strategy remembers after it has chosen the point.
-            seen: the last event that the choice knew of.
-            seconds: how long the choice took.
-        """
-
-    def ended(self, number: int, outcome: Outcome, seconds: float) -> int:
-        """Record how trial `number` ended after so many seconds; returns the number of the event."""
-
-
-class Unrecorded:
-    """The journal of a run without a study: records nothing."""
-
-    seen = 0
-
-    def asked(self, trial: Asked, memory: Mapping[str, Any], seen: int, seconds: float) -> None:
-        """Do nothing."""
-
-    def ended(self, number: int, outcome: Outcome, seconds: float) -> int:
-        """Do nothing."""
-        return 0
+    def ended(self, number: int, outcome: Outcome, seconds: float | None = None) -> Event:
+        """Record how trial `number` ended after so many seconds. Called from several threads."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from aegisbo.events import Added, Changed
 from aegisbo.optimizer import Optimizer
 from aegisbo.optimizer.trial import in_brief
 from aegisbo.options import Options
@@ -15,7 +16,6 @@ from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.run import Change
 from aegisbo.runners.watch import Watch
-from aegisbo.study.events import Event
 
 
 def with_changes(options: Options, changes: Mapping[str, Any], where: object) -> Options:
@@ -31,7 +31,7 @@ def with_changes(options: Options, changes: Mapping[str, Any], where: object) ->
 class Steering:
     """Reads what others ask, does it, and says so in the log."""
 
-    requests: Callable[[], Iterable[Event]]  # since the last call
+    requests: Callable[[], Iterable[Added | Changed]]  # since the last call
     optimizer: Optimizer
     pool: Pool
     watch: Watch
@@ -41,11 +41,11 @@ class Steering:
         """What the loop must know of it; None if nobody has asked anything."""
         events, before = list(self.requests()), self.options
         for event in events:
-            if event.kind == "added":
-                self.optimizer.enqueue(event.body["params"])
-                logger.info(f"Added: {in_brief(event.body['params'])} is tried next.")
+            if isinstance(event, Added):
+                self.optimizer.apply(event)
+                logger.info(f"Added: {in_brief(event.params)} is tried next.")
             else:
-                self._change(event.body["changes"])
+                self._change(event.changes)
         return Change(self.options, self.options.budget - before.budget) if events else None
 
     def _change(self, changes: Mapping[str, Any]) -> None:

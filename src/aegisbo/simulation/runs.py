@@ -28,6 +28,7 @@ from aegisbo.simulation.problems import dimension, get
 from aegisbo.simulation.slow_strategy import SlowStrategy
 from aegisbo.strategies.base import Strategy
 from aegisbo.strategies.registry import DEFAULT_PRESET, resolve
+from aegisbo.study import Study
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +140,7 @@ def simulate(spec: Spec) -> SimulatedRun:
     strategy = SlowStrategy(spec.make_strategy(), workers, spec.suggestion)
     settings = Settings.checked(problem.bounds, strategy, seed=spec.run_seed, n_initial=spec.n_initial)
     optimizer = Optimizer.from_settings(settings)
-    outcome = run(optimizer, workers, spec.budget)
+    outcome = run(Study(optimizer), workers, spec.budget)
     evaluations = tuple(_evaluation(job, optimizer, outcome.suggestion_seconds) for job in outcome.finished)
     scores = problem.scores(np.array([each.value for each in evaluations]))
     return SimulatedRun(spec, problem.minimum, scores, evaluations, outcome.makespan, outcome.utilization)

@@ -61,8 +61,7 @@ class ModelBased(KnownParameters, ABC):
         """One point, the memory after it and the reason for it."""
         if len(evidence.y) == 0:
             return Suggestion(anywhere(evidence.cube, rng)[0], memory, {"move": "initial"})
-        # Each step has its own stream, so that leaving out a fit changes no other draw.
-        fitting, deciding, replacing, learning = rng.spawn(4)
+        fitting, deciding, replacing, learning = _streams(rng)
         belief, memory = self.fitted(evidence, memory, fitting, learning)
         if belief.keeping is None or evidence.kept.any():
             decision = self.decide(belief, evidence, memory, deciding)
@@ -78,6 +77,11 @@ class ModelBased(KnownParameters, ABC):
             x, instead = avoid_duplicates(decision.choices, fallbacks, evidence, widths, replacing)
             note |= {} if instead is None else {"guard": instead}
         return Suggestion(x, decision.memory, {**note, **told.note(x)})
+
+    def belief_of_choice(self, evidence: Evidence, memory: Memory, rng: Generator) -> Belief:
+        """What the surrogate believes when `suggest` chooses with these random numbers."""
+        fitting, _, _, learning = _streams(rng)
+        return self.fitted(evidence, memory, fitting, learning)[0]
 
     def believe(self, evidence: Evidence, memory: Memory, rng: Generator) -> Belief:
         """What the surrogate believes after all finished evaluations, whatever is pending."""
@@ -108,3 +112,8 @@ class ModelBased(KnownParameters, ABC):
             yield "pareto", lambda: pareto(belief, evidence, parts.front, rng)
         if move != "thompson":
             yield "thompson", lambda: thompson(belief, evidence, parts.search, parts.features, rng)
+
+
+def _streams(rng: Generator) -> list[Generator]:
+    """For the fit, the decision, the guard and the other models: leaving out a fit changes no other draw."""
+    return rng.spawn(4)

@@ -4,83 +4,103 @@ from __future__ import annotations
 
 import platform
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from aegisbo.events import (
+    Added,
+    Changed,
+    Closed,
+    Created,
+    Ended,
+    Event,
+    Forgotten,
+    Joined,
+    Late,
+    Left,
+    Lost,
+    Opened,
+    Retried,
+)
 from aegisbo.printable import printable
-from aegisbo.study.events import Event
-from aegisbo.study.ledger import ledger_of
 from aegisbo.study.lock import is_driven
 
-BETWEEN = {  # events that no driver writes, and what is said of them if they came after the last one
-    **dict.fromkeys(("retried", "forgotten"), "trials were retried or forgotten"),
-    "added": "points were added",
-    "set": "settings were changed",
+BETWEEN: dict[type[Event], str] = {  # events that no driver writes, and what is said of them if they came last
+    **dict.fromkeys((Retried, Forgotten), "trials were retried or forgotten"),
+    Added: "points were added",
+    Changed: "settings were changed",
 }
-COMING, GOING = ("opened", "joined"), ("closed", "left")  # of a driver, and of a copy
-AGAIN = {"closed": "make the same call again", "left": "start `aegisbo work` again"}
+AGAIN: dict[type[Event], str] = {Closed: "make the same call again", Left: "start `aegisbo work` again"}
 
 
-def ending(path: Path, events: Sequence[Event]) -> str:
-    """How the last driver ended, or that it is at work."""
-    return printable(_ending(path, events))
+@dataclass
+class Drivers:
+    """The drivers and copies of a study, event by event."""
+
+    last: Created | Opened | Joined | Closed | Left  # that came or went
+    copies: Mapping[int, Joined]  # at work before this event, as the ledger has it
+    call: Mapping[str, Any] = field(default_factory=dict)  # what the last that came was asked for
+    sittings: list[tuple[float, float]] = field(default_factory=list)  # seconds since 1970; copies share one
+    idle: Counter[str] = field(default_factory=Counter)  # seconds of all workers, by what they did
+    workers: int = 0  # of which anybody has told
+    since: dict[str, None] = field(default_factory=dict)  # what was done since the last went
+
+    def apply(self, event: Event) -> None:
+        """Let one more event have happened, which the ledger does not know yet."""
+        self._extend(event)
+        match event:
+            case Opened() | Joined():
+                self.last, self.call, self.since = event, event.call or {}, {}
+            case Closed() | Left():
+                self.last, self.since = event, {}
+                self.workers = max(self.workers, len(event.idle))
+                for worker in event.idle:
+                    self.idle.update(worker)
+            case Ended() | Lost() | Late() if event.outcome.worker is not None:
+                self.workers = max(self.workers, event.outcome.worker + 1)
+        if type(event) in BETWEEN:
+            self.since[BETWEEN[type(event)]] = None
+
+    def _extend(self, event: Event) -> None:
+        """Let the sitting last until now, or begin another one."""
+        if isinstance(event, Opened) or (isinstance(event, Joined) and not self.copies):
+            self.sittings.append((event.at, event.at))
+        elif self.sittings and type(event) not in BETWEEN and not (isinstance(event, Left | Lost) and event.buried):
+            self.sittings[-1] = (self.sittings[-1][0], event.at)
+
+    @property
+    def idle_shares(self) -> dict[str, float] | None:
+        """The shares of their time that all workers of all drivers were idle, by cause; None if no driver has told."""
+        total = self.idle.total()
+        return {cause: spent / total for cause, spent in self.idle.items() if cause != "busy"} if total else None
+
+    def ending(self, path: Path) -> str:
+        """How the last driver ended, or that it is at work."""
+        return printable(self._ending(path))
+
+    def _ending(self, path: Path) -> str:
+        last = self.last
+        if isinstance(last, Joined | Left) and self.copies:
+            return _of_copies(path, [*self.copies.values()])
+        if isinstance(last, Closed | Left):
+            since = f" Since then {', '.join(self.since)}: {AGAIN[type(last)]} to go on." if self.since else ""
+            return f"{last.message}{since}"
+        host = (None if isinstance(last, Created) else last.host) or platform.node()
+        process = f" (process {last.pid} on {host})" if isinstance(last, Opened) else ""
+        if is_driven(path):
+            return f"Running{process}."
+        if host == platform.node():
+            return f"Killed: the driver{process} did not end by itself. Make the same call again to go on."
+        return f"Running or killed, on another machine{process}."
 
 
-def _ending(path: Path, events: Sequence[Event]) -> str:
-    *_, last = (event for event in events if event.kind in ("created", *COMING, *GOING))
-    if last.kind in ("joined", "left") and (copies := _at_work(events)):
-        return _of_copies(path, copies)
-    if last.kind in GOING:
-        news = dict.fromkeys(BETWEEN[event.kind] for event in events if event.id > last.id and event.kind in BETWEEN)
-        since = f" Since then {', '.join(news)}: {AGAIN[last.kind]} to go on." if news else ""
-        return f"{last.body['message']}{since}"
-    host = last.body.get("host", platform.node())
-    process = f" (process {last.body['pid']} on {host})" if last.kind == "opened" else ""
-    if is_driven(path):
-        return f"Running{process}."
-    if host == platform.node():
-        return f"Killed: the driver{process} did not end by itself. Make the same call again to go on."
-    return f"Running or killed, on another machine{process}."
-
-
-def _at_work(events: Iterable[Event]) -> list[Event]:
-    """How each copy joined that is at work, as far as the events tell: one that was killed is, until others notice."""
-    return list(ledger_of(events).copies.values())
-
-
-def _of_copies(path: Path, copies: Sequence[Event]) -> str:
-    counts = Counter(joined.body["host"] for joined in copies)
+def _of_copies(path: Path, copies: Sequence[Joined]) -> str:
+    counts = Counter(joined.host for joined in copies)
     where = ", ".join(f"{count} on {host}" for host, count in counts.items())
     if is_driven(path):
         return f"Running: {len(copies)} {'copy' if len(copies) == 1 else 'copies'} at work ({where})."
     if set(counts) == {platform.node()}:
         return f"Killed: copies did not end by themselves ({where}). Start `aegisbo work` again to go on."
     return f"Running or killed, on other machines too: copies ({where})."
-
-
-def sittings(events: Iterable[Event]) -> list[tuple[float, float]]:
-    """When drivers began, and when they were last heard of, in seconds since 1970; copies share a sitting."""
-    spans: list[tuple[float, float]] = []
-    copies: set[int] = set()  # at work
-    for event in events:
-        name = event.body.get("copy", event.id)
-        if event.kind == "opened" or (event.kind == "joined" and not copies):
-            spans.append((event.at, event.at))
-        elif spans and event.kind not in BETWEEN and not event.body.get("buried"):
-            spans[-1] = (spans[-1][0], event.at)
-        if event.kind == "joined":
-            copies.add(name)
-        elif event.kind == "left":
-            copies.discard(name)
-    return spans
-
-
-def idle_shares(events: Iterable[Event]) -> dict[str, float] | None:
-    """The shares of their time that all workers of all drivers were idle, by cause; None if no driver has told."""
-    seconds: Counter[str] = Counter()
-    for event in events:
-        if event.kind in GOING:
-            for worker in event.body["idle"]:
-                seconds.update(worker)
-    total = seconds.total()
-    return {cause: spent / total for cause, spent in seconds.items() if cause != "busy"} if total else None

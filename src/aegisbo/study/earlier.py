@@ -15,10 +15,10 @@ from aegisbo.number import as_number
 from aegisbo.optimizer import Found, Optimizer, Trial
 from aegisbo.outcome import FAILURES, Outcome, judged
 from aegisbo.printable import printable
-from aegisbo.study.events import read_events
 from aegisbo.study.export import PREFIX, from_cell
-from aegisbo.study.history import optimizer_after
 from aegisbo.study.objective import Objective
+from aegisbo.study.reading import read_events
+from aegisbo.study.state import State
 from aegisbo.study.study import Study
 
 MEASURED = "measured_"  # of columns that `aegisbo export` and `Result.to_pandas` write, beside those of parameters
@@ -122,10 +122,9 @@ class Table:
 
 
 def _of_study(path: Path) -> Table:
-    events = read_events(path)
-    optimizer = optimizer_after(events)
-    known = [event.body["objective"] for event in events if "objective" in event.body]
-    return _of_optimizer(optimizer, str(path), Objective.from_description(known[-1]) if known else None)
+    state = State.after(read_events(path))
+    known = None if state.objective is None else Objective.from_description(state.objective)
+    return _of_optimizer(state.optimizer, str(path), known)
 
 
 def _of_optimizer(optimizer: Optimizer, name: str, objective: Objective | None = None) -> Table:

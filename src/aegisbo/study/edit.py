@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
 from aegisbo.errors import InvalidInput
+from aegisbo.events import Forgotten, Retried
 from aegisbo.number import as_whole
-from aegisbo.optimizer import Optimizer, Trial
+from aegisbo.optimizer import Optimizer
 from aegisbo.outcome import FAILURES
-from aegisbo.study.events import read_events
-from aegisbo.study.history import optimizer_after
 from aegisbo.study.lock import DriverLock
+from aegisbo.study.reading import read_events
+from aegisbo.study.state import State
 from aegisbo.study.store import Store
 
 
@@ -31,7 +32,7 @@ def retry(path: str | os.PathLike[str], numbers: Iterable[int] | None = None) ->
         StudyError: there is no such study, or `minimize` drives it at this moment.
         TrialError: a trial was never asked for, is pending, or was forgotten; nothing has been changed.
     """
-    return _changed(Path(path), "retried", Optimizer.retry, None if numbers is None else _listed(numbers))
+    return _changed(Path(path), Retried, None if numbers is None else _listed(numbers))
 
 
 def forget(path: str | os.PathLike[str], numbers: Iterable[int]) -> tuple[int, ...]:
@@ -48,12 +49,10 @@ def forget(path: str | os.PathLike[str], numbers: Iterable[int]) -> tuple[int, .
         StudyError: there is no such study, or `minimize` drives it at this moment.
         TrialError: a trial was never asked for, or was forgotten already; nothing has been changed.
     """
-    return _changed(Path(path), "forgotten", Optimizer.forget, _listed(numbers))
+    return _changed(Path(path), Forgotten, _listed(numbers))
 
 
-def _changed(
-    path: Path, kind: str, change: Callable[[Optimizer, int], Trial], numbers: list[int] | None
-) -> tuple[int, ...]:
+def _changed(path: Path, kind: type[Retried | Forgotten], numbers: list[int] | None) -> tuple[int, ...]:
     """Check the change on the optimizer that lived through the study, then write it down as one event.
 
     As a copy would: other copies may be at work.
@@ -65,12 +64,11 @@ def _changed(
         closing(Store(path, lambda text: None, shared=True)) as store,
         store.transaction(),
     ):
-        optimizer = optimizer_after(store.events())
+        optimizer = State.after(store.events()).optimizer
         chosen = without_value(optimizer) if numbers is None else numbers
-        for number in chosen:
-            change(optimizer, number)
+        optimizer.apply(kind(chosen))
         if chosen:
-            store.append(kind, None, {"numbers": chosen})
+            store.append(kind(chosen))
     return tuple(chosen)
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from aegisbo.errors import UnknownName
-from aegisbo.optimizer import Optimizer, Trial
+from aegisbo.events import Asked, Ended
+from aegisbo.optimizer import Trial
 from aegisbo.space.text import spelled
-from aegisbo.study.endings import ENDINGS
-from aegisbo.study.events import Event, read_events
-from aegisbo.study.history import optimizer_after
+from aegisbo.study.reading import read_events
+from aegisbo.study.state import State
 
 OBEYED = ("=", "+", "-", "@", "\t", "\r", "'")  # how texts begin that a spreadsheet may take for a formula
 PREFIX = "param_"  # of the columns with values of parameters
@@ -27,21 +27,16 @@ def rows(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
 
     A parameter that was not there in a trial is not in its row.
     """
-    events = read_events(Path(path))
-    return table_of(events, optimizer_after(events))
+    return table_of(State.after(read_events(Path(path))))
 
 
-def table_of(events: Sequence[Event], optimizer: Optimizer) -> list[dict[str, Any]]:
-    """The same from the events of a study and the optimizer that lived through them."""
-    asked = {event.number: event for event in events if event.kind == "asked"}
-    ended = {event.number: event for event in events if event.kind in ENDINGS}
-    return [
-        _row(trial, asked.get(trial.number), ended.get(trial.number))
-        for trial in (*optimizer.observed, *optimizer.trials)
-    ]
+def table_of(state: State) -> list[dict[str, Any]]:
+    """A row for each point observed elsewhere and each trial of a study that stands like this."""
+    trials = (*state.optimizer.observed, *state.optimizer.trials)
+    return [_row(trial, state.asked.get(trial.number), state.ended.get(trial.number)) for trial in trials]
 
 
-def _row(trial: Trial, asked: Event | None, ended: Event | None) -> dict[str, Any]:
+def _row(trial: Trial, asked: Asked | None, ended: Ended | None) -> dict[str, Any]:
     started_at, ended_at = trial.started, trial.ended
     if ended_at is None and ended is not None and trial.seconds is not None:  # nobody measured it where it ran
         started_at, ended_at = ended.at - trial.seconds, ended.at
@@ -54,7 +49,7 @@ def _row(trial: Trial, asked: Event | None, ended: Event | None) -> dict[str, An
         **{f"measured_{name}": value for name, value in trial.measured.items()},
         "move": trial.note.get("move"),
         "asked_at": None if asked is None else asked.at,
-        "suggestion_seconds": None if asked is None else asked.body["seconds"],
+        "suggestion_seconds": None if asked is None else asked.seconds,
         "started_at": started_at,
         "ended_at": ended_at,
         "seconds": trial.seconds,
@@ -117,11 +112,11 @@ def _iso(at: float | None) -> str | None:
 
 
 def _json(path: str | os.PathLike[str], out: TextIO) -> None:
-    events = read_events(Path(path))
-    created, optimizer = events[0].body, optimizer_after(events)
+    state = State.after(read_events(Path(path)))
+    created, optimizer = state.created.body, state.optimizer
     settings = {**created["optimizer"], "space": optimizer.space.describe()}  # which may have been widened
     trials = [trial.describe() for trial in optimizer.trials]
-    document = {**created, "optimizer": settings, "trials": trials, "table": table_of(events, optimizer)}
+    document = {**created, "optimizer": settings, "trials": trials, "table": table_of(state)}
     parts = (f"{json.dumps(name)}: {_lined(part)}" for name, part in document.items())
     out.write("{\n" + ",\n".join(parts) + "\n}\n")
 

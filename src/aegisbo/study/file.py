@@ -18,11 +18,6 @@ from aegisbo.printable import printable
 APPLICATION = 0x61656769  # "aegi": marks the file as a study
 SCHEMA = 5  # the newest that is understood, which every new study has
 SUMMED = 5  # from this one on, each event has a checksum; an older study has none, and goes on without
-SINCE = (
-    dict.fromkeys(("retried", "forgotten", "widened"), 2)
-    | dict.fromkeys(("joined", "taken", "late", "left"), 3)
-    | dict.fromkeys(("added", "set"), 4)
-)
 LOGS = ("-wal", "-journal")  # what SQLite keeps beside a file that is written to, or whose writer died
 PATIENCE = 60.0  # seconds to wait for a reader that holds the file
 

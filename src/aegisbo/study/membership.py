@@ -3,62 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
-from typing import Any
 
 from aegisbo.errors import InvalidInput, StudyError
+from aegisbo.events import Event, Joined, Left, Lost
 from aegisbo.optimizer import Settings
 from aegisbo.outcome import Outcome
 from aegisbo.space.widening import widened
-from aegisbo.study.endings import as_event
-from aegisbo.study.events import Event
-from aegisbo.study.ledger import Ledger, ledger_of
+from aegisbo.study.agreement import agreed, begin, described
+from aegisbo.study.ledger import Ledger
 from aegisbo.study.objective import Objective
+from aegisbo.study.state import State
 from aegisbo.study.store import Store
-from aegisbo.study.study import agreed, begin, settings_of
 
 
 def join(
     store: Store,
     settings: Settings | None,
-    me: Mapping[str, Any],
+    me: Joined,
     say: Callable[[str], None] = lambda text: None,
     *,
     objective: Objective | None = None,
     anyway: bool = False,
     alone: bool = False,
-) -> Event:
+) -> tuple[State, Joined]:
     """Write down that a copy is there, and the beginning of the study if it is new.
 
     Args:
         store: the study.
         settings: as the user gave them; None if the study is to know them.
-        me: what is known of the copy: its "lease" and its "call" at least.
+        me: what is known of the copy.
         say: is told, in a sentence, what the user should know.
         objective: the function whose values are stored; None if nobody knows it.
         anyway: go on although the study holds values of another function.
         alone: no other copy is alive, whatever the study says.
 
     Returns:
-        The event, whose id is the name of the copy.
+        How the study stands, and the last event of it, whose id is the name of the copy.
 
     Raises:
         StudyError: the study was begun with other settings, or holds values of another function.
         InvalidInput: it has no budget.
     """
     with store.transaction():
-        news = _settled(store, settings, say, objective, anyway=anyway)
-        ledger = ledger_of(store.events())
+        state, news = _settled(store, settings, say, objective, anyway=anyway)
+        ledger = state.ledger
         for each in tuple(ledger.copies) if alone else ():
-            bury(store, ledger, each, "was killed")
-        ledger = ledger_of(store.events())
-        call = {**me["call"], "budget": me["call"].get("budget") or ledger.terms.asked.get("budget")}
+            for event in bury(store, ledger, each, "was killed"):
+                state.apply(event)
+        call = {**me.call, "budget": me.call.get("budget") or ledger.terms.asked.get("budget")}
         if (call["budget"] or ledger.budget) is None:
             raise InvalidInput(f"{store.path} has no budget: say how many evaluations there are to be in all.")
         lane = _free_lane(ledger, call.get("workers") or 1)
-        joined = store.append("joined", None, {**me, **news, "call": call, "lane": lane})
-        store.beat(joined)
-        return store.events(joined - 1)[0]
+        joined = store.append(replace(me, call=call, lane=lane, objective=described(news)))
+        store.beat(joined.id)
+        state.apply(joined)
+        return state, joined
 
 
 def _settled(
@@ -68,38 +69,33 @@ def _settled(
     objective: Objective | None,
     *,
     anyway: bool,
-) -> dict[str, Any]:
-    """Begin the study, or agree with what is there; returns what must be added to it."""
+) -> tuple[State, Objective | None]:
+    """Begin the study, or agree with what is there; returns how it stands, and what must be added to it."""
     events = store.events()
     if not events and settings is not None:
-        begin(store, settings.decided(), objective)
-        return {}
+        return begin(store, settings.decided(), objective, settings), None
     if not events:
         raise StudyError(f"{store.path} holds nothing yet: give its space, and what to minimize.")
-    _, news = agreed(store, events, settings, say, objective=objective, anyway=anyway)
-    space = settings_of(events).space
+    state, news = agreed(store, events, settings, say, objective=objective, anyway=anyway)
+    space = state.settings.space
     if settings is not None and widened(space, settings.space) != space:
         raise StudyError(
             f"{store.path} has narrower bounds, and copies cannot widen them: `minimize` can, when no copy is at work."
         )
-    return news
+    return state, news
 
 
 def _free_lane(ledger: Ledger, workers: int) -> int:
     """The first of so many numbers for workers that no other copy has, so that a picture shows each by itself."""
-    taken = {
-        joined.body["lane"] + k
-        for joined in ledger.copies.values()
-        for k in range(joined.body["call"].get("workers") or 1)
-    }
+    taken = {joined.lane + k for joined in ledger.copies.values() for k in range(joined.call.get("workers") or 1)}
     return next(lane for lane in count() if not taken.intersection(range(lane, lane + workers)))
 
 
-def bury(store: Store, ledger: Ledger, copy: int, how: str) -> None:
+def bury(store: Store, ledger: Ledger, copy: int, how: str) -> list[Event]:
     """Write down that a copy is dead, and free what it held."""
-    body = ledger.copies[copy].body
-    who = f"process {body.get('pid')} on {body.get('host')}"
-    part(store, ledger, copy, f"Killed: the copy ({who}) {how}.", f"Its copy ({who}) {how}.", [], buried=True)
+    joined = ledger.copies[copy]
+    who = f"process {joined.pid} on {joined.host}"
+    return part(store, ledger, copy, f"Killed: the copy ({who}) {how}.", f"Its copy ({who}) {how}.", [], buried=True)
 
 
 def part(
@@ -110,10 +106,9 @@ def part(
     reason: str,
     idle: Sequence[Mapping[str, float]],
     **marks: bool,
-) -> None:
+) -> list[Event]:
     """Write down that a copy is not there any more; what it held is lost, and free for others."""
-    _, lost = as_event(Outcome("lost", reason=reason), 0.0)
-    for number in ledger.held_by(copy):
-        store.append("lost", number, {**lost, "seconds": None, **marks})
-    store.append("left", None, {"copy": copy, "message": message, "idle": list(idle), **marks})
+    lost = [Lost(number, Outcome("lost", reason=reason), **marks) for number in ledger.held_by(copy)]
+    written = [store.append(event) for event in (*lost, Left(copy, message, list(idle), **marks))]
     store.stop_beating(copy)
+    return written

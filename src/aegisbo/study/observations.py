@@ -6,8 +6,8 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from aegisbo.events import OBSERVED
 from aegisbo.optimizer import Trial
-from aegisbo.optimizer.optimizer import OBSERVED
 from aegisbo.outcome import Outcome
 from aegisbo.space import Params
 
@@ -26,14 +26,6 @@ def news_among(lists: Iterable[Sequence[Observation]], known: Iterable[Trial]) -
             if here[key] > seen[key]:
                 seen[key] += 1
                 yield params, outcome
-
-
-def described(trial: Trial) -> dict[str, object]:
-    """What a study writes down of a point that was observed elsewhere."""
-    known: dict[str, object] = {"measured": dict(trial.measured)} if trial.measured else {}
-    known |= {} if trial.sd is None else {"sd": trial.sd}
-    known |= {"note": EARLIER} if trial.note == EARLIER else {}
-    return {"params": trial.params, "state": trial.state, "value": trial.value, "reason": trial.reason, **known}
 
 
 def _key(params: Params, state: str, value: float | None) -> str:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from aegisbo.events import Asked, making_sense
 from aegisbo.optimizer import Optimizer
-from aegisbo.optimizer.queue import ADDED
-from aegisbo.space import Space
 from aegisbo.space.constraints import Constraint
-from aegisbo.study.endings import ENDINGS
-from aegisbo.study.events import Event, read_events
-from aegisbo.study.history import RESULTS, History, follow, optimizer_after
-from aegisbo.study.soundness import making_sense
-from aegisbo.study.study import build
+from aegisbo.study.agreement import build
+from aegisbo.study.reading import read_events
+from aegisbo.study.state import State, before
 
 
 @dataclass(frozen=True)
@@ -69,56 +65,24 @@ def replay(
         StudyError: the file cannot be read, or its strategy was an object that is not part of it.
         InvalidInput: a constraint was a function, and is missing.
     """
-    created, *events = read_events(Path(path))
-    optimizer_after([created, *events])  # which refuses events that make no sense
-    space = Space.from_description(created.body["optimizer"]["space"]).given(constraints)
-    past = _Past(History(created, space=space))
-    asked = [event for event in events if event.kind == "asked"]
-    results = deque(event for event in events if event.kind in RESULTS)
-    added = deque(event for event in events if event.kind == "added")  # known to a choice if it is the one that took it
+    events = read_events(Path(path))
+    state = State.after(events)  # which refuses events that make no sense
+    given = replace(state.settings, space=state.settings.space.given(constraints))
     differences = []
-    for done, decision in enumerate(asked, start=1):
-        while results and results[0].id <= decision.body["seen"]:
-            past.add(results.popleft())
-        if decision.body["note"].get("move") == ADDED and added:
-            past.add(added.popleft())
-        difference = _compare(past.optimizer, decision)
+    for done, (asked, optimizer) in enumerate(before(events, given=given), start=1):
+        difference = _compare(optimizer, asked)
         if difference is not None:
             differences.append(difference)
-        past.add(decision)  # whatever came out: the next decision was made after the recorded one
-        tick(done, len(asked))
-    then, now = created.body["build"], build()
+        tick(done, len(state.asked))
+    then, now = state.created.build, build()
     rebuilt = {key: (then.get(key, "unknown"), now[key]) for key in now if then.get(key) != now[key]}
-    return Replay(len(asked), tuple(differences), rebuilt)
+    return Replay(len(state.asked), tuple(differences), rebuilt)
 
 
-class _Past:
-    """The optimizer as it was then, one event further each time; it is made anew only where it cannot follow."""
-
-    def __init__(self, history: History) -> None:
-        self._history = history
-        self.optimizer = history.optimizer()
-
-    def add(self, event: Event) -> None:
-        """Let one more event have happened."""
-        self._history.add(event)
-        if event.kind == "widened" or self._has_ended(event):
-            self.optimizer = self._history.optimizer()
-        else:
-            follow(self.optimizer, event)
-
-    def _has_ended(self, event: Event) -> bool:
-        """Whether this is a second ending of a trial, as when it is given up at the moment at which it ends."""
-        if event.kind not in ENDINGS or event.number is None:
-            return False
-        return self.optimizer.trial(event.number).state != "pending"
-
-
-def _compare(optimizer: Optimizer, decision: Event) -> Difference | None:
-    with making_sense(decision):  # of its memory, say
-        choice = optimizer.next_point(within=decision.body["note"].get("within_seconds"))
-    recorded = decision.body["params"]
-    if choice.params == recorded and choice.memory == decision.body["memory"]:
+def _compare(optimizer: Optimizer, asked: Asked) -> Difference | None:
+    with making_sense(asked):  # of its memory, say
+        choice = optimizer.next_point(within=asked.note.get("within_seconds"))
+    if choice.params == asked.params and choice.memory == asked.memory:
         return None
-    distance = np.abs(optimizer.space.to_unit(choice.params) - optimizer.space.to_unit(recorded)).max()
-    return Difference(choice.number, recorded, choice.params, float(distance))
+    distance = np.abs(optimizer.space.to_unit(choice.params) - optimizer.space.to_unit(asked.params)).max()
+    return Difference(choice.number, asked.params, choice.params, float(distance))

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from aegisbo.errors import InvalidInput, StudyError
+from aegisbo.events import Added, Changed, Opened
 from aegisbo.options import SHARED, checked_changes
 from aegisbo.space import Params
-from aegisbo.study.events import Event, read_events
-from aegisbo.study.history import optimizer_after
-from aegisbo.study.ledger import ledger_of
 from aegisbo.study.lock import is_driven
+from aegisbo.study.reading import read_events
+from aegisbo.study.state import State
 from aegisbo.study.store import Store
 
 
@@ -34,8 +34,8 @@ def add(path: str | os.PathLike[str], x: Any) -> Params:
         InvalidInput: it is no point of the space; or a trial has been there or will be, unless values are noisy.
     """
     with beside(Path(path)) as store:
-        params = optimizer_after(store.events()).add(x)
-        store.append("added", None, {"params": params})
+        params = State.after(store.events()).optimizer.add(x)
+        store.append(Added(params))
     return params
 
 
@@ -57,9 +57,9 @@ def change(path: str | os.PathLike[str], **changes: Any) -> dict[str, Any]:
     """
     changes = checked_changes(changes)
     with beside(Path(path)) as store:
-        if ledger_of(store.events()).copies:
+        if State.after(store.events()).ledger.copies:
             _require_heeded_by_copies(path, changes)
-        store.append("set", None, {"changes": changes})
+        store.append(Changed(changes))
     return changes
 
 
@@ -75,17 +75,16 @@ def _require_heeded_by_copies(path: str | os.PathLike[str], changes: Iterable[st
 @contextmanager
 def beside(path: Path) -> Iterator[Store]:
     """The study, to be written to beside its driver or its copies; all that is written meanwhile, or nothing."""
-    _require_reach(path, read_events(path))
+    _require_reach(path, State.after(read_events(path)))
     with closing(Store(path, lambda text: None, beside=True)) as store, store.transaction():
         yield store
 
 
-def _require_reach(path: Path, events: list[Event]) -> None:
+def _require_reach(path: Path, state: State) -> None:
     """Refuse to write beside a driver on another machine: its write-ahead log is for one."""
-    *_, last = (event for event in events if event.kind in ("created", "opened", "joined"))
-    host = last.body.get("host", platform.node())
-    if last.kind == "opened" and host != platform.node() and is_driven(path):
+    last = state.drivers.last
+    if isinstance(last, Opened) and last.host not in (None, platform.node()) and is_driven(path):
         raise StudyError(
-            f"{path} is being driven by process {last.body['pid']} on {host}, and SQLite lets only that machine write "
+            f"{path} is being driven by process {last.pid} on {last.host}, and SQLite lets only that machine write "
             "to it meanwhile: run the same command there."
         )

@@ -10,47 +10,64 @@ import os
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from threading import Event as Signal
 from threading import RLock, Thread
 from time import monotonic, perf_counter
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from aegisbo.errors import InvalidInput, SpaceExhausted, StudyError
-from aegisbo.optimizer import Optimizer, Settings, Trial
+from aegisbo.events import (
+    Asked,
+    Changed,
+    Ended,
+    Event,
+    Forgotten,
+    Joined,
+    Late,
+    Lost,
+    Observed,
+    Retried,
+    Taken,
+    ended,
+    making_sense,
+)
+from aegisbo.optimizer import Found, Optimizer, Settings, Trial
 from aegisbo.options import SHARED, Options
 from aegisbo.outcome import Outcome
-from aegisbo.study.endings import as_event
-from aegisbo.study.events import Event
 from aegisbo.study.file import explained
-from aegisbo.study.history import follow, optimizer_after
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.membership import bury, join, part
 from aegisbo.study.objective import Objective
-from aegisbo.study.observations import EARLIER, Observation, described, news_among
+from aegisbo.study.observations import EARLIER, Observation, news_among
+from aegisbo.study.reading import read_events
+from aegisbo.study.state import State
 from aegisbo.study.store import Store
+from aegisbo.study.study import Choosing
 
 BEATS = 4  # signs of life during a lease
-REMAKES = ("asked", "retried", "forgotten")  # what must not happen between what a choice knew and its being written
+REMAKES = (Asked, Retried, Forgotten)  # what must not happen between what a choice knew and its being written
 
+E = TypeVar("E", bound=Event)
 Turn = Callable[[], AbstractContextManager[None]]  # waits for it, but not forever
 
 
 class Shared:
     """The part of one copy in a study; the journal of its loop. Open it with `open`.
 
-    The driver's thread calls `ask` and `catch_up`; any thread may call `ended` and `beat`.
+    The driver's thread calls `ask` and `take_in`; any thread may call `ended` and `beat`.
     """
+
+    pending = ()  # the study hands them out
 
     def __init__(
         self,
         store: Store,
         optimizer: Optimizer,
-        joined: Event,
+        joined: Joined,
         *,
         retries: int = 2,
         turn: Turn = nullcontext,
@@ -68,7 +85,7 @@ class Shared:
         self._gone = False
         self._ledger = Ledger()
         self._news: list[Event] = []  # that the optimizer does not know of
-        self._requests: list[Event] = []  # that this copy has not heeded
+        self._requests: list[Changed] = []  # that this copy has not heeded
         self._handed = joined.id  # the last event that is not among the news any more
         self._heeded = joined.id  # the last event that is not among the requests any more
         self._running: set[int] = set()  # trials that this copy evaluates, whoever holds them
@@ -118,11 +135,9 @@ class Shared:
             with lock.turn():  # two must not make the file
                 store = Store(path, say, shared=True)
             resources.callback(store.close)
-            me = {"pid": os.getpid(), "host": platform.node(), "lease": lease, "call": call}
-            joined = join(store, settings, me, say, objective=objective, anyway=anyway, alone=lock.alone)
-            events = [event for event in store.events() if event.id <= joined.id]
-            optimizer = optimizer_after(events, settings)
-            study = cls(store, optimizer, joined, retries=retries, turn=lock.turn)
+            me = Joined(lease, call, 0, os.getpid(), platform.node())
+            state, joined = join(store, settings, me, say, objective=objective, anyway=anyway, alone=lock.alone)
+            study = cls(store, state.optimizer, joined, retries=retries, turn=lock.turn)
             study._resources, study._make_room = resources.pop_all(), lock.make_room
         study._live()
         return study
@@ -136,8 +151,13 @@ class Shared:
         if error is not None:
             self._make_room()
             with suppress(StudyError):  # which may be the error itself: a full disk, say
-                self.leave(f"The copy ended with an error ({type(error).__name__}: {error}).", [])
+                self.closed(f"The copy ended with an error ({type(error).__name__}: {error}).", [])
         self._resources.close()
+
+    @property
+    def path(self) -> Path:
+        """The study as the user calls it."""
+        return self._store.path
 
     @property
     def file(self) -> Path:
@@ -159,7 +179,7 @@ class Shared:
         """What was changed from outside and holds for a copy that joins now."""
         return {name: value for name, value in self._ledger.terms.changed.items() if name in SHARED}
 
-    def requests(self) -> list[Event]:
+    def requests(self) -> list[Changed]:
         """What others have asked of the copies since the last call, as far as this one has read; it reads nothing."""
         with self._lock:
             requests, self._requests = self._requests, []
@@ -171,11 +191,12 @@ class Shared:
         """Whether all evaluations of the budget have ended, as far as is known here."""
         return self._ledger.spent
 
-    def ask(self, within: float | None = None) -> Trial | None:
+    def ask(self, within: float | None = None, choosing: Choosing = nullcontext) -> Trial | None:
         """A trial to run, held by this copy from now on: one that was given back or lost, else a new one.
 
         Args:
             within: seconds in which a new one must probably be finished, if there is a limit.
+            choosing: a context in which a point is chosen.
 
         Returns:
             The trial; None if there is nothing to do at the moment, or `spent`.
@@ -189,35 +210,34 @@ class Shared:
                 number = self._take()
                 self.catch_up()
                 if number is None and self._ledger.room:
-                    number = self._choose(within)
+                    number = self._choose(within, choosing)
                     self.catch_up()
                 if number is not None:
                     return self.optimizer.trial(number)
                 if not self._ledger.room or self.optimizer.space.cube.exhausted(self.optimizer.evidence().taken):
                     return None
 
-    def ended(self, number: int, outcome: Outcome, seconds: float) -> int:
-        """Write down how an evaluation of this copy ended; the first result of a trial counts, further ones are late.
-
-        Returns:
-            The number of the event.
-        """
-        lane = None if outcome.worker is None else outcome.worker + self._joined.body["lane"]
-        kind, body = as_event(replace(outcome, worker=lane), seconds)
+    def ended(self, number: int, outcome: Outcome, seconds: float | None = None) -> Event:
+        """Write down how an evaluation of this copy ended; the first result of a trial counts, others are late."""
+        lane = None if outcome.worker is None else outcome.worker + self._joined.lane
+        event: Ended | Lost | Late = replace(ended(number, replace(outcome, worker=lane), seconds), copy=self.id)
         with self._writing() as ledger:
-            if number not in ledger.holders or (kind == "lost" and ledger.holders[number] != self.id):
-                kind, body = "late", {**body, "state": outcome.state}
+            if number not in ledger.holders or (isinstance(event, Lost) and ledger.holders[number] != self.id):
+                event = Late(number, event.outcome, self.id)
             if outcome.state != "lost":  # which this copy runs again
                 self._running.discard(number)
-            return self._append(kind, number, {**body, "copy": self.id})
+            return self._append(event)
 
     def learn(self, lists: Iterable[Sequence[Observation]]) -> None:
         """Add results of earlier runs, all or none of them; those that a copy has added already are not added again."""
         with self._writing():
-            known = optimizer_after(self._store.events()).observed
-            for k, (params, outcome) in enumerate(list(news_among(lists, known)), start=1 + len(known)):
-                trial = Trial(-k, None, params, note=EARLIER).after(outcome)
-                self._append("observed", trial.number, described(trial))
+            self.catch_up()
+            for params, outcome in list(news_among(lists, self.optimizer.observed)):
+                self._append(Observed(-1 - len(self.optimizer.observed), params, outcome, EARLIER))
+                self.catch_up()
+
+    def take_in(self, event: Event) -> None:
+        """Let the optimizer know what was written down, by this copy and by others."""
         self.catch_up()
 
     def catch_up(self) -> None:
@@ -226,7 +246,8 @@ class Shared:
             self._read()
             news, self._news, self._handed = self._news, [], self._ledger.last
         for event in news:
-            follow(self.optimizer, event)
+            with making_sense(event):
+                self.optimizer.apply(event)
             self._seen = event.id
 
     def beat(self) -> None:
@@ -235,11 +256,22 @@ class Shared:
             if not self._gone:
                 self._be_there(ledger)
 
-    def leave(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
+    def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
         """Give back what this copy holds, for others to run; say why it ends, and how its workers spent their time."""
         with self._writing() as ledger:
             self._gone = True
-            part(self._store, ledger, self.id, message, f"Given back: {message}", idle, given_back=True)
+            reason = f"Given back: {message}"
+            for event in part(self._store, ledger, self.id, message, reason, idle, given_back=True):
+                self._learn(event)
+
+    def last_words(self, message: str) -> str:
+        """What is said at the end of this copy, which ended for this reason."""
+        return self.moved or message
+
+    def found(self, message: str) -> Found[Optimizer]:
+        """What all copies have found, which may have gone on since this one ended for this reason."""
+        whole = State.after(read_events(self.file)).optimizer
+        return replace(whole.found(message), study=self.file)
 
     def hurry(self) -> None:
         """Wait for nobody much longer, because this copy has been told to end; a signal handler may call it."""
@@ -254,7 +286,7 @@ class Shared:
         thread.start()
 
     def _keep_beating(self, stopped: Signal) -> None:
-        while not stopped.wait(self._joined.body["lease"] / BEATS):
+        while not stopped.wait(self._joined.lease / BEATS):
             with suppress(StudyError):  # whoever has a result to write will say so
                 self.beat()
 
@@ -262,9 +294,9 @@ class Shared:
         """Beat once; after having been given up, join again and hold what is still running, unless others run it."""
         self._store.beat(self.id)
         if self.id not in ledger.copies:
-            self._append("joined", None, {**self._joined.body, "copy": self.id})
+            self._append(replace(self._joined, copy=self.id))
         for number in self._running.intersection(ledger.free):
-            self._append("taken", number, {"copy": self.id})
+            self._append(Taken(number, self.id))
 
     def _take(self) -> int | None:
         """Hold an open trial that nobody runs; None if there is none."""
@@ -275,15 +307,15 @@ class Shared:
             beats = self._store.beats()
             for each in dead:
                 if each in ledger.copies and beats.get(each) == self._heard.get(each, (None,))[0]:
-                    lease = ledger.copies[each].body["lease"]
-                    bury(self._store, ledger, each, f"did not report for {lease:g} seconds")
-            self._read()
+                    lease = ledger.copies[each].lease
+                    for event in bury(self._store, ledger, each, f"did not report for {lease:g} seconds"):
+                        self._learn(event)
             self._be_there(ledger)  # after that, because what this copy runs may have become free
             for number in self._eligible(ledger):
                 if ledger.losses[number] > self._retries:
                     self._fail(number, ledger)
                 else:
-                    self._append("taken", number, {"copy": self.id})
+                    self._append(Taken(number, self.id))
                     self._running.add(number)
                     return number
         return None
@@ -295,35 +327,35 @@ class Shared:
             if ledger.budget is None or len(ledger.ended) + held < ledger.budget:
                 yield number
 
-    def _choose(self, within: float | None) -> int | None:
+    def _choose(self, within: float | None, choosing: Choosing) -> int | None:
         """Choose a new point and hold it; None if others have changed meanwhile what the choice must know."""
         seen, started = self._seen, perf_counter()
-        mind = copy(self.optimizer)  # ours learns of the choice as of anybody's: from the events
         try:
-            trial = mind.ask(within=within)
+            with choosing():
+                point = self.optimizer.next_point(within=within)
         except SpaceExhausted:
             if self._ledger.holders:  # others may still be lost, and have to be run again
                 return None
             raise
-        body = {"params": trial.params, "note": trial.note, "memory": mind.memory, "seen": seen, "copy": self.id}
         with self._writing() as ledger:
-            if not ledger.room or any(event.kind in REMAKES for event in self._news):
+            if not ledger.room or any(isinstance(event, REMAKES) for event in self._news):
                 return None
             self._be_there(ledger)
-            self._append("asked", trial.number, {**body, "seconds": perf_counter() - started})
-            self._running.add(trial.number)
-        return trial.number
+            chosen = point.number, point.params, dict(point.note), point.memory
+            self._append(Asked(*chosen, seen, perf_counter() - started, self.id))
+            self._running.add(point.number)
+        return point.number
 
     def _fail(self, number: int, ledger: Ledger) -> None:
         reason = f"Its worker or its copy died {ledger.losses[number]} times: {ledger.reasons[number]}"
-        self._append("failed", number, {**as_event(Outcome("failed", reason=reason), 0.0)[1], "copy": self.id})
+        self._append(Ended(number, Outcome("failed", reason=reason, seconds=0.0), self.id))
 
     def _dead(self) -> list[int]:
         """The copies without a sign of life for as long as they said; nobody's clock is compared with another's."""
         with self._lock:
             self._read()
             beats, now = self._store.beats(), self._clock() - self._store.waited  # when others could not write either
-            others = {each: joined.body["lease"] for each, joined in self._ledger.copies.items() if each != self.id}
+            others = {each: joined.lease for each, joined in self._ledger.copies.items() if each != self.id}
             for each in others:
                 if each in beats and self._heard.get(each, (None,))[0] != beats[each]:
                     self._heard[each] = beats[each], now
@@ -341,16 +373,20 @@ class Shared:
                 self._ledger, self._news, self._requests = Ledger(), [], []  # read what has really happened, next time
                 raise
 
-    def _append(self, kind: str, number: int | None, body: Mapping[str, Any]) -> int:
-        event = self._store.append(kind, number, body)
-        self._read()
-        return event
+    def _append(self, event: E) -> E:
+        """Write down an event while nobody else can write."""
+        written = self._store.append(event)
+        self._learn(written)
+        return written
 
     def _read(self) -> None:
         with self._lock:
             for event in self._store.events(self._ledger.last):
-                self._ledger.add(event)
-                if event.id > self._handed:
-                    self._news.append(event)
-                if event.kind == "set" and event.id > self._heeded:
-                    self._requests.append(event)
+                self._learn(event)
+
+    def _learn(self, event: Event) -> None:
+        self._ledger.apply(event)
+        if event.id > self._handed:
+            self._news.append(event)
+        if isinstance(event, Changed) and event.id > self._heeded:
+            self._requests.append(event)

@@ -7,19 +7,19 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
 
 from aegisbo.errors import StudyError
-from aegisbo.study.events import Event, rows
+from aegisbo.events import Closed, Event
 from aegisbo.study.file import (
     COPIES,
     PATIENCE,
-    SINCE,
     SUMMED,
     checksum,
     companion,
@@ -35,6 +35,7 @@ from aegisbo.study.file import (
     rescue,
 )
 from aegisbo.study.lock import DriverLock, claimed, writer_of
+from aegisbo.study.reading import rows
 
 WITH_LOG = 18  # the byte of an SQLite file that is 2 if it has a write-ahead log
 FAREWELL = 5.0  # seconds for readers to leave, so that no log is left behind
@@ -52,6 +53,8 @@ SELECT next, ?1, ?2, ?3, ?4, checksum(next, ?1, ?2, ?3, ?4) FROM (SELECT coalesc
 
 
 T = TypeVar("T")
+E = TypeVar("E", bound=Event)
+Row = tuple[str, int | None, float, str]  # kind, number, at, body
 
 
 class Store:
@@ -93,30 +96,30 @@ class Store:
             self._identity = _identity(self.file)
         self.patience = LONG  # from now on, because this copy has something to lose
 
-    def append(self, kind: str, number: int | None, body: Mapping[str, Any]) -> int:
-        """Write one event to disk, for good, and return its id."""
-        row = (kind, number, time.time(), json.dumps(body))
+    def append(self, event: E) -> E:
+        """Write one event to disk, for good, and return it with its place there."""
+        row = _row_of(event)
         with self._lock, explained(self.path):
-            if kind in SINCE:
-                self.require_schema(SINCE[kind])
+            if event.schema > 1:
+                self.require_schema(event.schema)
             self._notice_removal()
-            event = self._insert(row)
-            if self._notice_removal() and self._row(event) != row:
-                event = self._insert(row)
-            return event
+            id = self._insert(row)
+            if self._notice_removal() and self._row(id) != row:
+                id = self._insert(row)
+            return replace(event, id=id, at=row[2])
 
     def events(self, after: int = 0) -> list[Event]:
         """Everything that has been appended since an event."""
         with self._lock, explained(self.path):
             return self._patiently(lambda: rows(self._connection, self.path, after))
 
-    def changed(self) -> bool:
-        """Whether another process or connection has written since the last call; at first, one may have."""
+    def news(self, after: int) -> list[Event]:
+        """What has been appended since an event, if another process or connection has written since the last call."""
         with self._lock, explained(self.path):
             self._notice_removal()
             before = self._version
             (self._version,) = self._connection.execute("PRAGMA data_version").fetchone()
-            return before != self._version
+            return [] if before == self._version else self.events(after)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -203,7 +206,7 @@ class Store:
         remedy = f"let it go on (kill -CONT {pid}) or kill it" if pid else "let it go on or kill it"
         return f"{self.path}: {who} has held it for {seconds:.0f} seconds and may be suspended: {remedy}."
 
-    def _insert(self, row: tuple[Any, ...]) -> int:
+    def _insert(self, row: Row) -> int:
         cursor = self._connection.execute(INSERT_SUMMED if self._summed else INSERT, row)
         return int(cursor.lastrowid or 0)
 
@@ -269,8 +272,7 @@ class Store:
     def _leave_behind(self, copy: Path) -> None:
         """Let a study that was moved be whole, and say where the run went; no log stays that another would be given."""
         if os.fstat(self._guard).st_nlink and self._row(1) is not None:
-            last = {"message": f"{self.path} was moved, and the run went on in {copy}.", "idle": []}
-            self._insert(("closed", None, time.time(), json.dumps(last)))
+            self._insert(_row_of(Closed(f"{self.path} was moved, and the run went on in {copy}.", [])))
             self.fold()
         if self._log == _identity(companion(self.file, "-wal")):
             for ending in ("-wal", "-shm"):
@@ -332,6 +334,10 @@ class Store:
         else:  # file systems without shared memory, such as most network ones
             self._journal("DELETE")
             say(f"{self.path} lies where SQLite has no write-ahead log: every event takes a little longer.")
+
+
+def _row_of(event: Event) -> Row:
+    return event.kind, event.number, time.time(), json.dumps(event.body)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -1,83 +1,60 @@
-"""A study: the file of one run, from which it can go on."""
+"""A study as its driver has it: the log of a run, and what is known from it."""
 
 from __future__ import annotations
 
 import os
 import platform
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, suppress
-from importlib.metadata import version
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, cast
 
 from aegisbo.errors import StudyError
-from aegisbo.optimizer import Optimizer, Settings, Trial
-from aegisbo.outcome import Outcome
+from aegisbo.events import Added, Asked, Changed, Closed, Event, Observed, Opened, Widened, ended
+from aegisbo.optimizer import Found, Optimizer, Settings, Trial
+from aegisbo.outcome import Ended, Outcome
 from aegisbo.space.widening import widened
-from aegisbo.study.edit import without_value
-from aegisbo.study.endings import as_event
-from aegisbo.study.events import Event
-from aegisbo.study.history import SETTINGS, optimizer_after
-from aegisbo.study.ledger import ledger_of
+from aegisbo.study.agreement import agreed, begin, described
+from aegisbo.study.in_memory import InMemory, Log
 from aegisbo.study.lock import DriverLock
-from aegisbo.study.objective import AnotherObjective, Objective
-from aegisbo.study.observations import EARLIER, Observation, described, news_among
+from aegisbo.study.objective import Objective
+from aegisbo.study.observations import EARLIER, Observation, news_among
+from aegisbo.study.state import State
 from aegisbo.study.store import Store
 
-WITH_LIMITS = 4  # the schema of a study that has limits, which older versions would ignore
-REQUESTS = ("added", "set")  # events that others write while a driver is at work
-
-
-def _changed(events: Iterable[Event], call: Mapping[str, Any]) -> dict[str, Any]:
-    """What was changed from outside and still holds after a call."""
-    terms = ledger_of(events).terms
-    terms.call(call)
-    return terms.changed
-
-
-class Asked(Protocol):
-    """A point that was chosen, known by its number."""
-
-    @property
-    def number(self) -> int: ...
-
-    @property
-    def params(self) -> Mapping[str, Any]: ...
-
-    @property
-    def note(self) -> Mapping[str, Any]: ...
+Choosing = Callable[[], AbstractContextManager[Any]]  # in which a point is chosen: it may take long
 
 
 class Study:
-    """The file of a run while it is being driven, and the journal of its loop. Open it with `open`.
+    """A run, driven by one alone: all that happens is written down before anybody acts on it.
 
-    Events are on disk when a method returns. The optimizer is told by whoever drives it, when it gets there: a result
-    that is on disk may be news to it.
+    A result that is on disk is news to the optimizer until the driver gets to it, with `take_in`. Make a study with
+    `open`, or one without a file from an optimizer.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        optimizer: Optimizer,
-        seen: int,
-        lock: DriverLock,
-        resources: ExitStack,
-        read: int = 0,
-        changed: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.optimizer = optimizer
-        self.seen = seen  # the last event that the optimizer knew of when the run began
-        self._store = store
-        self._lock = lock
-        self._resources = resources
-        self.changed = changed or {}  # what was changed from outside and holds, unlike in the call
-        self._read = read  # the last event that was read; `seen` may be later, and not all before it be known
+    path: Path | None = None  # as the user calls it
+    spent = False  # the driver counts for itself
 
-    @classmethod
+    def __init__(self, optimizer: Optimizer, log: Log | None = None, seen: int = 0) -> None:
+        self.optimizer = optimizer
+        self.changed: Mapping[str, Any] = {}  # what was changed from outside and holds, unlike in the call
+        self._log: Log = InMemory() if log is None else log
+        self._seen = seen  # the last event that the optimizer knows of
+        self._read = seen  # the last event that was looked at for requests; not all between the two need be known
+
+    def __enter__(self) -> Study:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing is to be put away."""
+
+    @staticmethod
     def open(
-        cls,
         path: str | os.PathLike[str],
         settings: Settings,
         say: Callable[[str], None] = lambda text: None,
@@ -85,7 +62,7 @@ class Study:
         objective: Objective | None = None,
         call: Mapping[str, Any] | None = None,
         anyway: bool = False,
-    ) -> Study:
+    ) -> InFile:
         """Begin a study, or continue the one at `path` if it was begun with the same settings.
 
         Bounds may have become wider: earlier choices were made in the old space, later ones are made in the new one.
@@ -106,28 +83,118 @@ class Study:
             lock = resources.enter_context(DriverLock(path))
             store = Store(path, say)
             resources.callback(store.close)
-            driver: dict[str, Any] = {"pid": os.getpid(), "host": platform.node(), "call": dict(call or {})}
-            events = store.events()
+            events, news = store.events(), None
             read = events[-1].id if events else 0
             if not events:  # new, or killed before the first event
-                optimizer = Optimizer.from_settings(settings)
-                begin(store, optimizer.settings, objective)
+                state = begin(store, settings.decided(), objective, settings)
             else:
-                recorded = settings_of(events)
-                optimizer, news = agreed(store, events, settings, say, objective=objective, anyway=anyway)
-                driver |= news
-                space = widened(recorded.space, settings.space)
-                if space != recorded.space:
+                state, news = agreed(store, events, settings, say, objective=objective, anyway=anyway)
+                space = widened(state.settings.space, settings.space)
+                if space != state.settings.space:
                     say(f"{path} has wider bounds from now on: {space.parameters}.")
-                    store.append("widened", None, {"space": space.describe()})
-                    events = store.events()
-                    optimizer = optimizer_after(events, settings)
-                    read = events[-1].id
-            seen = store.append("opened", None, driver)
-            return cls(store, optimizer, seen, lock, resources.pop_all(), read, _changed(events, driver["call"]))
+                    state.apply(store.append(Widened(space.describe())))
+            state.apply(store.append(Opened(os.getpid(), platform.node(), dict(call or {}), described(news))))
+            return InFile(store, state, read, lock, resources.pop_all())
 
-    def __enter__(self) -> Study:
-        return self
+    @property
+    def file(self) -> Path | None:
+        """Where it is."""
+        return None
+
+    @property
+    def moved(self) -> str:
+        """What to say of it, if somebody has taken the file away and the run went on in another one."""
+        return ""
+
+    @property
+    def pending(self) -> tuple[Trial, ...]:
+        """The trials that an earlier driver left, to be run first."""
+        return self.optimizer.pending
+
+    def observe(self, pairs: Sequence[tuple[Any, ...]]) -> None:
+        """Add data from elsewhere, (x, y) or (x, y, measured) each; those of an earlier call are not added again.
+
+        Raises:
+            StudyError: the study has other data than those with which the list begins.
+        """
+        known = [trial for trial in self.optimizer.observed if trial.note != EARLIER]
+        fresh = Optimizer.from_settings(self.optimizer.settings)
+        given = [fresh.observe(*pair) for pair in pairs]
+        for k, (old, new) in enumerate(zip(known, given, strict=False)):
+            if _observed(old).body != _observed(new).body:
+                raise StudyError(
+                    f"{self.path} holds another run: observed point {k} is {_told(old)} in the study and {_told(new)} "
+                    "in this call. Use another file, or give the same points first and new ones after them."
+                )
+        for trial in given[len(known) :]:
+            self.take_in(self._log.append(replace(_observed(trial), number=self._next_observed)))
+
+    def learn(self, lists: Iterable[Sequence[Observation]]) -> None:
+        """Add results of earlier runs, all or none of them; those that are there already are not added again."""
+        with self._log.transaction():
+            for params, outcome in list(news_among(lists, self.optimizer.observed)):
+                self.take_in(self._log.append(Observed(self._next_observed, params, outcome, EARLIER)))
+
+    @property
+    def _next_observed(self) -> int:
+        return -1 - len(self.optimizer.observed)
+
+    def requests(self) -> list[Added | Changed]:
+        """What others have asked of the run since the last call; costs next to nothing if nobody has written."""
+        events = self._log.news(self._read)
+        self._read = events[-1].id if events else self._read
+        return [event for event in events if isinstance(event, Added | Changed)]
+
+    def ask(self, within: float | None = None, choosing: Choosing = nullcontext) -> Trial | None:
+        """A trial to run, chosen from all that was taken in.
+
+        Args:
+            within: seconds in which it must probably be finished, if there is a limit.
+            choosing: a context in which the point is chosen.
+
+        Raises:
+            SpaceExhausted: every point of a finite space is evaluated or under evaluation.
+            NoTime: no evaluation would probably be finished in time.
+        """
+        started = perf_counter()
+        with choosing():
+            point = self.optimizer.next_point(within=within)
+        chosen = point.number, point.params, dict(point.note), point.memory
+        return self.optimizer.apply(self._log.append(Asked(*chosen, self._seen, perf_counter() - started)))
+
+    def ended(self, number: int, outcome: Outcome, seconds: float | None = None) -> Event:
+        """Write down how an evaluation ended; one that is lost will be run again. Any thread may call this."""
+        return self._log.append(ended(number, outcome, seconds))
+
+    def take_in(self, event: Event) -> None:
+        """Let the optimizer know what was written down."""
+        self.optimizer.apply(event)
+        self._seen = max(self._seen, event.id)
+
+    def last_words(self, message: str) -> str:
+        """What is said at the end of a run that ended for this reason."""
+        return f"{message} {self.moved}".strip()
+
+    def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
+        """Write down that the driver ends, and how its workers have spent their time."""
+        self._log.append(Closed(message, list(idle)))
+
+    def found(self, message: str) -> Found[Optimizer]:
+        """What has been found, when the run ended for this reason."""
+        return replace(self.optimizer.found(message), study=self.file)
+
+
+class InFile(Study):
+    """A study whose log is a file, which nobody else drives meanwhile."""
+
+    def __init__(self, store: Store, state: State, read: int, lock: DriverLock, resources: ExitStack) -> None:
+        super().__init__(state.optimizer, store, state.ledger.last)
+        self.changed = state.ledger.terms.changed
+        self.path = store.path
+        self._store = store
+        self._read = read
+        self._lock = lock
+        self._resources = resources
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -145,172 +212,25 @@ class Study:
                 return
 
     @property
-    def path(self) -> Path:
-        """As the user calls it."""
-        return self._store.path
-
-    @property
     def file(self) -> Path:
-        """Where it is."""
         return self._store.file
 
     @property
     def moved(self) -> str:
-        """What to say of it, if somebody has taken the file away and the run went on in another one."""
         return self._store.moved
 
-    def observe(self, pairs: Sequence[tuple[Any, ...]]) -> None:
-        """Add data from elsewhere, (x, y) or (x, y, measured) each; those of an earlier call are not added again.
-
-        Raises:
-            StudyError: the study has other data than those with which the list begins.
-        """
-        if not pairs:
-            return
-        known = [trial for trial in self.optimizer.observed if trial.note != EARLIER]
-        fresh = Optimizer.from_settings(self.optimizer.settings)
-        given = [fresh.observe(*pair) for pair in pairs]
-        for k, (old, new) in enumerate(zip(known, given, strict=False)):
-            if described(old) != described(new):
-                raise StudyError(
-                    f"{self.path} holds another run: observed point {k} is {_told(old)} in the study and {_told(new)} "
-                    "in this call. Use another file, or give the same points first and new ones after them."
-                )
-        for pair in pairs[len(known) :]:
-            trial = self.optimizer.observe(*pair)
-            self.seen = self._store.append("observed", trial.number, described(trial))
-
-    def learn(self, lists: Iterable[Sequence[Observation]]) -> None:
-        """Add results of earlier runs, all or none of them; those that are there already are not added again."""
-        with self._store.transaction():
-            for params, outcome in list(news_among(lists, self.optimizer.observed)):
-                trial = self.optimizer.learn(params, outcome, EARLIER)
-                self.seen = self._store.append("observed", trial.number, described(trial))
-
-    def requests(self) -> list[Event]:
-        """What others have asked of the run since the last call; costs next to nothing if nobody has written."""
+    def requests(self) -> list[Added | Changed]:
         if not self.moved:
             self._lock.keep()
-        if not self._store.changed():
-            return []
-        events = self._store.events(self._read)
-        self._read = events[-1].id if events else self._read
-        return [event for event in events if event.kind in REQUESTS]
-
-    def asked(self, trial: Asked, memory: Mapping[str, Any], seen: int, seconds: float) -> int:
-        """A point was chosen, knowing all results up to event `seen`, which took `seconds`."""
-        body = {"params": trial.params, "note": trial.note, "memory": memory, "seen": seen, "seconds": seconds}
-        return self._store.append("asked", trial.number, body)
-
-    def ended(self, number: int, outcome: Outcome, seconds: float) -> int:
-        """An evaluation has ended; one that is lost will be run again."""
-        kind, body = as_event(outcome, seconds)
-        return self._store.append(kind, number, body)
-
-    def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> int:
-        """The driver ended, and how its workers had spent their time."""
-        return self._store.append("closed", None, {"message": message, "idle": list(idle)})
+        return super().requests()
 
 
-def begin(store: Store, settings: Settings, objective: Objective | None) -> None:
-    """Write the first event of a study."""
-    if settings.limits:
-        store.require_schema(WITH_LIMITS)
-    store.append("created", None, {"optimizer": settings.describe(), "build": build(), **_described(objective)})
-
-
-def settings_of(events: Iterable[Event]) -> Settings:
-    """What a study was begun with, and the bounds that it has now."""
-    return optimizer_after([event for event in events if event.kind in SETTINGS]).settings
-
-
-def agreed(
-    store: Store,
-    events: Sequence[Event],
-    given: Settings | None,
-    say: Callable[[str], None],
-    *,
-    objective: Objective | None,
-    anyway: bool,
-) -> tuple[Optimizer, dict[str, Any]]:
-    """The optimizer of a study that a driver may continue, and what the driver must add to the study.
-
-    Raises:
-        StudyError: it was begun with other settings, or holds values of another function.
-    """
-    if given is not None:
-        _require_same(store.path, given, settings_of(events))
-    optimizer = optimizer_after(events, given)
-    news = _described(_news(store.path, objective, events, optimizer, say, anyway=anyway))
-    if news and not _has_value(optimizer):
-        _retry_failures(store, optimizer)  # of another function, or of this one before it was mended
-    return optimizer, news
-
-
-def build() -> dict[str, str]:
-    """What the digits of a decision may depend on."""
-    versions = {package: version(package) for package in ("aegisbo", "numpy", "scipy")}
-    return {**versions, "python": platform.python_version(), "cpu": _cpu()}
-
-
-def _cpu() -> str:
-    if sys.platform == "linux":
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-        models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-        if models:
-            return models[0]
-    return platform.processor() or platform.machine()
-
-
-def _require_same(path: Path, given: Settings, recorded: Settings) -> None:
-    """Refuse to continue a study with other settings; what was not given may be anything."""
-    differences = given.differences_from(recorded)
-    if differences:
-        raise StudyError(f"{path} holds another run: {'; '.join(differences)}. Use another file, or the same settings.")
-
-
-def _news(
-    path: Path,
-    given: Objective | None,
-    events: Sequence[Event],
-    optimizer: Optimizer,
-    say: Callable[[str], None],
-    *,
-    anyway: bool,
-) -> Objective | None:
-    """The objective, if the study must learn it; refused if the study holds values of another one."""
-    known = [event.body["objective"] for event in events if "objective" in event.body]
-    if given is None or not known:
-        return given
-    old = Objective.from_description(known[-1])
-    change = given.change_from(old)
-    if change is None:
-        return given if old.source is None and given.source is not None else None
-    if _has_value(optimizer):
-        if not anyway:
-            raise AnotherObjective(
-                f"{path} was made for {change}. Do values still mean the same? Then pass anyway=True (on the command "
-                "line: --anyway). If not, use another file."
-            )
-    else:
-        say(f"{path} was made for {change}. It has no value yet, so the run goes on, and what failed is run again.")
-    return given
-
-
-def _has_value(optimizer: Optimizer) -> bool:
-    return any(trial.state == "done" for trial in optimizer.trials)
-
-
-def _retry_failures(store: Store, optimizer: Optimizer) -> None:
-    numbers = without_value(optimizer)
-    for number in numbers:
-        optimizer.retry(number)
-    if numbers:
-        store.append("retried", None, {"numbers": numbers})
-
-
-def _described(objective: Objective | None) -> dict[str, Any]:
-    return {} if objective is None else {"objective": objective.describe()}
+def _observed(trial: Trial) -> Observed:
+    """What a study writes down of a point that was observed elsewhere."""
+    outcome = Outcome(
+        cast("Ended", trial.state), trial.value, reason=trial.reason or "", measured=trial.measured, sd=trial.sd
+    )
+    return Observed(trial.number, trial.params, outcome)
 
 
 def _told(trial: Trial) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from aegisbo.events import Changed, Event, Joined, Opened
+from aegisbo.number import as_number
 from aegisbo.options import CHANGEABLE
-from aegisbo.study.events import Event
 
 
 @dataclass
@@ -22,12 +23,12 @@ class Terms:
         """Evaluations in all; None if nobody has said so."""
         return self.changed.get("budget", self.asked.get("budget"))
 
-    def add(self, event: Event) -> None:
+    def apply(self, event: Event) -> None:
         """Let one more event have happened."""
-        if event.kind == "set":
-            self.changed |= {name: value for name, value in event.body["changes"].items() if name in CHANGEABLE}
-        elif event.kind == "opened" or (event.kind == "joined" and "copy" not in event.body):
-            self.call(event.body.get("call", {}))
+        if isinstance(event, Changed):
+            self.changed |= {name: value for name, value in event.changes.items() if name in CHANGEABLE}
+        elif isinstance(event, Opened) or (isinstance(event, Joined) and event.copy is None):
+            self.call(event.call or {})
 
     def call(self, call: Mapping[str, Any]) -> None:
         """Let a driver or a copy have been called; one that comes back is not called again."""
@@ -35,6 +36,8 @@ class Terms:
             name: call[name] for name in CHANGEABLE if name in call and (name != "budget" or call[name] is not None)
         }
         for name, value in given.items():
+            if value is not None and as_number(value) is None:
+                raise TypeError(f"{name} is {value!r:.100}")
             if self.asked.get(name, value) != value:
                 self.changed.pop(name, None)
         self.asked |= given

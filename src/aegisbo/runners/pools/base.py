@@ -19,7 +19,7 @@ from aegisbo.errors import EvaluationFailed
 from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import error_text
 from aegisbo.runners.interrupt import interruptible
-from aegisbo.runners.protocol import Finished, Journal, Unrecorded, WorkersGone
+from aegisbo.runners.protocol import Finished, Journal, WorkersGone
 
 
 def lost_by(error: BaseException, *, shared: bool = False) -> Outcome:
@@ -52,7 +52,7 @@ class Pool(ABC):
 
     def __init__(self, capacity: int, journal: Journal | None = None) -> None:
         self.capacity = int(capacity)  # NumPy's integers are not always taken for one
-        self._journal = Unrecorded() if journal is None else journal
+        self._journal = journal
         self._submitted: dict[int, _Job] = {}  # by number
         self._lock = Lock()  # an end is recorded and queued in one go: both have the same order
         self._ends: deque[Finished | BaseException] = deque()
@@ -142,7 +142,8 @@ class Pool(ABC):
             outcome = replace(self._timed(outcome, job, now), worker=job.worker)
             end = Finished(number, outcome, job.submitted, now)
             try:
-                self._queue(replace(end, event=self._journal.ended(number, outcome, end.seconds)))
+                event = None if self._journal is None else self._journal.ended(number, outcome, end.seconds)
+                self._queue(replace(end, event=event))
             except BaseException as error:  # for example, the disk is full: `collect` raises it in the driver
                 self._queue(error)
 

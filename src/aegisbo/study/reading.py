@@ -1,16 +1,15 @@
-"""Events, and how they are read from the file of a study while others may write to it."""
+"""How events are read from the file of a study while others may write to it."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from aegisbo.errors import StudyError
+from aegisbo.events import Event, read_event
 from aegisbo.study.file import (
     SUMMED,
     checksum,
@@ -26,17 +25,6 @@ from aegisbo.study.file import (
 from aegisbo.study.lock import is_driven
 
 DEEPEST = 100  # levels of brackets in an event, far more than any has
-
-
-@dataclass(frozen=True)
-class Event:
-    """One thing that happened."""
-
-    id: int
-    kind: str
-    number: int | None
-    at: float
-    body: Mapping[str, Any]
 
 
 def read_events(path: Path) -> list[Event]:
@@ -82,7 +70,7 @@ def rows(connection: sqlite3.Connection, path: Path, after: int = 0) -> list[Eve
     """What has been appended since an event, which is the one before.
 
     Raises:
-        StudyError: an event is missing, or is not as it was written.
+        StudyError: an event is missing, is not as it was written, or makes no sense.
     """
     summed = connection.execute("PRAGMA user_version").fetchone()[0] >= SUMMED
     query = f"SELECT id, kind, number, at, body, {'sum' if summed else 'NULL'} FROM events WHERE id > ? ORDER BY id"
@@ -100,7 +88,7 @@ def rows(connection: sqlite3.Connection, path: Path, after: int = 0) -> list[Eve
             raise damaged_file(path, f"event {id} has another checksum than when it was written")
         if deep:
             raise damaged_file(path, f"event {id} is nested too deeply")
-        found.append(Event(id, kind, number, at, body))
+        found.append(read_event(id, kind, number, at, body))
     return found
 
 

@@ -1,0 +1,445 @@
+"""What can happen in a run: a class for each kind of event, which knows how it is written and checks what is read.
+
+A log of these is the whole truth about a run. Whoever wants to know how it stands lets them happen again, in order.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import MISSING, dataclass, field, fields, replace
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias, get_type_hints
+
+from aegisbo.errors import OF_NONSENSE, AegisError, StudyError
+from aegisbo.outcome import FAILURES, MOST_WORKERS, Outcome
+
+Test = Callable[[Any], bool]
+Body: TypeAlias = dict[str, Any]  # of an event, in JSON's types
+LATEST = 2e11  # seconds since 1970: beyond, calendars have no name for the year
+OBSERVED = {"move": "observed"}  # the note of a point that was observed elsewhere
+
+
+def _is(*types: type) -> Test:
+    return lambda value: isinstance(value, types) and not (isinstance(value, bool) and bool not in types)
+
+
+def _number(value: Any) -> bool:
+    return _is(int, float)(value) and abs(value) <= sys.float_info.max
+
+
+def _time(value: Any) -> bool:
+    return _number(value) and abs(value) < LATEST
+
+
+def _worker(value: Any) -> bool:
+    return _is(int)(value) and 0 <= value < MOST_WORKERS
+
+
+def _or_none(test: Test) -> Test:
+    return lambda value: value is None or test(value)
+
+
+def _list_of(test: Test) -> Test:
+    return lambda value: isinstance(value, list) and all(map(test, value))
+
+
+def _dict_of(test: Test) -> Test:
+    return lambda value: isinstance(value, dict) and all(map(test, value.values()))
+
+
+def _objective(value: Any) -> bool:
+    return _dict_of(_or_none(_text))(value) and bool(value.get("name"))
+
+
+_text, _whole, _dict, _mark = _is(str), _is(int), _is(dict), _is(bool)
+_numbers, _idle = _list_of(_whole), _list_of(_dict_of(_number))
+
+
+class Part(NamedTuple):
+    """Of the body of an event."""
+
+    name: str
+    test: Test
+    default: Any  # MISSING if it must be there
+
+
+class StoredMemory(dict[str, Any]):
+    """A memory that was read, not given by the strategy in this process: somebody may have changed it since."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """One thing that happened."""
+
+    kind: ClassVar[str]
+    schema: ClassVar[int] = 1  # of the studies that may have such an event: older versions would misread it
+    id: int = 0  # its place in the log, counted from 1; 0 until it has been written down
+    at: float = 0.0  # when it was written down, in seconds since 1970
+    number: int | None = None  # of the trial to which it happened, if it is one
+
+    @property
+    def body(self) -> Body:
+        """What is written down of it, beside its kind and the number of its trial: all that is not as by default."""
+        values = {part.name: getattr(self, part.name) for part in PARTS[type(self)]}
+        return {part.name: values[part.name] for part in PARTS[type(self)] if values[part.name] is not part.default}
+
+    @classmethod
+    def from_body(cls, head: Mapping[str, Any], body: Body) -> Event:
+        """The event that was written down with this body, which has been looked at."""
+        return cls(**head, **cls._marks(body))
+
+    @classmethod
+    def _marks(cls, body: Body) -> Body:
+        return {part.name: body[part.name] for part in PARTS[cls] if part.name in body}
+
+    @classmethod
+    def tests(cls, kind: str) -> Iterator[tuple[str, Test, bool]]:
+        """What each part of the body must be like, and whether it must be there."""
+        return ((part.name, part.test, part.default is MISSING) for part in PARTS[cls])
+
+
+@dataclass(frozen=True)
+class OfTrial(Event):
+    """Something that happened to one trial."""
+
+    number: int = field()
+
+
+@dataclass(frozen=True)
+class Created(Event):
+    """A study was begun."""
+
+    kind = "created"
+    optimizer: Annotated[Body, _dict]  # its settings
+    build: Annotated[Mapping[str, str], _dict_of(_text)]  # what the digits of a decision may depend on
+    objective: Annotated[Body | None, _objective] = None
+
+
+@dataclass(frozen=True)
+class Widened(Event):
+    """The bounds of the space became wider."""
+
+    kind, schema = "widened", 2
+    space: Annotated[Any, _is(dict, list)]
+
+
+@dataclass(frozen=True)
+class Opened(Event):
+    """A driver began to work, on its own."""
+
+    kind = "opened"
+    pid: Annotated[int, _whole]
+    host: Annotated[str | None, _text] = None
+    call: Annotated[Body | None, _dict] = None  # what it was asked for
+    objective: Annotated[Body | None, _objective] = None
+
+
+@dataclass(frozen=True)
+class Closed(Event):
+    """A driver ended by itself."""
+
+    kind = "closed"
+    message: Annotated[str, _text]
+    idle: Annotated[Sequence[Mapping[str, float]], _idle]  # how each worker spent its time, in seconds
+
+
+@dataclass(frozen=True)
+class Joined(Event):
+    """A copy began to work beside others, or is there again after having been given up."""
+
+    kind, schema = "joined", 3
+    lease: Annotated[float, _number]  # seconds without a sign of life after which others count it as dead
+    call: Annotated[Body, _dict]  # what it was asked for
+    lane: Annotated[int, _worker]  # the number of its first worker, where each copy has others
+    pid: Annotated[int | None, _whole] = None
+    host: Annotated[str | None, _text] = None
+    objective: Annotated[Body | None, _objective] = None
+    copy: Annotated[int | None, _whole] = None  # which one, if it is there again
+
+    @property
+    def name(self) -> int:
+        """By which the copy is known."""
+        return self.id if self.copy is None else self.copy
+
+
+@dataclass(frozen=True)
+class Left(Event):
+    """A copy ended, or others buried it."""
+
+    kind, schema = "left", 3
+    copy: Annotated[int, _whole]
+    message: Annotated[str, _text]
+    idle: Annotated[Sequence[Mapping[str, float]], _idle]
+    given_back: Annotated[bool, _mark] = False  # by itself, with the trials that it held
+    buried: Annotated[bool, _mark] = False  # by another copy
+
+
+@dataclass(frozen=True)
+class Asked(OfTrial):
+    """A point was chosen."""
+
+    kind = "asked"
+    params: Annotated[Body, _dict]
+    note: Annotated[Body, _dict]
+    memory: Annotated[Mapping[str, Any], _dict]  # what the strategy remembers from then on
+    seen: Annotated[int, _whole]  # the last event that the choice knew of
+    seconds: Annotated[float, _time]  # that it took
+    copy: Annotated[int | None, _whole] = None  # that will run it
+
+    @classmethod
+    def from_body(cls, head: Mapping[str, Any], body: Body) -> Event:
+        if body["seen"] >= head["id"]:
+            raise ValueError(f"it knew of event {body['seen']}, which came later")
+        return super().from_body(head, {**body, "memory": StoredMemory(body["memory"])})
+
+
+@dataclass(frozen=True)
+class Taken(OfTrial):
+    """A copy began to run a trial that nobody ran."""
+
+    kind, schema = "taken", 3
+    copy: Annotated[int, _whole]
+
+
+WENT: dict[str, Test] = {  # what may be told of an evaluation, as `Outcome` has it
+    "measured": _dict_of(_number),
+    "sd": _or_none(_number),
+    "traceback": _text,
+    "seconds": _or_none(_time),
+    "began": _or_none(_time),
+    "worker": _or_none(_worker),
+    "output": _text,
+    "details": _or_none(_dict),
+}
+
+
+def _outcome(body: Body, state: Any) -> Outcome:
+    told = {name: body[name] for name in WENT if name in body}
+    return Outcome(state, body.get("value", math.nan), reason=body.get("reason") or "", **told)
+
+
+@dataclass(frozen=True)
+class _Attempt(OfTrial):
+    """An evaluation came to an end."""
+
+    outcome: Outcome
+    copy: Annotated[int | None, _whole] = None  # that ran it
+    given_back: Annotated[bool, _mark] = False
+    buried: Annotated[bool, _mark] = False
+    state: ClassVar[str | None] = None
+
+    @property
+    def body(self) -> Body:
+        outcome, done = self.outcome, self.outcome.state == "done"
+        told: Body = {"value": outcome.value} if done else {"reason": outcome.reason, "traceback": outcome.traceback}
+        told |= {"measured": dict(outcome.measured)} if done and outcome.measured else {}
+        told |= {"sd": outcome.sd} if done and outcome.sd is not None else {}
+        told |= {name: getattr(outcome, name) for name in ("seconds", "began", "worker", "output")}
+        return told | ({} if outcome.details is None else {"details": outcome.details}) | super().body
+
+    @classmethod
+    def from_body(cls, head: Mapping[str, Any], body: Body) -> Event:
+        return cls(**head, outcome=_outcome(body, body.get("state", cls.state or "done")), **cls._marks(body))
+
+    @classmethod
+    def tests(cls, kind: str) -> Iterator[tuple[str, Test, bool]]:
+        yield from super().tests(kind)
+        yield from ((name, test, name == "seconds") for name, test in WENT.items())
+
+
+@dataclass(frozen=True)
+class Ended(_Attempt):
+    """A trial has a result: a value, or the reason why there is none."""
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        return "told" if self.outcome.state == "done" else "failed"
+
+    @property
+    def body(self) -> Body:
+        return super().body if self.kind == "told" else {"state": self.outcome.state, **super().body}
+
+    @classmethod
+    def tests(cls, kind: str) -> Iterator[tuple[str, Test, bool]]:
+        yield from super().tests(kind)
+        if kind == "told":
+            yield "value", _number, True
+            yield "state", "done".__eq__, False
+        else:
+            yield "state", FAILURES.__contains__, True
+            yield "reason", _or_none(_text), True
+
+
+@dataclass(frozen=True)
+class Lost(_Attempt):
+    """A worker or a copy died, or gave its trial back: it will be run again."""
+
+    kind, state = "lost", "lost"
+
+    @classmethod
+    def tests(cls, kind: str) -> Iterator[tuple[str, Test, bool]]:
+        yield from super().tests(kind)
+        yield "reason", _text, True
+
+
+@dataclass(frozen=True)
+class Late(_Attempt):
+    """An evaluation ended whose trial others had ended or taken over: it counts for nothing."""
+
+    kind, schema = "late", 3
+
+    @property
+    def body(self) -> Body:
+        return {**super().body, "state": self.outcome.state}
+
+
+@dataclass(frozen=True)
+class Observed(OfTrial):
+    """An evaluation elsewhere ended like this."""
+
+    kind = "observed"
+    params: Annotated[Body, _dict]
+    outcome: Outcome = field(default_factory=lambda: Outcome("done"))
+    note: Annotated[Body | None, _dict] = None  # where it came from, if that is more than being observed
+
+    @property
+    def body(self) -> Body:
+        outcome, done = self.outcome, self.outcome.state == "done"
+        told: Body = {"state": outcome.state, "value": outcome.value if done else None}
+        told |= {"reason": None if done else outcome.reason}
+        told |= {"measured": dict(outcome.measured)} if done and outcome.measured else {}
+        return {"params": self.params, **told, **({} if outcome.sd is None else {"sd": outcome.sd}), **super().body}
+
+    @classmethod
+    def from_body(cls, head: Mapping[str, Any], body: Body) -> Event:
+        state = body.get("state", "done")
+        if not (_number(body.get("value")) if state == "done" else state in FAILURES):
+            raise ValueError(f"state is {state!r:.100}, and value {body.get('value')!r:.100}")
+        return cls(**head, params=body["params"], outcome=_outcome(body, state), note=body.get("note"))
+
+    @classmethod
+    def tests(cls, kind: str) -> Iterator[tuple[str, Test, bool]]:
+        yield from super().tests(kind)
+        yield from ((name, test, False) for name, test in {**WENT, "reason": _or_none(_text)}.items())
+
+
+@dataclass(frozen=True)
+class Expired(OfTrial):
+    """Whoever asks and tells has given up waiting for a trial; no study has such an event."""
+
+    kind = "expired"
+
+
+@dataclass(frozen=True)
+class Added(Event):
+    """Somebody wants a point to be tried."""
+
+    kind, schema = "added", 4
+    params: Annotated[Body, _dict]
+
+
+@dataclass(frozen=True)
+class Changed(Event):
+    """Somebody changed settings of the run."""
+
+    kind, schema = "set", 4
+    changes: Annotated[Mapping[str, float | None], _dict_of(_or_none(_number))]
+
+
+@dataclass(frozen=True)
+class Retried(Event):
+    """Trials are to be run again."""
+
+    kind, schema = "retried", 2
+    numbers: Annotated[Sequence[int], _numbers]
+
+
+@dataclass(frozen=True)
+class Forgotten(Event):
+    """Trials are to count for nothing."""
+
+    kind, schema = "forgotten", 2
+    numbers: Annotated[Sequence[int], _numbers]
+
+
+KINDS: dict[str, type[Event]] = {
+    "told": Ended,
+    "failed": Ended,
+    **{
+        event.kind: event
+        for event in (
+            *(Created, Widened, Opened, Closed, Joined, Left),
+            *(Asked, Taken, Lost, Late, Observed, Added, Changed, Retried, Forgotten),
+        )
+    },
+}
+
+
+def _parts(event: type[Event]) -> Iterator[Part]:
+    """The fields with a test."""
+    hints = get_type_hints(event, include_extras=True)
+    for each in fields(event):
+        for test in getattr(hints[each.name], "__metadata__", ()):
+            yield Part(each.name, test, each.default)
+
+
+PARTS = {event: tuple(_parts(event)) for event in {*KINDS.values(), Expired}}
+
+
+def ended(number: int, outcome: Outcome, seconds: float | None = None) -> Ended | Lost:
+    """That the evaluation of a trial ended like this, which took so many seconds."""
+    outcome = outcome if seconds is None else replace(outcome, seconds=seconds)
+    return (Lost if outcome.state == "lost" else Ended)(number, outcome)
+
+
+def read_event(id: int, kind: Any, number: Any, at: Any, body: Any) -> Event:
+    """The event that was written down like this: the file may come from anywhere.
+
+    Raises:
+        StudyError: no version has written it.
+    """
+    if not (_text(kind) and _time(at) and _or_none(_whole)(number) and _dict(body)):
+        raise _damaged(id, kind, "it is no event")
+    if kind not in KINDS:
+        raise _damaged(id, kind, "there is no such kind")
+    event = KINDS[kind]
+    of_trial = issubclass(event, OfTrial)
+    if of_trial and (number is None or (number < 0) != (event is Observed)):
+        raise _damaged(id, kind, f"there is no trial {number}")
+    for name, test, needed in event.tests(kind):
+        if name not in body and not needed:
+            continue
+        if name not in body or not test(body[name]):
+            raise _damaged(id, kind, f"{name} is {body.get(name)!r:.100}")
+    head = {"id": id, "at": at, "number": number}
+    try:
+        return event.from_body(head, body)
+    except ValueError as error:
+        raise _damaged(id, kind, str(error)) from None
+
+
+def concerns(event: Event, number: int) -> bool:
+    """Whether it happened to this trial, or to others with it."""
+    return number == event.number or number in getattr(event, "numbers", ())
+
+
+def damaged(event: Event, why: str) -> StudyError:
+    """What is said of an event that makes no sense after those before it."""
+    return _damaged(event.id, event.kind, why)
+
+
+def _damaged(id: int, kind: Any, why: str) -> StudyError:
+    return StudyError(f"The study is damaged (event {id}, {kind!r}: {why}): restore it from a copy.")
+
+
+@contextmanager
+def making_sense(event: Event) -> Iterator[None]:
+    """Say of an event that cannot be taken in that it is damaged."""
+    try:
+        yield
+    except AegisError:
+        raise
+    except OF_NONSENSE as error:
+        raise damaged(event, f"{type(error).__name__}: {error}") from error

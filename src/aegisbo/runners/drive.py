@@ -1,0 +1,78 @@
+"""One driver for every run: alone or among copies, with a file or without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import asdict, replace
+from functools import partial
+from typing import Any
+
+from aegisbo.optimizer import Found, Optimizer
+from aegisbo.optimizer.limits import names_of
+from aegisbo.options import Options
+from aegisbo.outcome import judged
+from aegisbo.runners.command import leave_nothing, reading, warn_if_unused
+from aegisbo.runners.evaluation import Call
+from aegisbo.runners.loop import run
+from aegisbo.runners.pools import make_pool
+from aegisbo.runners.progress import progress_of
+from aegisbo.runners.progress.log_lines import logger
+from aegisbo.runners.run import Run
+from aegisbo.runners.steering import Steering, warn_if_unstoppable
+from aegisbo.runners.watch import Callback, Watch
+from aegisbo.study.shared import Shared
+from aegisbo.study.study import Study
+
+
+def drive(
+    book: Study | Shared,
+    fun: Callable[..., Any],
+    options: Options,
+    budget: int,
+    signals: AbstractContextManager[object],
+    more: Callable[[], bool],
+    callbacks: tuple[Callback, ...] = (),
+) -> Run:
+    """Evaluate trials of a run until it ends, and write down how it did.
+
+    Args:
+        book: hands out the trials, and keeps all that happens.
+        fun: the function, or a `Command`.
+        options: of the call, with all that was changed since.
+        budget: evaluations to finish from now on.
+        signals: handles Ctrl-C while the run goes on.
+        more: whether further points may be asked for.
+        callbacks: called with each finished trial and what was found so far.
+    """
+    optimizer = book.optimizer
+    warn_if_unused(fun, optimizer.space.parameters)
+    with ExitStack() as stack:
+        pool = make_pool(
+            options.executor,
+            Call(reading(fun, optimizer.settings), optimizer.space.named),
+            options.workers,
+            book,
+            judge=partial(judged, needed=names_of(optimizer.settings.limits)),
+            threads_per_worker=options.threads_per_worker,
+            worker_env=options.worker_env,
+            raise_errors=options.executor == "serial" if options.raise_errors is None else options.raise_errors,
+        )
+        stack.callback(leave_nothing, fun)
+        stack.callback(pool.close)
+        warn_if_unstoppable(pool, options.trial_timeout)
+        tell = stack.enter_context(progress_of(optimizer, pool, options.budget, options.progress, book.path))
+        stack.enter_context(signals)
+        watch = Watch(optimizer, callbacks, options, tell, book.path)
+        heed = None if book.path is None else Steering(book.requests, optimizer, pool, watch, options)
+        record = run(book, pool, budget, options=options, watch=watch, more=more, heed=heed)
+        book.closed(book.last_words(record.message), [asdict(idle) for idle in record.idle])
+    return record
+
+
+def found_by(book: Study | Shared, record: Run) -> Found[Optimizer]:
+    """What a run has found that has ended like this."""
+    found = replace(book.found(book.last_words(record.message)), idle=record.idle_shares)
+    found = replace(found, success=found.success and not record.interrupted)
+    logger.info(found.summary)
+    return found

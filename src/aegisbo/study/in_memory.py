@@ -1,0 +1,45 @@
+"""The log of a run without a file."""
+
+from __future__ import annotations
+
+import time
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from typing import Protocol, TypeVar
+
+from aegisbo.events import Event
+
+E = TypeVar("E", bound=Event)
+
+
+class Log(Protocol):
+    """Where events are written down, in order."""
+
+    def append(self, event: E) -> E:
+        """Write one event down, for good, and return it with its place in the log."""
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """What is appended meanwhile is all there, or nothing of it."""
+
+    def news(self, after: int) -> list[Event]:
+        """What others have appended since an event."""
+
+
+class InMemory:
+    """Counts events and keeps none: nobody will ask for them, and nobody else writes here."""
+
+    def __init__(self) -> None:
+        self._last = 0
+
+    def append(self, event: E) -> E:
+        """The event with its place."""
+        self._last += 1
+        return replace(event, id=self._last, at=time.time())
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Nothing to be undone."""
+        return nullcontext()
+
+    def news(self, after: int) -> list[Event]:
+        """None."""
+        return []

@@ -1,0 +1,183 @@
+"""The state of a run: what is known after the events so far.
+
+`State.apply` is the only way in which anything that happened changes what is known: a run that goes on, one that is
+continued, a replay, a report and a command all come here.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from numpy.random import Generator
+
+from aegisbo.errors import AegisError, StudyError
+from aegisbo.events import (
+    Added,
+    Asked,
+    Created,
+    Ended,
+    Event,
+    Forgotten,
+    Joined,
+    Observed,
+    Opened,
+    Retried,
+    Widened,
+    making_sense,
+)
+from aegisbo.optimizer import Optimizer, Settings
+from aegisbo.optimizer.queue import ADDED
+from aegisbo.strategies.base import Evidence, Memory, Suggestion
+from aegisbo.strategies.registry import resolve
+from aegisbo.study.drivers import Drivers
+from aegisbo.study.ledger import Ledger
+
+LESSONS = (Ended, Observed, Retried, Forgotten, Widened)  # what a strategy learns from
+
+
+class State:
+    """All that is known of a run. Make one with `after`."""
+
+    def __init__(self, created: Created, given: Settings | None = None) -> None:
+        self.created = created
+        self.optimizer = optimizer_of(created, given)
+        self.ledger = Ledger()
+        self.drivers = Drivers(created, self.ledger.copies)
+        self.asked: dict[int, Asked] = {}  # the last of its kind, by number of the trial
+        self.ended: dict[int, Ended] = {}
+        self.objective = created.objective  # as it was described last
+
+    @classmethod
+    def after(cls, events: Iterable[Event], given: Settings | None = None) -> State:
+        """What is known after all these events.
+
+        Args:
+            events: of one study, from its beginning.
+            given: have the strategy object and the functions among the constraints, for a study that could not store
+                them; only choosing points needs these.
+
+        Raises:
+            StudyError: an event makes no sense.
+        """
+        events = list(events)
+        if not events:
+            raise StudyError("The study does not say how it was begun: it is damaged. Restore it from a copy.")
+        first, *rest = events
+        if not isinstance(first, Created):
+            raise StudyError(f"The study begins with {first.kind!r} instead of 'created': it is damaged.")
+        state = cls(first, given)
+        for event in rest:
+            state.apply(event)
+        return state
+
+    @property
+    def settings(self) -> Settings:
+        """What the study was begun with, and the bounds that it has now."""
+        return self.optimizer.settings
+
+    def apply(self, event: Event) -> None:
+        """Let one more event have happened.
+
+        Raises:
+            StudyError: it makes no sense.
+        """
+        with making_sense(event):
+            self.optimizer.apply(event)
+            self.drivers.apply(event)
+            self.ledger.apply(event)
+        if isinstance(event, Asked):
+            self.asked[event.number] = event
+        elif isinstance(event, Ended):
+            self.ended[event.number] = event
+        elif isinstance(event, Opened | Joined):
+            self.objective = event.objective or self.objective
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A choice of a run, and what it knew."""
+
+    asked: Asked
+    news: tuple[Event, ...]  # what it knew and the choice before it did not, in order
+    known: int  # results that it knew
+    behind: int  # results that had come in, but were not known to it
+
+
+def choices(events: Iterable[Event]) -> Iterator[Choice]:
+    """Every choice and what it knew: all choices before it, and what it had learned up to the event that it names."""
+    unknown: deque[Event] = deque()
+    added: deque[Event] = deque()  # each is known to the choice that took it
+    results: list[int] = []
+    for event in events:
+        if isinstance(event, Asked):
+            news = []
+            while unknown and unknown[0].id <= event.seen:
+                news.append(unknown.popleft())
+            if event.note.get("move") == ADDED and added:
+                news.append(added.popleft())
+            known = bisect(results, event.seen)
+            yield Choice(event, tuple(news), known, len(results) - known)
+        elif isinstance(event, Added):
+            added.append(event)
+        elif isinstance(event, LESSONS):
+            unknown.append(event)
+            if isinstance(event, Ended):
+                results.append(event.id)
+
+
+def before(events: Sequence[Event], given: Settings | None = None) -> Iterator[tuple[Asked, Optimizer]]:
+    """Each choice, and the optimizer as it was when it chose; it lives on when the next one is asked for."""
+    optimizer = State.after(events[:1], given).optimizer
+    for choice in choices(events):
+        for event in choice.news:
+            with making_sense(event):
+                optimizer.apply(event)
+        yield choice.asked, optimizer
+        with making_sense(choice.asked):
+            optimizer.apply(choice.asked)
+
+
+@dataclass(frozen=True, repr=False)
+class AbsentStrategy:
+    """Stands for a strategy that cannot be made here: enough to look at the results."""
+
+    text: str
+    why: str  # it cannot be made
+    weighs_time: ClassVar = True  # for all that is known
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion:
+        """Refuse."""
+        raise StudyError(f"The study was made with the strategy {self.text}, and no choice can be made: {self.why}")
+
+
+def optimizer_of(created: Created, given: Settings | None) -> Optimizer:
+    """The optimizer with which a study began."""
+    described = dict(created.optimizer)
+    with making_sense(created):
+        strategy = None if given is None else given.unwritten
+        if strategy is None or described["strategy"] is not None:
+            strategy = _absent(described)
+        if strategy is not None:
+            described |= {"strategy": None, "preset": None}
+        space = None if given is None else given.space
+        return Optimizer.from_settings(Settings.from_description(described, strategy, space))
+
+
+def _absent(described: Mapping[str, Any]) -> AbsentStrategy | None:
+    """What stands for the strategy if the study does not tell how it is made, or it cannot be made here."""
+    text = described["strategy"]
+    if text is None:
+        why = "it is an object that is not part of the file. Pass it to minimize to continue."
+        return AbsentStrategy(described.get("strategy_object", "of unknown kind"), why)
+    try:
+        resolve(text, described["preset"])
+    except AegisError as error:  # of a package that is not installed, say
+        return AbsentStrategy(text, str(error))
+    return None
