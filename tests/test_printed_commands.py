@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -77,10 +79,15 @@ def program_of(words: list[str]) -> Path:
     return path / "__main__.py" if path.is_dir() else path.with_suffix(".py")
 
 
+@cache
+def commands_of_program(program: str) -> Any:
+    paper = pytest.importorskip("aegis_paper.cli") if program == "aegis-paper" else None
+    return typer.main.get_command(paper.app if paper else app)
+
+
 def options_of(program: str, words: list[str], command: str) -> set[str]:
     """What a command, or a command of a group of commands, knows."""
-    paper = pytest.importorskip("aegis_paper.cli") if program == "aegis-paper" else None
-    known = typer.main.get_command(paper.app if paper else app)
+    known = commands_of_program(program)
     for word in words:
         group = getattr(known, "commands", {})
         if not group or word.startswith("-") or (known.invoke_without_command and word not in group):

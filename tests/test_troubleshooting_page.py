@@ -26,14 +26,14 @@ def text_of(node: ast.AST) -> str:
 
 
 @cache
-def texts() -> list[str]:
+def texts() -> set[str]:
     """Of the whole program; when they are needed, because every process that collects tests imports this file."""
-    return [
+    return {
         text_of(node)
         for file in SOURCE.rglob("*.py")
         for node in ast.walk(ast.parse(file.read_text("utf-8")))
         if isinstance(node, ast.Constant | ast.JoinedStr)
-    ]
+    }
 
 
 def is_quoted_from(text: str, message: str) -> bool:

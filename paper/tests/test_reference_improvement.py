@@ -14,6 +14,7 @@ from aegisbo.search.inner_search import best_starts
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies.expected_improvement import Improvement
 from aegisbo.strategies.penalization import soft_penalty
+from aegisbo.strategies.product import product
 
 PLANE = Cube((Continuous(), Continuous()))
 NO_HINT = np.empty((0, 2))  # good points that a search may be told of
@@ -40,8 +41,9 @@ def test_a_penalized_improvement_is_a_product(gp: GP) -> None:
     penalty = soft_penalty(gp, P, -0.8, np.random.default_rng(3))
     distances = np.linalg.norm(Z[:, None] - P, axis=2)
     factors = norm.cdf((distances - penalty.radius) / penalty.blur).prod(axis=1)
-    product = Exponential(Improvement(gp, -0.8)).screen(Z) * factors
-    np.testing.assert_allclose(Exponential(Improvement(gp, -0.8, penalty)).screen(Z), product, rtol=1e-9)
+    multiplied = Exponential(Improvement(gp, -0.8)).screen(Z) * factors
+    objective = product(Improvement(gp, -0.8), penalty, chance=None)
+    np.testing.assert_allclose(Exponential(objective).screen(Z), multiplied, rtol=1e-9)
 
 
 def test_gradients_agree_with_differences(gp: GP) -> None:

@@ -114,6 +114,7 @@ def test_every_minimizer_reaches_the_minimum(problem: Problem) -> None:
         assert problem(x) == pytest.approx(problem.minimum, rel=1e-13, abs=0)
 
 
+@pytest.mark.long
 def test_nothing_is_lower_than_the_minimum(problem: Problem) -> None:
     low, width = box(problem)
     sobol = low + width * qmc.Sobol(problem.d, scramble=False).random_base2(14)  # (2^14, d)
