@@ -29,6 +29,7 @@ from torch import Tensor
 
 from aegisbo.arrays import Array
 from aegisbo.gp import isotropic_fit
+from aegisbo.gp.paths import FEATURES
 from aegisbo.strategies.presets import PAPER, paper_model
 from benchmarks.suggest.data import Data
 
@@ -93,7 +94,7 @@ def exploit(model: SingleTaskGP) -> Array:
 
 def thompson(model: SingleTaskGP) -> Array:
     """Where a path drawn from the posterior is lowest."""
-    prior = partial(draw_kernel_feature_paths, num_features=PAPER.features)
+    prior = partial(draw_kernel_feature_paths, num_features=FEATURES)
     path = draw_matheron_paths(_fresh(model), torch.Size([1]), prior_sampler=prior)
     return minimum_of_path(path, _dimension(model))
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from aegis_paper.reference.choice import CountingAegis
-from aegis_paper.reference.pareto import noisy_pareto
-from moving import believed
+from aegis_paper.reference.pareto import NoisyPareto
+from moving import pareto
 from scipy.stats import binomtest
 
 from aegisbo.arrays import Array
@@ -18,23 +20,27 @@ from aegisbo.gp.kernels import Matern52
 from aegisbo.gp.posterior import condition
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.moves import Front, pareto
+from aegisbo.strategies.moves.move import Decision, Turn
+from aegisbo.strategies.moves.pareto import Pareto
+from aegisbo.strategies.presets import PAPER
+
+
+def chosen(name: str, turn: Turn) -> Decision:
+    return Decision(name, np.zeros((1, turn.evidence.cube.width)), turn.belief)
 
 
 def moves_of(d: int, workers: int, count: int, **changes: Any) -> list[str]:
     """The moves of one run; nobody looks at a model here, and results come in at random."""
-    free = dict.fromkeys(("exploit", "thompson", "pareto", "uniform"), lambda belief, evidence, rng: np.zeros((1, d)))
-    strategy = CountingAegis(preset="paper", workers=workers, moves=free, **changes)
-    belief: Any = SimpleNamespace(gp=None)
+    free: Any = {name: SimpleNamespace(choose=partial(chosen, name)) for name in ("exploit", "thompson", "pareto")}
+    strategy = CountingAegis(preset=replace(PAPER, **free), workers=workers, **changes)
+    belief: Any = None
     memory, rng, moves = {}, np.random.default_rng(d), []
     for _ in range(count):
         n = int(rng.integers(1, 99))
         evidence = Evidence(
             np.zeros((n, d)), np.zeros(n), np.zeros((0, d)), np.zeros((0, d)), Cube((Continuous(),) * d)
         )
-        decision = strategy.decide(belief, evidence, memory, rng)
-        memory = decision.memory
-        moves.append(decision.note["move"])
+        moves.append(strategy.decide(Turn(belief, evidence, PAPER.search, rng, memory, PAPER.pareto)).move)
     return moves
 
 
@@ -78,10 +84,9 @@ def test_noise_changes_no_dominance() -> None:
     rng = np.random.default_rng(0)
     X = rng.random((10, 2))
     gp = condition(Matern52(np.array([0.3]), 2.0), 1e-2, X, np.sin(6 * X[:, 0]))
-    none = np.empty((0, 2))
-    known = believed(gp), Evidence(X, gp.y, none, none, Cube((Continuous(), Continuous())))
-    ours = pareto(*known, Front(), np.random.default_rng(1))
-    theirs = noisy_pareto(*known, np.random.default_rng(1))
+    square = Cube((Continuous(), Continuous()))
+    ours = pareto(gp, square, Pareto(), np.random.default_rng(1))
+    theirs = pareto(gp, square, NoisyPareto(), np.random.default_rng(1))
 
     def objectives(Z: Array) -> Array:
         mu, var = gp.predict(Z)

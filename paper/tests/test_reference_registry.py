@@ -100,8 +100,8 @@ def test_each_deviation_alone_changes_what_it_should(method: str, deviations: se
 def test_every_function_is_minimized_by_the_search_that_it_had() -> None:
     published: Any = {method: resolve(method, 2) for method in METHODS}
     assert published["aegis"].parts.search is OF_ACQUISITIONS  # of the posterior mean
-    assert published["aegis"].moves["thompson"].search is OF_PATHS
-    assert published["thompson"].move.search is OF_PATHS
+    assert published["aegis"].parts.thompson.search is OF_PATHS
+    assert published["thompson"].parts.thompson.search is OF_PATHS
     for method, starts in {
         "ei": improving_starts,
         "kriging-believer": improving_starts,

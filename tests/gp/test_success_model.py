@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from aegisbo.arrays import Array
 from aegisbo.gp.success import Curve, LearnedSuccess, SuccessModel, learn
-from aegisbo.strategies.success import success_model
+from aegisbo.strategies.learned_success import success_model
 
 Region = Callable[[Array], Array]  # the chance to succeed (n,) at X (n, d)
 

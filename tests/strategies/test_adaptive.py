@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from contracts.strategy_contract import StrategyContract
+from moving import KINDS
 from scipy.stats import norm
 
 from aegisbo import Int, Optimizer
@@ -17,11 +18,13 @@ from aegisbo.runners.loop import run
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import law_from_text
 from aegisbo.space.cube import Continuous, Cube
-from aegisbo.strategies import aegis, chosen_surrogate, moves, surrogates, thompson
-from aegisbo.strategies.aegis import early_unit, preference
+from aegisbo.strategies import chosen_surrogate, surrogates
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief
-from aegisbo.strategies.local_quadratic import local_model
+from aegisbo.strategies.local_model import local_model
+from aegisbo.strategies.moves import thompson
+from aegisbo.strategies.moves.local import preference
+from aegisbo.strategies.moves.valley import early_unit
 from aegisbo.strategies.presets import ADAPTIVE, MODERN
 from aegisbo.strategies.registry import resolve
 from aegisbo.study import Study
@@ -97,10 +100,8 @@ def test_where_time_is_the_price_nobody_goes_elsewhere_without_a_look_at_it():
 
 
 def test_thompson_draws_from_the_model_that_it_tells_of(monkeypatch):
-    drawn = []
-    monkeypatch.setattr(
-        thompson, "thompson", lambda belief, *rest: drawn.append(belief.gp) or moves.thompson(belief, *rest)
-    )
+    drawn, real = [], thompson.posterior_path
+    monkeypatch.setattr(thompson, "posterior_path", lambda gp, *rest: drawn.append(gp) or real(gp, *rest))
     evidence, strategy = gathered(40), resolve("thompson", "adaptive")
     belief, memory = learn(evidence)
     suggestion = strategy.suggest(evidence, memory, np.random.default_rng(0))
@@ -167,13 +168,14 @@ def test_exploring_looks_at_values_on_a_scale_that_does_not_shrink():
 
 @pytest.mark.parametrize(("gamma", "move"), [(1, "thompson"), (0, "pareto")])
 def test_moves_that_explore_use_the_model_on_that_scale(monkeypatch, gamma, move):
-    evidence, asked, real = gathered(80), [], getattr(aegis, move)
+    evidence, asked, real = gathered(80), [], KINDS[move].choose
 
-    def spy(gp, *rest):
-        asked.append(gp.kernel.lengthscale)
-        return real(gp, *rest)
+    def spy(self, turn):
+        decision = real(self, turn)
+        asked.append(decision.belief.gp.kernel.lengthscale)
+        return decision
 
-    monkeypatch.setattr(aegis, move, spy)
+    monkeypatch.setattr(KINDS[move], "choose", spy)
     strategy = resolve(f"aegis:epsilon=1,gamma={gamma}", "adaptive")
     told = strategy.suggest(evidence, {"opened_at": 4}, np.random.default_rng(0))
     assert told.note["move"] == move
@@ -206,8 +208,8 @@ def test_the_model_that_was_used_is_the_one_that_learns_from_new_starts(monkeypa
     memory = {**memory, "used": "quarter"}
     given, real = [], additive_fit.fit
 
-    def spy(X, y, model, rng, warm, rival=None):
-        found = real(X, y, model, rng, warm, rival=rival)
+    def spy(X, y, model, rng, warm, rival=None, **noise):
+        found = real(X, y, model, rng, warm, rival=rival, **noise)
         given.append((None if rival is None else tuple(rival), found.hyperparameters.phi))
         return found
 

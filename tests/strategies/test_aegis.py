@@ -4,12 +4,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from moving import KINDS, offer
 from scipy.stats import binomtest
 
 from aegisbo import Optimizer
 from aegisbo.space.cube import Continuous, Cube, OneHot
-from aegisbo.strategies import aegis
-from aegisbo.strategies.aegis import Aegis
+from aegisbo.strategies.aegis import Aegis, Stage
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.registry import resolve
 from aegisbo.strategies.schedules import SCHEDULES, by_sqrt, exploration, faster, slower
@@ -21,14 +21,8 @@ EXPLORING = {"thompson", "pareto"}
 @pytest.fixture
 def moves_are_free(monkeypatch):
     """The moves return a point at once: here it matters only which of them is called."""
-    for place, name in enumerate(("exploit", "thompson", "pareto", "anywhere"), start=1):
-        monkeypatch.setattr(
-            aegis, name, lambda gp_or_cube, *rest, place=place: np.full((1, width(gp_or_cube)), place / 10)
-        )
-
-
-def width(gp_or_cube) -> int:
-    return gp_or_cube.width if isinstance(gp_or_cube, Cube) else gp_or_cube.X.shape[1]
+    for place, name in enumerate(KINDS, start=1):
+        offer(monkeypatch, name, lambda turn, place=place: np.full((1, turn.evidence.cube.width), place / 10))
 
 
 def started(strategy: str, d: int) -> Optimizer:
@@ -85,13 +79,19 @@ def test_the_dimension_is_the_number_of_parameters(monkeypatch, moves_are_free):
 # Which move: Algorithm 1, lines 4, 5, 7 and 10
 
 
+def last_of(strategy, r, d, *, first=False, opening=False):
+    """The name of the move that the coin r picks, whatever is tried before it."""
+    kind = type(strategy.moves(r, d, Stage(first, opening))[-1])
+    return next(name for name, each in KINDS.items() if each is kind)
+
+
 @pytest.mark.parametrize(
     ("epsilon", "gamma"), [(0.8, 0.5), (0.25, 0.2), (1.0, 0.3), (0.0, 0.5), (0.5, 0.0), (0.5, 1.0)]
 )
 def test_the_coin_divides_the_moves_as_in_algorithm_1(epsilon, gamma):
     strategy = Aegis(epsilon=epsilon, gamma=gamma)
     coins = (np.arange(10_000) + 0.5) / 10_000
-    moves = [strategy._move(r, 6, first=False, opening=False) for r in coins]
+    moves = [last_of(strategy, r, 6) for r in coins]
     epsilon_t, epsilon_p = gamma * epsilon, (1 - gamma) * epsilon
     definition = [
         "exploit" if r < 1 - (epsilon_t + epsilon_p) else "thompson" if r < 1 - epsilon_p else "pareto" for r in coins
@@ -103,8 +103,7 @@ def test_the_coin_divides_the_moves_as_in_algorithm_1(epsilon, gamma):
 @pytest.mark.parametrize("gamma", [0.0, 0.5, 1.0])
 def test_while_opening_the_share_of_exploitation_goes_to_the_others(gamma):
     moves = Counter(
-        Aegis(epsilon="faster", gamma=gamma)._move(r, 10, first=False, opening=True)
-        for r in np.arange(0.0005, 1, 0.001)
+        last_of(Aegis(epsilon="faster", gamma=gamma), r, 10, opening=True) for r in np.arange(0.0005, 1, 0.001)
     )
     assert (moves["exploit"], moves["thompson"], moves["pareto"]) == (0, 1000 * gamma, 1000 * (1 - gamma))
 
@@ -115,8 +114,8 @@ def test_an_ablated_move_is_never_made_whatever_the_coin_and_the_rounding(coin):
         for opening in (False, True):
             for gamma, absent in ((0.0, "thompson"), (1.0, "pareto")):
                 strategy = Aegis(epsilon=epsilon, gamma=gamma)
-                assert strategy._move(coin, 6, first=False, opening=opening) != absent
-    assert Aegis(exploits=False)._move(coin, 10, first=True, opening=True) in EXPLORING
+                assert last_of(strategy, coin, 6, opening=opening) != absent
+    assert last_of(Aegis(exploits=False), coin, 10, first=True, opening=True) in EXPLORING
 
 
 EXPLOITING = 1 - 2 / np.sqrt(6)

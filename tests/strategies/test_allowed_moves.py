@@ -13,10 +13,10 @@ from aegisbo.space import Choice, Int, Space
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief
-from aegisbo.strategies.believer import believed_improvement, best_with
-from aegisbo.strategies.expected_improvement import improve
-from aegisbo.strategies.limits import believe_in_limits
-from aegisbo.strategies.moves import Front, anywhere
+from aegisbo.strategies.learned_limits import believe_in_limits
+from aegisbo.strategies.moves.anywhere import anywhere
+from aegisbo.strategies.moves.improve import believed_improvement, best_with, most_improved
+from aegisbo.strategies.moves.pareto import Pareto
 from aegisbo.strategies.presets import MODERN
 
 PLANE = Space([(-5, 10), (2, 3)], constraints=["x0 + 15*x1 <= 35"]).cube
@@ -40,9 +40,11 @@ def choices(move: str, gp: GP, belief: Belief, cube: Cube, rng: Generator) -> Ar
         case "thompson":
             return thompson(gp, cube, MODERN.search, 200, rng)
         case "pareto":
-            return pareto(gp, cube, Front(population=20), rng)
+            return pareto(gp, cube, Pareto(population=20), rng)
         case "improve":
-            return improve(believed_improvement(belief, np.empty((0, cube.width))), belief, cube, MODERN.search, rng)
+            return most_improved(
+                believed_improvement(belief, np.empty((0, cube.width))), belief, cube, MODERN.search, rng
+            )
     return anywhere(cube, rng, 50)
 
 

@@ -25,6 +25,7 @@ from aegisbo.strategies import (
     Random,
     Thompson,
 )
+from aegisbo.strategies.moves.thompson import SamplePath
 from aegisbo.strategies.presets import DEFAULT_PRESET, MODERN, PAPER
 from aegisbo.strategies.registry import resolve
 
@@ -53,7 +54,7 @@ def test_an_object_and_a_name_have_the_same_default_preset(name):
 
 
 def test_a_known_preset_is_kept_by_its_name_and_another_as_it_is():
-    mine = replace(MODERN, features=100)
+    mine = replace(MODERN, thompson=SamplePath(100))
     assert Aegis(preset=PAPER).preset == "paper"
     assert Aegis(preset="paper").parts is PAPER
     assert Aegis(preset=mine).preset is Aegis(preset=mine).parts is mine

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from moving import KINDS, offer
 
 from aegisbo import Choice, Int, Optimizer
 from aegisbo.errors import SpaceExhausted
 from aegisbo.space.cube import Continuous, Cube, Grid
-from aegisbo.strategies import aegis, model_based
+from aegisbo.strategies.aegis import Aegis
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.duplicates import avoid_duplicates, is_taken
 from aegisbo.strategies.registry import resolve
@@ -131,11 +132,10 @@ def test_the_last_point_of_a_large_grid_is_found_though_no_random_draw_hits_it()
 )
 def test_moves_fall_back_in_their_order(monkeypatch, move, order):
     """Take one choice after the other; the note says what came instead."""
-    offers = {"exploit": [0.1, 0.2], "thompson": [0.3, 0.4], "pareto": [0.5, 0.6], "anywhere": [0.7, 0.8]}
+    offers = {"exploit": [0.1, 0.2], "thompson": [0.3, 0.4], "pareto": [0.5, 0.6], "uniform": [0.7, 0.8]}
     for name, places in offers.items():
-        monkeypatch.setattr(aegis, name, lambda *_, places=places: np.array([[u, u] for u in places]))
-        monkeypatch.setattr(model_based, name, getattr(aegis, name), raising=False)
-    monkeypatch.setattr(aegis.Aegis, "_move", lambda *_, **__: move)
+        offer(monkeypatch, name, np.array([[u, u] for u in places]))
+    monkeypatch.setattr(Aegis, "moves", lambda *_: (KINDS[move](),))
     strategy = resolve("aegis:guard=on", "paper")
     rng = np.random.default_rng(1)
     X, pending, seen = rng.random((5, 2)), [], []
@@ -151,7 +151,7 @@ def test_moves_fall_back_in_their_order(monkeypatch, move, order):
 def test_the_note_is_about_the_point_that_replaces(monkeypatch):
     X = np.random.default_rng(2).random((6, 2))
     taken, free = X[0], np.array([0.9, 0.05])
-    monkeypatch.setattr(aegis, "exploit", lambda *_: np.array([taken, free]))
+    offer(monkeypatch, "exploit", np.array([taken, free]))
     rngs = [np.random.default_rng(0) for _ in range(2)]
     on, off = (
         resolve(f"aegis:guard={switch}", "paper").suggest(evidence_of(X), {}, rng)

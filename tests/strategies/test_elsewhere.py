@@ -6,21 +6,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from moving import offer
 
 from aegisbo.space.cube import Continuous, Cube
-from aegisbo.strategies.aegis import knows_its_valley
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.elsewhere import (
+from aegisbo.strategies.improvement import Improvement
+from aegisbo.strategies.moves.elsewhere import (
     STARTS,
     Box,
     InBox,
-    critical_distance,
     descend,
-    in_valley,
     is_apart,
     local_minima,
 )
-from aegisbo.strategies.expected_improvement import Improvement
+from aegisbo.strategies.moves.valley import Valley, critical_distance, in_valley
 from aegisbo.strategies.presets import ADAPTIVE
 from aegisbo.strategies.registry import resolve
 from aegisbo.strategies.timing import Timing
@@ -168,7 +167,7 @@ class TestAegis:
     def test_only_when_the_bottom_is_known(self, monkeypatch):
         evidence = found()
         near = DEEP + np.array([1e-3, 0.0])
-        monkeypatch.setattr("aegisbo.strategies.aegis.thompson", lambda *_: near[None])
+        offer(monkeypatch, "thompson", near[None])
         assert self.told(evidence).note["move"] == "thompson"
         assert self.told(evidence, bottom=-0.1).note["move"] == "thompson"
         there = self.told(evidence, bottom=0.0)
@@ -180,40 +179,39 @@ class TestAegis:
         evidence = found()
         near = DEEP + np.array([1e-3, 0.0])
         strategy = resolve("aegis:epsilon=0", "adaptive")
-        monkeypatch.setattr("aegisbo.strategies.aegis.CHANCES", (0.0, 0.0))  # no local moves
-        monkeypatch.setattr("aegisbo.strategies.aegis.exploit", lambda *_: DEEP[None])  # promises nothing new
-        monkeypatch.setattr("aegisbo.strategies.aegis.improve", lambda *_: near[None])
+        monkeypatch.setattr("aegisbo.strategies.moves.local.CHANCES", (0.0, 0.0))  # no local moves
+        offer(monkeypatch, "exploit", DEEP[None])  # promises nothing new
+        monkeypatch.setattr("aegisbo.strategies.moves.improve.most_improved", lambda *_: near[None])
         for bottom, move in ((-0.1, "improve"), (0.0, "elsewhere")):
             told = strategy.suggest(evidence, {"opened_at": 4, "bottom": bottom}, np.random.default_rng(4))
             assert told.note["move"] == move
 
     def test_only_when_it_would_stay_in_the_valley(self, monkeypatch):
         evidence = found()
-        monkeypatch.setattr("aegisbo.strategies.aegis.thompson", lambda *_: np.array([[0.4, 0.9]]))
+        offer(monkeypatch, "thompson", np.array([[0.4, 0.9]]))
         assert self.told(evidence, bottom=0.0).note["move"] == "thompson"
 
     def test_not_where_time_counts(self, monkeypatch):
         """A descent would not look at the clock."""
         evidence = found()
         timing = Timing(evidence.X, 1.0 + evidence.X[:, 0], costly=True)
-        monkeypatch.setattr("aegisbo.strategies.aegis.thompson", lambda *_: DEEP[None] + 1e-3)
+        offer(monkeypatch, "thompson", DEEP[None] + 1e-3)
         assert self.told(evidence, bottom=0.0).note["move"] == "elsewhere"
         assert self.told(replace(evidence, timing=timing), bottom=0.0).note["move"] == "thompson"
 
     def test_the_bottom_is_that_of_the_best_valley(self):
         evidence = found()
         unit = np.median(evidence.y[:4]) - evidence.y[:4].min()
-        assert knows_its_valley(evidence, {"bottom": -0.9e-7 * unit})
-        assert not knows_its_valley(evidence, {"bottom": -1.1e-7 * unit})
-        assert not knows_its_valley(evidence, {"bottom": 0.05})  # what is best now was found later, and lies lower
-        assert not knows_its_valley(evidence, {})
+        assert Valley(-0.9e-7 * unit).is_known(evidence)
+        assert not Valley(-1.1e-7 * unit).is_known(evidence)
+        assert not Valley(0.05).is_known(evidence)  # what is best now was found later, and lies lower
 
     def test_failures_in_the_valley_hide_its_bottom(self):
         evidence = found()
         distance = critical_distance(len(evidence.y), 2) / 2
         for away, known in ((0.99, False), (1.01, True)):
             failed = DEEP + away * distance * np.array([[0.6, 0.8]])
-            assert knows_its_valley(replace(evidence, failed=failed), {"bottom": 0.0}) == known
+            assert Valley(0.0).is_known(replace(evidence, failed=failed)) == known
 
     def test_a_local_move_tells_the_bottom(self):
         """In a quadratic valley its model predicts what will be measured, to a part of the lowest value it knows."""

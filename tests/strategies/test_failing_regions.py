@@ -14,9 +14,9 @@ from aegisbo.gp.success import SuccessModel
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.chance import REACH, Expected, NearFailures
+from aegisbo.strategies.learned_success import MEMORY, MOST, _labeled, believe_in_success
 from aegisbo.strategies.product import product
 from aegisbo.strategies.registry import STRATEGIES, resolve
-from aegisbo.strategies.success import MEMORY, MOST, _labeled, believe_in_success
 
 CUBE = Cube((Continuous(), Continuous()))
 

@@ -12,7 +12,7 @@ from aegisbo.space import Space
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.chance import AllOf, NearFailures
 from aegisbo.strategies.keeping import SHARPEST, Keeping
-from aegisbo.strategies.limits import believe_in_limits, best_first
+from aegisbo.strategies.learned_limits import believe_in_limits, best_first
 from aegisbo.strategies.presets import MODERN
 
 

@@ -11,7 +11,7 @@ from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import law_from_text
 from aegisbo.space import Space
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.local_quadratic import LocalImprovement, local_model, neighborhood_of
+from aegisbo.strategies.local_model import LocalImprovement, local_model, neighborhood_of
 from aegisbo.study import Study
 
 

@@ -13,7 +13,8 @@ from aegisbo.search import nsga2
 from aegisbo.search.everywhere import EverywhereSearch
 from aegisbo.space.cube import Continuous, Cube, Grid, OneHot
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.moves import Front, anywhere
+from aegisbo.strategies.moves.anywhere import anywhere
+from aegisbo.strategies.moves.pareto import Pareto
 from aegisbo.strategies.presets import PAPER
 
 PLANE = Cube((Continuous(), Continuous()))
@@ -96,7 +97,7 @@ def test_hardly_any_point_dominates_a_pareto_choice(cube, n):
     mu, sigma = foreign.predict(np.random.default_rng(0).random((20_000, cube.width)))
     shares = []
     for seed in range(20):
-        x = pareto(gp, cube, Front(), np.random.default_rng(seed))[0]
+        x = pareto(gp, cube, Pareto(), np.random.default_rng(seed))[0]
         m, s = foreign.predict(x[None])
         shares.append(np.mean((mu <= m) & (sigma >= s) & ((mu < m) | (sigma > s))))
     assert max(shares) < 0.001
@@ -105,8 +106,8 @@ def test_hardly_any_point_dominates_a_pareto_choice(cube, n):
 
 def test_pareto_choices_are_a_random_order_of_the_front():
     gp, foreign = belief_in(evidence_on(PLANE, 12, seed=4))
-    first = np.array([pareto(gp, PLANE, Front(), np.random.default_rng(seed))[0] for seed in range(40)])
-    front = pareto(gp, PLANE, Front(), np.random.default_rng(99))
+    first = np.array([pareto(gp, PLANE, Pareto(), np.random.default_rng(seed))[0] for seed in range(40)])
+    front = pareto(gp, PLANE, Pareto(), np.random.default_rng(99))
     chosen, offered = foreign.predict(first)[0], foreign.predict(front)[0]
     assert ks_2samp(chosen, offered).pvalue > 0.01  # neither end of the front, greedy or uncertain, is preferred
     assert abs(np.corrcoef(np.arange(len(offered)), offered)[0, 1]) < 0.5
@@ -116,7 +117,7 @@ def test_pareto_on_levels_and_choices_is_not_dominated_by_what_can_be_evaluated(
     gp, foreign = belief_in(evidence_on(MIXED, 30, seed=3))
     mu, sigma = foreign.predict(all_points(MIXED))
     for seed in range(20):
-        x = pareto(gp, MIXED, Front(), np.random.default_rng(seed))[0]
+        x = pareto(gp, MIXED, Pareto(), np.random.default_rng(seed))[0]
         np.testing.assert_array_equal(MIXED.round(x[None])[0], x)
         m, s = foreign.predict(x[None])
         assert not np.any((mu < m - 1e-6) & (sigma > s + 1e-6))
@@ -132,8 +133,8 @@ def test_pareto_searches_by_the_number_of_parameters(monkeypatch):
 
     monkeypatch.setattr(nsga2, "search", spy)
     gp, _ = belief_in(evidence_on(MIXED, 8, seed=5))
-    pareto(gp, MIXED, Front(), np.random.default_rng(0))
-    pareto(gp, MIXED, Front(population=40), np.random.default_rng(0))
+    pareto(gp, MIXED, Pareto(), np.random.default_rng(0))
+    pareto(gp, MIXED, Pareto(population=40), np.random.default_rng(0))
     assert populations == [(5, 300), (5, 120)]
 
 
@@ -142,7 +143,7 @@ def test_members_of_the_front_that_can_hardly_be_better_come_last():
     gp, foreign = belief_in(evidence)
     best = evidence.y.min()
     for seed in range(5):
-        mu, sigma = foreign.predict(pareto(gp, PLANE, Front(hope=0.5), np.random.default_rng(seed)))
+        mu, sigma = foreign.predict(pareto(gp, PLANE, Pareto(hope=0.5), np.random.default_rng(seed)))
         hopeful = mu - 0.5 * sigma < best
         assert 0 < hopeful.sum() < len(hopeful)
         assert (np.diff(hopeful.astype(int)) <= 0).all()

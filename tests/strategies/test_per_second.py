@@ -9,7 +9,8 @@ from moving import exploit, pareto, thompson
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.durations import Durations
-from aegisbo.strategies.moves import Front, posterior_path
+from aegisbo.strategies.moves.pareto import Pareto
+from aegisbo.strategies.moves.thompson import posterior_path
 from aegisbo.strategies.per_second import SOFTNESS, GainPerSecond, quick_first
 from aegisbo.strategies.presets import MODERN
 
@@ -68,7 +69,7 @@ def test_what_takes_half_as_long_is_twice_as_likely_to_be_the_first():
 
 def test_members_of_the_pareto_set_that_take_less_time_are_preferred(gp):
     def rank(seed):  # share of the members that take less time than the first
-        choices = pareto(gp, PLANE, Front(population=20), np.random.default_rng(seed), PRICE)
+        choices = pareto(gp, PLANE, Pareto(population=20), np.random.default_rng(seed), PRICE)
         log_seconds = PRICE.log_seconds(choices)[0]
         return np.mean(log_seconds < log_seconds[0])
 

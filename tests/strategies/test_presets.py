@@ -10,7 +10,7 @@ from aegisbo.strategies.presets import DEFAULT_PRESET, PAPER, PRESETS, preset_na
 
 
 def test_paper_is_what_the_paper_says():
-    assert PAPER.features == 2000
+    assert PAPER.thompson.features == 2000
     assert (PAPER.search.candidates, PAPER.search.starts) == (1000, 10)
     assert not PAPER.guard
     model = PAPER.surrogate.model(7)

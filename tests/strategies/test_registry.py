@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from aegisbo import Optimizer
 from aegisbo.errors import InvalidInput, UnknownName
 from aegisbo.strategies import Aegis, ExpectedImprovement, Random, Suggestion, Thompson
+from aegisbo.strategies.moves.thompson import SamplePath
 from aegisbo.strategies.presets import MODERN, PAPER, PRESETS
 from aegisbo.strategies.registry import DEFAULT_PRESET, STRATEGIES, Entry, Recipe, recipe_of, resolve
 from aegisbo.strategies.schedules import SCHEDULES
@@ -257,7 +258,7 @@ def test_every_name_is_its_own_recipe():
     "strategy",
     [
         Corner(),
-        Aegis(preset=replace(MODERN, features=500)),
+        Aegis(preset=replace(MODERN, thompson=SamplePath(500))),
         Thompson(preset=replace(PAPER, name="mine")),
         object(),
     ],

@@ -16,7 +16,7 @@ from aegisbo.arrays import Array
 from aegisbo.gp.kernels import Matern52
 from aegisbo.gp.posterior import condition
 from aegisbo.optimizer.blas_threads import one_blas_thread
-from aegisbo.strategies.repetition import expected_lowest, most_decisive, with_new
+from aegisbo.strategies.moves.repeat import expected_lowest, most_decisive, with_new
 from aegisbo.study.replay import replay
 
 SPACE = {"color": Choice(["red", "green", "blue"]), "size": Int(1, 4)}

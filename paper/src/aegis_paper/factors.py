@@ -12,22 +12,22 @@ The third factor is the share of exploration, which the strategy names: `aegis:e
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
 
 from aegis_paper.reference import paths
-from aegis_paper.reference.moves import AegisWithMoves, PathMove
+from aegis_paper.reference.moves import PathMove
 from aegisbo.arrays import Array, Floats
 from aegisbo.errors import InvalidInput, UnknownName
+from aegisbo.gp.paths import FEATURES
 from aegisbo.gp.posterior import GP
 from aegisbo.search.inner_search import Objective
 from aegisbo.strategies import registry
 from aegisbo.strategies.aegis import Aegis
-from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.belief import Belief
-from aegisbo.strategies.moves import posterior_path
+from aegisbo.strategies.moves.move import Decision, SureMove, Turn
+from aegisbo.strategies.moves.thompson import posterior_path
 from aegisbo.strategies.presets import PAPER, PRESETS, preset_named
 
 FACTORS = "factors"
@@ -84,23 +84,30 @@ def resolve(text: str, levels: Levels) -> Aegis:
     strategy = registry.resolve(text, levels.preset)
     if not isinstance(strategy, Aegis):
         raise InvalidInput(f"The factors are AEGiS's: {text!r} has none of them, use the preset paper.")
-    given = {field.name: getattr(strategy, field.name) for field in fields(strategy)}
     draw = {"correct": posterior_path, "collapsed": paths.draw, "tempered": tempered_path}[levels.paths]
     preset = preset_named(levels.preset)
-    move = PathMove(draw, preset.features, preset.search)
-    return AegisBelieving(**given, moves={"thompson": move}, pending=levels.pending)
+    believing = replace(
+        preset,
+        exploit=Supposing(preset.exploit, levels.pending),
+        thompson=Supposing(PathMove(draw, FEATURES, preset.search), levels.pending, explores=True),
+        pareto=Supposing(preset.pareto, levels.pending, explores=True),
+    )
+    return replace(strategy, preset=believing)
 
 
-@dataclass(frozen=True, kw_only=True)
-class AegisBelieving(AegisWithMoves):
-    """AEGiS whose moves look at a posterior that knows what is thought of pending points."""
+@dataclass(frozen=True)
+class Supposing:
+    """A move that looks at a posterior which knows what is thought of pending points."""
 
+    move: SureMove
     pending: str
+    explores: bool = False
 
-    def _choices(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Array:
-        known = belief if move == "exploit" else belief.exploring
-        gp = supposing(known.gp, evidence.pending, self.pending)
-        return super()._choices(move, replace(known, gp=gp), evidence, rng)
+    def choose(self, turn: Turn) -> Decision:
+        """What the move chooses; what is expected there is told without such thoughts."""
+        known = turn.belief.exploring if self.explores else turn.belief
+        gp = supposing(known.gp, turn.evidence.pending, self.pending)
+        return replace(self.move.choose(replace(turn, belief=replace(known, gp=gp))), belief=known)
 
 
 def supposing(gp: GP, pending: Array, level: str) -> GP:

@@ -27,8 +27,8 @@ from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.chance import Chance, NearFailures
 from aegisbo.strategies.durations import SHORTEST, Durations
-from aegisbo.strategies.limits import SURROGATE
-from aegisbo.strategies.success import believe_in_success
+from aegisbo.strategies.learned_limits import SURROGATE
+from aegisbo.strategies.learned_success import believe_in_success
 
 VARIANT = 7_302  # the role of these draws in a generator's address (seed, number, role)
 

@@ -11,7 +11,7 @@ from aegisbo.arrays import Array, Index
 from aegisbo.optimizer.policy import Policy
 from aegisbo.optimizer.trial import Trial
 from aegisbo.strategies.base import Evidence, Memory
-from aegisbo.strategies.limits import shortfall
+from aegisbo.strategies.learned_limits import shortfall
 
 # Whether a function is noisy cannot be seen in its values: a rough one looks the same. Hence an option, and a remark.
 SMOOTHED = "Values are noisy: x has the best posterior mean of all evaluated points, and fun is that mean."

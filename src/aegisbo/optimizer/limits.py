@@ -15,7 +15,7 @@ from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import SD
-from aegisbo.strategies.limits import spreads
+from aegisbo.strategies.learned_limits import spreads
 
 LIMIT = re.compile(r"\s*([A-Za-z_]\w*)\s*(<=|>=|<|>)\s*(\S+)\s*")
 NEAR = 0.05  # standard deviations of what was measured: a limit that is nearer to the best point binds

@@ -27,7 +27,7 @@ from aegisbo.strategies.base import Evidence, Memory, Smoother, Strategy, Sugges
 from aegisbo.strategies.belief import Belief, Believer
 from aegisbo.strategies.hurry import in_time
 from aegisbo.strategies.model_based import ModelBased
-from aegisbo.strategies.moves import anywhere
+from aegisbo.strategies.moves.anywhere import anywhere
 
 ROUNDING = 1e-9  # by how much a coordinate may leave the cube
 LONGEST = 2**15  # points of a sequence that are looked at for allowed ones

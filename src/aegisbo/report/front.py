@@ -14,8 +14,8 @@ from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.policy import Role
 from aegisbo.report.landscape import Landscape, Slice
 from aegisbo.report.record import Record
-from aegisbo.strategies.model_based import ModelBased
-from aegisbo.strategies.moves import EXPLORATORY, pareto_set
+from aegisbo.strategies.model_based import EXPLORATORY, ModelBased
+from aegisbo.strategies.moves.pareto import Pareto
 from aegisbo.study.state import before
 
 MEMBERS = 80  # of a front that are kept, evenly spread
@@ -54,14 +54,14 @@ def front(record: Record, number: int) -> Front | None:
     if "mean" not in trial.note:
         return None
     optimizer = next(past for asked, past in before(record.events) if asked.number == number)
-    if not isinstance(optimizer.strategy, ModelBased):
+    strategy, space = optimizer.strategy, optimizer.space
+    if not isinstance(strategy, ModelBased) or not isinstance(strategy.parts.pareto, Pareto):
         return None
     move = str(trial.note["move"])
-    strategy, space = optimizer.strategy, optimizer.space
     model = _model(optimizer, exploring=move in EXPLORATORY)
     rng = optimizer.settings.policy().rng(Role.STRATEGY, number)
     with one_blas_thread():
-        archive = pareto_set(model.belief, space.cube, strategy.parts.front, rng)
+        archive = strategy.parts.pareto.members(model.belief, space.cube, rng)
     members = archive.front[np.argsort(archive.F[archive.front, 0], kind="stable")]
     members = members[evenly_spread(len(members), MEMBERS)]
     pending = optimizer.pending

@@ -11,7 +11,7 @@ from aegisbo.arrays import Array
 from aegisbo.search.designs import maximin_latin_hypercube, sobol
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
 from aegisbo.strategies.checks import KnownParameters, check, count, optional
-from aegisbo.strategies.moves import anywhere
+from aegisbo.strategies.moves.anywhere import anywhere
 
 
 @dataclass(frozen=True, kw_only=True)

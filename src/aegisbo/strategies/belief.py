@@ -41,6 +41,7 @@ class Belief:
     # (k, width) the best points, the best first, where these are not those with the lowest values: some break limits
     # (if all do, those that come closest), or values are noisy.
     good: Array | None = None
+    fresh: bool = False  # whether its hyper-parameters were learned from just these data
     rows: Index | None = None  # of the evidence whose values the posterior knows; None for all
 
     @property

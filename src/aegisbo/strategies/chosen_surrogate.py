@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.random import Generator
 
-from aegisbo.gp.additive_model import AdditiveHyperparameters
 from aegisbo.gp.thinning import lowest_apart
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.belief import Belief
-from aegisbo.strategies.surrogates import LEARNED_FROM, AdditiveSurrogate, is_due
+from aegisbo.strategies.memory import Remembered
+from aegisbo.strategies.surrogates import LEARNED_FROM, AdditiveSurrogate, Learned, is_due
 
 EXPLORING = "wide"  # the name of the model that a ChosenSurrogate explores with
 COARSE = "coarse"  # the name of the one that explores instead where that one sees no further than one ripple
@@ -19,6 +19,15 @@ RIPPLE = 0.02  # how far around the coarse model has no other value, in each coo
 NARROW = 3.0 * RIPPLE  # length scale of the exploring model below which a coarse one is learned,
 WIDER = 4.0  # how many times longer that of the coarse one must be for it to be used,
 FLAT = 0.5  # and from where on it would lead nowhere
+
+
+@dataclass(frozen=True)
+class Chosen(Remembered):
+    """What several surrogates have learned, and which of them is used."""
+
+    models: dict[str, Memory]  # by name
+    used: str
+    learned_at: int
 
 
 @dataclass(frozen=True)
@@ -41,11 +50,11 @@ class ChosenSurrogate:
     def fit(self, evidence: Evidence, memory: Memory, rng: Generator) -> tuple[Belief, Memory]:
         """The belief of the one that is used now."""
         n = len(evidence.y)
-        if is_due(memory, n):
-            used = memory.get("used", self.exploiting[0][0])
-            memory = {**memory, **self._learned(evidence, memory.get("models", {}), used, rng), "learned_at": n}
-        used, models = memory["used"], memory["models"]
-        belief, _ = self._surrogates[used].fit(evidence, models[used], rng)
+        known = Chosen.recalled(memory)
+        if known is None or is_due(known.learned_at, n):
+            known = self._learned(evidence, known or Chosen({}, self.exploiting[0][0], n), rng)
+        models = known.models
+        belief, _ = self._surrogates[known.used].fit(evidence, models[known.used], rng)
 
         def wide() -> Belief:
             return replace(self.exploring.fit(evidence, models[EXPLORING], rng)[0], model=EXPLORING)
@@ -56,17 +65,22 @@ class ChosenSurrogate:
             return replace(self.exploring.fit(few, learned, rng)[0], model=COARSE)
 
         belief = replace(
-            belief, wide=wide if EXPLORING in models else None, coarse=coarse if COARSE in models else None
+            belief,
+            model=known.used,
+            wide=wide if EXPLORING in models else None,
+            coarse=coarse if COARSE in models else None,
+            fresh=known.learned_at == n,
         )
-        return replace(belief, model=used), memory
+        return belief, {**memory, **known.kept()}
 
     @property
     def _surrogates(self) -> dict[str, AdditiveSurrogate]:
         return {**dict(self.exploiting), EXPLORING: self.exploring}
 
-    def _learned(self, evidence: Evidence, models: Memory, used: str, rng: Generator) -> Memory:
+    def _learned(self, evidence: Evidence, known: Chosen, rng: Generator) -> Chosen:
         """What they have learned, first the one that was used, and the name of the one to use now."""
-        others = [name for name in self._surrogates if name != used and len(evidence.y) <= LEARNED_FROM]
+        n, used, models = len(evidence.y), known.used, known.models
+        others = [name for name in self._surrogates if name != used and n <= LEARNED_FROM]
         learned, skills, rival = {}, {}, None
         for name in (used, *others):
             belief, learned[name] = self._surrogates[name].fit(evidence, models.get(name, {}), rng, rival)
@@ -74,11 +88,11 @@ class ChosenSurrogate:
             rival = np.array(learned[used]["phi"])
         used = max((name for name in skills if name != EXPLORING), key=skills.__getitem__)
         if EXPLORING in learned and _reach(learned[EXPLORING]) < NARROW:
-            before = {key: known for key, known in models.get(COARSE, {}).items() if key != "learned_at"}  # it is due
+            before = {**models[COARSE], "learned_at": 0} if COARSE in models else {}  # it is due
             _, coarse = self.exploring.fit(_of_ripples(evidence), before, rng)
             if WIDER * _reach(learned[EXPLORING]) < _reach(coarse) < FLAT:
                 learned[COARSE] = coarse
-        return {"models": learned, "used": used}
+        return Chosen(learned, used, n)
 
 
 def _of_ripples(evidence: Evidence) -> Evidence:
@@ -88,5 +102,4 @@ def _of_ripples(evidence: Evidence) -> Evidence:
 
 def _reach(learned: Memory) -> float:
     """The geometric mean of the length scales of the joint kernel."""
-    best = AdditiveHyperparameters(tuple(learned["phi"]), learned["s"], learned["constant"])
-    return float(np.exp(np.log(best.lengthscale).mean()))
+    return float(np.exp(np.log(Learned(**learned).hyperparameters.lengthscale).mean()))

@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.moves import anywhere
+from aegisbo.strategies.moves.anywhere import anywhere
 
 CLOSEST = 1e-4  # in length scales; polished starts of one basin end up to 1e-5 apart, and are the same point
 DRAWS = 1000

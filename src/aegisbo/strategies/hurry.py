@@ -10,12 +10,11 @@ from numpy.random import Generator
 from aegisbo.arrays import Array
 from aegisbo.errors import NoTime
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
-from aegisbo.strategies.believer import believed_improvement
 from aegisbo.strategies.duplicates import DRAWS, is_taken
 from aegisbo.strategies.durations import Durations
-from aegisbo.strategies.expected_improvement import improve
 from aegisbo.strategies.model_based import ModelBased
-from aegisbo.strategies.moves import anywhere
+from aegisbo.strategies.moves.anywhere import anywhere
+from aegisbo.strategies.moves.improve import believed_improvement, most_improved
 from aegisbo.strategies.normal import log_cdf_and_slope
 from aegisbo.strategies.product import Product
 
@@ -76,5 +75,5 @@ def _choices(
         return "random", draws
     belief = strategy.believe(evidence, memory, rng)
     improvement = believed_improvement(belief, evidence.pending)
-    found = improve(improvement, belief, evidence.cube, strategy.parts.search, rng, chance)
+    found = most_improved(improvement, belief, evidence.cube, strategy.parts.search, rng, chance)
     return "improve", np.vstack([found, draws[np.argsort(Product((improvement, chance)).screen(draws), kind="stable")]])

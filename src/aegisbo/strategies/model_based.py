@@ -10,27 +10,23 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.search.blocks import by_blocks
-from aegisbo.strategies.base import Evidence, Memory, Note, Suggestion
+from aegisbo.strategies.base import Evidence, Memory, Suggestion
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.checks import KnownParameters, check, optional, switch
 from aegisbo.strategies.duplicates import Fallback, avoid_duplicates
-from aegisbo.strategies.limits import approach, believe_in_limits
-from aegisbo.strategies.moves import EXPLORATORY, anywhere, pareto, thompson
+from aegisbo.strategies.learned_limits import believe_in_limits
+from aegisbo.strategies.learned_success import believe_in_success
+from aegisbo.strategies.moves.anywhere import anywhere
+from aegisbo.strategies.moves.feasible import Feasible
+from aegisbo.strategies.moves.move import Decision, Turn
+from aegisbo.strategies.moves.repeat import REPEAT
 from aegisbo.strategies.noisy_best import best_by_mean
 from aegisbo.strategies.presets import DEFAULT_PRESET, Preset, name_or_preset, preset_named
-from aegisbo.strategies.success import believe_in_success
 
-REPEAT = "repeat"  # the move that wants a point which is taken
+FEASIBLE = Feasible()
 
 
-@dataclass(frozen=True)
-class Decision:
-    """What a strategy wants, before it is checked whether the point is taken."""
-
-    choices: Array  # (k, width) in order of preference
-    note: Note  # note["move"] names the move
-    memory: Memory
-    widths: Array | None = None  # (width,) in which closeness is measured; the model's length scales unless given
+EXPLORATORY = ("thompson", "pareto", "elsewhere")  # moves that look at what there is to explore with
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +50,7 @@ class ModelBased(KnownParameters, ABC):
         return self.preset if isinstance(self.preset, Preset) else preset_named(self.preset)
 
     @abstractmethod
-    def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
+    def decide(self, turn: Turn) -> Decision:
         """Choose, given what the surrogate believes."""
 
     def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion:
@@ -63,20 +59,16 @@ class ModelBased(KnownParameters, ABC):
             return Suggestion(anywhere(evidence.cube, rng)[0], memory, {"move": "initial"})
         fitting, deciding, replacing, learning = _streams(rng)
         belief, memory = self.fitted(evidence, memory, fitting, learning)
-        if belief.keeping is None or evidence.kept.any():
-            decision = self.decide(belief, evidence, memory, deciding)
-        else:
-            choices = approach(belief, evidence, self.parts.search, self.parts.features, deciding)
-            decision = Decision(choices, {"move": "feasible"}, memory)
-        x, note = decision.choices[0], dict(decision.note)
-        told = belief.exploring if note["move"] in EXPLORATORY else belief
+        turn = Turn(belief, evidence, self.parts.search, deciding, dict(memory), self.parts.pareto)
+        decision = FEASIBLE.choose(turn) or self.decide(turn)
+        x, note = decision.choices[0], {"move": decision.move, **decision.note}
         guarded = self.parts.guard if self.guard is None else self.guard
-        if guarded and note["move"] != REPEAT and not evidence.must_repeat:
-            fallbacks = self._fallbacks(str(note["move"]), belief, evidence, replacing)
-            widths = told.gp.kernel.lengthscale if decision.widths is None else decision.widths
+        if guarded and decision.move != REPEAT and not evidence.must_repeat:
+            fallbacks = self._fallbacks(decision.move, replace(turn, rng=replacing))
+            widths = decision.belief.gp.kernel.lengthscale if decision.widths is None else decision.widths
             x, instead = avoid_duplicates(decision.choices, fallbacks, evidence, widths, replacing)
             note |= {} if instead is None else {"guard": instead}
-        return Suggestion(x, decision.memory, {**note, **told.note(x)})
+        return Suggestion(x, turn.memory, {**note, **decision.belief.note(x)})
 
     def belief_of_choice(self, evidence: Evidence, memory: Memory, rng: Generator) -> Belief:
         """What the surrogate believes when `suggest` chooses with these random numbers."""
@@ -105,13 +97,12 @@ class ModelBased(KnownParameters, ABC):
         belief = self.believe(evidence, memory, rng)
         return belief.scale.measured(by_blocks(belief.gp.mean, evidence.X))
 
-    def _fallbacks(self, move: str, belief: Belief, evidence: Evidence, rng: Generator) -> Iterator[Fallback]:
+    def _fallbacks(self, move: str, turn: Turn) -> Iterator[Fallback]:
         """What to try after all choices of `move`: the Pareto set, then a sample path."""
-        parts, belief = self.parts, belief.exploring
         if move not in EXPLORATORY:
-            yield "pareto", lambda: pareto(belief, evidence, parts.front, rng)
+            yield "pareto", lambda: self.parts.pareto.choose(turn).choices
         if move != "thompson":
-            yield "thompson", lambda: thompson(belief, evidence, parts.search, parts.features, rng)
+            yield "thompson", lambda: self.parts.thompson.choose(turn).choices
 
 
 def _streams(rng: Generator) -> list[Generator]:

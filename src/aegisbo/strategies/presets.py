@@ -1,14 +1,13 @@
-"""Presets: which surrogate and which inner search all strategies use."""
+"""Presets: which surrogate and which inner search all strategies use, and which moves AEGiS has."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import log
 
 from aegisbo.errors import UnknownName
 from aegisbo.gp.additive_model import AdditiveModel, HierarchicalPrior
 from aegisbo.gp.isotropic_model import IsotropicModel
-from aegisbo.gp.paths import FEATURES
 from aegisbo.search.everywhere import EverywhereSearch
 from aegisbo.search.inner_search import InnerSearch
 from aegisbo.search.mixed import MixedSearch
@@ -16,7 +15,14 @@ from aegisbo.strategies import schedules
 from aegisbo.strategies.belief import Surrogate
 from aegisbo.strategies.checks import BadParameter, check
 from aegisbo.strategies.chosen_surrogate import ChosenSurrogate
-from aegisbo.strategies.moves import Front
+from aegisbo.strategies.moves.elsewhere import Elsewhere
+from aegisbo.strategies.moves.exploit import Exploit
+from aegisbo.strategies.moves.improve import Improve
+from aegisbo.strategies.moves.local import Local
+from aegisbo.strategies.moves.move import Move, SecondThought, SureMove
+from aegisbo.strategies.moves.pareto import Pareto
+from aegisbo.strategies.moves.repeat import Repeat
+from aegisbo.strategies.moves.thompson import SamplePath
 from aegisbo.strategies.surrogates import AdditiveSurrogate, IsotropicSurrogate
 
 
@@ -27,20 +33,17 @@ class Preset:
     name: str
     surrogate: Surrogate
     search: InnerSearch
-    features: int  # of a sample path
-    front: Front  # of the Pareto moves
     epsilon: str | float  # how much AEGiS explores, unless it is told otherwise: a schedule or a number
-    # What the lowest mean must promise, in standard deviations of the (soft) outputs, for AEGiS to exploit it; below
-    # that it maximizes expected improvement instead. None: it always exploits, as in the paper.
-    least_promise: float | None
     guard: bool  # whether a point that is finished or pending is replaced, unless the strategy is told otherwise
+    exploit: SureMove = field(default_factory=Exploit)  # Algorithm 1, line 6
+    thompson: SureMove = field(default_factory=SamplePath)  # lines 8 and 9
+    pareto: SureMove = field(default_factory=Pareto)  # lines 11 and 12
+    before_exploit: tuple[Move, ...] = ()  # what AEGiS tries first where it exploits, but for its very first choice
+    second_thoughts: tuple[SecondThought, ...] = ()  # about what AEGiS has decided, in their order
     # Whether the chance to succeed is learned from failures; if not, a failure must be a bad value to the surrogate.
     learns_success: bool = False
-    # Whether AEGiS exploits a model of the lowest points alone where that one predicts them better, and whether the
-    # lowest mean must also promise more than pending points do.
-    adaptive: bool = False
     # Whether the surrogate learns how noisy values are. Where they are, the best point is then the one with the lowest
-    # mean, and AEGiS may measure a point again.
+    # mean.
     learns_noise: bool = False
 
     def __post_init__(self) -> None:
@@ -73,21 +76,17 @@ PAPER = Preset(
     "paper",
     IsotropicSurrogate(paper_model),
     EverywhereSearch(),
-    FEATURES,
-    Front(),
     epsilon="sqrt",
-    least_promise=None,
     guard=False,
 )
 MODERN = Preset(
     "modern",
     AdditiveSurrogate(modern_model),
     MixedSearch(),
-    FEATURES,
-    Front(population=40, hope=2.0),
     epsilon="half",
-    least_promise=1e-3,
     guard=True,
+    pareto=Pareto(population=40, hope=2.0),
+    second_thoughts=(Improve(least_promise=1e-3), Repeat()),
     learns_success=True,
     learns_noise=True,
 )
@@ -101,7 +100,8 @@ ADAPTIVE = replace(
         ),
         exploring=AdditiveSurrogate(modern_model, wide=True),
     ),
-    adaptive=True,
+    before_exploit=(Local(),),
+    second_thoughts=(Improve(least_promise=1e-3, beside_pending=True), Elsewhere(), Repeat()),
 )
 
 PRESETS = {preset.name: preset for preset in (PAPER, MODERN, ADAPTIVE)}

@@ -21,6 +21,7 @@ from aegisbo.gp.posterior import GP
 from aegisbo.gp.thinning import evenly_spread, thinned
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.belief import Belief
+from aegisbo.strategies.memory import Remembered
 
 GROWTH = 1.05  # the additive model learns anew when there are this many times as many data
 LEARNED_FROM = 500  # data at most, evenly spread over their order; the posterior has more
@@ -33,6 +34,15 @@ def data_of(evidence: Evidence) -> tuple[Array, Array]:
     """Where something was tried (n, width), and the outcomes (n,); what failed is as bad as the worst that did not."""
     X = np.vstack([evidence.X, evidence.failed])
     return X, np.append(evidence.y, np.full(len(evidence.failed), evidence.y.max()))
+
+
+@dataclass(frozen=True)
+class Fitted(Remembered):
+    """What was learned of an isotropic model, and from which data."""
+
+    seen: list[int]  # how many values and failures
+    phi: list[float]
+    fit: list[str]  # what was out of the ordinary
 
 
 @dataclass(frozen=True)
@@ -51,12 +61,28 @@ class IsotropicSurrogate:
         y = scale.standardized(measured)
         model = self.model(evidence.cube.width)
         seen = [len(evidence.X), len(evidence.failed)]
-        known = np.array(memory["phi"]) if "phi" in memory else None
-        if known is not None and memory["seen"] == seen:
-            return Belief(model.posterior(X, y, known), scale, float(y.min()), memory["fit"]), memory
-        found = isotropic_fit.fit(X, y, model, rng, warm=known)
-        memory = {**memory, "seen": seen, "phi": found.phi.tolist(), "fit": list(found.notes)}
-        return Belief(found.gp, scale, float(y.min()), found.notes), memory
+        known = Fitted.recalled(memory)
+        if known is not None and known.seen == seen:
+            return Belief(model.posterior(X, y, np.array(known.phi)), scale, float(y.min()), known.fit), memory
+        found = isotropic_fit.fit(X, y, model, rng, warm=None if known is None else np.array(known.phi))
+        fitted = Fitted(seen, found.phi.tolist(), list(found.notes))
+        return Belief(found.gp, scale, float(y.min()), found.notes), {**memory, **fitted.kept()}
+
+
+@dataclass(frozen=True)
+class Learned(Remembered):
+    """What was learned of an additive model, and from how many data."""
+
+    phi: list[float]
+    s: float
+    constant: float
+    learned_at: int
+    fit: list[str]  # what was out of the ordinary
+
+    @property
+    def hyperparameters(self) -> AdditiveHyperparameters:
+        """All that a posterior needs."""
+        return AdditiveHyperparameters(tuple(self.phi), self.s, self.constant)
 
 
 @dataclass(frozen=True)
@@ -88,31 +114,29 @@ class AdditiveSurrogate:
         y = scale.standardized(measured)
         model = self.model(evidence.cube.width)
         extra = None if evidence.sd is None else _variances(evidence.sd, scale.log_slope(measured))
-        found = None
-        if is_due(memory, n):
+        known, found = Learned.recalled(memory), None
+        if known is None or is_due(known.learned_at, n):
             some = evenly_spread(n, LEARNED_FROM if n <= CONDITIONED_ON else LEARNED_FROM_MANY)
-            warm = np.array(memory["phi"]) if "phi" in memory else None
-            known = {} if extra is None else {"extra": extra[some], "s": memory.get("s", 1.0)}
-            found = additive_fit.fit(X[some], y[some], model, rng, warm, rival=rival, **known)
+            warm, s = (None, 1.0) if known is None else (np.array(known.phi), known.s)
+            loud = None if extra is None else extra[some]
+            found = additive_fit.fit(X[some], y[some], model, rng, warm, extra=loud, s=s, rival=rival)
             best = found.hyperparameters
-            learned = {"phi": list(best.phi), "s": best.s, "constant": best.constant}
-            memory = {**memory, **learned, "learned_at": n, "fit": list(found.notes)}
+            known = Learned(list(best.phi), best.s, best.constant, n, list(found.notes))
         rows = None
-        if n > LEARNED_FROM:
-            learned_then = AdditiveHyperparameters(tuple(memory["phi"]), memory["s"], memory["constant"])
-            if n > CONDITIONED_ON:
-                # Some moves add the pending points, and must not take longer where there are many.
-                room = CONDITIONED_ON - min(len(evidence.pending), CONDITIONED_ON // 4)
-                rows = thinned(X, y, learned_then.lengthscale, room)
-                gp = _grown(learned_then, X[rows], y[rows], len(rows), None if extra is None else extra[rows])
-            else:
-                gp = _grown(learned_then, X, y, memory["learned_at"], extra)
+        if n > CONDITIONED_ON:
+            # Some moves add the pending points, and must not take longer where there are many.
+            room = CONDITIONED_ON - min(len(evidence.pending), CONDITIONED_ON // 4)
+            rows = thinned(X, y, known.hyperparameters.lengthscale, room)
+            gp = _grown(known.hyperparameters, X[rows], y[rows], len(rows), None if extra is None else extra[rows])
+        elif n > LEARNED_FROM:
+            gp = _grown(known.hyperparameters, X, y, known.learned_at, extra)
         elif found is not None:
             gp = found.gp
         else:  # the output scale and the constant are fitted to every new result
-            share = 0.0 if extra is None else extra / memory["s"]
-            gp = AdditiveLikelihood(X, y, model, share).hyperparameters(np.array(memory["phi"])).given(X, y, extra)
-        return Belief(gp, scale, float(y.min()), memory["fit"], rows=rows), memory
+            share = 0.0 if extra is None else extra / known.s
+            gp = AdditiveLikelihood(X, y, model, share).hyperparameters(np.array(known.phi)).given(X, y, extra)
+        belief = Belief(gp, scale, float(y.min()), known.fit, fresh=known.learned_at == n, rows=rows)
+        return belief, {**memory, **known.kept()}
 
 
 def _variances(sd: Array, log_slope: Array) -> Array:
@@ -121,9 +145,9 @@ def _variances(sd: Array, log_slope: Array) -> Array:
         return np.minimum(sd * np.exp(np.minimum(log_slope, STEEPEST)), LOUDEST) ** 2
 
 
-def is_due(memory: Memory, n: int) -> bool:
-    """Whether the additive model learns anew from n data."""
-    return "learned_at" not in memory or not memory["learned_at"] <= n < GROWTH * memory["learned_at"]
+def is_due(learned_at: int, n: int) -> bool:
+    """Whether an additive model that was learned from so many data learns anew from n."""
+    return not learned_at <= n < GROWTH * learned_at
 
 
 def _grown(learned: AdditiveHyperparameters, X: Array, y: Array, learned_at: int, extra: Array | None) -> GP:

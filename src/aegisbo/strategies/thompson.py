@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from numpy.random import Generator
-
-from aegisbo.strategies.base import Evidence, Memory
-from aegisbo.strategies.belief import Belief
-from aegisbo.strategies.model_based import Decision, ModelBased
-from aegisbo.strategies.moves import thompson
+from aegisbo.strategies.model_based import ModelBased
+from aegisbo.strategies.moves.move import Decision, Turn
 
 
 @dataclass(frozen=True, kw_only=True)
 class Thompson(ModelBased):
     """Pending points need no care: each draw is another function."""
 
-    def decide(self, belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> Decision:
+    def decide(self, turn: Turn) -> Decision:
         """Minimize one sample path."""
-        choices = thompson(belief.exploring, evidence, self.parts.search, self.parts.features, rng)
-        return Decision(choices, {"move": "thompson"}, memory)
+        return self.parts.thompson.choose(turn)

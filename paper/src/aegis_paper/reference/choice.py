@@ -12,18 +12,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aegis_paper.reference.moves import AegisWithMoves
-from aegisbo.strategies.base import Evidence, Memory
+from aegisbo.strategies.aegis import Aegis, Stage
+from aegisbo.strategies.moves.move import Turn
 
 
 @dataclass(frozen=True, kw_only=True)
-class CountingAegis(AegisWithMoves):
+class CountingAegis(Aegis):
     """AEGiS that counts its choices and knows how many workers there are."""
 
     workers: int
 
-    def _stage(self, evidence: Evidence, memory: Memory) -> tuple[bool, bool, Memory]:
+    def stage(self, turn: Turn) -> Stage:
         """By the number of the choice alone."""
-        number = memory.get("choices", 0)
-        first = number == 0 and self.exploration(evidence.cube.parameters) < 1.0
-        return first, number <= self.workers, {**memory, "choices": number + 1}
+        number = turn.memory.get("choices", 0)
+        turn.memory["choices"] = number + 1
+        first = number == 0 and self.exploration(turn.evidence.cube.parameters) < 1.0
+        return Stage(first, opening=number <= self.workers)

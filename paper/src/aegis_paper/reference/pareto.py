@@ -16,9 +16,10 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.gp.posterior import GP
-from aegisbo.strategies.base import Evidence
+from aegisbo.search.nsga2 import Archive
+from aegisbo.space.cube import Cube
 from aegisbo.strategies.belief import Belief
-from aegisbo.strategies.moves import Front, pareto
+from aegisbo.strategies.moves.pareto import Pareto
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,11 @@ class _Noisy(GP):
         return mu, var + self.noise
 
 
-def noisy_pareto(belief: Belief, evidence: Evidence, rng: Generator) -> Array:
+@dataclass(frozen=True)
+class NoisyPareto(Pareto):
     """A random member of the approximate Pareto set of low mean and high uncertainty of a measurement."""
-    noisy = _Noisy(**{field.name: getattr(belief.gp, field.name) for field in fields(belief.gp)})
-    return pareto(replace(belief, gp=noisy), evidence, Front(), rng)
+
+    def members(self, belief: Belief, cube: Cube, rng: Generator) -> Archive:
+        """All points that a search for that set came upon."""
+        noisy = _Noisy(**{field.name: getattr(belief.gp, field.name) for field in fields(belief.gp)})
+        return super().members(replace(belief, gp=noisy), cube, rng)

@@ -17,16 +17,17 @@ from typing import Any
 from aegis_paper.reference import paths
 from aegis_paper.reference.choice import CountingAegis
 from aegis_paper.reference.improvement import WithoutLogarithm
-from aegis_paper.reference.moves import AegisWithMoves, Move, PathMove, ThompsonWithMove
-from aegis_paper.reference.pareto import noisy_pareto
+from aegis_paper.reference.moves import PathMove
+from aegis_paper.reference.pareto import NoisyPareto
 from aegis_paper.reference.pending import FirstBatchOnly
 from aegis_paper.reference.search import OF_ACQUISITIONS, OF_IMPROVEMENT, OF_PATHS
 from aegisbo.errors import InvalidInput, UnknownName
+from aegisbo.gp.paths import FEATURES
 from aegisbo.strategies import registry
 from aegisbo.strategies.aegis import Aegis
 from aegisbo.strategies.base import Strategy
 from aegisbo.strategies.expected_improvement import ExpectedImprovement
-from aegisbo.strategies.moves import posterior_path
+from aegisbo.strategies.moves.thompson import posterior_path
 from aegisbo.strategies.penalization import LocalPenalization, Playbook
 from aegisbo.strategies.presets import PAPER, PRESETS
 from aegisbo.strategies.thompson import Thompson
@@ -67,7 +68,7 @@ def resolve(text: str, workers: int, deviations: Deviations = ALL) -> Strategy:
     if isinstance(strategy, Aegis):
         return _aegis(strategy, workers, deviations)
     if isinstance(strategy, Thompson):
-        return ThompsonWithMove(preset=strategy.preset, guard=strategy.guard, move=_path_move(deviations))
+        return replace(strategy, preset=replace(strategy.parts, thompson=_path_move(deviations)))
     if isinstance(strategy, ExpectedImprovement):
         return _expected_improvement(strategy, deviations)
     return strategy
@@ -75,19 +76,20 @@ def resolve(text: str, workers: int, deviations: Deviations = ALL) -> Strategy:
 
 def _path_move(deviations: Deviations) -> PathMove:
     draw = paths.draw if "paths" in deviations else posterior_path
-    return PathMove(draw, PAPER.features, OF_PATHS if "search" in deviations else PAPER.search)
+    return PathMove(draw, FEATURES, OF_PATHS if "search" in deviations else PAPER.search)
 
 
 def _aegis(strategy: Aegis, workers: int, deviations: Deviations) -> Aegis:
-    moves: dict[str, Move] = {"thompson": _path_move(deviations)}
+    parts = replace(strategy.parts, thompson=_path_move(deviations))
     if "pareto" in deviations:
-        moves["pareto"] = noisy_pareto
-    given: dict[str, Any] = {field.name: getattr(strategy, field.name) for field in fields(strategy)}
+        parts = replace(parts, pareto=NoisyPareto())
     if "search" in deviations:
-        given["preset"] = replace(strategy.parts, search=OF_ACQUISITIONS)
+        parts = replace(parts, search=OF_ACQUISITIONS)
+    strategy = replace(strategy, preset=parts)
     if "choice" in deviations:
-        return CountingAegis(**given, moves=moves, workers=workers)
-    return AegisWithMoves(**given, moves=moves)
+        given: dict[str, Any] = {field.name: getattr(strategy, field.name) for field in fields(strategy)}
+        return CountingAegis(**given, workers=workers)
+    return strategy
 
 
 def _expected_improvement(strategy: ExpectedImprovement, deviations: Deviations) -> Strategy:

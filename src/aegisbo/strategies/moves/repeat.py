@@ -1,4 +1,4 @@
-"""Another measurement of a point that is known, where that decides who is best.
+"""Repeat: another measurement of a point that is known, where that decides who is best.
 
 With noise, the best is the evaluated point with the lowest posterior mean. One more measurement at x, with standard
 deviation √(v(x) + noise) before it is made, moves the mean at z by Z c(z, x) / √(v(x) + noise), where Z ~ N(0, 1) and c
@@ -8,6 +8,9 @@ average (the knowledge gradient of Frazier et al., 2009).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import inf
+
 import numpy as np
 from scipy.special import ndtri
 
@@ -15,9 +18,40 @@ from aegisbo.arrays import Array
 from aegisbo.gp.posterior import GP
 from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.moves.move import Decision, Turn
 
+REPEAT = "repeat"  # the move that wants a point which is taken
+GREEDY = ("exploit", "improve", "local")  # moves that a repetition may replace
 CONTENDERS = 30  # evaluated points with the lowest means, which are compared
 Z = ndtri((np.arange(64) + 0.5) / 64)  # how a measurement may turn out
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """Measure a point of a finite space again, where values are noisy."""
+
+    def choose(self, turn: Turn) -> Decision | None:
+        """The most decisive point, if no other point is left."""
+        if not _is_possible(turn.evidence) or not turn.evidence.cube.exhausted(turn.evidence.taken):
+            return None
+        return Decision(REPEAT, most_decisive(turn.belief.gp, turn.evidence)[0][None, :], turn.belief)
+
+    def instead(self, turn: Turn, decision: Decision) -> Decision | None:
+        """The most decisive point, if it is worth more than a new one that was chosen greedily."""
+        belief, evidence = turn.belief, turn.evidence
+        if not _is_possible(evidence) or decision.move not in GREEDY:
+            return None
+        fresh = [x for x in decision.choices if not (evidence.taken == x).all(axis=1).any()]
+        if not fresh:
+            return None
+        known, expected = most_decisive(belief.gp, evidence)
+        if expected >= with_new(belief.gp, evidence, fresh[0]):
+            return None
+        return Decision(REPEAT, known[None, :], belief)
+
+
+def _is_possible(evidence: Evidence) -> bool:
+    return evidence.noisy and evidence.cube.size < inf
 
 
 def most_decisive(gp: GP, evidence: Evidence) -> tuple[Array, float]:

@@ -6,8 +6,8 @@ they depend on x (`gp.success`), a model takes over. Where they do not, as on a 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import log
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -18,6 +18,7 @@ from aegisbo.gp.success import Curve, LearnedSuccess, SuccessModel, learn
 from aegisbo.gp.thinning import evenly_spread
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.chance import Chance, NearFailures
+from aegisbo.strategies.memory import Remembered
 from aegisbo.strategies.surrogates import is_due
 
 MEMORY = "success"  # where in a strategy's memory it is kept
@@ -30,15 +31,40 @@ def believe_in_success(evidence: Evidence, memory: Memory, rng: Generator) -> tu
         return None, memory
     n = len(evidence.y) + len(evidence.failed)
     X, labels = _labeled(evidence)
-    known: Memory = memory.get(MEMORY, {})
-    if is_due(known, n):
-        warm = np.array(known["phi"]) if "phi" in known else None
-        known = {**_stored(learn(X, labels, success_model(X.shape[1]), rng, warm)), "learned_at": n}
-        memory = {**memory, MEMORY: known}
-    learned = _restored(known)
+    known = Known.recalled(memory.get(MEMORY, {}))
+    if known is None or is_due(known.learned_at, n):
+        warm = None if known is None else np.array(known.phi)
+        known = Known.of(learn(X, labels, success_model(X.shape[1]), rng, warm), n)
+        memory = {**memory, MEMORY: known.kept()}
+    learned = known.learned
     if not learned.is_credible:
         return NearFailures(evidence.failed), memory
     return SuccessModel(learned.hyperparameters.given(X, labels), learned.curve), memory
+
+
+@dataclass(frozen=True)
+class Known(Remembered):
+    """What was learned of successes and failures, and from how many."""
+
+    phi: list[float]
+    s: float
+    constant: float
+    a: float
+    b: float
+    gain: float
+    learned_at: int
+
+    @classmethod
+    def of(cls, learned: LearnedSuccess, n: int) -> Known:
+        """What n results have taught."""
+        best, curve = learned.hyperparameters, learned.curve
+        return cls(list(best.phi), best.s, best.constant, curve.a, curve.b, learned.gain, n)
+
+    @property
+    def learned(self) -> LearnedSuccess:
+        """What a model is made of."""
+        best = AdditiveHyperparameters(tuple(self.phi), self.s, self.constant)
+        return LearnedSuccess(best, Curve(self.a, self.b), self.gain)
 
 
 def _labeled(evidence: Evidence) -> tuple[Array, Array]:
@@ -48,23 +74,6 @@ def _labeled(evidence: Evidence) -> tuple[Array, Array]:
     bad = evenly_spread(len(evidence.failed), failures)
     X = np.vstack([evidence.X[good], evidence.failed[bad]])
     return X, np.append(np.ones(len(good)), -np.ones(len(bad)))
-
-
-def _stored(learned: LearnedSuccess) -> dict[str, Any]:
-    best, curve = learned.hyperparameters, learned.curve
-    return {
-        "phi": list(best.phi),
-        "s": best.s,
-        "constant": best.constant,
-        "a": curve.a,
-        "b": curve.b,
-        "gain": learned.gain,
-    }
-
-
-def _restored(known: Memory) -> LearnedSuccess:
-    best = AdditiveHyperparameters(tuple(known["phi"]), known["s"], known["constant"])
-    return LearnedSuccess(best, Curve(known["a"], known["b"]), known["gain"])
 
 
 def success_model(d: int) -> AdditiveModel:

@@ -1,29 +1,23 @@
 """Limits on what is measured beside the value: each quantity has a model, and all together the chance to keep them.
 
-The chance weighs every move as the chance to succeed does (`chance`). Until an evaluation has kept all limits, points
-are looked for where they are most likely kept.
+The chance weighs every move as the chance to succeed does (`chance`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import expit
 
-from aegisbo.arrays import Array, Floats
-from aegisbo.search.inner_search import InnerSearch, Objective
+from aegisbo.arrays import Array
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.belief import GOOD, Belief
 from aegisbo.strategies.keeping import Keeping
-from aegisbo.strategies.moves import posterior_path
 from aegisbo.strategies.presets import modern_model
-from aegisbo.strategies.product import Risk, product
 from aegisbo.strategies.surrogates import AdditiveSurrogate
 
 MEMORY = "limits"  # where in a strategy's memory it is kept
-SOFTNESS = 0.1  # of the edge of a limit on a sample path, in standard deviations of what is measured
 SURROGATE = AdditiveSurrogate(modern_model)
 
 
@@ -70,34 +64,3 @@ def spreads(excess: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         found = excess.std(axis=0)
     return np.asarray(np.where(np.isfinite(found), found, np.abs(excess).max(axis=0)))
-
-
-@dataclass(frozen=True)
-class _Beyond:
-    """By how much functions drawn from the models are beyond the limits: Σ log(1 + exp((f_j − t_j)/softness))."""
-
-    paths: tuple[tuple[Objective, float], ...]
-
-    def screen(self, Z: Array) -> Floats:
-        return np.asarray(sum(np.logaddexp(0.0, (path.screen(Z) - bound) / SOFTNESS) for path, bound in self.paths))
-
-    def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
-        total, gradient = np.zeros(len(Z)), np.zeros_like(Z)
-        for path, bound in self.paths:
-            value, slope = path.value_and_gradient(Z)
-            t = (value - bound) / SOFTNESS
-            total += np.logaddexp(0.0, t)
-            gradient += (expit(t) / SOFTNESS)[:, None] * slope
-        return total, gradient
-
-
-def approach(belief: Belief, evidence: Evidence, search: InnerSearch, features: int, rng: Generator) -> Array:
-    """Choices (k, width) that may keep all limits, as long as none has: the most likely ones, or those of a draw.
-
-    A draw from each model leads somewhere else each time, so that points that are evaluated together differ.
-    """
-    assert belief.keeping is not None
-    if rng.random() < 0.5:
-        return search(Risk(belief.chance or belief.keeping, alone=True), evidence.cube, rng, best_first(evidence))
-    drawn = tuple((posterior_path(gp, features, rng), bound) for gp, bound in belief.keeping.models)
-    return search(product(_Beyond(drawn), chance=belief.success), evidence.cube, rng, best_first(evidence))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import islice
-from math import exp, lgamma, log, pi
+from math import exp
 
 import numpy as np
 from numpy.random import Generator
@@ -22,10 +22,11 @@ from aegisbo.search.near_best import race
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.chance import Chance
-from aegisbo.strategies.expected_improvement import Improvement
+from aegisbo.strategies.improvement import Improvement
+from aegisbo.strategies.moves.move import Decision, Turn
+from aegisbo.strategies.moves.valley import Valley, critical_distance, in_valley
 from aegisbo.strategies.product import product
 
-SIGMA = 4.0  # of the critical distance: above 4 the number of descents stays finite (Rinnooy Kan and Timmer)
 VALLEYS = 10  # that are looked at for one choice at most
 LEAST_PROMISE = 1e-2  # expected improvement below which a descent ends, in standard deviations of the (soft) outputs
 STOPS = 10  # on the way between two points, where the model is asked for a hill
@@ -35,10 +36,20 @@ STARTS = 4
 ANYWHERE = 10  # random points, of which one far from all others is taken
 
 
-def critical_distance(n: int, d: int) -> float:
-    """How far apart the starts of descents are, with n points in the unit cube of d dimensions."""
-    log_volume = lgamma(1.0 + d / 2) + log(SIGMA * log(n) / n)
-    return float(exp(log_volume / d) / pi**0.5)
+@dataclass(frozen=True)
+class Elsewhere:
+    """Descend into another valley instead of a point in one whose bottom is known."""
+
+    def instead(self, turn: Turn, decision: Decision) -> Decision | None:
+        """The next point of a descent, unless the decision exploits or leads away anyway."""
+        evidence = turn.evidence
+        if decision.move in ("exploit", "local") or evidence.price is not None:  # a descent does not look at the clock
+            return None
+        valley = turn.recall(Valley)
+        if valley is None or not valley.is_known(evidence) or not in_valley(decision.choices[:1], evidence)[0]:
+            return None
+        belief = turn.belief.exploring
+        return Decision("elsewhere", descend(belief, evidence, turn.rng), belief)
 
 
 def local_minima(X: Array, y: Array, distance: float) -> Index:
@@ -46,12 +57,6 @@ def local_minima(X: Array, y: Array, distance: float) -> Index:
     order = np.argsort(y, kind="stable")
     to_lower = np.tril(cdist(X[order], X[order]), -1) + np.triu(np.full((len(y), len(y)), np.inf))
     return np.asarray(order[to_lower.min(axis=1) >= distance])
-
-
-def in_valley(X: Array, evidence: Evidence) -> Mask:
-    """Which of X (m, d) are so near to the best point that a descent from there would end in the same valley (m,)."""
-    best = evidence.X[evidence.y.argmin()]
-    return np.asarray(np.linalg.norm(X - best, axis=1) < critical_distance(*evidence.X.shape) / 2)
 
 
 def descend(belief: Belief, evidence: Evidence, rng: Generator) -> Array:

@@ -1,0 +1,70 @@
+"""Improve: where most improvement is expected, if the lowest mean promises too little."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numpy.random import Generator
+
+from aegisbo.arrays import Array
+from aegisbo.search.inner_search import InnerSearch, Objective
+from aegisbo.space.cube import Cube
+from aegisbo.strategies.belief import Belief, lowest_measured
+from aegisbo.strategies.improvement import Improvement
+from aegisbo.strategies.moves.move import Decision, Turn
+from aegisbo.strategies.per_second import Quickness
+from aegisbo.strategies.product import product
+
+LIKELY = -0.7  # log of a chance of one half
+
+
+@dataclass(frozen=True)
+class Improve:
+    """Maximize expected improvement, with pending points as predicted, instead of an exploitation that gains nothing.
+
+    Args:
+        least_promise: what the lowest mean must promise to be exploited, in standard deviations of the (soft) outputs.
+        beside_pending: whether it must promise more than pending points, too, and not only than what is measured.
+    """
+
+    least_promise: float
+    beside_pending: bool = False
+
+    def instead(self, turn: Turn, decision: Decision) -> Decision | None:
+        """Where most improvement is expected, per second if that is the price."""
+        if decision.move != "exploit" or not self._is_spent(decision.choices[0], turn):
+            return None
+        belief, evidence = turn.belief, turn.evidence
+        factors = () if evidence.price is None else (Quickness(evidence.price),)
+        promise = believed_improvement(belief, evidence.pending)
+        choices = most_improved(promise, belief, evidence.cube, turn.search, turn.rng, *factors)
+        return Decision("improve", choices, belief)
+
+    def _is_spent(self, x: Array, turn: Turn) -> bool:
+        """Whether the lowest mean, at x (width,), promises too little."""
+        belief = turn.belief
+        best = best_with(belief, turn.evidence.pending) if self.beside_pending else belief.best
+        return best - float(belief.gp.mean(x[None, :])[0]) < self.least_promise
+
+
+def most_improved(
+    improvement: Improvement, belief: Belief, cube: Cube, search: InnerSearch, rng: Generator, *factors: Objective
+) -> Array:
+    """Maximize an improvement, times other factors and the chance to succeed: choices (k, width), the best first."""
+    objective = product(improvement, *factors, chance=belief.chance)
+    return search(objective, cube, rng, belief.good_points(improvement.gp))
+
+
+def believed_improvement(belief: Belief, pending: Array) -> Improvement:
+    """Expected improvement when the believed values count as measured, also where they are the best."""
+    gp = belief.gp.believing(pending)
+    if belief.good is not None:  # some values may not count
+        return Improvement(gp, best_with(belief, pending))
+    return Improvement(gp, min(belief.best, lowest_measured(gp)))
+
+
+def best_with(belief: Belief, pending: Array) -> float:
+    """The best value, if all pending points turn out as predicted; those that will probably break a limit are none."""
+    if belief.keeping is not None and len(pending):
+        pending = pending[belief.keeping.log_value(pending) > LIKELY]
+    return min(belief.best, float(belief.gp.mean(pending).min())) if len(pending) else belief.best
