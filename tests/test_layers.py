@@ -202,7 +202,7 @@ def test_the_checker_goes_red(tmp_path: Path, path: str, source: str, reason: st
 @pytest.mark.parametrize(
     ("path", "source"),
     [
-        ("__init__.py", "from aegisbo.optimizer import Optimizer\nfrom aegisbo.errors import AegisError"),
+        ("__init__.py", "from aegisbo.optimizer import Core\nfrom aegisbo.errors import AegisError"),
         ("gp/posterior.py", "import math, numpy.linalg\nfrom scipy import linalg\nfrom aegisbo.search import descent"),
         ("gp/posterior.py", "from . import kernels\nfrom .kernels import Matern52\nfrom ..arrays import Array"),
         ("strategies/aegis.py", "from aegisbo.gp.posterior import GP\nfrom aegisbo import errors"),

@@ -9,7 +9,7 @@ import pytest
 
 from aegisbo import Optimizer, strategies
 from aegisbo.errors import InvalidInput
-from aegisbo.optimizer import Settings
+from aegisbo.optimizer import Core, Settings
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.policy import default_initial
 from aegisbo.space import Choice, Int, Real
@@ -60,7 +60,7 @@ def test_an_object_and_its_text_are_the_same_run() -> None:
     text = Settings.checked(BOX, strategy="aegis:gamma=0.2", seed=1)
     made = Settings.checked(BOX, strategy=strategies.Aegis(gamma=0.2), seed=1)
     assert made.differences_from(text.decided()) == []
-    one, other = Optimizer.from_settings(text), Optimizer.from_settings(made)
+    one, other = (Optimizer.over(Core(settings)) for settings in (text, made))
     for optimizer in (one, other):
         for _ in range(7):
             trial = optimizer.ask()

@@ -22,7 +22,7 @@ from pool_jobs import behave
 
 from aegisbo import Result, load, minimize
 from aegisbo.errors import EvaluationFailed, InvalidInput, StudyError
-from aegisbo.optimizer import Optimizer as Core
+from aegisbo.optimizer import Core
 from aegisbo.optimizer.best import SMOOTHED
 from aegisbo.space import Choice, Int, Real
 from aegisbo.study.reading import read_events

@@ -171,7 +171,7 @@ def test_nothing_is_made_beside_what_is_no_study(tmp_path: Path) -> None:
 
 
 def test_nothing_is_remembered_of_what_is_gone(study: Path) -> None:
-    optimizer = State.after(read_events(study)).optimizer
+    optimizer = Optimizer.over(State.after(read_events(study)).optimizer)
     assert optimizer.memory != {}
     forget(study, [7])
     optimizer.forget(7)

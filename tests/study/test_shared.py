@@ -14,10 +14,10 @@ from sealed import unsummed
 from shared_copies import BOX, Hall
 from some_events import told
 
-from aegisbo import load
+from aegisbo import Optimizer, load
 from aegisbo.errors import InvalidInput, SpaceExhausted, StudyError
 from aegisbo.events import Event, Taken
-from aegisbo.optimizer import Optimizer, Settings
+from aegisbo.optimizer import Core, Settings
 from aegisbo.outcome import Outcome
 from aegisbo.space import Int
 from aegisbo.study import change, forget, retry
@@ -62,7 +62,7 @@ def test_copies_choose_as_one_optimizer_would(hall: Hall) -> None:
     """Interleaved by chance, with the model at work: the witness is one optimizer that is asked and told the same."""
     hall.settings = Settings.checked(BOX, seed=5, n_initial=4)
     rng, copies = np.random.default_rng(0), [hall.copy() for _ in range(3)]
-    alone, running = Optimizer.from_settings(hall.settings), []
+    alone, running = Optimizer.over(Core(hall.settings)), []
     for _ in range(18):
         if running and rng.random() < 0.5:
             copy, trial = running.pop(rng.integers(len(running)))
@@ -96,17 +96,17 @@ def test_a_copy_that_follows_events_knows_what_one_knows_that_reads_them_all(hal
 def test_a_choice_that_was_overtaken_is_made_again(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     """Turns are a courtesy: whoever chose without knowing of another choice must not write it down."""
     slow, quick = hall.copy(), hall.copy()
-    honest, overtaken = Optimizer.next_point, []
+    honest, overtaken = Core.next_point, []
 
-    def overtake(optimizer: Optimizer, **options: float | None):
+    def overtake(optimizer: Core, **options: float | None):
         trial = honest(optimizer, **options)
         if not overtaken:
             overtaken.append(trial)
-            monkeypatch.setattr(Optimizer, "next_point", honest)
+            monkeypatch.setattr(Core, "next_point", honest)
             overtaken.append(quick.ask())
         return trial
 
-    monkeypatch.setattr(Optimizer, "next_point", overtake)
+    monkeypatch.setattr(Core, "next_point", overtake)
     trial = slow.ask()
     assert [each.number for each in overtaken] == [0, 0]
     assert trial is not None
@@ -315,16 +315,16 @@ def test_a_forgotten_trial_gives_its_place_to_another_and_its_result_is_late(hal
 
 
 def test_second_thoughts_during_a_choice_make_it_anew(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
-    copy, honest = hall.copy(), Optimizer.next_point
+    copy, honest = hall.copy(), Core.next_point
     finish(copy, copy.ask())
 
-    def disturbed(optimizer: Optimizer, **options: float | None):
-        monkeypatch.setattr(Optimizer, "next_point", honest)
+    def disturbed(optimizer: Core, **options: float | None):
+        monkeypatch.setattr(Core, "next_point", honest)
         trial = honest(optimizer, **options)
         forget(hall.path, [0])
         return trial
 
-    monkeypatch.setattr(Optimizer, "next_point", disturbed)
+    monkeypatch.setattr(Core, "next_point", disturbed)
     trial = copy.ask()
     forgotten = next(event for event in read_events(hall.path) if event.kind == "forgotten")
     asked = next(event for event in read_events(hall.path) if event.number == trial.number)
@@ -398,9 +398,9 @@ def test_an_event_is_followed_once_although_all_are_read_again_meanwhile(
     copy, other = hall.copy(), hall.copy()
     for _ in range(3):
         other.ask()
-    followed, honest = [], Optimizer.apply
+    followed, honest = [], Core.apply
 
-    def disturbed(optimizer: Optimizer, event: Event) -> None:
+    def disturbed(optimizer: Core, event: Event) -> None:
         honest(optimizer, event)
         followed.append(event.id)
         if len(followed) == 1:  # the heart of this copy fails to beat, and then it beats
@@ -408,7 +408,7 @@ def test_an_event_is_followed_once_although_all_are_read_again_meanwhile(
                 raise StudyError("The disk is full.")
             copy.beat()
 
-    monkeypatch.setattr(Optimizer, "apply", disturbed)
+    monkeypatch.setattr(Core, "apply", disturbed)
     copy.catch_up()
     copy.catch_up()
     assert len(followed) == len(set(followed)) >= 3

@@ -15,7 +15,7 @@ from aegisbo.advice.stand_in import StandIn
 from aegisbo.advice.teams import Team
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput, NoModel, StudyError
-from aegisbo.optimizer import Optimizer, Trial
+from aegisbo.optimizer import Core, Trial
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.options import count as whole
 from aegisbo.options import finite
@@ -163,8 +163,8 @@ class _Question:
         with one_blas_thread():
             stand_in = self.stand_in.variant(attempt.number, self.seed)
             known, aim = stand_in.optimizer, stand_in.optimizer.direction.turned(self.aim(stand_in))
-        observed = [trial.describe() for trial in known.observed]
-        optimizer = Optimizer.restored(replace(known.settings, seed=seed), {}, observed, [])
+        optimizer = Core(replace(known.settings, seed=seed))
+        optimizer.restore(trial.describe() for trial in known.observed)
         team = Team(stand_in, attempt.workers, batches=attempt.batches, suggestion=self.suggestion, seed=seed)
         first: list[Finished] = []
 
@@ -226,7 +226,7 @@ def _loss(record: Record, trial: Trial) -> float:
     return record.optimizer.direction.turned(trial.value)
 
 
-def _keeps(optimizer: Optimizer, measured: Mapping[str, float]) -> bool:
+def _keeps(optimizer: Core, measured: Mapping[str, float]) -> bool:
     limits = optimizer.settings.limits
     return all(limit.name in measured and limit.excess(measured[limit.name]) <= 0.0 for limit in limits)
 

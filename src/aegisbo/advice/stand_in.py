@@ -18,7 +18,7 @@ from numpy.random import Generator, default_rng
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
 from aegisbo.gp.paths import SamplePaths, draw
-from aegisbo.optimizer import Optimizer
+from aegisbo.optimizer import Core
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.limits import Limit
 from aegisbo.outcome import FAILURES
@@ -66,7 +66,7 @@ class Times:
 class StandIn:
     """What is evaluated instead of the user's function."""
 
-    optimizer: Optimizer  # of the run
+    optimizer: Core  # of the run
     belief: Belief  # of its values
     limited: tuple[tuple[Limit, Belief], ...]  # by how much each quantity is beyond its first limit
     chance: Chance | float  # that an evaluation succeeds
@@ -74,7 +74,7 @@ class StandIn:
     path: SamplePaths | None = None  # its values on the scale of the belief; None for those that are expected
 
     @classmethod
-    def of(cls, optimizer: Optimizer, belief: Belief) -> StandIn:
+    def of(cls, optimizer: Core, belief: Belief) -> StandIn:
         """The one that a run expects.
 
         Raises:
@@ -121,7 +121,7 @@ def _expected(belief: Belief, z: Array) -> float:  # (1, width)
     return float(belief.scale.measured(belief.gp.mean(z))[0])
 
 
-def _limited(optimizer: Optimizer, evidence: Evidence, rng: Generator) -> Iterator[tuple[Limit, Belief]]:
+def _limited(optimizer: Core, evidence: Evidence, rng: Generator) -> Iterator[tuple[Limit, Belief]]:
     excess = evidence.excess
     if excess is None:
         return
@@ -138,7 +138,7 @@ def _chance(evidence: Evidence, rng: Generator) -> Chance | float:
     return chance
 
 
-def _times(optimizer: Optimizer) -> Times:
+def _times(optimizer: Core) -> Times:
     timing = optimizer.evidence(within=0.0).timing
     assert timing is not None  # it is told where time is short
     durations = timing.durations

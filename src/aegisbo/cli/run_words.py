@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from aegisbo.cli.tables import Terminal
 
 if TYPE_CHECKING:
-    from aegisbo.optimizer import Found, Optimizer
+    from aegisbo.optimizer import Core, Found
 
 REASONS = 10  # for failures that are listed at the end
 NO_VALUE = 3  # exit code: the run ended without a single value, or none that keeps all limits
@@ -36,7 +36,7 @@ def log(wanted: bool) -> Iterator[None]:
         logger.setLevel(level)
 
 
-def report(result: Found[Optimizer], study: Path | None, console: Terminal, raising: str = "") -> None:
+def report(result: Found[Core], study: Path | None, console: Terminal, raising: str = "") -> None:
     """The end of a run, in a few lines.
 
     Args:

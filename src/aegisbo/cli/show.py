@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from aegisbo.cli.trial_table import Row
-    from aegisbo.optimizer import Optimizer
+    from aegisbo.optimizer import Core
     from aegisbo.report.failure_groups import FailureGroup
     from aegisbo.report.record import Record
 
@@ -132,7 +132,7 @@ def _reasons(groups: Sequence[FailureGroup], *, whole: bool) -> Table:
     return table
 
 
-def _breaks(optimizer: Optimizer) -> Iterator[str]:
+def _breaks(optimizer: Core) -> Iterator[str]:
     """Which limits and constraints each point breaks, those observed elsewhere first."""
     from aegisbo.optimizer.limits import broken_by
 
@@ -142,7 +142,7 @@ def _breaks(optimizer: Optimizer) -> Iterator[str]:
         yield ", ".join([*limits, *constraints])
 
 
-def _places(optimizer: Optimizer) -> Mapping[int, int]:
+def _places(optimizer: Core) -> Mapping[int, int]:
     """The places of the trials with a value, the best one's first, by number."""
     from aegisbo.optimizer.best import ranking
 

@@ -1,10 +1,10 @@
-"""Ask and tell: trials known by number, in the user's own units; no file and no clock."""
+"""What is known of a run, in the user's own units: trials known by number; no file and no clock."""
 
 from __future__ import annotations
 
+from aegisbo.optimizer.core import Core
 from aegisbo.optimizer.found import Found
-from aegisbo.optimizer.optimizer import Optimizer
 from aegisbo.optimizer.settings import Settings
 from aegisbo.optimizer.trial import Trial
 
-__all__ = ["Found", "Optimizer", "Settings", "Trial"]
+__all__ = ["Core", "Found", "Settings", "Trial"]

@@ -10,7 +10,7 @@ from aegisbo.strategies.base import Memory, Note
 
 @dataclass(frozen=True)
 class NextPoint:
-    """What `Optimizer.ask` would hand out."""
+    """What comes next in a run."""
 
     number: int  # of the trial that it would be
     params: Params

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from aegisbo.errors import InvalidInput, UnknownName
-from aegisbo.optimizer import Optimizer, Trial
+from aegisbo.optimizer import Core, Trial
 from aegisbo.optimizer.trial import in_brief, name_of
 from aegisbo.plot.canvas import FORBIDDEN, LINE, STAR, Look, Picture, as_label, canvas, explain_marks, label
 from aegisbo.plot.parameter_axis import declare, edges, places
@@ -59,13 +59,13 @@ def slices(run: Run, *, point: Any = None, parameters: Sequence[str] | None = No
     return figure
 
 
-def center_of(optimizer: Optimizer, point: Any) -> tuple[Params, Trial | None]:
+def center_of(optimizer: Core, point: Any) -> tuple[Params, Trial | None]:
     """Where to cut: at the given point, else at the best one."""
-    best = optimizer.best
+    best = optimizer.found().best
     return optimizer.located(best if point is None and best is not None else point)
 
 
-def known(optimizer: Optimizer, name: str, center: Params) -> str:
+def known(optimizer: Core, name: str, center: Params) -> str:
     """The name of a parameter that is there at a point.
 
     Raises:

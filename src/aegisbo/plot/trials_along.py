@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from aegisbo.arrays import Array
-from aegisbo.optimizer import Optimizer
+from aegisbo.optimizer import Core
 from aegisbo.outcome import FAILURES
 from aegisbo.plot.canvas import INK, PENDING, Look, crowded
 from aegisbo.plot.parameter_axis import places
@@ -17,7 +17,7 @@ NEAR = 0.25  # root mean square distance from a slice, in shares of the ranges, 
 PALEST = 0.15
 
 
-def draw_trials(axis: Axes, optimizer: Optimizer, name: str, center: Params, values: Values) -> None:
+def draw_trials(axis: Axes, optimizer: Core, name: str, center: Params, values: Values) -> None:
     """The trials along one parameter, the paler the further they are away from the slice through `center`."""
     parameter = optimizer.space.parameters[name]
     there = [trial for trial in (*optimizer.observed, *optimizer.trials) if name in trial.params]
@@ -39,7 +39,7 @@ def draw_trials(axis: Axes, optimizer: Optimizer, name: str, center: Params, val
         axis.plot(pending, np.zeros(len(pending)), transform=bottom, label=f"pending ({len(pending)})", **under)
 
 
-def _paleness(optimizer: Optimizer, points: list[Params], name: str, center: Params) -> Array:  # (m,)
+def _paleness(optimizer: Core, points: list[Params], name: str, center: Params) -> Array:  # (m,)
     """How dark each point is drawn."""
     space = optimizer.space
     own = space.cube.columns[list(space.parameters).index(name)]

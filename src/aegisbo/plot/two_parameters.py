@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm
 
 from aegisbo.errors import InvalidInput
-from aegisbo.optimizer import Optimizer
+from aegisbo.optimizer import Core
 from aegisbo.outcome import FAILURES
 from aegisbo.plot.canvas import (
     FAILED,
@@ -78,7 +78,7 @@ def contour(run: Run, x: str | None = None, y: str | None = None, *, point: Any 
     return figure
 
 
-def _pair(optimizer: Optimizer, model: Landscape, center: Params, x: str | None, y: str | None) -> tuple[str, str]:
+def _pair(optimizer: Core, model: Landscape, center: Params, x: str | None, y: str | None) -> tuple[str, str]:
     given = [known(optimizer, name, center) for name in (x, y) if name is not None]
     there = [each.parameter for each in model.importances if each.parameter in center]
     others = [name for name in there if name not in given]
@@ -118,7 +118,7 @@ def _in_cells(parameter: Parameter) -> bool:
     return not isinstance(parameter.axis, Continuous) and parameter.axis.size <= FINE // 3
 
 
-def _draw_trials(axis: Axes, optimizer: Optimizer, x: str, y: str) -> None:
+def _draw_trials(axis: Axes, optimizer: Core, x: str, y: str) -> None:
     groups = {
         "evaluated": [each for each in (*optimizer.observed, *optimizer.trials) if each.value is not None],
         "no value": [each for each in optimizer.trials if each.state in FAILURES],

@@ -10,7 +10,7 @@ from shlex import quote
 from typing import Any
 
 from aegisbo.keywords import names_checked
-from aegisbo.optimizer import Found, Optimizer, Settings, Trial
+from aegisbo.optimizer import Core, Found, Settings, Trial
 from aegisbo.options import OPTIONS, SETTINGS, Options
 from aegisbo.public.optimizer_and_result import Result
 from aegisbo.runners.arguments import check_call, check_file, checked_callbacks
@@ -155,7 +155,7 @@ def minimize(
     return Result.of(found_by(book, record))
 
 
-def _with_result(callback: Callback, trial: Trial, found: Found[Optimizer]) -> None:
+def _with_result(callback: Callback, trial: Trial, found: Found[Core]) -> None:
     callback(trial, Result.of(found))
 
 
@@ -169,5 +169,5 @@ def _book(
 ) -> Study:
     """Where the run is kept: in a file, or nowhere."""
     if study is None:
-        return Study(Optimizer.from_settings(settings))
+        return Study(Core(settings))
     return Study.open(study, settings, logger.warning, objective=objective_of(fun), call=call, anyway=anyway)

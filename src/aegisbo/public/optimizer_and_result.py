@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, cast
 
+from aegisbo.errors import NoModel, UnknownName
+from aegisbo.events import Asked, Ended, Expired, Forgotten, Retried
 from aegisbo.keywords import names_checked
-from aegisbo.optimizer import Found, Settings
-from aegisbo.optimizer import Optimizer as Core
-from aegisbo.optimizer.trial import in_short
+from aegisbo.optimizer import Core, Found, Settings, Trial
+from aegisbo.optimizer.explanation import Explanation
+from aegisbo.optimizer.settings import as_stored
+from aegisbo.optimizer.told import checked_seconds, outcome_told
+from aegisbo.optimizer.trial import in_brief, in_short
 from aegisbo.options import SETTINGS
-from aegisbo.space import Space
+from aegisbo.outcome import FAILURES, Failure, Outcome
+from aegisbo.printable import printable
+from aegisbo.space import Params, Space
 from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import SpaceLike
 from aegisbo.strategies.base import Strategy
@@ -20,9 +27,10 @@ from aegisbo.strategies.base import Strategy
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from aegisbo.optimizer.explanation import Explanation
     from aegisbo.optimizer.prediction import Prediction
     from aegisbo.plot.canvas import Picture
+
+PARTS = ("memory", "observed", "trials", "added")  # of a state beside the settings; older versions have no "added"
 
 
 class Optimizer(Core):
@@ -69,16 +77,261 @@ class Optimizer(Core):
         limits: Iterable[str] = (),
     ) -> None:
         given = locals()
-        self._begin(Settings.checked(space, **{name: given[name] for name in SETTINGS}))
+        super().__init__(Settings.checked(space, **{name: given[name] for name in SETTINGS}))
 
     @classmethod
-    def over(cls, core: Core) -> Optimizer:
+    def over(cls, core: Core) -> Self:
         """A core in the form that users see, to go on independently."""
         if isinstance(core, cls):
             return core
         optimizer = cls.__new__(cls)
         optimizer.__setstate__(core.__getstate__())
         return optimizer
+
+    @classmethod
+    def from_state(
+        cls, state: Mapping[str, Any], strategy: Strategy | None = None, constraints: Iterable[Constraint] = ()
+    ) -> Self:
+        """Go on from a stored `state` as if nothing had happened.
+
+        Args:
+            state: what the method `state` returned.
+            strategy: the strategy object, if the run had one that cannot be written as text.
+            constraints: the functions among the constraints, if there were some.
+
+        Returns:
+            An optimizer that makes the same choices as the one whose state was stored.
+
+        Raises:
+            InvalidInput: another version wrote the state, or a strategy object is missing or not wanted.
+        """
+        given = tuple(constraints)
+        functions = Space.from_description(state["space"]).given(given) if given else None
+        settings = Settings.from_description(state, strategy, functions)
+        stored = as_stored({"added": (), **{name: state[name] for name in PARTS if name in state}})
+        optimizer = cls.over(Core(settings))
+        optimizer.restore((*stored["observed"], *stored["trials"]), stored["memory"], stored["added"])
+        return optimizer
+
+    def ask(self, *, within: float | None = None) -> Trial:
+        """The next trial to evaluate, pending from now on. Waits for no result; may be called any number of times.
+
+        Args:
+            within: seconds that are left, if there is a limit: a point is chosen whose evaluation will probably be
+                finished by then, judged by the times of those that have ended.
+
+        Returns:
+            The trial: `x` is what the function receives, `number` is what `tell` wants back, `note` says why.
+
+        Raises:
+            SpaceExhausted: every point of a finite space is evaluated or under evaluation.
+            NoTime: no evaluation would probably be finished within that time; nothing has changed.
+            InvalidInput: `within` is not a number of seconds.
+        """
+        with self._turn:
+            point = self.next_point(within=within)
+            with self._lock:
+                asked = Asked(point.number, point.params, dict(point.note), point.memory, seen=0, seconds=0.0)
+                return cast("Trial", self.apply(asked))
+
+    def add(self, x: Any) -> Params:
+        """Let a point be tried that you want to be tried: the next `ask` returns it, after others that wait.
+
+        Points of `initial` come first. It counts as any other trial.
+
+        Args:
+            x: in the form that the function receives, or by name.
+
+        Returns:
+            Its values by name.
+
+        Raises:
+            InvalidInput: it is no point of the space, or breaks a constraint; or a trial has been there or will be,
+                unless values are noisy.
+        """
+        with self._lock:
+            event = self.addition(x)
+            self.apply(event)
+        return event.params
+
+    def tell(
+        self,
+        trial: Trial | int,
+        value: float,
+        seconds: float | None = None,
+        *,
+        sd: float | None = None,
+        measured: Mapping[str, float] | None = None,
+    ) -> Trial:
+        """End a trial with the value measured; one that is not finite makes the trial invalid.
+
+        Args:
+            trial: the trial or its number.
+            value: what was measured.
+            seconds: how long that took, if you want `cost="time"` or `ask(within=...)` to know.
+            sd: the standard deviation of this value, if you know it: that of a mean of 5 measurements, say. The model
+                trusts the value accordingly, besides the noise that it learns (not with the `paper` preset).
+            measured: other quantities by name; without one that has a limit the trial is invalid.
+
+        Returns:
+            The trial as it is now.
+
+        Raises:
+            TrialError: the trial was never asked for, or has ended already.
+            InvalidInput: the value, the seconds or the standard deviation are not a number.
+        """
+        outcome = outcome_told(value, sd, measured)
+        return self.end(trial, replace(outcome, seconds=checked_seconds(seconds, "seconds")))
+
+    def fail(self, trial: Trial | int, reason: str, state: Failure = "failed") -> Trial:
+        """End a trial that gave no usable value; it tells the model where evaluations fail.
+
+        Args:
+            trial: it or its number.
+            reason: why, in your words.
+            state: "failed", "invalid" or "timed_out".
+
+        Returns:
+            The trial as it is now.
+
+        Raises:
+            TrialError: the trial was never asked for, or has ended already.
+            InvalidInput: there is no such way to fail.
+        """
+        if state not in FAILURES:
+            raise UnknownName("way to fail", state, FAILURES)
+        return self.end(trial, Outcome(state, reason=str(reason)))
+
+    def expire(self, trial: Trial | int) -> Trial:
+        """Give up waiting for a trial: it is lost, its point is free again, but a late `tell` or `fail` still counts.
+
+        Args:
+            trial: it or its number.
+
+        Returns:
+            The trial as it is now.
+
+        Raises:
+            TrialError: the trial was never asked for, or has ended already.
+        """
+        with self._lock:
+            number = self._trials.require_open(trial, Outcome("lost"))
+            return cast("Trial", self.apply(Expired(number)))
+
+    def end(self, trial: Trial | int, outcome: Outcome) -> Trial:
+        """End a trial with an outcome that has been judged already, as pools report it; `tell` and `fail` come here.
+
+        Returns:
+            The trial as it is now.
+
+        Raises:
+            TrialError: the trial was never asked for, or has ended already.
+        """
+        with self._lock:
+            return cast("Trial", self.apply(Ended(self._trials.require_open(trial, outcome), outcome)))
+
+    def retry(self, trial: Trial | int) -> Trial:
+        """Let a trial that has ended be pending again, with the same number and point; how it ended is dropped.
+
+        Args:
+            trial: it or its number.
+
+        Returns:
+            The trial as it is now.
+
+        Raises:
+            TrialError: the trial was never asked for, is pending already, or was forgotten.
+        """
+        return self._think_again(Retried, trial)
+
+    def forget(self, trial: Trial | int) -> Trial:
+        """Drop a trial, pending or ended, as if it had never been asked for: no result and no evaluation of it counts.
+
+        Args:
+            trial: it or its number.
+
+        Returns:
+            The trial as it is now.
+
+        Raises:
+            TrialError: the trial was never asked for, or was forgotten already.
+        """
+        return self._think_again(Forgotten, trial)
+
+    def _think_again(self, kind: type[Retried | Forgotten], trial: Trial | int) -> Trial:
+        with self._turn, self._lock:
+            number = self.trial(trial).number
+            self.apply(kind([number]))
+            return self.trial(number)
+
+    def observe(
+        self, x: Any, y: float, measured: Mapping[str, float] | None = None, *, sd: float | None = None
+    ) -> Trial:
+        """Take in a value that was measured elsewhere; `x` in the form that the function receives, or by name.
+
+        Args:
+            x: where it was measured.
+            y: the value.
+            measured: other quantities by name, as for `tell`.
+            sd: its standard deviation, as for `tell`.
+
+        Returns:
+            The observed point as a trial with a negative number.
+
+        Raises:
+            InvalidInput: `x` is no point of the space, or `y` or `sd` is not a number.
+        """
+        with self._lock:
+            return cast("Trial", self.apply(self.observation(x, y, measured, sd)))
+
+    def predict(self, points: Any) -> Prediction:
+        """What the model expects at points of your own, in your units; the run goes on as if nobody had asked.
+
+        The model knows all results that are in. Failed evaluations tell it where others may fail (with the `paper`
+        preset they are bad values). Pending trials change nothing.
+
+        Args:
+            points: one point in the form that the function receives or by name, or a trial; or a list of these, or a
+                matrix with a point in each row.
+
+        Returns:
+            Mean, standard deviation, the limits of 95 %, the chance to be better than the best so far, and the chance
+            that an evaluation succeeds: numbers for one point, arrays for several.
+
+        Raises:
+            NoModel: the strategy has no model, or there are too few values for it.
+            InvalidInput: a point is none of the space.
+        """
+        return self.model().predict(points)
+
+    def explain(self, point: Any) -> Explanation:
+        """What is known about one point, and why it was chosen if it is a trial's: made to be printed.
+
+        Args:
+            point: in the form that the function receives or by name; or a trial or its number (-1, -2, ... for points
+                observed elsewhere).
+
+        Returns:
+            The prediction, the nearest evaluated point, what each parameter would change, and of a trial what was
+            decided then. What needs a model is left out if there is none, with a remark that says why.
+
+        Raises:
+            InvalidInput: it is no point of the space.
+            TrialError: there is no trial with this number.
+        """
+        params, trial = self.located(point)
+        try:
+            return self.model().explain(params, trial)
+        except NoModel as error:
+            return Explanation(params, trial, remark=str(error), broken=tuple(self.space.broken(params)))
+
+    @property
+    def best(self) -> Trial | None:
+        """The trial or observed point with the best value so far, the first of equals; None without any value.
+
+        If values are noisy it is the one with the best posterior mean, for which a model is fitted at each look.
+        """
+        return self.found().best
 
     def result(self, message: str = "") -> Result:
         """What has been found so far.
@@ -90,6 +343,19 @@ class Optimizer(Core):
             The best point and all trials; it does not change when more comes in.
         """
         return Result.of(self.found(message))
+
+    def __repr__(self) -> str:
+        settings, states = self.settings, Counter(trial.state for trial in self.trials)
+        counts = ", ".join(f"{count} {state}" for state, count in states.items()) or "none yet"
+        elsewhere = f", and {len(self.observed)} observed elsewhere" if self.observed else ""
+        lines = {
+            "space": in_brief(self.space.parameters),
+            "strategy": self.strategy if settings.text is None else f"{settings.text}, {settings.preset}",
+            "seed": self.seed,
+            "trials": counts + elsewhere,
+            "best": self.best,
+        }
+        return printable("\n".join(f"{name:>8}: {value}" for name, value in lines.items()))
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,7 +9,7 @@ import numpy as np
 from aegisbo.arrays import Array
 from aegisbo.errors import TrialError
 from aegisbo.gp.thinning import evenly_spread
-from aegisbo.optimizer import Optimizer
+from aegisbo.optimizer import Core
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.policy import Role
 from aegisbo.report.landscape import Landscape, Slice
@@ -78,7 +78,7 @@ def front(record: Record, number: int) -> Front | None:
     )
 
 
-def _model(optimizer: Optimizer, *, exploring: bool) -> Landscape:
+def _model(optimizer: Core, *, exploring: bool) -> Landscape:
     """The model by which the optimizer would choose its next point."""
     evidence = optimizer.evidence()
     belief = optimizer.settings.policy().belief_of_choice(evidence, optimizer.memory, len(optimizer.trials))

@@ -14,7 +14,7 @@ from numpy.random import default_rng
 from aegisbo.arrays import Array, Mask
 from aegisbo.errors import NoModel
 from aegisbo.gp.low_values import left_out
-from aegisbo.optimizer import Optimizer
+from aegisbo.optimizer import Core
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.policy import Role, require_enough_values
@@ -171,7 +171,7 @@ class Landscape:
         )
 
 
-def landscape_of(optimizer: Optimizer) -> Landscape | None:
+def landscape_of(optimizer: Core) -> Landscape | None:
     """What the model of the strategy believes now, or the default one if it has none. None with too few values."""
     try:
         return needed_landscape(optimizer)
@@ -179,7 +179,7 @@ def landscape_of(optimizer: Optimizer) -> Landscape | None:
         return None
 
 
-def needed_landscape(optimizer: Optimizer) -> Landscape:
+def needed_landscape(optimizer: Core) -> Landscape:
     """What the model of the strategy believes now, or the default one if it has none.
 
     Raises:
@@ -194,7 +194,7 @@ def needed_landscape(optimizer: Optimizer) -> Landscape:
     return Landscape(belief, optimizer.space, optimizer.direction, own, len(numbers) + len(evidence.failed), numbers)
 
 
-def _default_belief(optimizer: Optimizer, evidence: Evidence) -> Belief:
+def _default_belief(optimizer: Core, evidence: Evidence) -> Belief:
     """What the default model believes in a run whose strategy has none."""
     rng = default_rng([optimizer.seed, Role.SMOOTHING, len(optimizer.trials)])
     with one_blas_thread():

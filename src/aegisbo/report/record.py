@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from aegisbo.events import Event
-from aegisbo.optimizer import Found, Optimizer, Trial
+from aegisbo.optimizer import Core, Found, Trial
 from aegisbo.outcome import FAILURES
 from aegisbo.study.export import table_of
 from aegisbo.study.ledger import Ledger
@@ -38,7 +38,7 @@ class Decision:
 class Record:
     """All that is known of a run. Make one with `of_study` or `of_optimizer`."""
 
-    optimizer: Optimizer
+    optimizer: Core
     name: str  # of the run
     ending: str  # why it ended, or that it goes on
     driven: bool = False  # somebody drives it at this moment
@@ -65,7 +65,7 @@ class Record:
         return cls(state.optimizer, path.stem, state.drivers.ending(path), driven, events, now, path, state)
 
     @classmethod
-    def of_optimizer(cls, optimizer: Optimizer, ending: str = "") -> Record:
+    def of_optimizer(cls, optimizer: Core, ending: str = "") -> Record:
         """The record of a run without a study; it does not know when its points were chosen."""
         now = max((trial.ended for trial in optimizer.trials if trial.ended is not None), default=0.0)
         return cls(optimizer, "run", ending or optimizer.found().ending, now=now)
@@ -81,7 +81,7 @@ class Record:
         return self.optimizer.settings.maximize
 
     @cached_property
-    def result(self) -> Found[Optimizer]:
+    def result(self) -> Found[Core]:
         """The best point so far."""
         return self.optimizer.found(self.ending)
 

@@ -6,10 +6,10 @@ import os
 from typing import Any
 
 from aegisbo.errors import InvalidInput
-from aegisbo.optimizer import Found, Optimizer
+from aegisbo.optimizer import Core, Found
 from aegisbo.report.record import Record
 
-Run = Found[Optimizer] | Optimizer | str | os.PathLike[str]
+Run = Found[Core] | Core | str | os.PathLike[str]
 
 
 def record_of(run: Any) -> Record:
@@ -19,7 +19,7 @@ def record_of(run: Any) -> Record:
         InvalidInput: it is none of these.
         StudyError: there is no such file, or it is no study.
     """
-    if isinstance(run, Optimizer):
+    if isinstance(run, Core):
         return Record.of_optimizer(run)
     if isinstance(run, Found):
         if run.study is not None and run.study.exists():

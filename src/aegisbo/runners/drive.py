@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
-from aegisbo.optimizer import Found, Optimizer
+from aegisbo.optimizer import Core, Found
 from aegisbo.optimizer.limits import names_of
 from aegisbo.options import Options
 from aegisbo.outcome import judged
@@ -70,7 +70,7 @@ def drive(
     return record
 
 
-def found_by(book: Study | Shared, record: Run) -> Found[Optimizer]:
+def found_by(book: Study | Shared, record: Run) -> Found[Core]:
     """What a run has found that has ended like this."""
     found = replace(book.found(book.last_words(record.message)), idle=record.idle_shares)
     found = replace(found, success=found.success and not record.interrupted)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aegisbo.errors import InvalidInput, UnknownName
-from aegisbo.optimizer import Found, Optimizer, Settings
+from aegisbo.optimizer import Core, Found, Settings
 from aegisbo.optimizer.limits import names_of
 from aegisbo.optimizer.settings import listed
 from aegisbo.runners.progress.log_lines import logger
@@ -55,7 +55,7 @@ def observed_elsewhere(
 
 
 def _is_source(entry: Any) -> bool:
-    known = isinstance(entry, str | os.PathLike | Earlier | Found | Study | Optimizer)
+    known = isinstance(entry, str | os.PathLike | Earlier | Found | Study | Core)
     return known or is_frame(entry) or is_trials(entry)
 
 
@@ -116,7 +116,7 @@ def _checked_given(given: Mapping[str, Any], settings: Settings, names: set[str]
 
 def _checked_pairs(entries: Sequence[Any], settings: Settings) -> list[tuple[Any, ...]]:
     """The points and values observed elsewhere; refused before any file is touched if one cannot be used."""
-    trial, pairs = Optimizer.from_settings(settings), []
+    core, pairs = Core(settings), []
     for k, entry in enumerate(entries):
         try:
             x, y, *measured = entry
@@ -125,7 +125,7 @@ def _checked_pairs(entries: Sequence[Any], settings: Settings) -> list[tuple[Any
         if len(measured) > 1 or not all(isinstance(each, Mapping) for each in measured):
             raise InvalidInput(f"observed must hold pairs of a point and its value; entry {k} is {entry!r}.")
         try:
-            trial.observe(x, y, *measured)
+            core.observation(x, y, *measured)
         except InvalidInput as error:
             raise InvalidInput(f"observed, entry {k}: {error}") from None
         pairs.append((x, y, *measured))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from aegisbo.events import Added, Changed
-from aegisbo.optimizer import Optimizer
+from aegisbo.optimizer import Core
 from aegisbo.optimizer.trial import in_brief
 from aegisbo.options import Options
 from aegisbo.printable import so_many
@@ -32,7 +32,7 @@ class Steering:
     """Reads what others ask, does it, and says so in the log."""
 
     requests: Callable[[], Iterable[Added | Changed]]  # since the last call
-    optimizer: Optimizer
+    optimizer: Core
     pool: Pool
     watch: Watch
     options: Options

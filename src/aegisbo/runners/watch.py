@@ -7,21 +7,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from shlex import quote
 
-from aegisbo.optimizer import Found, Optimizer, Trial
+from aegisbo.optimizer import Core, Found, Trial
 from aegisbo.options import Options
 from aegisbo.outcome import FAILURES, Outcome
 from aegisbo.runners.mistakes import hopeless
 from aegisbo.runners.progress import Teller
 from aegisbo.runners.protocol import Finished, StopRun
 
-Callback = Callable[[Trial, Found[Optimizer]], None]  # a finished trial and what was found so far
+Callback = Callable[[Trial, Found[Core]], None]  # a finished trial and what was found so far
 
 
 @dataclass
 class Watch:
     """Looks at each finished evaluation and ends the run when there is a reason to."""
 
-    optimizer: Optimizer
+    optimizer: Core
     callbacks: tuple[Callback, ...]
     options: Options
     tell: Teller

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aegisbo.optimizer import Found, Optimizer, Settings
+from aegisbo.optimizer import Core, Found, Settings
 from aegisbo.options import OF_A_COPY, Options
 from aegisbo.runners.arguments import check_call, check_file
 from aegisbo.runners.drive import drive, found_by
@@ -30,7 +30,7 @@ def work(
     *,
     observed: Any = None,
     **given: Any,
-) -> Found[Optimizer]:
+) -> Found[Core]:
     """Evaluate trials of a study that other copies share, until its budget is spent.
 
     Args:

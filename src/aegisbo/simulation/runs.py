@@ -17,7 +17,7 @@ import numpy as np
 from aegisbo.arrays import Array
 from aegisbo.errors import AegisError, InvalidInput
 from aegisbo.number import as_number, as_whole
-from aegisbo.optimizer import Optimizer, Settings
+from aegisbo.optimizer import Core, Settings
 from aegisbo.optimizer.policy import default_initial
 from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Finished
@@ -139,14 +139,14 @@ def simulate(spec: Spec) -> SimulatedRun:
     workers = VirtualWorkers(problem, spec.workers, law_from_text(spec.law), spec.run_seed, free=spec.n_initial)
     strategy = SlowStrategy(spec.make_strategy(), workers, spec.suggestion)
     settings = Settings.checked(problem.bounds, strategy, seed=spec.run_seed, n_initial=spec.n_initial)
-    optimizer = Optimizer.from_settings(settings)
+    optimizer = Core(settings)
     outcome = run(Study(optimizer), workers, spec.budget)
     evaluations = tuple(_evaluation(job, optimizer, outcome.suggestion_seconds) for job in outcome.finished)
     scores = problem.scores(np.array([each.value for each in evaluations]))
     return SimulatedRun(spec, problem.minimum, scores, evaluations, outcome.makespan, outcome.utilization)
 
 
-def _evaluation(job: Finished, optimizer: Optimizer, seconds: Mapping[int, float]) -> SimulatedEvaluation:
+def _evaluation(job: Finished, optimizer: Core, seconds: Mapping[int, float]) -> SimulatedEvaluation:
     trial = optimizer.trial(job.number)
     if trial.value is None:  # a benchmark problem has a value everywhere: without one a comparison means nothing
         raise AegisError(f"The problem has no value at {trial.x.tolist()}: {trial.reason}")

@@ -11,7 +11,7 @@ from typing import Any
 
 from aegisbo.errors import StudyError
 from aegisbo.events import Created, Event, Retried, Widened
-from aegisbo.optimizer import Optimizer, Settings
+from aegisbo.optimizer import Core, Settings
 from aegisbo.study.edit import without_value
 from aegisbo.study.objective import AnotherObjective, Objective
 from aegisbo.study.state import State
@@ -104,7 +104,7 @@ def _news(
     return given
 
 
-def _has_value(optimizer: Optimizer) -> bool:
+def _has_value(optimizer: Core) -> bool:
     return any(trial.state == "done" for trial in optimizer.trials)
 
 

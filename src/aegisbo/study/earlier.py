@@ -12,7 +12,7 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput
 from aegisbo.number import as_number
-from aegisbo.optimizer import Found, Optimizer, Trial
+from aegisbo.optimizer import Core, Found, Trial
 from aegisbo.outcome import FAILURES, Outcome, judged
 from aegisbo.printable import printable
 from aegisbo.study.export import PREFIX, from_cell
@@ -54,7 +54,7 @@ class Earlier:
         if isinstance(source, str | os.PathLike):
             path = Path(source)
             return self._of_file(path) if path.suffix.lower() == TABLE else _of_study(path)
-        if isinstance(source, Optimizer):
+        if isinstance(source, Core):
             return _of_optimizer(source, "The earlier run")
         if is_frame(source):
             cells = [{name: _typed(cell) for name, cell in row.items()} for row in source.to_dict("records")]
@@ -127,7 +127,7 @@ def _of_study(path: Path) -> Table:
     return _of_optimizer(state.optimizer, str(path), known)
 
 
-def _of_optimizer(optimizer: Optimizer, name: str, objective: Objective | None = None) -> Table:
+def _of_optimizer(optimizer: Core, name: str, objective: Objective | None = None) -> Table:
     rows = tuple(_row(trial) for trial in (*optimizer.observed, *optimizer.trials))
     return Table(name, rows, optimizer.settings.maximize, objective)
 

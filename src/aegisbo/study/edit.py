@@ -10,7 +10,7 @@ from pathlib import Path
 from aegisbo.errors import InvalidInput
 from aegisbo.events import Forgotten, Retried
 from aegisbo.number import as_whole
-from aegisbo.optimizer import Optimizer
+from aegisbo.optimizer import Core
 from aegisbo.outcome import FAILURES
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.reading import read_events
@@ -72,7 +72,7 @@ def _changed(path: Path, kind: type[Retried | Forgotten], numbers: list[int] | N
     return tuple(chosen)
 
 
-def without_value(optimizer: Optimizer) -> list[int]:
+def without_value(optimizer: Core) -> list[int]:
     """The numbers of the trials that have ended without a value."""
     return [trial.number for trial in optimizer.trials if trial.state in FAILURES]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from aegisbo.events import Asked, making_sense
-from aegisbo.optimizer import Optimizer
+from aegisbo.optimizer import Core
 from aegisbo.space.constraints import Constraint
 from aegisbo.study.agreement import build
 from aegisbo.study.reading import read_events
@@ -79,7 +79,7 @@ def replay(
     return Replay(len(state.asked), tuple(differences), rebuilt)
 
 
-def _compare(optimizer: Optimizer, asked: Asked) -> Difference | None:
+def _compare(optimizer: Core, asked: Asked) -> Difference | None:
     with making_sense(asked):  # of its memory, say
         choice = optimizer.next_point(within=asked.note.get("within_seconds"))
     if choice.params == asked.params and choice.memory == asked.memory:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from aegisbo.errors import InvalidInput, StudyError
-from aegisbo.events import Added, Changed, Opened
+from aegisbo.events import Changed, Opened
 from aegisbo.options import SHARED, checked_changes
 from aegisbo.space import Params
 from aegisbo.study.lock import is_driven
@@ -34,9 +34,9 @@ def add(path: str | os.PathLike[str], x: Any) -> Params:
         InvalidInput: it is no point of the space; or a trial has been there or will be, unless values are noisy.
     """
     with beside(Path(path)) as store:
-        params = State.after(store.events()).optimizer.add(x)
-        store.append(Added(params))
-    return params
+        added = State.after(store.events()).optimizer.addition(x)
+        store.append(added)
+    return added.params
 
 
 def change(path: str | os.PathLike[str], **changes: Any) -> dict[str, Any]:

@@ -34,7 +34,7 @@ from aegisbo.events import (
     ended,
     making_sense,
 )
-from aegisbo.optimizer import Found, Optimizer, Settings, Trial
+from aegisbo.optimizer import Core, Found, Settings, Trial
 from aegisbo.options import SHARED, Options
 from aegisbo.outcome import Outcome
 from aegisbo.study.file import explained
@@ -66,7 +66,7 @@ class Shared:
     def __init__(
         self,
         store: Store,
-        optimizer: Optimizer,
+        optimizer: Core,
         joined: Joined,
         *,
         retries: int = 2,
@@ -268,7 +268,7 @@ class Shared:
         """What is said at the end of this copy, which ended for this reason."""
         return self.moved or message
 
-    def found(self, message: str) -> Found[Optimizer]:
+    def found(self, message: str) -> Found[Core]:
         """What all copies have found, which may have gone on since this one ended for this reason."""
         whole = State.after(read_events(self.file)).optimizer
         return replace(whole.found(message), study=self.file)

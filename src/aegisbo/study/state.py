@@ -29,7 +29,7 @@ from aegisbo.events import (
     Widened,
     making_sense,
 )
-from aegisbo.optimizer import Optimizer, Settings
+from aegisbo.optimizer import Core, Settings
 from aegisbo.optimizer.queue import ADDED
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
 from aegisbo.strategies.registry import resolve
@@ -129,7 +129,7 @@ def choices(events: Iterable[Event]) -> Iterator[Choice]:
                 results.append(event.id)
 
 
-def before(events: Sequence[Event], given: Settings | None = None) -> Iterator[tuple[Asked, Optimizer]]:
+def before(events: Sequence[Event], given: Settings | None = None) -> Iterator[tuple[Asked, Core]]:
     """Each choice, and the optimizer as it was when it chose; it lives on when the next one is asked for."""
     optimizer = State.after(events[:1], given).optimizer
     for choice in choices(events):
@@ -157,7 +157,7 @@ class AbsentStrategy:
         raise StudyError(f"The study was made with the strategy {self.text}, and no choice can be made: {self.why}")
 
 
-def optimizer_of(created: Created, given: Settings | None) -> Optimizer:
+def optimizer_of(created: Created, given: Settings | None) -> Core:
     """The optimizer with which a study began."""
     described = dict(created.optimizer)
     with making_sense(created):
@@ -167,7 +167,7 @@ def optimizer_of(created: Created, given: Settings | None) -> Optimizer:
         if strategy is not None:
             described |= {"strategy": None, "preset": None}
         space = None if given is None else given.space
-        return Optimizer.from_settings(Settings.from_description(described, strategy, space))
+        return Core(Settings.from_description(described, strategy, space))
 
 
 def _absent(described: Mapping[str, Any]) -> AbsentStrategy | None:

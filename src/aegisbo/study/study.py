@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from aegisbo.errors import StudyError
 from aegisbo.events import Added, Asked, Changed, Closed, Event, Observed, Opened, Widened, ended
-from aegisbo.optimizer import Found, Optimizer, Settings, Trial
+from aegisbo.optimizer import Core, Found, Settings, Trial
 from aegisbo.outcome import Ended, Outcome
 from aegisbo.space.widening import widened
 from aegisbo.study.agreement import agreed, begin, described
@@ -38,7 +38,7 @@ class Study:
     path: Path | None = None  # as the user calls it
     spent = False  # the driver counts for itself
 
-    def __init__(self, optimizer: Optimizer, log: Log | None = None, seen: int = 0) -> None:
+    def __init__(self, optimizer: Core, log: Log | None = None, seen: int = 0) -> None:
         self.optimizer = optimizer
         self.changed: Mapping[str, Any] = {}  # what was changed from outside and holds, unlike in the call
         self._log: Log = InMemory() if log is None else log
@@ -118,8 +118,8 @@ class Study:
             StudyError: the study has other data than those with which the list begins.
         """
         known = [trial for trial in self.optimizer.observed if trial.note != EARLIER]
-        fresh = Optimizer.from_settings(self.optimizer.settings)
-        given = [fresh.observe(*pair) for pair in pairs]
+        fresh = Core(self.optimizer.settings)
+        given = [cast("Trial", fresh.apply(fresh.observation(*pair))) for pair in pairs]
         for k, (old, new) in enumerate(zip(known, given, strict=False)):
             if _observed(old).body != _observed(new).body:
                 raise StudyError(
@@ -179,7 +179,7 @@ class Study:
         """Write down that the driver ends, and how its workers have spent their time."""
         self._log.append(Closed(message, list(idle)))
 
-    def found(self, message: str) -> Found[Optimizer]:
+    def found(self, message: str) -> Found[Core]:
         """What has been found, when the run ended for this reason."""
         return replace(self.optimizer.found(message), study=self.file)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
-from aegisbo.optimizer import Optimizer, Trial
+from aegisbo.optimizer import Core, Trial
 from aegisbo.outcome import FAILURES
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.progress.log_lines import NowAndThen, beginning, continuing, first_failure, logger
@@ -27,7 +27,7 @@ Say = Callable[[str], None]
 
 @contextmanager
 def progress_of(
-    optimizer: Optimizer, pool: Pool, budget: int, wanted: bool | None, study: str | os.PathLike[str] | None
+    optimizer: Core, pool: Pool, budget: int, wanted: bool | None, study: str | os.PathLike[str] | None
 ) -> Iterator[Teller]:
     """Show a run while it lasts; what it yields is told of each job that has ended, after the optimizer knows of it.
 
@@ -57,7 +57,7 @@ def progress_of(
 class Teller:
     """Hands on what has ended: to the line, to the log, and what it printed to the terminal."""
 
-    optimizer: Optimizer
+    optimizer: Core
     tally: Tally
     now_and_then: NowAndThen
     echo: Say | None

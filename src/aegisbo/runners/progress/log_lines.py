@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from time import monotonic
 
-from aegisbo.optimizer import Optimizer, Trial
+from aegisbo.optimizer import Core, Trial
 from aegisbo.optimizer.failures import cut
 from aegisbo.optimizer.trial import in_short
 from aegisbo.printable import so_many
@@ -37,7 +37,7 @@ class NowAndThen:
             self._say(line(standing))
 
 
-def beginning(optimizer: Optimizer, pool: Pool, budget: int, study: str | os.PathLike[str] | None) -> str:
+def beginning(optimizer: Core, pool: Pool, budget: int, study: str | os.PathLike[str] | None) -> str:
     """What is about to happen."""
     settings = optimizer.settings
     what = "Maximizing" if settings.maximize else "Minimizing"

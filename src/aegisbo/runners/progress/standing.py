@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import monotonic
 
-from aegisbo.optimizer import Optimizer
+from aegisbo.optimizer import Core
 from aegisbo.runners.pools.base import Pool
 
 ROUNDS = 3  # evaluations of each worker that the remaining time is judged by
@@ -35,7 +35,7 @@ class Tally:
     pool for two numbers and never the optimizer, which may be busy with a suggestion.
     """
 
-    def __init__(self, optimizer: Optimizer, pool: Pool, budget: int, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, optimizer: Core, pool: Pool, budget: int, clock: Callable[[], float] = monotonic) -> None:
         self._optimizer = optimizer
         self._pool = pool
         self._clock = clock

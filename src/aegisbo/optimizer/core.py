@@ -1,0 +1,333 @@
+"""The core of every run: what has happened is applied to it, and it chooses the next point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from copy import copy
+from dataclasses import replace
+from numbers import Integral
+from threading import Lock, RLock
+from typing import Any, NamedTuple, Self
+
+from aegisbo.errors import InvalidInput
+from aegisbo.events import (
+    OBSERVED,
+    Added,
+    Asked,
+    Ended,
+    Event,
+    Expired,
+    Forgotten,
+    Observed,
+    Retried,
+    StoredMemory,
+    Widened,
+    damaged,
+)
+from aegisbo.optimizer.best import UNSURE, best_of
+from aegisbo.optimizer.direction import Direction
+from aegisbo.optimizer.found import Found
+from aegisbo.optimizer.limits import standings
+from aegisbo.optimizer.model import Model
+from aegisbo.optimizer.next_point import NextPoint
+from aegisbo.optimizer.policy import require_free_point
+from aegisbo.optimizer.queue import INITIAL, Queue
+from aegisbo.optimizer.settings import Settings, as_stored
+from aegisbo.optimizer.told import checked_seconds, outcome_told
+from aegisbo.optimizer.trial import Trial
+from aegisbo.optimizer.trials import Trials
+from aegisbo.outcome import Outcome
+from aegisbo.space import Params, Space
+from aegisbo.strategies.base import Evidence, Memory, Strategy
+
+OLD_NAMES = {"expired": "lost"}  # states as version 0.1 called them
+
+
+class Tallied(NamedTuple):
+    """How a run stands, without asking a model."""
+
+    done: int  # trials that have ended with a value
+    failed: int  # and without one
+    best: float | None  # value measured, also elsewhere; None if there is none that keeps all limits
+
+
+class Core:
+    """What is known of a run, and what it would do next; choices that the settings leave open are made now.
+
+    Many threads may use it: nothing waits while a point is being chosen.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings.decided()
+        self.direction = Direction(settings.maximize)
+        self._policy = self.settings.policy()
+        self._queue = Queue(self.settings.initial or ())
+        self._memory: Memory = {}
+        self._trials = Trials(self.space, self.settings.limits)
+        self._make_locks()
+
+    def _make_locks(self) -> None:
+        self._turn = Lock()  # of the one who asks: only asks add trials and change the memory
+        self._lock = RLock()  # of what is known; never held while a point is being chosen or a model is fitted
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            state = {name: value for name, value in vars(self).items() if name not in ("_turn", "_lock")}
+            return {**state, "_trials": self._trials.copied()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._make_locks()
+
+    def state(self) -> dict[str, Any]:
+        """Everything that decides what comes next, for `Optimizer.from_state`.
+
+        Returns:
+            A dict in JSON's types; a foreign strategy object is left out.
+        """
+        with self._lock:
+            memory, observed, trials, added = self._memory, self.observed, self.trials, self._queue.added
+        described = {
+            "memory": memory,
+            "observed": [trial.describe() for trial in observed],
+            "trials": [trial.describe() for trial in trials],
+            "added": added,
+        }
+        return {**self.settings.describe(), **as_stored(described)}
+
+    def restore(
+        self, trials: Iterable[Mapping[str, Any]], memory: Memory | None = None, added: Iterable[Params] = ()
+    ) -> None:
+        """Take in parts of a `state` that have been through JSON and that nobody will change: all that there is yet.
+
+        Args:
+            trials: as `Trial.describe` tells them, points observed elsewhere first.
+            memory: of the strategy.
+            added: points that wait to be tried.
+        """
+        self._memory, self._queue = StoredMemory(memory or {}), replace(self._queue, added=tuple(added))
+        for entry in trials:
+            state = entry.get("state", "pending")
+            self._trials.add(**{**entry, "state": OLD_NAMES.get(state, state)})
+
+    def apply(self, event: Event) -> Trial | None:
+        """Let this have happened: the only way in which anything changes what is known.
+
+        Returns:
+            The trial that it happened to, as it is now, if that is one.
+
+        Raises:
+            InvalidInput: it holds no point of the space.
+            TrialError: there is no such trial, or nothing of the kind can happen to it.
+        """
+        with self._lock:
+            match event:
+                case Asked():
+                    return self._asked(event)
+                case Ended():
+                    return self._trials.end(event.number, event.outcome)
+                case Expired():
+                    return self._trials.end(event.number, Outcome("lost", reason="lost"))
+                case Observed():
+                    return self._trials.learn(event.params, event.outcome, event.note or OBSERVED)
+                case Added():
+                    self._queue = self._queue.plus(event.params)
+                case Retried() | Forgotten():
+                    change = self._trials.retry if isinstance(event, Retried) else self._trials.forget
+                    for number in event.numbers:
+                        change(number)
+                    self._memory = {}  # which was learned from what is gone now
+                case Widened():
+                    self._widen(Space.from_description(event.space))
+            return None
+
+    def _asked(self, event: Asked) -> Trial:
+        if event.number != len(self._trials.asked):
+            raise damaged(event, f"trial {len(self._trials.asked)} comes next")
+        trial = self._trials.add(event.number, event.params, note=event.note)
+        self._queue = self._queue.after(trial)
+        self._memory = event.memory  # last, so that a suggestion which cannot be used leaves no trace
+        return trial
+
+    def _widen(self, space: Space) -> None:
+        self.settings = replace(self.settings, space=space.with_functions(self.space.constraints))
+        self._trials = self._trials.within(self.space)
+        self._policy, self._memory = self.settings.policy(), {}  # what was learned of the old cube does not hold
+
+    def addition(self, x: Any) -> Added:
+        """What happens if somebody wants a point to be tried, `x` in the form that the function receives or by name.
+
+        Raises:
+            InvalidInput: it is no point of the space, or breaks a constraint; or a trial has been there or will be,
+                unless values are noisy.
+        """
+        params = self.space.check(x)
+        self.space.require_allowed(params)
+        if not self.settings.noisy:
+            self._queue.require_untried(params, self._trials.asked)
+        return Added(params)
+
+    def observation(
+        self, x: Any, y: float, measured: Mapping[str, float] | None = None, sd: float | None = None
+    ) -> Observed:
+        """What happens if somebody tells of a value that was measured elsewhere, as `Optimizer.observe` has it.
+
+        Raises:
+            InvalidInput: `x` is no point of the space, or `y` or `sd` is not a number.
+        """
+        outcome = outcome_told(y, sd, measured)
+        return Observed(-1 - len(self._trials.observed), self.space.check(x), outcome)
+
+    def next_point(self, *, within: float | None = None) -> NextPoint:
+        """What `ask` would hand out now, as replay wants to know it; nothing changes."""
+        within = checked_seconds(within, "within")
+        with self._lock:
+            evidence, memory = self.evidence(within), self._memory
+            number, queue = len(self._trials.asked), self._queue
+        if (first := queue.first(number)) is not None:
+            params, move = first
+            if move == INITIAL and not self.settings.noisy:
+                require_free_point(evidence)
+            return NextPoint(number, params, {"move": move}, memory)
+        suggestion = self._policy.suggest(number, evidence, memory)
+        try:
+            after, note = as_stored(suggestion.memory), as_stored(suggestion.note)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"The strategy {self.strategy!r} gave a memory or a note that is not JSON ({error}): use plain "
+                "numbers, text, lists and dicts."
+            ) from error
+        note |= {} if evidence.timing is None else evidence.timing.note(suggestion.x)
+        params, note = self.space.params(suggestion.x), self.direction.turned_note(note)
+        return NextPoint(number, params, note, after)
+
+    def located(self, point: Any) -> tuple[Params, Trial | None]:
+        """The values of a point by name, and the trial as it is now if the point was given as one or by its number.
+
+        Raises:
+            InvalidInput: it is no point of the space.
+            TrialError: there is no trial with this number.
+        """
+        if not isinstance(point, Trial | Integral):
+            return self.space.check(point), None
+        number: Any = point.number if isinstance(point, Trial) else point
+        elsewhere = {trial.number: trial for trial in self.observed}
+        trial = elsewhere[number] if number in elsewhere else self._trials.known(number)
+        return trial.params, trial
+
+    def model(self) -> Model:
+        """The model as it is now, to be asked again and again without another fit.
+
+        Returns:
+            An object with the methods `predict` and `explain`, which knows nothing of what comes in later.
+
+        Raises:
+            NoModel: the strategy has no model, or there are too few values for it.
+        """
+        with self._lock:
+            number, evidence, memory = len(self._trials.asked), self.evidence(), self._memory
+            done, failed = self._trials.done(), self._trials.failed()
+        belief = self._policy.belief(evidence, memory, number)
+        return Model(belief, evidence, tuple(done), tuple(failed), self.space, self.direction, self.settings.noisy)
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """All trials asked for; `trials[k]` has the number k."""
+        return tuple(self._trials.asked)
+
+    def trial(self, trial: Trial | int) -> Trial:
+        """A trial as it is now, known by its number; `trials` makes a tuple of all.
+
+        Raises:
+            TrialError: it was never asked for.
+        """
+        return self._trials.known(trial)
+
+    @property
+    def observed(self) -> tuple[Trial, ...]:
+        """The points observed elsewhere, in the order they came in."""
+        return tuple(self._trials.observed)
+
+    @property
+    def waiting(self) -> tuple[Params, ...]:
+        """The points that were added and have not been asked for, in the order in which they will be."""
+        return self._queue.added
+
+    @property
+    def pending(self) -> tuple[Trial, ...]:
+        """The trials that have been asked for and have not ended."""
+        return tuple(trial for trial in self.trials if trial.state == "pending")
+
+    @property
+    def most_pending(self) -> int:
+        """How many trials were pending at a time, at most, since this object was made."""
+        return self._trials.most_pending
+
+    def tally(self) -> Tallied:
+        """How many trials have ended with a value and without one, and the best value measured; no model is asked."""
+        with self._lock:
+            values, (done, failed) = self._trials.values(), self._trials.counts()
+            excess, counts = self._trials.excess(), self._trials.allowed()
+        values = values[counts if excess is None else counts & (excess <= 0.0).all(axis=1)]
+        best = float(self.direction.turned(self.direction.turned(values).min())) if len(values) else None
+        return Tallied(done, failed, best)
+
+    @property
+    def memory(self) -> Memory:
+        """What the strategy remembers after the last ask, in JSON's types."""
+        return self._memory
+
+    @property
+    def space(self) -> Space:
+        """What is searched."""
+        return self.settings.space
+
+    @property
+    def seed(self) -> int:
+        """What decides all random numbers."""
+        return self._policy.seed
+
+    @property
+    def strategy(self) -> Strategy:
+        """Who chooses the points."""
+        return self._policy.strategy
+
+    def found(self, message: str = "") -> Found[Self]:
+        """What has been found so far.
+
+        Args:
+            message: why it ends here, in your words.
+
+        Returns:
+            The best point and all trials; it does not change when more comes in.
+        """
+        with self._lock:
+            trials, done, evidence, memory = self.trials, self._trials.done(), self.evidence(), self._memory
+            ended, now = sum(self._trials.counts()), copy(self)
+        best = best_of(done, evidence, self._policy, memory, len(trials))
+        message = message or ("No trial has given a value." if best is None else "The best so far.")
+        unsure = best is not None and best.trial.number < 0 and self.space.lacks_a_function
+        remarks = [message, "" if best is None else best.remark, UNSURE if unsure else ""]
+        return Found(
+            x=None if best is None else best.trial.x,
+            fun=math.nan if best is None else self.direction.turned(best.loss),
+            nfev=ended,
+            success=best is not None and best.feasible,
+            ending=" ".join(filter(None, remarks)),
+            trials=trials,
+            best=None if best is None else best.trial,
+            optimizer=now,
+            limits=() if best is None else standings(self.settings.limits, best.trial, done, best.losses),
+        )
+
+    def evidence(self, within: float | None = None) -> Evidence:
+        """What the strategy would be shown now: observed points first, then trials by number, whoever ended first.
+
+        Where time matters, because of `cost` or because only so many seconds are left, it is shown the times, too.
+        """
+        matters = bool(self.settings.cost) or within is not None
+        with self._lock:
+            timing = self._trials.timing(bool(self.settings.cost), within) if matters else None
+            losses = self.direction.turned(self._trials.values())
+            return self._trials.evidence(losses, timing, noisy=self.settings.noisy)
