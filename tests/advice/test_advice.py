@@ -181,7 +181,7 @@ class Scheduled:
 def test_two_workers_follow_a_schedule_made_by_hand(batches: bool, suggestion: float, ends: dict[int, float]) -> None:
     """Jobs of 3, 1, 1, 4 and 1 seconds. In batches, 2 and 3 begin when 0 has ended, and 4 when 3 has."""
     team = Team(Scheduled([3.0, 1.0, 1.0, 4.0, 1.0]), 2, batches=batches, suggestion=suggestion, seed=0)
-    done = run(Optimizer(SPACE, strategy="random", seed=0), team, 5).finished
+    done = run(Study(Optimizer(SPACE, strategy="random", seed=0)), team, 5).finished
     assert {job.number: job.finished for job in done} == ends
 
 
