@@ -52,7 +52,8 @@ def tables(output: str) -> list[list[list[str]]]:
 def make(path: Path, space: Space, maximize: bool = False, asks: int = 9) -> Path:
     """Observed points; trials done, failed with two reasons, invalid, timed out and pending."""
     with Study.open(path, Settings.checked(space, strategy="random", seed=4, maximize=maximize)) as study:
-        study.observe([(study.optimizer.space.from_unit([0.25] * study.optimizer.space.cube.width), 3.5)])
+        space = study.optimizer.space
+        study.observe([(space.check(space.from_unit([0.25] * space.cube.width)), Outcome("done", 3.5))])
         for _ in range(asks):
             ask(study, 0.25)
         for number, value in {0: 4.0, 1: 2.0, 2: 5.0}.items():
@@ -169,7 +170,7 @@ def limited(path: Path, told: dict[int, tuple[float, float]], maximize: bool = F
     space = Space({"a": Real(0, 1), "b": Real(0, 1)}, constraints=["a <= b"])
     settings = Settings.checked(space, strategy="random", seed=4, maximize=maximize, limits=["latency <= 5"])
     with Study.open(path, settings) as study:
-        study.observe([({"a": 0.9, "b": 0.1}, 0.0, {"latency": 1.0})])
+        study.observe([({"a": 0.9, "b": 0.1}, Outcome("done", 0.0, measured={"latency": 1.0}))])
         for number, (value, latency) in told.items():
             ask(study, 0.25)
             study.ended(number, Outcome("done", value, measured={"latency": latency}), 0.5)

@@ -94,7 +94,7 @@ def test_times_in_csv_are_iso_8601_with_their_zone(study: Path) -> None:
 
 def test_points_observed_elsewhere_come_first(study: Path) -> None:
     with Study.open(study, Settings.checked(SPACE, strategy="random")) as file:
-        file.observe([({"lr": 1e-3, "units": 20, "act": None}, 7.0)])
+        file.observe([({"lr": 1e-3, "units": 20, "act": None}, Outcome("done", 7.0))])
     first = next(csv.DictReader(io.StringIO(exported(study, "csv"), newline="")))
     told = {name: first[name] for name in ("number", "state", "value", "move", "param_units", "asked_at", "reason")}
     assert told == {

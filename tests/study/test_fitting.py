@@ -15,8 +15,7 @@ from aegisbo.events import Observed
 from aegisbo.outcome import Outcome
 from aegisbo.study import Earlier
 from aegisbo.study.export import write
-from aegisbo.study.fitting import fitted
-from aegisbo.study.observations import news_among
+from aegisbo.study.fitting import fitted, news_among
 
 OLD = {"lr": Real(1e-4, 1.0, log=True), "units": Int(16, 512), "act": Choice(["relu", None, "tanh"])}
 POINTS = [
@@ -214,6 +213,7 @@ def test_each_result_is_taken_once_and_a_repetition_within_one_list_counts() -> 
     )
     optimizer = Optimizer({"x": (0.0, 3.0)})
     known = [optimizer.apply(Observed(-1, *a))]
-    assert list(news_among([[a, b], [b, failed]], known)) == [b, failed]
-    assert list(news_among([[a, a, b, b], [b, b]], known)) == [a, b, b]
+    news = [(event.number, (event.params, event.outcome)) for event in news_among([[a, b], [b, failed]], known)]
+    assert news == [(-2, b), (-3, failed)]
+    assert [(event.params, event.outcome) for event in news_among([[a, a, b, b], [b, b]], known)] == [a, b, b]
     assert list(news_among([[a], [failed]], [*known, optimizer.apply(Observed(-2, *failed))])) == []

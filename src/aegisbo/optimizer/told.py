@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aegisbo.errors import InvalidInput
@@ -11,14 +11,14 @@ from aegisbo.number import as_number
 from aegisbo.outcome import SD, Outcome, is_sd, judged
 
 
-def outcome_told(value: object, sd: object = None, measured: object = None) -> Outcome:
-    """How a trial ends whose value is this, give or take a standard deviation."""
+def outcome_told(value: object, sd: object = None, measured: object = None, needed: Iterable[str] = ()) -> Outcome:
+    """How a trial ends whose value is this, give or take a standard deviation; what is needed must be measured."""
     if as_number(value) is None:
         raise InvalidInput(f"The value of a trial must be a number, got {value!r}: use float(...), or call fail.")
     given = {**_checked_measured(measured), **({} if sd is None else {SD: sd})}
     if SD in given and not is_sd(given[SD]):
         raise InvalidInput(f"sd is {given[SD]!r}: give the standard deviation of the value, 0 or more, or None.")
-    return judged((value, given))
+    return judged((value, given), needed)
 
 
 def checked_seconds(seconds: object, name: str) -> float | None:

@@ -138,11 +138,11 @@ def minimize(
     options = Options.checked(**{name: given[name] for name in OPTIONS if name in given})
     check_file(study)
     watching = tuple(partial(_with_result, callback) for callback in checked_callbacks(callbacks))
-    elsewhere = observed_elsewhere(observed, settings, fun, study)
+    pairs, earlier = observed_elsewhere(observed, settings, fun, study)
     call = {**options.describe(), **recipe(fun), **place(executor, threads_per_worker)}
     with _book(study, settings, fun, call, anyway=anyway) as book:
-        book.observe(elsewhere.pairs)
-        book.learn(elsewhere.earlier)
+        book.observe(pairs)
+        book.learn(earlier)
         options = with_changes(options, book.changed, study)
         remaining = options.budget - book.optimizer.found().nfev
         if remaining < 1:

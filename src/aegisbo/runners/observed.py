@@ -4,36 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from aegisbo.errors import InvalidInput, UnknownName
-from aegisbo.optimizer import Core, Found, Settings
+from aegisbo.optimizer import Settings
 from aegisbo.optimizer.limits import names_of
 from aegisbo.optimizer.settings import listed
+from aegisbo.optimizer.told import outcome_told
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.recipe import objective_of
 from aegisbo.space.parameters import naming
-from aegisbo.space.text import value_from
-from aegisbo.study import Earlier, Study
-from aegisbo.study.earlier import Table, is_frame, is_trials
-from aegisbo.study.fitting import fitted
+from aegisbo.study import Earlier
+from aegisbo.study.earlier import Table, is_source
+from aegisbo.study.fitting import Observation, fitted, value_of
 from aegisbo.study.objective import Objective
-from aegisbo.study.observations import Observation
 
-
-@dataclass(frozen=True)
-class Elsewhere:
-    """What was observed elsewhere."""
-
-    pairs: Sequence[tuple[Any, ...]] = ()  # as given, all of them points of the space
-    earlier: Sequence[Sequence[Observation]] = ()  # what fits of each earlier run
+Lists = Sequence[Sequence[Observation]]  # one for each earlier run
 
 
 def observed_elsewhere(
     observed: Any, settings: Settings, fun: Callable[..., Any], study: str | os.PathLike[str] | None
-) -> Elsewhere:
+) -> tuple[list[Observation], Lists]:
     """What a user means by `observed`, checked before any file is touched; what is left out is said in the log.
 
     Args:
@@ -42,44 +34,34 @@ def observed_elsewhere(
         fun: the function of the new run.
         study: the file of the new run.
 
+    Returns:
+        The pairs as results, and what fits of each earlier run.
+
     Raises:
         InvalidInput: a pair is no point with a value, or an earlier run cannot be used.
         StudyError: an earlier study cannot be read.
     """
     if observed is None:
-        return Elsewhere()
-    entries = [observed] if _is_source(observed) else listed(observed, "observed")
-    sources = [entry if isinstance(entry, Earlier) else Earlier(entry) for entry in entries if _is_source(entry)]
-    pairs = _checked_pairs([entry for entry in entries if not _is_source(entry)], settings)
-    return Elsewhere(pairs, _earlier(sources, settings, objective_of(fun), study))
-
-
-def _is_source(entry: Any) -> bool:
-    known = isinstance(entry, str | os.PathLike | Earlier | Found | Study | Core)
-    return known or is_frame(entry) or is_trials(entry)
-
-
-def _earlier(
-    sources: Sequence[Earlier], settings: Settings, objective: Objective, study: str | os.PathLike[str] | None
-) -> list[tuple[Observation, ...]]:
+        return [], []
+    entries = [observed] if is_source(observed) else listed(observed, "observed")
+    sources = [entry if isinstance(entry, Earlier) else Earlier(entry) for entry in entries if is_source(entry)]
+    pairs = [entry for entry in entries if not is_source(entry)]
+    results = [_result(k, entry, settings) for k, entry in enumerate(pairs)]
     for each in sources:
         _require_another(each.source, study)
     tables = [each.table() for each in sources]
     names = set(settings.space.parameters).union(*(table.names for table in tables))
-    found = []
-    for each, table in zip(sources, tables, strict=True):
-        _require_alike(table, settings, objective)
-        fit = fitted(
-            table,
-            settings.space,
-            _checked_given(each.given or {}, settings, names),
-            names_of(settings.limits),
-        )
-        if not fit.observations:
-            raise InvalidInput(str(fit))
-        (logger.warning if fit.left_out or fit.ignored else logger.info)(str(fit))
-        found.append(fit.observations)
-    return found
+    givens = [_checked_given(each.given or {}, settings, names) for each in sources]
+    return results, [_used(*each, settings, objective_of(fun)) for each in zip(tables, givens, strict=True)]
+
+
+def _used(table: Table, given: Mapping[str, Any], settings: Settings, objective: Objective) -> Sequence[Observation]:
+    _require_alike(table, settings, objective)
+    fit = fitted(table, settings.space, given, names_of(settings.limits))
+    if not fit.observations:
+        raise InvalidInput(str(fit))
+    (logger.warning if fit.left_out or fit.ignored else logger.info)(str(fit))
+    return fit.observations
 
 
 def _require_another(source: Any, study: str | os.PathLike[str] | None) -> None:
@@ -109,24 +91,19 @@ def _checked_given(given: Mapping[str, Any], settings: Settings, names: set[str]
             raise UnknownName("parameter in given", name, names)
         with naming(name):
             parameter = settings.space.parameters.get(name)
-            value = value_from(parameter, value) if parameter and isinstance(value, str) else value
-            checked[name] = parameter.check(value) if parameter else value
+            checked[name] = value_of(parameter, value) if parameter else value
     return checked
 
 
-def _checked_pairs(entries: Sequence[Any], settings: Settings) -> list[tuple[Any, ...]]:
-    """The points and values observed elsewhere; refused before any file is touched if one cannot be used."""
-    core, pairs = Core(settings), []
-    for k, entry in enumerate(entries):
-        try:
-            x, y, *measured = entry
-        except (TypeError, ValueError):
-            measured = [None, None]
-        if len(measured) > 1 or not all(isinstance(each, Mapping) for each in measured):
-            raise InvalidInput(f"observed must hold pairs of a point and its value; entry {k} is {entry!r}.")
-        try:
-            core.observation(x, y, *measured)
-        except InvalidInput as error:
-            raise InvalidInput(f"observed, entry {k}: {error}") from None
-        pairs.append((x, y, *measured))
-    return pairs
+def _result(k: int, entry: Any, settings: Settings) -> Observation:
+    try:
+        x, y, *measured = entry
+    except (TypeError, ValueError):
+        measured = [None, None]
+    if len(measured) > 1 or not all(isinstance(each, Mapping) for each in measured):
+        raise InvalidInput(f"observed must hold pairs of a point and its value; entry {k} is {entry!r}.")
+    try:
+        outcome = outcome_told(y, None, measured[0] if measured else None, names_of(settings.limits))
+        return settings.space.check(x), outcome
+    except InvalidInput as error:
+        raise InvalidInput(f"observed, entry {k}: {error}") from None

@@ -14,7 +14,7 @@ from aegisbo.options import OF_A_COPY, Options
 from aegisbo.runners.arguments import check_call, check_file
 from aegisbo.runners.drive import drive, found_by
 from aegisbo.runners.interrupt import EndAtOnce
-from aegisbo.runners.observed import Elsewhere, observed_elsewhere
+from aegisbo.runners.observed import Lists, observed_elsewhere
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.recipe import objective_of, recipe
 from aegisbo.runners.steering import with_changes
@@ -53,7 +53,9 @@ def work(
     place = ("processes", options.workers, options.threads_per_worker, options.worker_env)
     if settings is not None:
         check_call(fun, settings.space, *place)
-    elsewhere = _elsewhere(observed, settings, fun, study)
+    earlier: Lists = []
+    if observed is not None:
+        _, earlier = observed_elsewhere(observed, settings or settings_of(read_events(Path(study))), fun, study)
     call = {**options.describe(), **recipe(fun)}
     with Shared.open(
         study,
@@ -66,18 +68,8 @@ def work(
         retries=options.retries,
     ) as shared:
         check_call(fun, shared.optimizer.space, *place)
-        shared.learn(elsewhere.earlier)
+        shared.learn(earlier)
         options = with_changes(replace(options, budget=shared.budget), shared.changed, study)
         # If the file was taken away, this copy shares it with nobody; else it is the study that counts.
         record = drive(shared, fun, options, sys.maxsize, EndAtOnce(shared.hurry), lambda: not shared.moved)
     return found_by(shared, record)
-
-
-def _elsewhere(
-    observed: Any, settings: Settings | None, fun: Callable[..., Any], study: str | os.PathLike[str]
-) -> Elsewhere:
-    """What was observed elsewhere, in the space of the study."""
-    if observed is None:
-        return Elsewhere()
-    known = settings or settings_of(read_events(Path(study)))
-    return observed_elsewhere(observed, known, fun, study)

@@ -5,25 +5,25 @@ from __future__ import annotations
 import csv
 import math
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from aegisbo.errors import InvalidInput
 from aegisbo.number import as_number
-from aegisbo.optimizer import Core, Found, Trial
-from aegisbo.outcome import FAILURES, Outcome, judged
+from aegisbo.optimizer import Core, Trial
+from aegisbo.outcome import FAILURES, Ended, Outcome, judged
 from aegisbo.printable import printable
-from aegisbo.study.export import PREFIX, from_cell
+from aegisbo.study.export import MEASURED, PREFIX, from_cell
 from aegisbo.study.objective import Objective
 from aegisbo.study.reading import read_events
 from aegisbo.study.state import State
-from aegisbo.study.study import Study
 
-MEASURED = "measured_"  # of columns that `aegisbo export` and `Result.to_pandas` write, beside those of parameters
 TABLE = ".csv"  # how the name of a file ends that is a table; any other one is a study
 EMPTY = ("NAType", "NaTType")  # what pandas has in a cell without a value
+
+Row = tuple[Mapping[str, Any], Outcome | None]  # values by name, in a table texts or None; None if it has not ended
 
 
 @dataclass(frozen=True)
@@ -50,28 +50,18 @@ class Earlier:
             InvalidInput: it is none of the above, or a table without the values.
             StudyError: the study cannot be read.
         """
-        source = self.source.optimizer if isinstance(self.source, Found | Study) else self.source
+        source = self.source
+        if isinstance(source, Earlier) or not is_source(source):
+            raise InvalidInput(f"Earlier results are a file, a table, a result or a list of trials, got {source!r}.")
         if isinstance(source, str | os.PathLike):
             path = Path(source)
-            return self._of_file(path) if path.suffix.lower() == TABLE else _of_study(path)
-        if isinstance(source, Core):
-            return _of_optimizer(source, "The earlier run")
-        if is_frame(source):
+            is_table = path.suffix.lower() == TABLE
+            return self._of_cells(str(path), _cells_of_file(path), "line", 2) if is_table else _of_study(path)
+        if _is_frame(source):
             cells = [{name: _typed(cell) for name, cell in row.items()} for row in source.to_dict("records")]
             return self._of_cells("The table", cells, "row", 0)
-        if not is_trials(source):
-            raise InvalidInput(f"Earlier results are a file, a table, a result or a list of trials, got {source!r}.")
-        return Table("The trials", tuple(_row(trial) for trial in source))
-
-    def _of_file(self, path: Path) -> Table:
-        try:
-            with path.open(encoding="utf-8-sig", newline="") as file:
-                cells = [{name: from_cell(cell) for name, cell in row.items()} for row in csv.DictReader(file)]
-        except OSError as error:
-            raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise InvalidInput(f"{path} is no CSV file: {error}.") from error
-        return self._of_cells(str(path), cells, "line", 2)
+        optimizer = _optimizer_of(source)
+        return _of_optimizer(optimizer, "The earlier run") if optimizer else _of_trials(source, "The trials")
 
     def _of_cells(self, name: str, cells: list[dict[str, Any]], kind: str, first: int) -> Table:
         """The table with these cells; those of a file are texts, and empty ones are "" or None."""
@@ -84,24 +74,16 @@ class Earlier:
                 f"{name} has no column {value!r}, only {known}: say which one holds the values, "
                 f"with Earlier(..., value=...) or --value-column."
             )
-        rows = []
+        rows: list[Row] = []
         for k, row in enumerate(cells, start=first):
             if None in row:
                 raise InvalidInput(f"{name}, {kind} {k}: it has more cells than there are columns.")
+            params = _named(PREFIX, row) if exported else {column: row[column] for column in row if column != value}
             try:
-                outcome = _outcome(row, value, exported=exported)
+                rows.append((params, _outcome(row, value, exported=exported)))
             except InvalidInput as error:
                 raise InvalidInput(f"{name}, {kind} {k}: {error}") from None
-            rows.append(Row(_exported(row) if exported else _without(row, value), outcome))
         return Table(name, tuple(rows), exact=exported, cells=True)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One earlier evaluation."""
-
-    params: Mapping[str, Any]  # in a table, texts or None
-    outcome: Outcome | None  # None if it has not ended
 
 
 @dataclass(frozen=True)
@@ -118,32 +100,60 @@ class Table:
     @property
     def names(self) -> set[str]:
         """Everything that a row has a value for."""
-        return {name for row in self.rows for name in row.params}
+        return {name for params, _ in self.rows for name in params}
+
+
+def is_source(entry: Any) -> bool:
+    """Whether this holds earlier results, and is not a pair of a point and a value."""
+    known = isinstance(entry, str | os.PathLike | Earlier) or _optimizer_of(entry) is not None or _is_frame(entry)
+    return known or (isinstance(entry, list | tuple) and bool(entry) and all(isinstance(each, Trial) for each in entry))
+
+
+def outcome_of(trial: Trial) -> Outcome:
+    """How the evaluation of a trial ended."""
+    state, value = cast("Ended", trial.state), math.nan if trial.value is None else trial.value
+    return Outcome(state, value, reason=trial.reason or "", measured=trial.measured, sd=trial.sd)
+
+
+def _is_frame(source: Any) -> bool:
+    """Whether this is a pandas DataFrame, or something that is used like one."""
+    return hasattr(source, "columns") and hasattr(source, "to_dict")
+
+
+def _optimizer_of(source: Any) -> Core | None:
+    """The optimizer, or that of a result or a study."""
+    found = getattr(source, "optimizer", source)
+    return found if isinstance(found, Core) else None
 
 
 def _of_study(path: Path) -> Table:
     state = State.after(read_events(path))
     known = None if state.objective is None else Objective.from_description(state.objective)
-    return _of_optimizer(state.optimizer, str(path), known)
+    return replace(_of_optimizer(state.optimizer, str(path)), objective=known)
 
 
-def _of_optimizer(optimizer: Core, name: str, objective: Objective | None = None) -> Table:
-    rows = tuple(_row(trial) for trial in (*optimizer.observed, *optimizer.trials))
-    return Table(name, rows, optimizer.settings.maximize, objective)
+def _of_optimizer(optimizer: Core, name: str) -> Table:
+    table = _of_trials((*optimizer.observed, *optimizer.trials), name)
+    return replace(table, maximize=optimizer.settings.maximize)
 
 
-def _row(trial: Trial) -> Row:
-    if trial.state == "done":
-        return Row(trial.params, Outcome("done", trial.value, measured=trial.measured, sd=trial.sd))
-    return Row(trial.params, Outcome(trial.state, reason=trial.reason or "") if trial.state in FAILURES else None)
+def _of_trials(trials: Iterable[Trial], name: str) -> Table:
+    ended = ("done", *FAILURES)
+    return Table(name, tuple((each.params, outcome_of(each) if each.state in ended else None) for each in trials))
 
 
-def _exported(row: Mapping[str, Any], prefix: str = PREFIX) -> dict[str, Any]:
+def _cells_of_file(path: Path) -> list[dict[str, Any]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return [{name: from_cell(cell) for name, cell in row.items()} for row in csv.DictReader(file)]
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InvalidInput(f"{path} is no CSV file: {error}.") from error
+
+
+def _named(prefix: str, row: Mapping[str, Any]) -> dict[str, Any]:
     return {name.removeprefix(prefix): cell for name, cell in row.items() if str(name).startswith(prefix)}
-
-
-def _without(row: Mapping[str, Any], column: str) -> dict[str, Any]:
-    return {name: cell for name, cell in row.items() if name != column}
 
 
 def _outcome(row: Mapping[str, Any], value: str, *, exported: bool) -> Outcome | None:
@@ -153,7 +163,7 @@ def _outcome(row: Mapping[str, Any], value: str, *, exported: bool) -> Outcome |
         return Outcome(state, reason=row.get("reason") or "")
     if state != "done" or cell in (None, ""):
         return None
-    measured = {name: _number(name, cell) for name, cell in _exported(row, MEASURED).items() if cell not in (None, "")}
+    measured = {name: _number(name, cell) for name, cell in _named(MEASURED, row).items() if cell not in (None, "")}
     return judged((_number(value, cell), measured) if measured else _number(value, cell))
 
 
@@ -172,13 +182,3 @@ def _typed(cell: Any) -> Any:
     cell = cell.item() if hasattr(cell, "item") else cell
     missing = type(cell).__name__ in EMPTY or (isinstance(cell, float) and math.isnan(cell))
     return None if missing else cell
-
-
-def is_frame(source: Any) -> bool:
-    """Whether this is a pandas DataFrame, or something that is used like one."""
-    return hasattr(source, "columns") and hasattr(source, "to_dict")
-
-
-def is_trials(source: Any) -> bool:
-    """Whether these are trials, and not pairs of a point and a value."""
-    return isinstance(source, list | tuple) and bool(source) and all(isinstance(entry, Trial) for entry in source)

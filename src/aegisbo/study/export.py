@@ -19,6 +19,7 @@ from aegisbo.study.state import State
 
 OBEYED = ("=", "+", "-", "@", "\t", "\r", "'")  # how texts begin that a spreadsheet may take for a formula
 PREFIX = "param_"  # of the columns with values of parameters
+MEASURED = "measured_"  # of the columns with what was measured beside the value
 TIMES = ("asked_at", "started_at", "ended_at")
 
 
@@ -46,7 +47,7 @@ def _row(trial: Trial, asked: Asked | None, ended: Ended | None) -> dict[str, An
         "value": trial.value,
         **({} if trial.sd is None else {"sd": trial.sd}),
         **{f"{PREFIX}{name}": value for name, value in trial.params.items()},
-        **{f"measured_{name}": value for name, value in trial.measured.items()},
+        **{f"{MEASURED}{name}": value for name, value in trial.measured.items()},
         "move": trial.note.get("move"),
         "asked_at": None if asked is None else asked.at,
         "suggestion_seconds": None if asked is None else asked.seconds,

@@ -1,23 +1,25 @@
-"""Earlier results in another space: which of them are results of its points, and why the others are not."""
+"""Earlier results in another space: which of them fit, why the others do not, and which are new."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from aegisbo.errors import InvalidInput
+from aegisbo.events import OBSERVED, Observed
+from aegisbo.optimizer import Trial
 from aegisbo.outcome import Outcome
 from aegisbo.printable import printable
 from aegisbo.space import Choice, Params, Space
 from aegisbo.space.parameters import Parameter
 from aegisbo.space.text import meaning_of, spelled, value_from
 from aegisbo.study.earlier import Row, Table
-from aegisbo.study.observations import Observation
 
-NONE = spelled(None)
+EARLIER = {**OBSERVED, "earlier": True}  # the note of a result that came with an earlier run, not as a pair
+Observation = tuple[Params, Outcome]  # a point of the space, and how its evaluation ended elsewhere
 
 
 class _Unfit(Exception):
@@ -59,25 +61,56 @@ def fitted(table: Table, space: Space, given: Mapping[str, Any], needed: Iterabl
     """
     observations: list[Observation] = []
     reasons: Counter[str] = Counter()
-    varying = _varying(table, space, given) if table.exact else set()
+    lacking = table.names - set(space.parameters) - set(given)  # in the space
+    varying = _varying(table.rows, lacking) if table.exact else set()
     blank = _blank(table, space)
-    for row in table.rows:
+    for params, outcome in table.rows:
         try:
-            params, outcome = _observation(row, blank, space, given, varying)
+            if outcome is None:
+                raise _Unfit("there is no value, and no failure either")
+            _require_comparable(params, space, given, varying)
+            said = {name: cell for name, cell in params.items() if not (name in blank and cell in (None, ""))}
+            point = _point(said, space, given)
             _require_measured(outcome, needed)
-            observations.append((params, outcome))
+            observations.append((point, outcome))
         except _Unfit as reason:
             reasons[str(reason)] += 1
-    ignored = () if table.exact else sorted(map(str, table.names - set(space.parameters) - set(given)))
+    ignored = () if table.exact else sorted(map(str, lacking))
     return Fit(table.name, tuple(observations), dict(reasons), tuple(ignored))
 
 
-def _varying(table: Table, space: Space, given: Mapping[str, Any]) -> set[str]:
-    """The parameters that the space does not have and that were not the same in all rows."""
-    lacking = table.names - set(space.parameters) - set(given)
-    ended = [row.params for row in table.rows if row.outcome is not None]
-    values = {name: {json.dumps(row[name]) for row in ended if name in row} for name in lacking}
-    return {name for name, found in values.items() if len(found) > 1}
+def value_of(parameter: Parameter, value: Any) -> Any:
+    """A value of the parameter, from itself or from a text that stands for it.
+
+    Raises:
+        InvalidInput: the parameter cannot have it as it is.
+    """
+    return parameter.check(value_from(parameter, value) if isinstance(value, str) else value)
+
+
+def news_among(lists: Iterable[Sequence[Observation]], known: Sequence[Trial]) -> Iterator[Observed]:
+    """What is new in several lists of results; one that is in two of them, or known already, is taken once."""
+    seen = Counter(_key(trial.params, trial.state, trial.value) for trial in known)
+    number = -len(known)
+    for observations in lists:
+        here: Counter[str] = Counter()
+        for params, outcome in observations:
+            key = _key(params, outcome.state, outcome.value if outcome.state == "done" else None)
+            here[key] += 1  # within one list, the same result twice is two results
+            if here[key] > seen[key]:
+                seen[key] += 1
+                number -= 1
+                yield Observed(number, params, outcome, EARLIER)
+
+
+def _key(params: Params, state: str, value: float | None) -> str:
+    return json.dumps([params, state, value], sort_keys=True)
+
+
+def _varying(rows: Iterable[Row], names: Iterable[str]) -> set[str]:
+    """Which of these were not the same in all rows that have ended."""
+    ended = [params for params, outcome in rows if outcome is not None]
+    return {name for name in names if len({json.dumps(params[name]) for params in ended if name in params}) > 1}
 
 
 def _blank(table: Table, space: Space) -> set[str]:
@@ -87,19 +120,9 @@ def _blank(table: Table, space: Space) -> set[str]:
     """
     if not table.cells:
         return set()
-    said = {name for row in table.rows for name, value in row.params.items() if value == NONE}
+    said = {name for params, _ in table.rows for name, value in params.items() if value == spelled(None)}
     choices = {name: p.values for name, p in space.parameters.items() if isinstance(p, Choice)}
     return {name for name in space.parameters if name in said or None not in choices.get(name, ())}
-
-
-def _observation(
-    row: Row, blank: Collection[str], space: Space, given: Mapping[str, Any], varying: set[str]
-) -> Observation:
-    if row.outcome is None:
-        raise _Unfit("there is no value, and no failure either")
-    constant = {name: value for name, value in given.items() if name not in space.parameters}
-    _require_comparable(row.params, constant, varying)
-    return _point(row.params, blank, space, given), row.outcome
 
 
 def _require_measured(outcome: Outcome, needed: Iterable[str]) -> None:
@@ -108,12 +131,12 @@ def _require_measured(outcome: Outcome, needed: Iterable[str]) -> None:
             raise _Unfit(f"{name}, which has a limit, was not measured")
 
 
-def _require_comparable(params: Mapping[str, Any], constant: Mapping[str, Any], varying: set[str]) -> None:
+def _require_comparable(params: Mapping[str, Any], space: Space, given: Mapping[str, Any], varying: set[str]) -> None:
     for name in varying:
         if name in params:
             raise _Unfit(f"{name} varied and is no parameter now ({_given(name)} uses those at one value of it)")
-    for name, value in constant.items():
-        if name in params and not _same(params[name], value):
+    for name, value in given.items():
+        if name in params and name not in space.parameters and not _same(params[name], value):
             raise _Unfit(f"{name} is not {value}")
 
 
@@ -129,14 +152,14 @@ def _meant(value: Any) -> Any:
     return meaning_of(value) if isinstance(value, str) else value
 
 
-def _point(params: Mapping[str, Any], blank: Collection[str], space: Space, given: Mapping[str, Any]) -> Params:
+def _point(said: Mapping[str, Any], space: Space, given: Mapping[str, Any]) -> Params:
     values: Params = {}
     for name, parameter in space.parameters.items():
-        value = params.get(name)
-        if name in params and not (name in blank and value in (None, "")):
-            values[name] = _value(name, parameter, value)
-        elif name in given:
-            values[name] = parameter.check(given[name])
+        try:
+            if name in said or name in given:
+                values[name] = value_of(parameter, said[name] if name in said else given[name])
+        except InvalidInput:
+            raise _Unfit(f"{name} is not in {parameter}") from None
     there = set(space.parameters if space.branches is None else space.changed(values, {}))
     for name in space.parameters:
         if name in there and name not in values:
@@ -145,12 +168,3 @@ def _point(params: Mapping[str, Any], blank: Collection[str], space: Space, give
         return space.check({name: value for name, value in values.items() if name in there})
     except InvalidInput as error:
         raise _Unfit(str(error).rstrip(".")) from None
-
-
-def _value(name: str, parameter: Parameter, value: Any) -> Any:
-    """The value, if the parameter can have it as it is."""
-    try:
-        meant = value_from(parameter, value) if isinstance(value, str) else value
-        return parameter.check(meant)
-    except InvalidInput:
-        raise _Unfit(f"{name} is not in {parameter}") from None

@@ -28,7 +28,6 @@ from aegisbo.events import (
     Joined,
     Late,
     Lost,
-    Observed,
     Retried,
     Taken,
     ended,
@@ -38,11 +37,11 @@ from aegisbo.optimizer import Core, Found, Settings, Trial
 from aegisbo.options import SHARED, Options
 from aegisbo.outcome import Outcome
 from aegisbo.study.file import explained
+from aegisbo.study.fitting import Observation, news_among
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.membership import bury, join, part
 from aegisbo.study.objective import Objective
-from aegisbo.study.observations import EARLIER, Observation, news_among
 from aegisbo.study.reading import read_events
 from aegisbo.study.state import State
 from aegisbo.study.store import Store
@@ -232,9 +231,9 @@ class Shared:
         """Add results of earlier runs, all or none of them; those that a copy has added already are not added again."""
         with self._writing():
             self.catch_up()
-            for params, outcome in list(news_among(lists, self.optimizer.observed)):
-                self._append(Observed(-1 - len(self.optimizer.observed), params, outcome, EARLIER))
-                self.catch_up()
+            for event in news_among(lists, self.optimizer.observed):
+                self._append(event)
+        self.catch_up()
 
     def take_in(self, event: Event) -> None:
         """Let the optimizer know what was written down, by this copy and by others."""

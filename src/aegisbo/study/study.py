@@ -10,18 +10,19 @@ from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
-from typing import Any, cast
+from typing import Any
 
 from aegisbo.errors import StudyError
-from aegisbo.events import Added, Asked, Changed, Closed, Event, Observed, Opened, Widened, ended
+from aegisbo.events import Added, Asked, Body, Changed, Closed, Event, Observed, Opened, Widened, ended
 from aegisbo.optimizer import Core, Found, Settings, Trial
-from aegisbo.outcome import Ended, Outcome
+from aegisbo.outcome import Outcome
 from aegisbo.space.widening import widened
 from aegisbo.study.agreement import agreed, begin, described
+from aegisbo.study.earlier import outcome_of
+from aegisbo.study.fitting import EARLIER, Observation, news_among
 from aegisbo.study.in_memory import InMemory, Log
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.objective import Objective
-from aegisbo.study.observations import EARLIER, Observation, news_among
 from aegisbo.study.state import State
 from aegisbo.study.store import Store
 
@@ -111,33 +112,28 @@ class Study:
         """The trials that an earlier driver left, to be run first."""
         return self.optimizer.pending
 
-    def observe(self, pairs: Sequence[tuple[Any, ...]]) -> None:
-        """Add data from elsewhere, (x, y) or (x, y, measured) each; those of an earlier call are not added again.
+    def observe(self, results: Sequence[Observation]) -> None:
+        """Add results from elsewhere; those of an earlier call are not added again.
 
         Raises:
-            StudyError: the study has other data than those with which the list begins.
+            StudyError: the study has other results than those with which the list begins.
         """
         known = [trial for trial in self.optimizer.observed if trial.note != EARLIER]
-        fresh = Core(self.optimizer.settings)
-        given = [cast("Trial", fresh.apply(fresh.observation(*pair))) for pair in pairs]
-        for k, (old, new) in enumerate(zip(known, given, strict=False)):
-            if _observed(old).body != _observed(new).body:
+        for k, (trial, result) in enumerate(zip(known, results, strict=False)):
+            old, new = Observed(k, trial.params, outcome_of(trial)).body, Observed(k, *result).body
+            if old != new:
                 raise StudyError(
                     f"{self.path} holds another run: observed point {k} is {_told(old)} in the study and {_told(new)} "
                     "in this call. Use another file, or give the same points first and new ones after them."
                 )
-        for trial in given[len(known) :]:
-            self.take_in(self._log.append(replace(_observed(trial), number=self._next_observed)))
+        for result in results[len(known) :]:
+            self.take_in(self._log.append(Observed(-1 - len(self.optimizer.observed), *result)))
 
     def learn(self, lists: Iterable[Sequence[Observation]]) -> None:
         """Add results of earlier runs, all or none of them; those that are there already are not added again."""
         with self._log.transaction():
-            for params, outcome in list(news_among(lists, self.optimizer.observed)):
-                self.take_in(self._log.append(Observed(self._next_observed, params, outcome, EARLIER)))
-
-    @property
-    def _next_observed(self) -> int:
-        return -1 - len(self.optimizer.observed)
+            for event in news_among(lists, self.optimizer.observed):
+                self.take_in(self._log.append(event))
 
     def requests(self) -> list[Added | Changed]:
         """What others have asked of the run since the last call; costs next to nothing if nobody has written."""
@@ -225,13 +221,5 @@ class InFile(Study):
         return super().requests()
 
 
-def _observed(trial: Trial) -> Observed:
-    """What a study writes down of a point that was observed elsewhere."""
-    outcome = Outcome(
-        cast("Ended", trial.state), trial.value, reason=trial.reason or "", measured=trial.measured, sd=trial.sd
-    )
-    return Observed(trial.number, trial.params, outcome)
-
-
-def _told(trial: Trial) -> str:
-    return f"{trial.params} with the value {trial.value}"
+def _told(observed: Body) -> str:
+    return f"{observed['params']} with the value {observed['value']}"
