@@ -75,7 +75,7 @@ def fit(data: Data, rng: Generator) -> SingleTaskGP:
     model, paper = unfitted(data), paper_model(data.d)
     mll = ExactMarginalLogLikelihood(model.likelihood, model)
     best, best_state = np.inf, model.state_dict()
-    for _ in range(isotropic_fit.STARTS):
+    for _ in range(isotropic_fit.PAPER_STARTS):
         set_hyperparameters(model, rng.uniform(*paper.lengthscale), rng.uniform(*paper.outputscale))
         found = fit_gpytorch_mll_scipy(mll.train())
         if found.fval < best:

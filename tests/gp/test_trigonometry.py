@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegisbo.gp.trigonometry import STEPS, cos_sin
+from aegisbo.gp.trigonometry import STEPS_PER_TURN, cos_sin
 
 ACCURACY = 2e-15  # a few roundings of the angle, or of one where the angle is smaller
 
@@ -26,8 +26,10 @@ def test_angles_of_every_size_and_sign(size):
 
 
 def test_on_between_and_beside_the_entries_of_the_table():
-    step = 2.0 * np.pi / STEPS
-    middles = step * (np.arange(-2 * STEPS, 2 * STEPS) + 0.5)  # two turns each way, where the series has farthest to go
+    step = 2.0 * np.pi / STEPS_PER_TURN
+    middles = step * (
+        np.arange(-2 * STEPS_PER_TURN, 2 * STEPS_PER_TURN) + 0.5
+    )  # two turns each way, where the series has farthest to go
     assert_exact(np.stack([middles - step / 2, np.nextafter(middles, -np.inf), middles, np.nextafter(middles, np.inf)]))
 
 

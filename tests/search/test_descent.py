@@ -65,7 +65,7 @@ def recorded(function):
 @each_way
 @each_case
 @pytest.mark.parametrize(
-    ("flat", "steps"), [(descent.FLAT, 15_000), (1e-9, 15_000), (1e-3, 15_000), (1e-9, 1), (1e-9, 4)]
+    ("flat", "steps"), [(descent.LEAST_DECREASE, 15_000), (1e-9, 15_000), (1e-3, 15_000), (1e-9, 1), (1e-9, 4)]
 )
 @pytest.mark.usefixtures("way")
 def test_a_run_is_scipys_run(function, start, box, flat, steps):
@@ -134,7 +134,7 @@ def test_a_run_with_few_evaluations_is_scipys_run(function, start, box, evaluati
     ours, our_points = recorded(function)
     theirs, their_points = recorded(function)
     found = descend(ours, start, box, evaluations=evaluations)
-    options = {"ftol": descent.FLAT, "maxfun": evaluations}
+    options = {"ftol": descent.LEAST_DECREASE, "maxfun": evaluations}
     expected = minimize(theirs, start, jac=True, method="L-BFGS-B", bounds=box, options=options)
     np.testing.assert_array_equal(our_points, their_points)
     np.testing.assert_array_equal(found.x, expected.x)

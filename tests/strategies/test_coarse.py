@@ -86,7 +86,7 @@ def test_where_nothing_is_that_narrow_there_is_none():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("limit", "value"), [("WIDER", 1000.0), ("FLAT", 0.05)])
+@pytest.mark.parametrize(("limit", "value"), [("WIDER", 1000.0), ("TOO_WIDE", 0.05)])
 def test_where_a_coarse_look_sees_no_further_or_nothing_at_all_it_is_not_used(monkeypatch, limit, value):
     monkeypatch.setattr(chosen_surrogate, limit, value)
     assert "coarse" not in learn(gathered(120))[1]["models"]

@@ -12,7 +12,7 @@ from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.improvement import Improvement
 from aegisbo.strategies.moves.elsewhere import (
-    STARTS,
+    BOX_STARTS,
     Box,
     InBox,
     descend,
@@ -124,7 +124,7 @@ def test_what_the_posterior_does_not_know_starts_no_descent():
     belief = believed(some)
     alone = descend(belief, some, np.random.default_rng(1))
     np.testing.assert_array_equal(descend(replace(belief, rows=rows), evidence, np.random.default_rng(1)), alone)
-    assert len(alone) == STARTS  # it has found a valley
+    assert len(alone) == BOX_STARTS  # it has found a valley
 
 
 def test_where_no_valley_promises_anything_a_descent_starts_far_from_all_points():

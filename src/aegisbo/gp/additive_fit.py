@@ -11,23 +11,22 @@ from aegisbo.arrays import Array
 from aegisbo.gp.additive_model import AdditiveHyperparameters, AdditiveLikelihood, AdditiveModel
 from aegisbo.gp.posterior import GP
 from aegisbo.gp.thinning import evenly_spread
-from aegisbo.search.descent import descend
+from aegisbo.search.descent import climb
 from aegisbo.search.designs import latin_hypercube
 
-STARTS = 5  # looked at
-CLIMBED = 3  # of these are climbed from; if there is a warm start, it and the best of these
+LOOKED_AT = 5  # starts
+CLIMBED = 3  # starts that are climbed from, the best of those looked at; if there is a warm start, it and the best
 # The most noise that a start has. Ripples too fine for the data look like noise to a smooth model, and no climb from
 # nearly none gets there.
 LOUDEST = 0.1
 # With more data than these, and nothing known before, so many of them are looked at first: all starts are climbed from,
 # since some climbs end where everything is noise, and the one climb that is given all data begins at the best top.
 FIRST_LOOK = 150
-SPRINT = 12  # steps of a climb after which the starts are compared
-STEPS = 40  # of the best one after that: priors make one broad hill, whose top need not be found to the last digit
-PASSES = 3  # of a fit with noise that is known,
-SETTLING = 4  # and how often the output scale is found again after each but the last
-FLAT = 1e-7  # relative gain below which a climb ends
-UNLIKELY = 1e10  # stands for no likelihood at all: infinity would end a line search
+SPRINT_STEPS = 12  # of a climb, after which the starts are compared
+CLIMB_STEPS = 40  # of the best start: priors make one broad hill, whose top need not be found to the last digit
+PASSES = 3  # of a fit with noise that is known
+SETTLING = 4  # how often the output scale is found again after each such pass but the last
+CLIMB_GAIN = 1e-7  # relative gain below which a climb ends
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def fit(
             some = evenly_spread(len(X), FIRST_LOOK)
             known = None if extra is None else extra[some]
             likelihood = AdditiveLikelihood(X[some], y[some], model, 0.0 if known is None else known / s)
-            rival = np.array(_fit(likelihood, known, rng, climbed=STARTS).hyperparameters.phi)
+            rival = np.array(_fit(likelihood, known, rng, climbed=LOOKED_AT).hyperparameters.phi)
         warm = rival
     if extra is not None:
         for _ in range(PASSES - 1):
@@ -97,11 +96,13 @@ def _fit(
             starts = [*known, *_starts(likelihood, bounds, rng)[:1]]
         case _:
             starts = [max(known, key=likelihood.value)]
-    tops = [_climb(likelihood, start, bounds, SPRINT) for start in starts]
+    tops = [
+        climb(likelihood.value_and_gradient, start, bounds, steps=SPRINT_STEPS, flat=CLIMB_GAIN) for start in starts
+    ]
     value, phi = max(tops, key=lambda top: top[0], default=(-np.inf, bounds.mean(axis=1)))
     goes_on_next_time = warm is not None and phi is tops[0][1]
     if np.isfinite(value) and not goes_on_next_time:
-        value, phi = _climb(likelihood, phi, bounds, STEPS)
+        value, phi = climb(likelihood.value_and_gradient, phi, bounds, steps=CLIMB_STEPS, flat=CLIMB_GAIN)
     notes = [] if np.isfinite(value) else ["no start could be factored: hyper-parameters left at their defaults"]
     found = likelihood.hyperparameters(phi)
     gp = found.given(X, y, extra)
@@ -113,7 +114,7 @@ def _fit(
 def _starts(likelihood: AdditiveLikelihood, bounds: Array, rng: Generator) -> list[Array]:
     """Starts that can be factored, the best first; all coordinates alike: the data will pull them apart."""
     d = likelihood.X.shape[1]
-    u = latin_hypercube(STARTS, 4, rng)  # (k, 4)
+    u = latin_hypercube(LOOKED_AT, 4, rng)  # (k, 4)
     joint = np.log(0.1 * d**0.5) + u[:, :1] * np.log(15.0)  # from rough to smooth, in units of the cube's diagonal
     effect = np.log(0.1) + u[:, 1:2] * np.log(10.0)
     share = -2.0 + 4.0 * u[:, 2:3]
@@ -124,12 +125,3 @@ def _starts(likelihood: AdditiveLikelihood, bounds: Array, rng: Generator) -> li
     values = np.array([likelihood.value(start) for start in starts])
     order = np.argsort(-values, kind="stable")
     return [starts[i] for i in order if np.isfinite(values[i])]
-
-
-def _climb(likelihood: AdditiveLikelihood, start: Array, bounds: Array, steps: int) -> tuple[float, Array]:
-    def descent(phi: Array) -> tuple[float, Array]:
-        value, gradient = likelihood.value_and_gradient(phi)
-        return (-value, -gradient) if np.isfinite(value) else (UNLIKELY, gradient)
-
-    found = descend(descent, start, bounds, flat=FLAT, steps=steps)
-    return (-found.value if found.value < UNLIKELY else -np.inf), found.x

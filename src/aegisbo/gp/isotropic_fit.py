@@ -22,7 +22,7 @@ from aegisbo.gp.posterior import GP
 from aegisbo.search.descent import descend
 from aegisbo.search.designs import latin_hypercube
 
-STARTS = 10  # as in the paper
+PAPER_STARTS = 10  # looked at
 CLIMBED = 3  # hills at most; with a warm start, that one and one other
 ON_PLATEAU = 1e-3  # difference per data point from the plateau's height
 WINDOW = 1.4  # a factor of four: longer steps jump over a hill onto the plateau where all is noise
@@ -86,7 +86,7 @@ def _next_hill(looked: list[Point], tops: list[Point]) -> int | None:
 def spread_starts(model: IsotropicModel, rng: Generator) -> Array:
     """Starts (10, 2): a Latin hypercube over the box, uniform in natural units."""
     low, high = np.exp(model.bounds.T)
-    return np.asarray(np.log(low + latin_hypercube(STARTS, 2, rng) * (high - low)))
+    return np.asarray(np.log(low + latin_hypercube(PAPER_STARTS, 2, rng) * (high - low)))
 
 
 def hills(positions: Array, heights: Array) -> Index:

@@ -12,7 +12,7 @@ from aegisbo.gp.linalg import Factor
 from aegisbo.gp.output_transform import Scale, SoftScale
 
 SHARE = 0.75  # how many data count as the lowest, for each coefficient of a quadratic
-MOST = 120  # and how many at most, as many as a model of the lowest points has
+MOST = 120  # data that count as the lowest at most, as many as a model of the lowest points has
 
 
 class Conditioned(Protocol):

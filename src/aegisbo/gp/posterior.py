@@ -147,7 +147,7 @@ class GP:
         return replace(self, y=y, alpha=self.factor.solve(y))
 
     def lasting(self) -> GP:
-        """The same, ready to be extended again and again."""
+        """This posterior, ready to be extended again and again."""
         return replace(self, factor=replace(self.factor, lasting=True))
 
     def believing(self, P: Array) -> GP:

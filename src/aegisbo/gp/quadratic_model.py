@@ -18,17 +18,16 @@ from scipy.linalg import blas, lapack
 from aegisbo.arrays import Array
 from aegisbo.gp.kernels import Matern52, matern52_and_slope
 from aegisbo.gp.linalg import Factor, extend, factorize
-from aegisbo.search.descent import descend
+from aegisbo.search.descent import climb
 
 # Limits and normal priors (center, standard deviation) of phi. Inputs are of the order of 1, outputs have variance 1.
 BOUNDS = np.array([[-2.5, 4.0], [-6.0, 8.0], [-23.0, 0.0]])
 CENTER = np.array([0.5, 1.0, -16.0])
 SPREAD = np.array([1.5, 3.0, 5.0])
-STARTS = np.array([[0.0, 1.0, -12.0], [1.0, 2.5, -14.0], [-0.7, -1.0, -8.0]])  # a bit of both, mostly a bowl, rough
-STEPS = 30  # of a climb
-SPRINT = 10  # of a climb from hyper-parameters that were good for nearly the same data
+START_PHIS = np.array([[0.0, 1.0, -12.0], [1.0, 2.5, -14.0], [-0.7, -1.0, -8.0]])  # of both a bit, mostly a bowl, rough
+CLIMB_STEPS = 30
+WARM_STEPS = 10  # of a climb from hyper-parameters that were good for nearly the same data
 CONSTANT_PRECISION = 0.01  # κ
-UNLIKELY = 1e10  # stands for no likelihood at all: infinity would end a line search
 
 
 @dataclass(frozen=True)
@@ -107,16 +106,9 @@ def fit(X: Array, y: Array, warm: Array | None = None) -> QuadraticGP:
     If `warm` is given, an earlier phi (3,), they are looked for near it only.
     """
     likelihood = QuadraticLikelihood(X, y)
-
-    def descent(phi: Array) -> tuple[float, Array]:
-        value, gradient = likelihood.value_and_gradient(phi)
-        return (-value, -gradient) if np.isfinite(value) else (UNLIKELY, gradient)
-
-    if warm is None:
-        tops = [descend(descent, start, BOUNDS, steps=STEPS) for start in STARTS]
-    else:
-        tops = [descend(descent, warm, BOUNDS, steps=SPRINT)]
-    return likelihood.posterior(min(tops, key=lambda top: top.value).x)
+    starts, steps = (START_PHIS, CLIMB_STEPS) if warm is None else ([warm], WARM_STEPS)
+    tops = [climb(likelihood.value_and_gradient, start, BOUNDS, steps=steps) for start in starts]
+    return likelihood.posterior(max(tops, key=lambda top: top[0])[1])
 
 
 class QuadraticLikelihood:

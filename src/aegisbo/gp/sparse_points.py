@@ -76,7 +76,7 @@ class AllWaves:
 
 @dataclass(frozen=True)
 class FewWaves:
-    """The same at sparse points: what the waves are at 0, and how they differ from that at the other coordinates."""
+    """The waves of the main effects at sparse points: as they are at 0, and how they differ at other coordinates."""
 
     points: csr_array  # (m, d)
 
@@ -119,6 +119,6 @@ def waves_at(Z: Floats) -> AllWaves | FewWaves:
 
 
 def waves_and_slopes_at(Z: Array) -> AllWaves | FewWaves:
-    """The same with slopes."""
+    """The waves at Z (m, d), and their slopes."""
     few = sparse(Z)
     return AllWaves(*waves_and_slopes(Z)) if few is None else FewWaves(few)

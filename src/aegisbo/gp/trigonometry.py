@@ -10,10 +10,10 @@ import numpy as np
 
 from aegisbo.arrays import Array
 
-STEPS = 16384  # in a full turn; within half a step the short series below are exact to rounding
-STEP = 2.0 * np.pi / STEPS
+STEPS_PER_TURN = 16384  # within half a step the short series below are exact to rounding
+STEP = 2.0 * np.pi / STEPS_PER_TURN
 CHUNK = 10_000  # angles at a time, those of ten points on a path: their temporaries stay in the cache
-_ANGLES = STEP * np.arange(STEPS)
+_ANGLES = STEP * np.arange(STEPS_PER_TURN)
 _COSINES, _SINES = np.cos(_ANGLES), np.sin(_ANGLES)
 
 
@@ -32,7 +32,7 @@ def _look_up(angles: Array, cosines: Array, sines: Array) -> None:
     nearest = np.rint(rest)
     rest -= nearest  # in steps, as the series below
     index = nearest.astype(np.int64)
-    index &= STEPS - 1
+    index &= STEPS_PER_TURN - 1
     table_cos, table_sin = _COSINES.take(index), _SINES.take(index)
     square = np.multiply(rest, rest, out=nearest)
     cos_rest = square * (-0.5 * STEP**2)

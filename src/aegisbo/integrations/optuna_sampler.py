@@ -129,7 +129,7 @@ class AegisSampler(BaseSampler):
         """A uniformly random value for a parameter that the model does not know, or not in this branch."""
         refuse_several_objectives(study)
         space = SearchSpace({param_name: param_distribution})
-        rng = self._policy(study, space.cube).rng(Role.INDEPENDENT, trial.number, crc32(param_name.encode()))
+        rng = self._policy(study, space.cube).rng(Role.ASIDE, trial.number, crc32(param_name.encode()))
         return space.params(space.cube.fill(rng.random((1, 1)))[0])[param_name]
 
     def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:

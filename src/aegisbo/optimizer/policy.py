@@ -40,10 +40,9 @@ class Role(IntEnum):
     DESIGN = 0
     SEQUENCE = 1
     STRATEGY = 2
-    SMOOTHING = 3
+    ASIDE = 3  # a model asked outside a choice; in the Optuna sampler, a parameter by itself, with its name added
     HURRY = 4
     MENDING = 5
-    INDEPENDENT = 3  # of the Optuna sampler, which smooths nothing and adds the parameter's name to the address
 
 
 def default_initial(parameters: int) -> int:
@@ -130,7 +129,7 @@ class Policy:
         if not isinstance(self.strategy, Smoother) or len(evidence.y) <= evidence.cube.parameters:
             return None
         with one_blas_thread(), understood(memory):
-            return self.strategy.smoothed(evidence, memory, self.rng(Role.SMOOTHING, number))
+            return self.strategy.smoothed(evidence, memory, self.rng(Role.ASIDE, number))
 
     def belief(self, evidence: Evidence, memory: Memory, number: int) -> Belief:
         """What the model of the strategy believes, the same that smooths noisy values.
@@ -144,7 +143,7 @@ class Policy:
             )
         require_enough_values(evidence)
         with one_blas_thread(), understood(memory):
-            return self.strategy.believe(evidence, memory, self.rng(Role.SMOOTHING, number))
+            return self.strategy.believe(evidence, memory, self.rng(Role.ASIDE, number))
 
     def belief_of_choice(self, evidence: Evidence, memory: Memory, number: int) -> Belief:
         """What the model believes by which the strategy, which must have one, chooses the trial with this number."""

@@ -196,6 +196,6 @@ def needed_landscape(optimizer: Core) -> Landscape:
 
 def _default_belief(optimizer: Core, evidence: Evidence) -> Belief:
     """What the default model believes in a run whose strategy has none."""
-    rng = default_rng([optimizer.seed, Role.SMOOTHING, len(optimizer.trials)])
+    rng = default_rng([optimizer.seed, Role.ASIDE, len(optimizer.trials)])
     with one_blas_thread():
         return preset_named(DEFAULT_PRESET).surrogate.fit(evidence, {}, rng)[0]

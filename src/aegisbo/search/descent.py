@@ -22,12 +22,15 @@ Function = Callable[[Array], tuple[float, Array]]  # x (n,) -> value, gradient (
 Batch = Callable[[Array], tuple[Array, Array]]  # X (m, n) -> values (m,), gradients (m, n)
 
 EPSILON = float(np.finfo(np.float64).eps)
-FLAT = 1e7 * EPSILON  # SciPy's default, as the next three
+# All of these are SciPy's defaults.
+LEAST_DECREASE = 1e7 * EPSILON  # relative decrease of a step below which a run ends
 LEVEL = 1e-5  # largest entry of the projected gradient at which a run ends
 MEMORY = 10  # steps from which the curvature is learned
 LINE_SEARCH = 20  # evaluations in one step at most
-STEPS = 15_000  # at most
-EVALUATIONS = 15_000  # at most, but for those of the last step
+MOST_STEPS = 15_000
+MOST_EVALUATIONS = 15_000  # but for those of the last step
+
+UNLIKELY = 1e10  # stands for infinity, which would end a line search
 WANTS_FUNCTION, HAS_STEPPED = 3, 1  # what the routine may say; anything else ends the run
 ROUTINE_IS_KNOWN = (1, 15) <= tuple(int(part) for part in scipy.__version__.split(".")[:2]) <= (1, 17)
 
@@ -46,9 +49,9 @@ def descend(
     start: Array,
     box: Array,
     *,
-    flat: float = FLAT,
-    steps: int = STEPS,
-    evaluations: int = EVALUATIONS,
+    flat: float = LEAST_DECREASE,
+    steps: int = MOST_STEPS,
+    evaluations: int = MOST_EVALUATIONS,
 ) -> Bottom:
     """Follow the function down from `start` (n,), inside the box (n, 2) of finite rows (low, high).
 
@@ -63,6 +66,19 @@ def descend(
     return run.bottom
 
 
+def climb(
+    function: Function, start: Array, box: Array, *, steps: int, flat: float = LEAST_DECREASE
+) -> tuple[float, Array]:
+    """The value and the place (n,) where a way up from `start` (n,) ends; where the function is −∞ it turns back."""
+
+    def downwards(x: Array) -> tuple[float, Array]:
+        value, gradient = function(x)
+        return (-value, -gradient) if np.isfinite(value) else (UNLIKELY, gradient)
+
+    found = descend(downwards, start, box, flat=flat, steps=steps)
+    return (-found.value if found.value < UNLIKELY else -np.inf), found.x
+
+
 def descend_each(function: Batch, starts: Array, boxes: Array) -> list[Bottom]:
     """Follow the function down from each of `starts` (k, n), inside its own box of `boxes` (k, n, 2).
 
@@ -70,7 +86,10 @@ def descend_each(function: Batch, starts: Array, boxes: Array) -> list[Bottom]:
     """
     if not ROUTINE_IS_KNOWN:
         return [descend(partial(_alone, function), *each) for each in zip(starts, boxes, strict=True)]
-    runs = [_Run(start, box, FLAT / EPSILON, STEPS, EVALUATIONS) for start, box in zip(starts, boxes, strict=True)]
+    runs = [
+        _Run(start, box, LEAST_DECREASE / EPSILON, MOST_STEPS, MOST_EVALUATIONS)
+        for start, box in zip(starts, boxes, strict=True)
+    ]
     waiting = runs
     while waiting := [run for run in waiting if run.asks()]:
         values, gradients = function(np.array([run.x for run in waiting]))

@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array, Floats, Index
 from aegisbo.search.blocks import by_blocks
-from aegisbo.search.descent import EVALUATIONS, STEPS, descend
+from aegisbo.search.descent import MOST_EVALUATIONS, MOST_STEPS, descend
 from aegisbo.space.cube import ABSENT, Cube
 
 Spread = Callable[[int, int, Generator], Array]  # (n, d, rng) -> candidates (n, d)
@@ -82,14 +82,16 @@ def minimize(objective: Objective, candidates: Array, rng: Generator, *, starts:
     return polish(objective, candidates[choose(values, starts, rng)])
 
 
-def polish(objective: Objective, starts: Array, *, steps: int = STEPS, evaluations: int = EVALUATIONS) -> Array:
+def polish(
+    objective: Objective, starts: Array, *, steps: int = MOST_STEPS, evaluations: int = MOST_EVALUATIONS
+) -> Array:
     """The lowest point that each descent from the starts (k, d) has seen, (k, d), the lowest of them first."""
     best_x, best_value = descended(objective, starts, steps=steps, evaluations=evaluations)
     return best_x[np.argsort(best_value, kind="stable")]
 
 
 def descended(
-    objective: Objective, starts: Array, *, steps: int = STEPS, evaluations: int = EVALUATIONS
+    objective: Objective, starts: Array, *, steps: int = MOST_STEPS, evaluations: int = MOST_EVALUATIONS
 ) -> tuple[Array, Array]:
     """The lowest point (k, d) that the descent from each start (k, d) has seen, and the values there (k,).
 

@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.search.inner_search import Objective, on_branches, polish
-from aegisbo.search.near_best import FINALISTS, LAST, SPRINT, NearBestSearch
+from aegisbo.search.near_best import FINAL_EVALUATIONS, FINALISTS, SPRINT_STEPS, NearBestSearch
 from aegisbo.search.neighbors import Partly, coordinates, lowest_first, neighbors, walk
 from aegisbo.search.within import search_within
 from aegisbo.space.cube import Continuous, Cube, Grid
@@ -40,7 +40,7 @@ class MixedSearch:
             return lowest_first(objective, cube, cube.every_point())
         objective = on_branches(objective, cube)
         starts = self.near_best.promising(objective, cube, rng, good)
-        relaxed = polish(Partly(objective, coordinates(cube, Continuous, Grid)), starts, steps=SPRINT)
+        relaxed = polish(Partly(objective, coordinates(cube, Continuous, Grid)), starts, steps=SPRINT_STEPS)
         points = lowest_first(objective, cube, np.vstack([starts, cube.round_all(relaxed)]))
         minima = local_minima(objective, cube, points[: len(starts)])
         around = neighbors(objective, cube, minima).reshape(-1, cube.width)
@@ -55,11 +55,11 @@ def local_minima(objective: Objective, cube: Cube, points: Array) -> Array:
     if cube.size < np.inf:
         return np.unique(walk(objective, cube, points), axis=0)
     at_fixed_levels = Partly(objective, coordinates(cube, Continuous))
-    ahead = cube.round_all(polish(at_fixed_levels, points, steps=SPRINT))
+    ahead = cube.round_all(polish(at_fixed_levels, points, steps=SPRINT_STEPS))
     ahead = lowest_first(objective, cube, walk(objective, cube, ahead))
     best = ahead[:FINALISTS]
     for _ in range(ROUNDS):
-        settled = cube.round_all(polish(at_fixed_levels, best, evaluations=LAST))
+        settled = cube.round_all(polish(at_fixed_levels, best, evaluations=FINAL_EVALUATIONS))
         best = walk(objective, cube, settled)
         if np.array_equal(best, settled):
             break

@@ -17,11 +17,13 @@ from aegisbo.search.blocks import by_blocks
 from aegisbo.search.inner_search import Objective, best_starts, on_branches, polish, uniform
 from aegisbo.space.cube import Cube
 
-SPRINT = 12  # steps that all starts of a race make
+SPRINT_STEPS = 12  # steps that all starts of a race make
 FINALISTS = 2
-LAST = 80  # evaluations of finalists at most: hardly ever so many; with a thousand data each takes milliseconds
+FINAL_EVALUATIONS = (
+    80  # evaluations of finalists at most: hardly ever so many; with a thousand data each takes milliseconds
+)
 MIXED = 0.7  # of the children have two parents, the others are copies of one, before they move
-STEPS = (1e-4, 0.3)  # standard deviations of the moves, in sides of the cube; any order of magnitude is as likely
+MOVE_SIZES = (1e-4, 0.3)  # standard deviations of the moves, in sides of the cube; any order of magnitude is as likely
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,8 @@ def race(objective: Objective, starts: Array) -> Array:
 
     Which start wins shows early; the long way to the last digits is for the winners.
     """
-    ahead = polish(objective, starts, steps=SPRINT)
-    return np.vstack([polish(objective, ahead[:FINALISTS], evaluations=LAST), ahead[FINALISTS:]])
+    ahead = polish(objective, starts, steps=SPRINT_STEPS)
+    return np.vstack([polish(objective, ahead[:FINALISTS], evaluations=FINAL_EVALUATIONS), ahead[FINALISTS:]])
 
 
 def children(good: Array, cube: Cube, count: int, rng: Generator) -> Array:
@@ -70,7 +72,7 @@ def children(good: Array, cube: Cube, count: int, rng: Generator) -> Array:
     shape = (count, good.shape[1])
     one, other = (placed(parents, cube, rng) for parents in good[rng.integers(len(good), size=(2, count))])
     swapped = (rng.random(shape) < 0.5) & (rng.random((count, 1)) < MIXED)
-    shortest, longest = np.log(STEPS)
+    shortest, longest = np.log(MOVE_SIZES)
     step = np.exp(rng.uniform(shortest, longest, size=(count, 1)))
     all_or_two = np.where(rng.random((count, 1)) < 0.5, 1.0, 2.0 / shape[1])  # share of the coordinates that move
     moved = rng.random(shape) < all_or_two

@@ -11,8 +11,8 @@ from aegisbo.search.blocks import by_blocks
 from aegisbo.search.inner_search import Objective
 from aegisbo.space.cube import Axis, Continuous, Cube, Grid, OneHot
 
-MANY = 64  # values of a choice: of the moves to more than these only the lowest are looked at closely,
-LOWEST = 8  # which are so many; screening tells them from the others
+MANY = 64  # values of a choice; of the moves to more than these only the lowest are looked at closely
+LOWEST = 8  # moves that are looked at closely if there are more than `MANY`; screening tells them from the others
 STRIDE = 4  # moves along a grid are 1, 4, 16, ... levels long, so that long grids are crossed in few of them
 
 

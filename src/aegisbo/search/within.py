@@ -18,15 +18,15 @@ from scipy.optimize import Bounds, minimize
 from aegisbo.arrays import Array, Floats
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.inner_search import Objective, best_starts, descended, on_branches
-from aegisbo.search.near_best import FINALISTS, SPRINT, NearBestSearch, children, placed
+from aegisbo.search.near_best import FINALISTS, SPRINT_STEPS, NearBestSearch, children, placed
 from aegisbo.search.neighbors import Partly, coordinates, lowest_first, neighbors, values_of, walk
 from aegisbo.space.allowed import draw, pulled_back
 from aegisbo.space.cube import Continuous, Cube, Grid
 
 PRICE = 1e2  # of a broken constraint in a sprint
-STEPS = 60  # of the way after it, at most
-FLAT = 1e-9  # a step that gains less is the last one
-STEP = 1e-6  # of the differences that say how a cost grows
+EDGE_STEPS = 60  # along an edge after a sprint, at most
+LEAST_GAIN = 1e-9  # of a step along an edge; one that gains less is the last
+DIFFERENCE = 1e-6  # of the differences that say how a cost grows
 WALKERS = 4  # that move between levels
 PAIRED = 50  # moves that are tried together with a second one; of more, every other one or fewer
 TURNS = 4  # of descents and of moves between levels
@@ -101,7 +101,7 @@ class Slide:
 
     def sprint(self, objective: Objective, starts: Array) -> Array:
         """Where all allowed starts (k, width) get in a few steps, the lowest first."""
-        beyond, _ = descended(_Priced(objective, self.cube), starts, steps=SPRINT)
+        beyond, _ = descended(_Priced(objective, self.cube), starts, steps=SPRINT_STEPS)
         ahead = self._back(objective, starts, beyond)
         return ahead[np.argsort(values_of(objective, ahead), kind="stable")]
 
@@ -126,7 +126,7 @@ class Slide:
                 method="SLSQP",
                 bounds=Bounds(0.0, 1.0),
                 constraints={"type": "ineq", "fun": self._slacks, "jac": self._slopes},
-                options={"maxiter": STEPS, "ftol": FLAT},
+                options={"maxiter": EDGE_STEPS, "ftol": LEAST_GAIN},
             )
         return np.asarray(np.clip(found.x, 0.0, 1.0))
 
@@ -134,7 +134,7 @@ class Slide:
         return np.asarray(self.cube.slacks(z[None])[0])
 
     def _slopes(self, z: Array) -> Array:  # (width,) -> (r, width)
-        steps = np.where(z > 0.5, -STEP, STEP)
+        steps = np.where(z > 0.5, -DIFFERENCE, DIFFERENCE)
         slacks = self.cube.slacks(np.vstack([z, z + np.diag(steps)]))  # at once: a call costs more than its rows
         return np.asarray(((slacks[1:] - slacks[0]) / steps[:, None]).T)
 
@@ -167,7 +167,7 @@ class _Priced:
     def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
         values, gradients = self.objective.value_and_gradient(Z)
         m, width = Z.shape
-        steps = np.where(Z > 0.5, -STEP, STEP)  # (m, width)
+        steps = np.where(Z > 0.5, -DIFFERENCE, DIFFERENCE)  # (m, width)
         moved = Z[:, None, :] + steps[:, :, None] * np.eye(width)  # (m, width, width)
         cost = self._cost(np.vstack([Z, moved.reshape(-1, width)]))  # at once: a call costs more than its rows
         here, beside = cost[:m], cost[m:].reshape(m, width)

@@ -45,7 +45,7 @@ class Evidence:
         return kept if self.allowed is None else kept & self.allowed
 
     def only(self, rows: Index) -> Evidence:
-        """The same with these finished points and no others."""
+        """The evidence with these finished points and no others."""
         sd, excess = (None if each is None else each[rows] for each in (self.sd, self.excess))
         allowed = None if self.allowed is None else self.allowed[rows]
         return replace(self, X=self.X[rows], y=self.y[rows], sd=sd, excess=excess, allowed=allowed)

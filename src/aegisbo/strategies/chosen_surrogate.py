@@ -16,9 +16,9 @@ from aegisbo.strategies.surrogates import LEARNED_FROM, AdditiveSurrogate, Learn
 EXPLORING = "wide"  # the name of the model that a ChosenSurrogate explores with
 COARSE = "coarse"  # the name of the one that explores instead where that one sees no further than one ripple
 RIPPLE = 0.02  # how far around the coarse model has no other value, in each coordinate
-NARROW = 3.0 * RIPPLE  # length scale of the exploring model below which a coarse one is learned,
-WIDER = 4.0  # how many times longer that of the coarse one must be for it to be used,
-FLAT = 0.5  # and from where on it would lead nowhere
+NARROW = 3.0 * RIPPLE  # length scale of the exploring model below which a coarse one is learned
+WIDER = 4.0  # how many times longer the length scale of the coarse model must be for it to be used
+TOO_WIDE = 0.5  # length scale of the coarse model from which on it would lead nowhere
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class ChosenSurrogate:
         if EXPLORING in learned and _reach(learned[EXPLORING]) < NARROW:
             before = {**models[COARSE], "learned_at": 0} if COARSE in models else {}  # it is due
             _, coarse = self.exploring.fit(_of_ripples(evidence), before, rng)
-            if WIDER * _reach(learned[EXPLORING]) < _reach(coarse) < FLAT:
+            if WIDER * _reach(learned[EXPLORING]) < _reach(coarse) < TOO_WIDE:
                 learned[COARSE] = coarse
         return Chosen(learned, used, n)
 

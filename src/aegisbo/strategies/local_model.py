@@ -27,14 +27,14 @@ from aegisbo.strategies.chance import Chance
 from aegisbo.strategies.improvement import Improvement
 
 ENOUGH = 1.5  # lowest points for each coefficient of a quadratic
-HIGHER = 150  # points above these at most, the nearest
+HIGHER = 150  # points above the lowest ones at most, the nearest
 ROUND = 0.1  # how much of a ball the covariance of the lowest points is mixed with, for each dimension a point
 REACH = 0.8  # how far a choice may lie from the best point, where the lowest points lie about 1 away
-BOX = 2.0  # half of a side of the box that is searched, in these units
-STRICT = 10.0  # how much it costs to go beyond
+BOX = 2.0  # half of a side of the box that is searched, in the units of `REACH`
+STRICT = 10.0  # how much it costs to go beyond the reach
 CANDIDATES = 100  # for each parameter
-STEPS = (0.01, 1.0)  # standard deviations of the candidates; any order of magnitude is as likely
-STARTS = 6
+CANDIDATE_SPREADS = (0.01, 1.0)  # standard deviations; any order of magnitude is as likely
+LOCAL_STARTS = 6  # candidates that are raced
 
 
 @dataclass(frozen=True)
@@ -171,8 +171,8 @@ def local_model(evidence: Evidence, warm: Array | None = None) -> LocalModel:
 def search_near(objective: LocalImprovement, cube: Cube, rng: Generator) -> Array:
     """Where most can be gained: choices (k, width), rounded to what can be evaluated, the best first."""
     count = CANDIDATES * cube.parameters
-    shortest, longest = np.log(STEPS)
+    shortest, longest = np.log(CANDIDATE_SPREADS)
     steps = np.exp(rng.uniform(shortest, longest, size=(count, 1)))
     candidates = objective.boxed(steps * rng.standard_normal((count, cube.width)))
     values = by_blocks(objective.screen, candidates)
-    return cube.round(objective.at(race(objective, candidates[np.argsort(values, kind="stable")[:STARTS]])))
+    return cube.round(objective.at(race(objective, candidates[np.argsort(values, kind="stable")[:LOCAL_STARTS]])))

@@ -16,9 +16,10 @@ from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.expected_improvement import ExpectedImprovement
 from aegisbo.strategies.normal import log_cdf_and_slope
 
-LIPSCHITZ_SAMPLES = 500  # as in the authors' code, like the two below
-FLAT = 1e-7  # a slope below this says nothing about the function ...
-FLAT_LIPSCHITZ = 10.0  # ... and is replaced by this
+# These three are those of the authors' code.
+LIPSCHITZ_SAMPLES = 500
+LEAST_SLOPE = 1e-7  # a slope below this says nothing about the function
+DEFAULT_LIPSCHITZ = 10.0  # stands for a slope that says nothing
 HARDNESS = -5.0  # power p of PLAyBOOK's cone
 
 
@@ -114,4 +115,4 @@ def lipschitz(gp: GP, low: Array, high: Array, rng: Generator) -> Array:  # -> (
 
     tops = descend_each(down, starts, np.stack([low, high], axis=2))
     steepest = np.array([-top.value for top in tops])
-    return np.where(steepest > FLAT, steepest, FLAT_LIPSCHITZ)
+    return np.where(steepest > LEAST_SLOPE, steepest, DEFAULT_LIPSCHITZ)

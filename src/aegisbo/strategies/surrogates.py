@@ -25,9 +25,10 @@ from aegisbo.strategies.memory import Remembered
 
 GROWTH = 1.05  # the additive model learns anew when there are this many times as many data
 LEARNED_FROM = 500  # data at most, evenly spread over their order; the posterior has more
-CONDITIONED_ON = 1200  # data at most, of the additive model's posterior: a suggestion stays below a second,
-LEARNED_FROM_MANY = 250  # and, with more data than that, also one that learns
-STEEPEST, LOUDEST = 700.0, 1e100  # log of a slope, and a standard deviation, beyond which nothing is computed
+CONDITIONED_ON = 1200  # data of a posterior at most, so that a suggestion stays below a second
+LEARNED_FROM_MANY = 250  # data at most where there are more than a posterior has, for the same reason
+STEEPEST = 700.0  # log of a slope beyond which nothing is computed
+LOUDEST = 1e100  # standard deviation beyond which nothing is computed
 
 
 def data_of(evidence: Evidence) -> tuple[Array, Array]:

@@ -30,9 +30,9 @@ from aegisbo.strategies.product import product
 VALLEYS = 10  # that are looked at for one choice at most
 LEAST_PROMISE = 1e-2  # expected improvement below which a descent ends, in standard deviations of the (soft) outputs
 STOPS = 10  # on the way between two points, where the model is asked for a hill
-LITTLE = 0.01  # of that among the candidates, and no descent from them will find enough
+LITTLE = 0.01  # of `LEAST_PROMISE`: if no candidate has more, no descent from them will find enough
 CANDIDATES = 100  # for each parameter, in the box around a point
-STARTS = 4
+BOX_STARTS = 4  # candidates that are raced
 ANYWHERE = 10  # random points, of which one far from all others is taken
 
 
@@ -103,7 +103,7 @@ class Box:
         objective = InBox(self, product(over, chance=chance))
         candidates = rng.random((CANDIDATES * len(self.low), len(self.low)))
         values = by_blocks(objective.screen, candidates)
-        found = candidates[np.argsort(values, kind="stable")[:STARTS]]
+        found = candidates[np.argsort(values, kind="stable")[:BOX_STARTS]]
         if exp(-float(values.min())) > LITTLE * LEAST_PROMISE:
             found = race(objective, found)
         return self.at(found), exp(-float(objective.screen(found[:1])[0]))
