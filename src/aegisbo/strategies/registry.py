@@ -98,9 +98,7 @@ def resolve(text: str, preset: str | Preset | None = None) -> Strategy:
             raise InvalidInput(f"Strategy {text!r} lacks {key}: write {name}:{key}=...")
     given = {"preset": chosen} if entry.uses_preset else {}
     try:
-        read = {key: entry.read(key, value) for key, value in pairs.items()}
-        strategy = entry.make(**entry.fixed, **given, **read)
-        entry.check_read(read)
+        strategy = entry.made(pairs, **given)
     except BadParameter as error:
         if error.name not in pairs:
             raise
