@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from aegisbo.events import Asked
+from dataclasses import replace
+
 from aegisbo.optimizer import Trial
 from aegisbo.outcome import Outcome
 from aegisbo.study import Study
@@ -10,9 +11,8 @@ from aegisbo.study import Study
 
 def ask(study: Study, seconds: float = 0.0, within: float | None = None) -> Trial:
     """The next trial of a study, written down as if its choice had taken so many seconds."""
-    point = study.optimizer.next_point(within=within)
-    chosen = point.number, point.params, dict(point.note), point.memory
-    return study.optimizer.apply(study._log.append(Asked(*chosen, study._seen, seconds)))
+    asked = replace(study.optimizer.choose(within), seen=study._seen, seconds=seconds)
+    return study.optimizer.apply(study._log.append(asked))
 
 
 def end(study: Study, number: int, outcome: Outcome, seconds: float) -> None:

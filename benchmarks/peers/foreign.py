@@ -7,7 +7,6 @@ from typing import Any, Protocol
 from aegisbo import Optimizer, Space
 from aegisbo.arrays import Array
 from aegisbo.optimizer import Trial
-from aegisbo.runners.protocol import Asked
 from aegisbo.space.parameters import Params
 
 Bounds = tuple[Any, ...]  # (low, high) of each coordinate, or its parameter: Int or Choice
@@ -16,7 +15,7 @@ Bounds = tuple[Any, ...]  # (low, high) of each coordinate, or its parameter: In
 class Method(Protocol):
     """Hands out points by number, beginning with `n_initial` points of our design, and takes in their values."""
 
-    def ask(self) -> Asked: ...
+    def ask(self) -> Trial: ...
 
     def tell(self, number: int, value: float, /) -> object: ...
 

@@ -19,7 +19,7 @@ from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import LAWS
 from aegisbo.simulation.many import simulate_all
 from aegisbo.simulation.problems import get
-from aegisbo.simulation.runs import Record, Spec, simulate
+from aegisbo.simulation.runs import SimulatedRun, Spec, simulate
 
 
 def spec(**changes: Any) -> Spec:
@@ -27,15 +27,15 @@ def spec(**changes: Any) -> Spec:
 
 
 @pytest.fixture(scope="module")
-def record() -> Record:
+def record() -> SimulatedRun:
     return simulate(spec())
 
 
-def without_seconds(record: Record) -> Record:
+def without_seconds(record: SimulatedRun) -> SimulatedRun:
     return replace(record, evaluations=tuple(replace(each, suggestion_seconds=0.0) for each in record.evaluations))
 
 
-def test_every_evaluation_is_there_once_with_its_value(record: Record) -> None:
+def test_every_evaluation_is_there_once_with_its_value(record: SimulatedRun) -> None:
     branin = get("Branin")
     assert sorted(each.number for each in record.evaluations) == list(range(20))
     assert [each.value for each in record.evaluations] == [branin(each.x) for each in record.evaluations]
@@ -44,21 +44,21 @@ def test_every_evaluation_is_there_once_with_its_value(record: Record) -> None:
     assert [each.number for each in record.evaluations] != list(range(20)), "nobody overtook: the test is too tame"
 
 
-def test_scores_are_the_distance_of_the_best_so_far_in_order_of_completion(record: Record) -> None:
+def test_scores_are_the_distance_of_the_best_so_far_in_order_of_completion(record: SimulatedRun) -> None:
     values = [each.value for each in record.evaluations]
     expected = [min(values[: k + 1]) - get("Branin").minimum for k in range(20)]
     assert record.scores.tolist() == expected
     assert [each["regret"] for each in record.describe()["evaluations"]] == expected
 
 
-def test_without_a_known_minimum_the_score_is_the_value(record: Record) -> None:
+def test_without_a_known_minimum_the_score_is_the_value(record: SimulatedRun) -> None:
     values = [each.value for each in record.evaluations]
     unknown = replace(get("Branin"), minimum=None)
     assert unknown.scores(np.array(values)).tolist() == list(itertools.accumulate(values, min))
     assert {each["regret"] for each in replace(record, minimum=None).describe()["evaluations"]} == {None}
 
 
-def test_initial_points_come_first_take_no_time_and_are_no_choice_of_the_strategy(record: Record) -> None:
+def test_initial_points_come_first_take_no_time_and_are_no_choice_of_the_strategy(record: SimulatedRun) -> None:
     initial, rest = record.evaluations[:4], record.evaluations[4:]
     assert [(each.number, each.move, each.start, each.finish) for each in initial] == [
         (number, "initial", 0, 0) for number in range(4)
@@ -69,12 +69,12 @@ def test_initial_points_come_first_take_no_time_and_are_no_choice_of_the_strateg
     assert min(record.suggestion_seconds) > 0
 
 
-def test_a_run_can_be_repeated_by_hand_with_its_seed(record: Record) -> None:
+def test_a_run_can_be_repeated_by_hand_with_its_seed(record: SimulatedRun) -> None:
     optimizer = Optimizer(get("Branin").bounds, strategy="ei", seed=record.describe()["run_seed"])
     assert [optimizer.ask().x.tolist() for _ in range(4)] == [list(each.x) for each in record.evaluations[:4]]
 
 
-def test_use_of_workers_follows_from_the_times(record: Record) -> None:
+def test_use_of_workers_follows_from_the_times(record: SimulatedRun) -> None:
     assert record.makespan == max(each.finish for each in record.evaluations)
     busy = sum(each.finish - each.start for each in record.evaluations)
     assert record.utilization == pytest.approx(busy / (3 * record.makespan), rel=1e-12)
@@ -122,7 +122,7 @@ def test_random_is_one_latin_hypercube_of_all_that_follows_the_initial_points() 
 
 
 @pytest.mark.long
-def test_equal_specs_give_equal_records_in_any_number_of_processes(record: Record) -> None:
+def test_equal_specs_give_equal_records_in_any_number_of_processes(record: SimulatedRun) -> None:
     specs = [spec(strategy=name, run=run) for name in ("ei", "aegis") for run in (1, 2)]
     alone, together = ([without_seconds(each) for each in simulate_all(specs, jobs)] for jobs in (1, 2))
     assert [each.spec for each in alone] == specs
@@ -139,7 +139,7 @@ def test_an_error_in_a_process_reaches_the_caller(tmp_path: Path) -> None:
         list(simulate_all(specs, jobs=2))
 
 
-def test_a_record_is_json(record: Record) -> None:
+def test_a_record_is_json(record: SimulatedRun) -> None:
     described = record.describe()
     stored = json.loads(json.dumps(described, allow_nan=False))
     assert {name: stored[name] for name in vars(record.spec)} == vars(record.spec)

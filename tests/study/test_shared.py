@@ -96,17 +96,17 @@ def test_a_copy_that_follows_events_knows_what_one_knows_that_reads_them_all(hal
 def test_a_choice_that_was_overtaken_is_made_again(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     """Turns are a courtesy: whoever chose without knowing of another choice must not write it down."""
     slow, quick = hall.copy(), hall.copy()
-    honest, overtaken = Core.next_point, []
+    honest, overtaken = Core.choose, []
 
-    def overtake(optimizer: Core, **options: float | None):
-        trial = honest(optimizer, **options)
+    def overtake(core: Core, within: float | None):
+        trial = honest(core, within)
         if not overtaken:
             overtaken.append(trial)
-            monkeypatch.setattr(Core, "next_point", honest)
+            monkeypatch.setattr(Core, "choose", honest)
             overtaken.append(quick.ask())
         return trial
 
-    monkeypatch.setattr(Core, "next_point", overtake)
+    monkeypatch.setattr(Core, "choose", overtake)
     trial = slow.ask()
     assert [each.number for each in overtaken] == [0, 0]
     assert trial is not None
@@ -315,16 +315,16 @@ def test_a_forgotten_trial_gives_its_place_to_another_and_its_result_is_late(hal
 
 
 def test_second_thoughts_during_a_choice_make_it_anew(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
-    copy, honest = hall.copy(), Core.next_point
+    copy, honest = hall.copy(), Core.choose
     finish(copy, copy.ask())
 
-    def disturbed(optimizer: Core, **options: float | None):
-        monkeypatch.setattr(Core, "next_point", honest)
-        trial = honest(optimizer, **options)
+    def disturbed(core: Core, within: float | None):
+        monkeypatch.setattr(Core, "choose", honest)
+        trial = honest(core, within)
         forget(hall.path, [0])
         return trial
 
-    monkeypatch.setattr(Core, "next_point", disturbed)
+    monkeypatch.setattr(Core, "choose", disturbed)
     trial = copy.ask()
     forgotten = next(event for event in read_events(hall.path) if event.kind == "forgotten")
     asked = next(event for event in read_events(hall.path) if event.number == trial.number)

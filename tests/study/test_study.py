@@ -124,7 +124,7 @@ def test_the_fold_is_the_optimizer_that_lived_through_it(
         state = again.live.state()
     with Study.open(path, Settings.checked(space, **given)) as study:
         assert study.optimizer.state() == state
-        assert study.optimizer.next_point() == again.live.next_point()
+        assert study.optimizer.choose() == again.live.choose()
     assert replay(path).differences == ()
 
 
@@ -158,9 +158,9 @@ def test_the_record_says_who_made_it_with_what(tmp_path: Path) -> None:
 def test_a_drawn_seed_is_kept(tmp_path: Path) -> None:
     given = {"strategy": "random", "seed": None}
     with Study.open(tmp_path / "run.db", Settings.checked(BOX, **given)) as study:
-        seed, first = study.optimizer.seed, study.optimizer.next_point().params
+        seed, first = study.optimizer.seed, study.optimizer.choose().params
     with Study.open(tmp_path / "run.db", Settings.checked(BOX, **given)) as study:
-        assert (study.optimizer.seed, study.optimizer.next_point().params) == (seed, first)
+        assert (study.optimizer.seed, study.optimizer.choose().params) == (seed, first)
 
 
 FULL = {
@@ -238,7 +238,7 @@ def test_every_kind_of_parameter_continues(tmp_path: Path) -> None:
     given = {**GIVEN, "initial": [{"lr": 1e-3, "units": 20, "act": None}]}
     for _ in range(2):
         with Study.open(path, Settings.checked(MIXED, **given)) as study:
-            first = study.optimizer.next_point() if not study.optimizer.trials else study.optimizer.trials[0]
+            first = study.optimizer.choose() if not study.optimizer.trials else study.optimizer.trials[0]
             assert first.params == {"lr": 1e-3, "units": 20, "act": None}
     with pytest.raises(StudyError, match=r"act: Choice\(\['relu', None, 3, True\]\) in the study, Choice"):
         Study.open(path, Settings.checked(Space({**MIXED.parameters, "act": Choice(["relu", "tanh"])}), **GIVEN))
@@ -258,7 +258,7 @@ def test_a_study_whose_driver_was_killed_before_the_first_event(tmp_path: Path) 
     with pytest.raises(StudyError, match=r"run.db holds nothing yet"):
         load(path)
     with Study.open(path, Settings.checked(BOX, **GIVEN)) as study:
-        assert study.optimizer.next_point().number == 0
+        assert study.optimizer.choose().number == 0
     assert [event.kind for event in read_events(path)] == ["created", "opened"]
 
 

@@ -30,7 +30,6 @@ from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.found import Found
 from aegisbo.optimizer.limits import standings
 from aegisbo.optimizer.model import Model
-from aegisbo.optimizer.next_point import NextPoint
 from aegisbo.optimizer.policy import require_free_point
 from aegisbo.optimizer.queue import INITIAL, Queue
 from aegisbo.optimizer.settings import Settings, as_stored
@@ -179,8 +178,17 @@ class Core:
         outcome = outcome_told(y, sd, measured)
         return Observed(-1 - len(self._trials.observed), self.space.check(x), outcome)
 
-    def next_point(self, *, within: float | None = None) -> NextPoint:
-        """What `ask` would hand out now, as replay wants to know it; nothing changes."""
+    def choose(self, within: float | None = None) -> Asked:
+        """The next point, chosen from what is known now; nothing changes until it is applied.
+
+        Args:
+            within: seconds that are left, if there is a limit.
+
+        Raises:
+            SpaceExhausted: every point of a finite space is evaluated or under evaluation.
+            NoTime: no evaluation would probably be finished within that time.
+            InvalidInput: `within` is not a number of seconds.
+        """
         within = checked_seconds(within, "within")
         with self._lock:
             evidence, memory = self.evidence(within), self._memory
@@ -189,7 +197,7 @@ class Core:
             params, move = first
             if move == INITIAL and not self.settings.noisy:
                 require_free_point(evidence)
-            return NextPoint(number, params, {"move": move}, memory)
+            return Asked(number, params, {"move": move}, memory, seen=0, seconds=0.0)
         suggestion = self._policy.suggest(number, evidence, memory)
         try:
             after, note = as_stored(suggestion.memory), as_stored(suggestion.note)
@@ -200,7 +208,7 @@ class Core:
             ) from error
         note |= {} if evidence.timing is None else evidence.timing.note(suggestion.x)
         params, note = self.space.params(suggestion.x), self.direction.turned_note(note)
-        return NextPoint(number, params, note, after)
+        return Asked(number, params, dict(note), after, seen=0, seconds=0.0)
 
     def located(self, point: Any) -> tuple[Params, Trial | None]:
         """The values of a point by name, and the trial as it is now if the point was given as one or by its number.

@@ -9,7 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from aegisbo.errors import NoModel, UnknownName
-from aegisbo.events import Asked, Ended, Expired, Forgotten, Retried
+from aegisbo.events import Ended, Expired, Forgotten, Retried
 from aegisbo.keywords import names_checked
 from aegisbo.optimizer import Core, Found, Settings, Trial
 from aegisbo.optimizer.explanation import Explanation
@@ -129,10 +129,7 @@ class Optimizer(Core):
             InvalidInput: `within` is not a number of seconds.
         """
         with self._turn:
-            point = self.next_point(within=within)
-            with self._lock:
-                asked = Asked(point.number, point.params, dict(point.note), point.memory, seen=0, seconds=0.0)
-                return cast("Trial", self.apply(asked))
+            return cast("Trial", self.apply(self.choose(within)))
 
     def add(self, x: Any) -> Params:
         """Let a point be tried that you want to be tried: the next `ask` returns it, after others that wait.

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from aegisbo.errors import AegisError
-from aegisbo.events import Event
 from aegisbo.outcome import Outcome
 
 if TYPE_CHECKING:  # worker processes import this file, and need none of it
+    from aegisbo.events import Event
     from aegisbo.optimizer import Trial
     from aegisbo.study.study import Choosing
 

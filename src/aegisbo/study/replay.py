@@ -81,7 +81,7 @@ def replay(
 
 def _compare(optimizer: Core, asked: Asked) -> Difference | None:
     with making_sense(asked):  # of its memory, say
-        choice = optimizer.next_point(within=asked.note.get("within_seconds"))
+        choice = optimizer.choose(asked.note.get("within_seconds"))
     if choice.params == asked.params and choice.memory == asked.memory:
         return None
     distance = np.abs(optimizer.space.to_unit(choice.params) - optimizer.space.to_unit(asked.params)).max()

@@ -331,7 +331,7 @@ class Shared:
         seen, started = self._seen, perf_counter()
         try:
             with choosing():
-                point = self.optimizer.next_point(within=within)
+                asked = self.optimizer.choose(within)
         except SpaceExhausted:
             if self._ledger.holders:  # others may still be lost, and have to be run again
                 return None
@@ -340,10 +340,9 @@ class Shared:
             if not ledger.room or any(isinstance(event, REMAKES) for event in self._news):
                 return None
             self._be_there(ledger)
-            chosen = point.number, point.params, dict(point.note), point.memory
-            self._append(Asked(*chosen, seen, perf_counter() - started, self.id))
-            self._running.add(point.number)
-        return point.number
+            self._append(replace(asked, seen=seen, seconds=perf_counter() - started, copy=self.id))
+            self._running.add(asked.number)
+        return asked.number
 
     def _fail(self, number: int, ledger: Ledger) -> None:
         reason = f"Its worker or its copy died {ledger.losses[number]} times: {ledger.reasons[number]}"

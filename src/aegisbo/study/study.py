@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from aegisbo.errors import StudyError
-from aegisbo.events import Added, Asked, Body, Changed, Closed, Event, Observed, Opened, Widened, ended
+from aegisbo.events import Added, Body, Changed, Closed, Event, Observed, Opened, Widened, ended
 from aegisbo.optimizer import Core, Found, Settings, Trial
 from aegisbo.outcome import Outcome
 from aegisbo.space.widening import widened
@@ -154,9 +154,9 @@ class Study:
         """
         started = perf_counter()
         with choosing():
-            point = self.optimizer.next_point(within=within)
-        chosen = point.number, point.params, dict(point.note), point.memory
-        return self.optimizer.apply(self._log.append(Asked(*chosen, self._seen, perf_counter() - started)))
+            asked = self.optimizer.choose(within)
+        asked = replace(asked, seen=self._seen, seconds=perf_counter() - started)
+        return self.optimizer.apply(self._log.append(asked))
 
     def ended(self, number: int, outcome: Outcome, seconds: float | None = None) -> Event:
         """Write down how an evaluation ended; one that is lost will be run again. Any thread may call this."""

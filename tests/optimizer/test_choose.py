@@ -19,7 +19,7 @@ def test_the_next_point_is_the_one_that_is_handed_out(strategy: str, results: in
     optimizer = Optimizer(BOX, seed=3, n_initial=4, strategy=strategy)
     for trial in [optimizer.ask() for _ in range(results)]:
         optimizer.tell(trial, (trial.x[0] - 1) ** 2 + trial.x[1])
-    point, trial = optimizer.next_point(), optimizer.ask()
+    point, trial = optimizer.choose(), optimizer.ask()
     assert (point.number, point.params, point.note) == (trial.number, trial.params, trial.note)
     assert point.memory == optimizer.memory
 
@@ -29,7 +29,7 @@ def test_looking_leaves_no_trace() -> None:
     watched, plain = (Optimizer([Choice(["a", "b", "c"]), (2, 3)], strategy="ei", seed=1, n_initial=2) for _ in "ab")
     for _ in range(7):
         before = watched.state()
-        watched.next_point()
+        watched.choose()
         assert watched.state() == before
         for optimizer in (watched, plain):
             trial = optimizer.ask()
@@ -39,13 +39,13 @@ def test_looking_leaves_no_trace() -> None:
 
 def test_given_points_come_in_their_order() -> None:
     optimizer: Any = Optimizer(BOX, seed=0, initial=[[1, 2.5], [2, 2.25]])
-    points = [(optimizer.next_point(), optimizer.ask())[0] for _ in range(2)]
+    points = [(optimizer.choose(), optimizer.ask())[0] for _ in range(2)]
     assert [list(point.params.values()) for point in points] == [[1, 2.5], [2, 2.25]]
 
 
-def test_a_space_that_holds_no_more_has_no_next_point() -> None:
+def test_a_space_that_holds_no_more_has_no_choose() -> None:
     optimizer = Optimizer([Choice(["a", "b"])], seed=0)
     optimizer.ask()
     optimizer.ask()
     with pytest.raises(SpaceExhausted):
-        optimizer.next_point()
+        optimizer.choose()
