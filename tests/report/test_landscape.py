@@ -76,7 +76,7 @@ def test_slices_of_integers_and_choices_have_their_levels(record: Record) -> Non
 def test_the_model_is_the_one_that_answers_in_python(record: Record) -> None:
     optimizer = record.optimizer
     points = optimizer.evidence().X
-    told = optimizer.predict([optimizer.space.params(u) for u in points])
+    told = optimizer.model().predict([optimizer.space.params(u) for u in points])
     assert landscape_of(optimizer).at(points).mean == pytest.approx(told.mean, rel=1e-6)
 
 
