@@ -14,7 +14,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from logging import getLogger
@@ -183,23 +183,22 @@ class Command:
                     check=False,
                 ).returncode
             if code != 0:
-                raise ProgramFailed(
-                    f"The program ended with code {code}: {_end(errors) or _end(output) or 'no output'}"
-                )
+                said = (_last(tail(file).split("\n")) for file in (errors, output))
+                raise ProgramFailed(f"The program ended with code {code}: {next(filter(None, said), 'no output')}")
             return self._read(output if self.value_file is None else Path(_filled(self.value_file, values)))
 
     def _read(self, file: Path) -> Any:
         """What the file says: the value, and if others are measured, these by name."""
-        if not self.measured:
-            return _number(file)
-        named = re.compile(rf"\s*({'|'.join(self.measured)})\s*=\s*(\S+)\s*")
         try:
-            lines = tail(file).split("\n")
+            lines = [line.strip() for line in tail(file).split("\n")]
         except FileNotFoundError:
             raise ProgramFailed(f"The program left no file {file.name} with its value.") from None
+        if not self.measured:
+            return _as_number(_last(lines))
+        named = re.compile(rf"({'|'.join(self.measured)})\s*=\s*(\S+)")
         found = {match[1]: match[2] for line in lines if (match := named.fullmatch(line))}
-        others = [line.strip() for line in lines if line.strip() and not named.fullmatch(line)]
-        return _as_number(others[-1] if others else ""), {name: _as_number(text) for name, text in found.items()}
+        value = _as_number(_last([line for line in lines if not named.fullmatch(line)]))
+        return value, {name: _as_number(text) for name, text in found.items()}
 
 
 def reading(fun: Any, settings: Settings) -> Any:
@@ -259,17 +258,9 @@ def _environment(params: dict[str, Any], folder: Path) -> dict[str, str]:
     }
 
 
-def _end(file: Path) -> str:
-    """The last non-empty line."""
-    return next((line.strip() for line in reversed(tail(file).split("\n")) if line.strip()), "")
-
-
-def _number(file: Path) -> float:
-    try:
-        line = _end(file)
-    except FileNotFoundError:
-        raise ProgramFailed(f"The program left no file {file.name} with its value.") from None
-    return _as_number(line)
+def _last(lines: Sequence[str]) -> str:
+    """The last line that says something."""
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
 def _as_number(line: str) -> float:

@@ -31,7 +31,14 @@ class WorkersGone(StopRun):
     """The workers take no more jobs; the message says why, and how to go on."""
 
 
-class Book(Protocol):
+class Journal(Protocol):
+    """Where workers write down how jobs end, at the moment at which they do."""
+
+    def ended(self, number: int, outcome: Outcome, seconds: float | None = None) -> Event:
+        """Write down how trial `number` ended after so many seconds, before anybody acts on it. For any thread."""
+
+
+class Book(Journal, Protocol):
     """A run as the loop has it: hands out trials, and keeps all that happens. A `Study`, or one that copies share."""
 
     @property
@@ -47,9 +54,6 @@ class Book(Protocol):
 
         If so many seconds are left, it is one whose evaluation will probably be finished then, or raises `NoTime`.
         """
-
-    def ended(self, number: int, outcome: Outcome, seconds: float | None = None) -> Event:
-        """Write down how trial `number` ended after so many seconds, before anybody acts on it. For any thread."""
 
     def take_in(self, event: Event) -> None:
         """Let further choices know what was written down."""
@@ -108,10 +112,3 @@ class Workers(Protocol):
 
     def now(self) -> float:
         """Seconds on the clock that `started` and `finished` refer to."""
-
-
-class Journal(Protocol):
-    """Where workers write down how jobs end, at the moment at which they do."""
-
-    def ended(self, number: int, outcome: Outcome, seconds: float | None = None) -> Event:
-        """Record how trial `number` ended after so many seconds. Called from several threads."""

@@ -69,7 +69,7 @@ class DriverLock:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._still_there() and (not self._shared or self._try(exclusive=True, byte=MEMBER)):
+        if self._still_there() and (not self._shared or _locked(self._descriptor, MEMBER, exclusive=True)):
             self._path.unlink(missing_ok=True)  # else it is another's, or other copies need it
         os.close(self._descriptor)
         _held.discard(self._study)
@@ -139,7 +139,7 @@ class DriverLock:
                 f"Study file {self._study}: no file can be made in its folder ({error.strerror}): check that it exists "
                 "and can be written to."
             ) from error
-        mine = self._wait(MEMBER, HESITATION) if self._shared else self._try(exclusive=True)
+        mine = self._wait(MEMBER, HESITATION) if self._shared else _locked(self._descriptor, exclusive=True)
         said = os.pread(self._descriptor, 1000, 0).strip(b"\0")  # which a power cut may leave
         holder = _holder(said)
         if mine and (not said or holder):
@@ -155,25 +155,13 @@ class DriverLock:
     def _wait(self, byte: int, patience: float) -> bool:
         """Whether a byte could be locked before patience was over: the turn for us alone, else shared."""
         deadline, (pause, longest) = time.monotonic() + patience, PAUSE
-        while not self._try(exclusive=byte == TURN, byte=byte):
+        while not _locked(self._descriptor, byte, exclusive=byte == TURN):
             if time.monotonic() >= deadline:
                 return False
             time.sleep(
                 SystemRandom().uniform(0.5, 1.0) * pause
             )  # so that copies which began together do not stay in step
             pause = min(1.5 * pause, longest)
-        return True
-
-    def _try(self, *, exclusive: bool, byte: int | None = None) -> bool:
-        import fcntl  # here, because Windows has none and must still be able to import this
-
-        kind = fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH
-        place = (0, 0) if byte is None else (1, byte)  # no length means the whole file
-        try:
-            # A record lock belongs to the process: a child that outlives it does not keep the study locked.
-            fcntl.lockf(self._descriptor, kind | fcntl.LOCK_NB, *place)
-        except OSError:
-            return False
         return True
 
     def _give_back(self, byte: int) -> None:
@@ -193,10 +181,18 @@ def claimed(descriptor: int) -> bool:
 
     SQLite takes such a lock away when it closes the file and, without a write-ahead log, whenever a transaction ends.
     """
-    import fcntl
+    return _locked(descriptor, GUARD, exclusive=True)
 
+
+def _locked(descriptor: int, byte: int | None = None, *, exclusive: bool) -> bool:
+    """Whether this process could lock a byte of a file, or all of it."""
+    import fcntl  # here, because Windows has none and must still be able to import this
+
+    kind = fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH
+    place = (0, 0) if byte is None else (1, byte)  # no length means the whole file
     try:
-        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, GUARD)
+        # A record lock belongs to the process: a child that outlives it does not keep the study locked.
+        fcntl.lockf(descriptor, kind | fcntl.LOCK_NB, *place)
     except OSError:
         return False
     return True

@@ -168,7 +168,9 @@ def _elsewhere(
     worker_env: WorkerEnv | None,
 ) -> Pool:
     if kind in HERE:
-        return _in_this_process(kind, evaluation, workers, journal)
+        from aegisbo.runners.pools.threads import Serial, Threads
+
+        return Serial(evaluation, journal) if kind == "serial" else Threads(evaluation, workers or _cores(), journal)
     if kind == "futures":
         from aegisbo.runners.pools.futures import Futures
 
@@ -178,10 +180,10 @@ def _elsewhere(
 
         ours = isinstance(executor, str)
         return Dask(connect(executor) if ours else executor, evaluation, workers, journal, ours=ours)
-    from aegisbo.executors import Slurm, named
+    from aegisbo.executors import named
 
     settings: Any = named(executor) if isinstance(executor, str) else executor
-    if isinstance(settings, Slurm):
+    if kind == "slurm":
         from aegisbo.runners.pools.environment import by_slot
         from aegisbo.runners.pools.slurm import SlurmJobs
 
@@ -189,14 +191,6 @@ def _elsewhere(
     from aegisbo.runners.pools.ray import RayTasks
 
     return RayTasks(settings, evaluation, workers, journal)
-
-
-def _in_this_process(kind: str, evaluation: Evaluation, workers: int | None, journal: Journal | None) -> Pool:
-    from aegisbo.runners.pools.threads import Serial, Threads
-
-    if kind == "threads":
-        return Threads(evaluation, workers or _cores(), journal)
-    return Serial(evaluation, journal)
 
 
 def _cores() -> int:

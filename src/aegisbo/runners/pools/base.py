@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from logging import getLogger
 from queue import Empty, SimpleQueue
@@ -19,7 +20,8 @@ from aegisbo.errors import EvaluationFailed
 from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import error_text
 from aegisbo.runners.interrupt import interruptible
-from aegisbo.runners.protocol import Finished, Journal, WorkersGone
+from aegisbo.runners.packing import pack_point
+from aegisbo.runners.protocol import Finished, Journal, StopRun, WorkersGone
 
 
 def lost_by(error: BaseException, *, shared: bool = False) -> Outcome:
@@ -28,6 +30,25 @@ def lost_by(error: BaseException, *, shared: bool = False) -> Outcome:
     return Outcome(
         "lost", reason=words.split("\n")[0], traceback=words, shared=shared, unusable=isinstance(error, ImportError)
     )
+
+
+def in_a_line(error: Exception) -> str:
+    """What went wrong, for a sentence that goes on after it."""
+    return error_text(error).split("\n")[0].rstrip(".")
+
+
+@contextmanager
+def taking(refusal: str, remedy: str) -> Iterator[None]:
+    """Hand a job over, for which a cluster may take its time; if it takes none, say so, and how to go on."""
+    try:
+        with interruptible():
+            yield
+    except StopRun:  # Ctrl-C
+        raise
+    except Exception as error:
+        raise WorkersGone(
+            f"{refusal} ({in_a_line(error)}). Nothing that has ended is lost: {remedy} make the same call again."
+        ) from error
 
 
 @dataclass
@@ -48,6 +69,7 @@ class Pool(ABC):
     raise_errors = False  # whether `collect` raises the first exception of the function, which is then not recorded
     reports_calls = False  # whether `_called` is called; else a job counts as called when it is submitted
     when_late = "counts as timed out, but keeps its worker until it returns"  # where it cannot be stopped
+    packs = True  # whether points are sent to other processes; threads take them as they are
     prints_here = False  # whether what the function prints reaches this process's terminal by itself
 
     def __init__(self, capacity: int, journal: Journal | None = None) -> None:
@@ -59,8 +81,8 @@ class Pool(ABC):
         self._bell: SimpleQueue[None] = SimpleQueue()  # rings for each of them
 
     @abstractmethod
-    def _start(self, number: int, x: Any, worker: int) -> None:
-        """Let this worker evaluate x; `_ended` must be called once, from any thread, when it is over."""
+    def _start(self, number: int, point: Any, worker: int) -> None:
+        """Let this worker evaluate a point, packed or not; `_ended` must be called once, from any thread, then."""
 
     @property
     def starting(self) -> int:
@@ -83,8 +105,12 @@ class Pool(ABC):
             worker = min(set(range(self.capacity)) - {job.worker for job in self._submitted.values()})
             now = self.now()
             self._submitted[number] = _Job(worker, now, None if self.reports_calls else now)
+        point = pack_point(x) if self.packs else x
+        if isinstance(point, Outcome):
+            self._ended(number, point)
+            return worker
         try:
-            self._start(number, x, worker)
+            self._start(number, point, worker)
         except WorkersGone as gone:
             getLogger("aegisbo").warning(gone)  # the run ends with a result: nobody may look at its message
             raise

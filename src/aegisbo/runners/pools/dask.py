@@ -16,7 +16,7 @@ from aegisbo.errors import AegisError, MissingExtra
 from aegisbo.outcome import Outcome
 from aegisbo.printable import so_many
 from aegisbo.runners.evaluation import Evaluation
-from aegisbo.runners.packing import evaluate_packed, pack, pack_point, unpack_outcome
+from aegisbo.runners.packing import evaluate_packed, pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by
 from aegisbo.runners.protocol import Journal, WorkersGone
 from aegisbo.runners.slots import at_slot
@@ -78,15 +78,11 @@ class Dask(Pool):
         if self._ours:
             self._client.close()
 
-    def _start(self, number: int, x: Any, worker: int) -> None:
+    def _start(self, number: int, point: bytes, worker: int) -> None:
         if self._client.status != "running":
             raise WorkersGone(
                 "The Dask scheduler is gone. Nothing that has ended is lost: start it and make the same call again."
             )
-        point = pack_point(x)
-        if isinstance(point, Outcome):
-            self._ended(number, point)
-            return
         key = f"{self._run}-{number}-{uuid4().hex[:4]}"
         say = partial(_say, self._run, number, key)
         self._tasks[number] = task = _Task(key)

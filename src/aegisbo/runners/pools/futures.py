@@ -10,11 +10,10 @@ from functools import partial
 from typing import Any
 
 from aegisbo.errors import InvalidInput
-from aegisbo.outcome import Outcome
-from aegisbo.runners.evaluation import Evaluation, error_text
+from aegisbo.runners.evaluation import Evaluation
 from aegisbo.runners.interrupt import interruptible
-from aegisbo.runners.packing import evaluate_packed, pack, pack_point, unpack_outcome
-from aegisbo.runners.pools.base import Pool, lost_by
+from aegisbo.runners.packing import evaluate_packed, pack, unpack_outcome
+from aegisbo.runners.pools.base import Pool, in_a_line, lost_by, taking
 from aegisbo.runners.protocol import Journal, StopRun, WorkersGone
 from aegisbo.runners.slots import at_slot
 
@@ -56,9 +55,9 @@ class Futures(Pool):
         self._futures: dict[int, tuple[Executor, Future[Any]]] = {}  # by number
         self._broken: tuple[Executor | None, bool] = None, False  # the last one, and whether several jobs were there
         # Threads can call the function as it is; for other processes and machines it is packed.
-        self._packs = not isinstance(self._executor, ThreadPoolExecutor)
+        self.packs = not isinstance(self._executor, ThreadPoolExecutor)
         try:
-            self._call = partial(evaluate_packed, pack(evaluation)) if self._packs else evaluation
+            self._call = partial(evaluate_packed, pack(evaluation)) if self.packs else evaluation
         except InvalidInput:
             self.close()
             raise
@@ -72,11 +71,7 @@ class Futures(Pool):
         if self._ours:
             _shut_down(self._executor)
 
-    def _start(self, number: int, x: Any, worker: int) -> None:
-        point = pack_point(x) if self._packs else x
-        if isinstance(point, Outcome):
-            self._ended(number, point)
-            return
+    def _start(self, number: int, point: Any, worker: int) -> None:
         future = self._submitted_future(at_slot, worker, self._call, point)
         self._futures[number] = executor, _ = self._executor, future
         future.add_done_callback(lambda done: self._done(number, executor, done))
@@ -92,24 +87,19 @@ class Futures(Pool):
                 kind = type(self._executor).__name__
                 made = "..." if kind.startswith("_") else f"{kind}(...)"  # which is not to be called by its name
                 raise WorkersGone(
-                    f"The executor takes no more jobs ({_in_a_line(error)}). Nothing that has ended is lost. To have "
+                    f"The executor takes no more jobs ({in_a_line(error)}). Nothing that has ended is lost. To have "
                     f"it replaced when it breaks, give a function that makes it, executor=lambda: {made}, and make "
                     "the same call again."
                 ) from error
         _shut_down(self._executor)
         self._executor = _made(self._make)
-        try:
+        with taking("The executor broke, and the new one takes no jobs", "see what is wrong with it, and"):
             return self._executor.submit(*call)
-        except Exception as error:
-            raise WorkersGone(
-                f"The executor broke, and the new one takes no jobs ({_in_a_line(error)}). Nothing that has ended is "
-                "lost: see what is wrong with it, and make the same call again."
-            ) from error
 
     def _done(self, number: int, executor: Executor, future: Future[Any]) -> None:
         try:
             answer = future.result()
-            outcome = unpack_outcome(answer) if self._packs else answer
+            outcome = unpack_outcome(answer) if self.packs else answer
         except BrokenExecutor as error:
             outcome = lost_by(error, shared=self._several_in(executor))
         except BaseException as error:
@@ -136,10 +126,6 @@ def _maker_of(executor: Executor) -> Callable[[], Any] | None:
     if getattr(executor, "_initializer", True) or getattr(executor, "_env", True):
         return None
     return partial(make, getattr(executor, "_max_workers", None))
-
-
-def _in_a_line(error: Exception) -> str:
-    return error_text(error).split("\n")[0].rstrip(".")
 
 
 def _made(make: Callable[[], Any]) -> Executor:

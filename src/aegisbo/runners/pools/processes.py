@@ -12,11 +12,10 @@ from dataclasses import replace
 from functools import partial
 from queue import SimpleQueue
 from threading import Lock, Thread
-from typing import Any
 
 from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation, error_text
-from aegisbo.runners.packing import pack, pack_point, unpack_outcome
+from aegisbo.runners.packing import pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.pools.child import GRACE, Child, Died
 from aegisbo.runners.pools.worker import CALLED
@@ -65,8 +64,8 @@ class Processes(Pool):
         for worker in workers:
             worker.join()
 
-    def _start(self, number: int, x: Any, worker: int) -> None:
-        self._workers[worker].start(number, x)
+    def _start(self, number: int, point: bytes, worker: int) -> None:
+        self._workers[worker].start(number, point)
 
 
 class _Worker:
@@ -93,10 +92,10 @@ class _Worker:
         self._thread = Thread(target=self._serve, name="aegisbo-worker", daemon=True)
         self._thread.start()
 
-    def start(self, number: int, x: Any) -> None:
+    def start(self, number: int, point: bytes) -> None:
         with self._lock:
             self._current = number
-        self._tasks.put(partial(self._run, number, x))
+        self._tasks.put(partial(self._run, number, point))
 
     def stop(self, number: int, reason: str) -> None:
         with self._lock:
@@ -105,9 +104,7 @@ class _Worker:
                 self._kill()
 
     def close(self) -> None:
-        with self._lock:
-            self._closed = True
-            self._kill()
+        self._end()
         self._tasks.put(None)
 
     def retire(self) -> None:
@@ -135,8 +132,8 @@ class _Worker:
         if self._child is not None:
             self._child.close()
 
-    def _run(self, number: int, x: Any) -> None:
-        outcome = self._evaluate(number, x)
+    def _run(self, number: int, point: bytes) -> None:
+        outcome = self._evaluate(number, point)
         with self._lock:
             stopped, self._current, self._stopped = self._stopped, None, ""  # from here on it cannot be stopped
         if stopped:
@@ -152,10 +149,7 @@ class _Worker:
             with suppress(Exception):  # the next job tries again, and reports it
                 self._ready()
 
-    def _evaluate(self, number: int, x: Any) -> Outcome:
-        point = pack_point(x)
-        if isinstance(point, Outcome):
-            return point
+    def _evaluate(self, number: int, point: bytes) -> Outcome:
         try:
             return self._exchange(number, point)
         except Died as end:

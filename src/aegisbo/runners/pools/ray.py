@@ -13,11 +13,10 @@ from typing import Any
 from aegisbo.errors import InvalidInput, MissingExtra
 from aegisbo.executors import Ray
 from aegisbo.outcome import Outcome
-from aegisbo.runners.evaluation import Evaluation, error_text
-from aegisbo.runners.interrupt import interruptible
-from aegisbo.runners.packing import evaluate_packed, load, pack, pack_point, unpack_outcome
-from aegisbo.runners.pools.base import Pool, lost_by
-from aegisbo.runners.protocol import Journal, StopRun, WorkersGone
+from aegisbo.runners.evaluation import Evaluation
+from aegisbo.runners.packing import evaluate_packed, load, pack, unpack_outcome
+from aegisbo.runners.pools.base import Pool, lost_by, taking
+from aegisbo.runners.protocol import Journal
 from aegisbo.runners.slots import at_slot
 
 
@@ -71,21 +70,9 @@ class RayTasks(Pool):
             self._ours = False
             self._ray.shutdown()
 
-    def _start(self, number: int, x: Any, worker: int) -> None:
-        point = pack_point(x)
-        if isinstance(point, Outcome):
-            self._ended(number, point)
-            return
-        try:
-            with interruptible():
-                self._tasks[number] = task = self._remote.remote(worker, self._packed, point)
-        except StopRun:  # Ctrl-C
-            raise
-        except Exception as error:
-            raise WorkersGone(
-                f"Ray takes no more tasks ({error_text(error)}). Nothing that has ended is lost: start Ray and make "
-                "the same call again."
-            ) from error
+    def _start(self, number: int, point: bytes, worker: int) -> None:
+        with taking("Ray takes no more tasks", "start Ray and"):
+            self._tasks[number] = task = self._remote.remote(worker, self._packed, point)
         asyncio.run_coroutine_threadsafe(self._follow(number, task), self._ears)
 
     async def _follow(self, number: int, task: Any) -> None:

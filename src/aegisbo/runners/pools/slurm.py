@@ -22,11 +22,10 @@ from uuid import uuid4
 from aegisbo.errors import AegisError, InvalidInput, MissingExtra
 from aegisbo.executors import Slurm
 from aegisbo.outcome import Outcome
-from aegisbo.runners.evaluation import Evaluation, error_text
-from aegisbo.runners.interrupt import interruptible
-from aegisbo.runners.packing import evaluate_packed, pack, pack_point, unpack_outcome
-from aegisbo.runners.pools.base import Pool, lost_by
-from aegisbo.runners.protocol import Journal, StopRun, WorkersGone
+from aegisbo.runners.evaluation import Evaluation
+from aegisbo.runners.packing import evaluate_packed, pack, unpack_outcome
+from aegisbo.runners.pools.base import Pool, lost_by, taking
+from aegisbo.runners.protocol import Journal
 
 LOOK = 0.2  # seconds between two looks into the folder
 ASK = 30.0  # seconds between two questions to SLURM, which answers for all jobs at once
@@ -95,23 +94,11 @@ class SlurmJobs(Pool):
         while self._jobs:
             _cancel(self._jobs.popitem()[1].job)
 
-    def _start(self, number: int, x: Any, worker: int) -> None:
-        point = pack_point(x)
-        if isinstance(point, Outcome):
-            self._ended(number, point)
-            return
+    def _start(self, number: int, point: bytes, worker: int) -> None:
         marker = self._folder / f"{uuid4().hex}.called"
         path = [str(entry) for entry in sys.path]
-        try:
-            with interruptible():  # SLURM may take its time to answer
-                job = self._executor.submit(run_job, path, self._variables[worker], self._packed, point, str(marker))
-        except StopRun:  # Ctrl-C
-            raise
-        except Exception as error:  # too many jobs of this user, a wrong partition, ...
-            raise WorkersGone(
-                f"SLURM takes no job ({error_text(error)}). Nothing that has ended is lost: change what it objects to, "
-                "and make the same call again."
-            ) from error
+        with taking("SLURM takes no job", "change what it objects to, and"):  # too many of this user, say
+            job = self._executor.submit(run_job, path, self._variables[worker], self._packed, point, str(marker))
         self._jobs[number] = _Job(job, marker)
 
     def _watch(self) -> None:

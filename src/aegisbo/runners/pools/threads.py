@@ -16,6 +16,7 @@ class Threads(Pool):
     """A thread for each evaluation: for functions that wait for something else, or that release Python's lock."""
 
     name = "Threads"
+    packs = False
     prints_here = True
 
     def __init__(self, evaluation: Evaluation, capacity: int, journal: Journal | None) -> None:
@@ -26,11 +27,11 @@ class Threads(Pool):
         """Forget what is running: a thread cannot be stopped, but it does not keep the program alive either."""
         self._forget()
 
-    def _start(self, number: int, x: Any, worker: int) -> None:
-        Thread(target=self._evaluate, args=(number, x, worker), daemon=True).start()
+    def _start(self, number: int, point: Any, worker: int) -> None:
+        Thread(target=self._evaluate, args=(number, point, worker), daemon=True).start()
 
-    def _evaluate(self, number: int, x: Any, worker: int) -> None:
-        self._ended(number, at_slot(worker, self._evaluation, x))
+    def _evaluate(self, number: int, point: Any, worker: int) -> None:
+        self._ended(number, at_slot(worker, self._evaluation, point))
 
 
 class Serial(Threads):
@@ -46,5 +47,5 @@ class Serial(Threads):
         """Say that there is one thread only."""
         getLogger("aegisbo").warning(f"{self.name} run one at a time: workers={capacity} changes nothing.")
 
-    def _start(self, number: int, x: Any, worker: int) -> None:
-        self._evaluate(number, x, worker)
+    def _start(self, number: int, point: Any, worker: int) -> None:
+        self._evaluate(number, point, worker)
