@@ -23,7 +23,7 @@ Span = tuple[float, float]  # seconds since 1970
 
 
 @dataclass(frozen=True)
-class Decision:
+class Circumstances:
     """When a point was chosen, and what the choice knew."""
 
     number: int
@@ -113,7 +113,7 @@ class Record:
         return trial.ended if recorded is None else recorded.at
 
     @cached_property
-    def decisions(self) -> Mapping[int, Decision]:
+    def decisions(self) -> Mapping[int, Circumstances]:
         """The choices, by number of the trial; none without a study."""
         return {decision.number: decision for decision in _decisions(self.events)}
 
@@ -150,12 +150,12 @@ class Record:
         return None if known is None else str(known["name"])
 
 
-def _decisions(events: Iterable[Event]) -> Iterable[Decision]:
+def _decisions(events: Iterable[Event]) -> Iterable[Circumstances]:
     """When each point was chosen, and what the choice knew."""
     ledger = Ledger()
     for choice in choices(events):
         for event in choice.news:
             ledger.apply(event)
         asked = choice.asked
-        yield Decision(asked.number, asked.at, asked.seconds, choice.known, choice.behind, tuple(ledger.holders))
+        yield Circumstances(asked.number, asked.at, asked.seconds, choice.known, choice.behind, tuple(ledger.holders))
         ledger.apply(asked)

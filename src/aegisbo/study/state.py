@@ -98,7 +98,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChoiceMade:
     """A choice of a run, and what it knew."""
 
     asked: Asked
@@ -107,7 +107,7 @@ class Choice:
     behind: int  # results that had come in, but were not known to it
 
 
-def choices(events: Iterable[Event]) -> Iterator[Choice]:
+def choices(events: Iterable[Event]) -> Iterator[ChoiceMade]:
     """Every choice and what it knew: all choices before it, and what it had learned up to the event that it names."""
     unknown: deque[Event] = deque()
     added: deque[Event] = deque()  # each is known to the choice that took it
@@ -120,7 +120,7 @@ def choices(events: Iterable[Event]) -> Iterator[Choice]:
             if event.note.get("move") == ADDED and added:
                 news.append(added.popleft())
             known = bisect(results, event.seen)
-            yield Choice(event, tuple(news), known, len(results) - known)
+            yield ChoiceMade(event, tuple(news), known, len(results) - known)
         elif isinstance(event, Added):
             added.append(event)
         elif isinstance(event, LESSONS):
