@@ -29,7 +29,6 @@ class Trials:
         self.limits = limits
         self.asked: list[Trial] = []  # by number
         self.observed: list[Trial] = []
-        self.results = 0  # how many have come in
         self.most_pending = 0  # at a time
         self._observed, self._asked = (Columns(space.cube.width, limits) for _ in range(2))
         self._inside = np.empty(0, dtype=np.bool_)  # which of the first observed points with a value are allowed
@@ -39,14 +38,14 @@ class Trials:
         moved = Trials(space, self.limits)
         for trial in (*self.observed, *self.asked):
             moved._add(replace(trial, x=space.arrange(trial.params)))
-        moved.results, moved.most_pending = self.results, self.most_pending
+        moved.most_pending = self.most_pending
         return moved
 
     def copied(self) -> Trials:
         """A copy that changes independently of this one."""
         copy = Trials(self.space, self.limits)
         copy.asked, copy.observed = list(self.asked), list(self.observed)
-        copy.results, copy.most_pending = self.results, self.most_pending
+        copy.most_pending = self.most_pending
         copy._asked, copy._observed, copy._inside = self._asked.copied(), self._observed.copied(), self._inside
         return copy
 
@@ -80,7 +79,6 @@ class Trials:
         current, outcome = self.known(number), self._complete(outcome)
         if not _is_news(current, outcome):
             return current
-        self.results += outcome.state != "lost"
         return self.put(current.after(outcome))
 
     def require_open(self, trial: Trial | int, outcome: Outcome) -> int:
@@ -104,9 +102,7 @@ class Trials:
         Raises:
             InvalidInput: `x` is no point of the space.
         """
-        trial = self.add(-1 - len(self.observed), x, note=dict(note), outcome=self._complete(outcome))
-        self.results += 1
-        return trial
+        return self.add(-1 - len(self.observed), x, note=dict(note), outcome=self._complete(outcome))
 
     def _complete(self, outcome: Outcome) -> Outcome:
         """The outcome, which is invalid if something was not measured that has a limit."""
