@@ -14,7 +14,7 @@ from threading import Event
 from typing import Any
 
 import pytest
-from some_events import told
+from study.some_events import told
 
 from aegisbo import Result, load, minimize
 from aegisbo.cli.run_words import report

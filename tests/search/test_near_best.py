@@ -7,7 +7,7 @@ import pytest
 
 from aegisbo.search.descent import LINE_SEARCH
 from aegisbo.search.inner_search import polish
-from aegisbo.search.near_best import FINALISTS, LAST, NearBestSearch, children, race
+from aegisbo.search.near_best import FINAL_EVALUATIONS, FINALISTS, NearBestSearch, children, race
 from aegisbo.space.cube import Continuous, Cube, Grid, OneHot
 
 SEARCH = NearBestSearch()
@@ -137,6 +137,6 @@ class LongValley:
 def test_finalists_do_not_go_on_for_ever():
     valley, starts = LongValley(), np.random.default_rng(2).random((10, 20))
     ahead = race(valley, starts)[:FINALISTS]
-    assert LAST < valley.calls.count(FINALISTS) <= LAST + LINE_SEARCH
+    assert FINAL_EVALUATIONS < valley.calls.count(FINALISTS) <= FINAL_EVALUATIONS + LINE_SEARCH
     longer = polish(LongValley(), ahead)  # there is more to gain
     assert LongValley().value_and_gradient(longer)[0].min() < LongValley().value_and_gradient(ahead)[0].min()
