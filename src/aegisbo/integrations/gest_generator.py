@@ -88,8 +88,7 @@ def _limits(constraints: Mapping[str, Any]) -> list[str]:
     found = []
     for name, constraint in constraints.items():
         kind = type(constraint).__name__
-        low = constraint.range[0] if kind == "BoundsConstraint" else constraint.value
-        high = constraint.range[1] if kind == "BoundsConstraint" else constraint.value
+        low, high = constraint.range if kind == "BoundsConstraint" else (constraint.value, constraint.value)
         found += [f"{name} >= {float(low)!r}"] if kind != "LessThanConstraint" else []
         found += [f"{name} <= {float(high)!r}"] if kind != "GreaterThanConstraint" else []
     return found

@@ -54,7 +54,7 @@ class Steering:
         if "workers" in changes:
             self._resize(changes["workers"])
         if "budget" in changes:
-            self.watch.tell.spend(changes["budget"])
+            self.watch.tell.tally.spend(changes["budget"])
         if "trial_timeout" in changes:
             warn_if_unstoppable(self.pool, changes["trial_timeout"])
         self.watch.change(self.options)

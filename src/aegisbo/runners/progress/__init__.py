@@ -76,10 +76,6 @@ class Teller:
             logger.warning(first_failure(trial, reason, self.study))
         self.now_and_then(self.tally.standing())
 
-    def spend(self, budget: int) -> None:
-        """Let there be so many evaluations in all."""
-        self.tally.spend(budget)
-
 
 def _reason(trial: Trial, job: Finished) -> str:
     """Why there is no value; nothing if there is one."""
