@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections import defaultdict
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from statistics import fmean, median
@@ -58,6 +59,17 @@ def test_the_readme_of_the_folder_has_the_command_of_every_program() -> None:
     pages = [README, *ROOT.glob("docs/*.md"), ROOT / "benchmarks" / "README.md"]
     for file in {name for page in pages for name in re.findall(r"benchmarks/[\w/]+\.\w+", page.read_text("utf-8"))}:
         assert ROOT.joinpath(file).exists(), file
+
+
+def test_every_program_finds_what_it_imports() -> None:
+    """But for libraries that only the environment of the benchmarks has."""
+    lacking = set()
+    for file in ROOT.glob("benchmarks/*/*.py"):
+        try:
+            import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
+        except ModuleNotFoundError as error:
+            lacking.add(error.name)
+    assert lacking <= {"torch", "botorch", "moocore", "playwright"}
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,6 @@ from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "faults"))
 from audit import events_now, numbers
 from diary import lines_of
 

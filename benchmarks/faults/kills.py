@@ -22,16 +22,14 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 import numpy as np
+from audit import events_now
+from diary import BOX, Diary, value_of
 
 from aegisbo import load
 from aegisbo.events import Event
 from aegisbo.optimizer import Settings
 from aegisbo.runners.work import work
 from aegisbo.study.replay import replay
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "faults"))
-from audit import events_now
-from diary import BOX, Diary, value_of
 
 A_ROUND = 50  # kills
 LEASE = 2.0  # seconds

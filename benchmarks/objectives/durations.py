@@ -31,9 +31,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import binomtest, norm
 
-from aegisbo import Optimizer, Trial
+from aegisbo import Optimizer
 from aegisbo.arrays import Array
 from aegisbo.errors import NoTime
+from aegisbo.events import Asked
 from aegisbo.gp import additive_fit
 from aegisbo.gp.output_transform import scale_of
 from aegisbo.options import Options
@@ -90,18 +91,18 @@ class Row:
 def searched(name: str, seed: int, method: str, budget: int, limit: float) -> Row:
     problem = problem_named(name)
     seed_of_run = own(problem, seed, budget).seed
-    optimizer: Optimizer | Driven
+    book: Study | Driven
     if method in PEERS:
-        optimizer = Driven(PEERS[method].start(problem.bounds, seed_of_run, None, False))
+        book = Driven(PEERS[method].start(problem.bounds, seed_of_run, None, False))
     else:
-        optimizer = Optimizer(problem.bounds, seed=seed_of_run, cost=method or None)
+        book = Study(Optimizer(problem.bounds, seed=seed_of_run, cost=method or None))
     workers = RecordedTimes(problem, WORKERS, problem)
 
     def watch(job: Finished) -> None:
         if job.finished >= limit:
             raise StopRun("enough")
 
-    record = run(Study(optimizer), workers, budget, watch=watch)
+    record = run(book, workers, budget, watch=watch)
     finished = [(job.finished, job.outcome.value - problem.minimum) for job in record.finished]
     best = np.minimum.accumulate([regret for _, regret in finished])
     better = np.flatnonzero(np.diff(best, prepend=np.inf) < 0)
@@ -170,18 +171,18 @@ def _sign(one: int, other: int) -> str:
 class Everything(Optimizer):
     """Starts whatever it likes."""
 
-    def ask(self, within: float | None = None) -> Trial:
-        return super().ask()
+    def choose(self, within: float | None = None) -> Asked:
+        return super().choose()
 
 
 class ByTheMedian(Optimizer):
     """Starts nothing if most evaluations took longer than there is time."""
 
-    def ask(self, within: float | None = None) -> Trial:
+    def choose(self, within: float | None = None) -> Asked:
         seconds = [trial.seconds for trial in self.trials if trial.seconds is not None]
         if within is not None and seconds and median(seconds) > within:
             raise NoTime("Most would not be finished.")
-        return super().ask()
+        return super().choose()
 
 
 class Limited(NamedTuple):

@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import aegisbo
-from aegisbo.report.record import Decision, Record
+from aegisbo.report.record import Circumstances, Record
 
 BOX = [(0.0, 10.0)]
 FIRST = 6  # the first choice that is shown
@@ -46,20 +46,20 @@ def draw(record: Record) -> Figure:
     axes = figure.subplot_mosaic([["time", "time"], [0, 1], [2, 3]], height_ratios=[0.9, 1.6, 1.6])
     chosen = [record.decisions[FIRST + k] for k in range(SHOWN)]
     draw_workers(axes["time"], record, chosen)
-    for k, decision in enumerate(chosen):
-        draw_choice(axes[k], record, decision, "abcd"[k])
+    for k, choice in enumerate(chosen):
+        draw_choice(axes[k], record, choice, "abcd"[k])
     return figure
 
 
-def draw_workers(axis: Axes, record: Record, chosen: list[Decision]) -> None:
+def draw_workers(axis: Axes, record: Record, chosen: list[Circumstances]) -> None:
     start = min(trial.started for trial in record.trials)
     for trial in record.trials[: FIRST + SHOWN]:
         color = COLORS[trial.note["move"]]
         begin = trial.started - start
         axis.barh(trial.worker, trial.seconds, left=begin, color=color, edgecolor="white", height=0.9)
         axis.text(begin + trial.seconds / 2, trial.worker, str(trial.number), color="white", ha="center", va="center")
-    for letter, decision in zip("abcd", chosen, strict=True):
-        at = decision.at - start
+    for letter, choice in zip("abcd", chosen, strict=True):
+        at = choice.at - start
         axis.axvline(at, color="black", linewidth=0.8)
         axis.annotate(letter, (at, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 2), textcoords="offset points",
                       ha="center", weight="bold")  # fmt: skip
@@ -72,8 +72,8 @@ def draw_workers(axis: Axes, record: Record, chosen: list[Decision]) -> None:
     axis.legend(ncols=6, loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=9)
 
 
-def draw_choice(axis: Axes, record: Record, decision: Decision, letter: str) -> None:
-    known = record.ended[: decision.known]
+def draw_choice(axis: Axes, record: Record, choice: Circumstances, letter: str) -> None:
+    known = record.ended[: choice.known]
     optimizer = aegisbo.Optimizer(BOX, seed=0)
     for trial in known:
         optimizer.observe(trial.x, trial.value)
@@ -83,19 +83,19 @@ def draw_choice(axis: Axes, record: Record, decision: Decision, letter: str) -> 
     axis.fill_between(grid, guess.low, guess.high, color="0.9")
     axis.plot(grid, guess.mean, color="0.3")
     axis.plot([trial.x[0] for trial in known], [trial.value for trial in known], "o", color="black", markersize=5)
-    for number in decision.pending:
+    for number in choice.pending:
         x = record.trials[number].x[0]
         axis.axvline(x, color="tab:red", linestyle="dashed", linewidth=1.2)
         axis.annotate(str(number), (x, 0.02), xycoords=("data", "axes fraction"), xytext=(3, 0),
                       textcoords="offset points", color="tab:red")  # fmt: skip
-    trial = record.trials[decision.number]
+    trial = record.trials[choice.number]
     x, color = trial.x[0], COLORS[trial.note["move"]]
     axis.axvline(x, color=color, linewidth=2)
     axis.annotate(str(trial.number), (x, 0.92), xycoords=("data", "axes fraction"), xytext=(4, 0),
                   textcoords="offset points", color=color, weight="bold")  # fmt: skip
     axis.set_ylim(-1.8, 3.6)
     axis.set_xlim(*BOX[0])
-    move, pending = trial.note["move"], len(decision.pending)
+    move, pending = trial.note["move"], len(choice.pending)
     axis.set_title(f"{letter}: {len(known)} results, {pending} pending → {move}", loc="left", fontsize=10)
 
 

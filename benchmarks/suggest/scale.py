@@ -37,8 +37,9 @@ from typing import TypeVar
 import numpy as np
 from scipy.linalg import lapack
 
-from aegisbo import Choice, Int, Optimizer, Real, Trial
+from aegisbo import Choice, Int, Optimizer, Real
 from aegisbo.arrays import Array
+from aegisbo.events import Asked
 from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Finished
 from aegisbo.simulation.clock import VirtualWorkers
@@ -79,12 +80,12 @@ class Timed(Optimizer):
         super().__init__(space, seed=0, n_initial=n_initial)
         self.seconds: list[float] = []
 
-    def ask(self) -> Trial:
+    def choose(self, within: float | None = None) -> Asked:
         begin = process_time()
-        trial = super().ask()
-        if trial.note["move"] != "initial":
+        point = super().choose(within)
+        if point.note["move"] != "initial":
             self.seconds.append(process_time() - begin)
-        return trial
+        return point
 
 
 @dataclass(frozen=True)
