@@ -39,7 +39,8 @@ READERS = {
     "report": [COMMAND, "report", "-o", os.devnull],
     "go on": [
         "import aegisbo, sys; "
-        f"aegisbo.minimize(sum, [(-5.0, 10.0)] * {PARAMETERS}, budget=1, study=sys.argv[1], seed=0, executor='serial')"
+        f"aegisbo.minimize(sum, [(-5.0, 10.0)] * {PARAMETERS}, budget=1, study=sys.argv[1], "
+        "preset='modern', seed=0, executor='serial')"
     ],
 }
 
@@ -90,7 +91,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.db"
-        settings = Optimizer([(-5.0, 10.0)] * PARAMETERS, seed=0).settings
+        settings = Optimizer([(-5.0, 10.0)] * PARAMETERS, preset="modern", seed=0).settings
         with Study.open(path, settings) as study:
             rate = fill(study, options.trials)
             study.closed("The budget is spent.", [])
