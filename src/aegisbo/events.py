@@ -22,11 +22,11 @@ OBSERVED = {"move": "observed"}  # the note of a point that was observed elsewhe
 
 
 def _is(*types: type) -> Test:
-    return lambda value: isinstance(value, types) and not (isinstance(value, bool) and bool not in types)
+    return lambda value: type(value) in types  # as JSON has it: no subclass, and a bool is no int
 
 
 def _number(value: Any) -> bool:
-    return _is(int, float)(value) and abs(value) <= sys.float_info.max
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
 
 def _time(value: Any) -> bool:
@@ -34,7 +34,7 @@ def _time(value: Any) -> bool:
 
 
 def _worker(value: Any) -> bool:
-    return _is(int)(value) and 0 <= value < MOST_WORKERS
+    return type(value) is int and 0 <= value < MOST_WORKERS
 
 
 def _or_none(test: Test) -> Test:
@@ -386,6 +386,7 @@ def _parts(event: type[Event]) -> Iterator[Part]:
 
 
 PARTS = {event: tuple(_parts(event)) for event in {*KINDS.values(), Expired}}
+TESTS = {kind: tuple(event.tests(kind)) for kind, event in KINDS.items()}
 
 
 def ended(number: int, outcome: Outcome, seconds: float | None = None) -> Ended | Lost:
@@ -408,10 +409,8 @@ def read_event(id: int, kind: Any, number: Any, at: Any, body: Any) -> Event:
     of_trial = issubclass(event, OfTrial)
     if of_trial and (number is None or (number < 0) != (event is Observed)):
         raise _damaged(id, kind, f"there is no trial {number}")
-    for name, test, needed in event.tests(kind):
-        if name not in body and not needed:
-            continue
-        if name not in body or not test(body[name]):
+    for name, test, needed in TESTS[kind]:
+        if not (test(body[name]) if name in body else not needed):
             raise _damaged(id, kind, f"{name} is {body.get(name)!r:.100}")
     head = {"id": id, "at": at, "number": number}
     try:
