@@ -133,7 +133,7 @@ class TestInItsTurn:
     ) -> None:
         said: list[str] = []
         with DriverLock(tmp_path / "run.db", shared=True, say=said.append) as lock:
-            monkeypatch.setattr(lock, "_try", lambda **options: holder[0] is None)
+            monkeypatch.setattr(lock_module, "_locked", lambda *place, **options: holder[0] is None)
 
             def seconds_for_a_turn() -> float:
                 before = clock.now

@@ -199,14 +199,18 @@ def damaged_file(path: Path, why: object) -> StudyError:
     return StudyError(f"{path} is damaged ({reason}): restore it from a copy; nothing was changed.")
 
 
+def require_no_folder(path: Path) -> None:
+    """Refuse a directory."""
+    if path.is_dir():
+        raise StudyError(f"{path} is a directory: name a file.")
+
+
 def reader(path: Path, *, alone: bool) -> sqlite3.Connection:
     """A connection that changes nothing; `alone` says that there is no log and nobody writes.
 
     Else SQLite would make a log and an index beside the file, which a reader cannot remove. Who died while it wrote
     without a write-ahead log has left a journal: only who may write can read past it, and so SQLite tidies up.
     """
-    if path.is_dir():
-        raise StudyError(f"{path} is a directory: name a file.")
     if path.stat().st_size == 0:
         raise StudyError(f"{path} is empty: name another file, or delete it.")
     mode = "rw" if companion(path, "-journal").exists() else "ro"

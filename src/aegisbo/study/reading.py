@@ -18,6 +18,7 @@ from aegisbo.study.file import (
     explained,
     has_log,
     reader,
+    require_no_folder,
     require_own_log,
     require_study,
 )
@@ -31,6 +32,7 @@ def read_events(path: Path) -> list[Event]:
     with explained(path):
         if not path.exists():
             raise StudyError(f"There is no study file {path}: check the name.")
+        require_no_folder(path)
         events = _undisturbed(path)
     if not events:
         raise StudyError(f"{path} holds nothing yet: its driver was killed, or has only just begun.")

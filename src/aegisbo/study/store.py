@@ -28,6 +28,7 @@ from aegisbo.study.file import (
     guarded,
     has_log,
     reader,
+    require_no_folder,
     require_no_log,
     require_own_log,
     require_study,
@@ -82,6 +83,7 @@ class Store:
             if beside:
                 pass
             elif path.exists():
+                require_no_folder(path)
                 require_own_log(path)
                 with closing(reader(path, alone=_unused(path, shared=shared))) as look:
                     require_study(look, path)
