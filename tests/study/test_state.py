@@ -11,7 +11,8 @@ from aegisbo.errors import StudyError, TrialError
 from aegisbo.events import Asked, Created, Event, Opened, Retried, Widened, ended, read_event
 from aegisbo.optimizer import Core, Settings
 from aegisbo.outcome import Outcome
-from aegisbo.study.state import State, before, choices
+from aegisbo.study.known_then import before, choices
+from aegisbo.study.state import State
 
 SETTINGS = Settings.checked([(-5, 10), (2, 3)], strategy="random", seed=3).decided()
 ENDINGS = {

@@ -45,7 +45,7 @@ def report(result: Found[Core], study: Path | None, console: Terminal, raising: 
         console: where to write.
         raising: the option that would show the first exception as it is; empty if there is none, or it was given.
     """
-    from aegisbo.optimizer.failures import failure_lines
+    from aegisbo.optimizer.failure_reasons import failure_lines
     from aegisbo.optimizer.trial import in_short
 
     say = console.print

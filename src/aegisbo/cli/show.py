@@ -117,7 +117,7 @@ def _reasons(groups: Sequence[FailureGroup], *, whole: bool) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from aegisbo.optimizer.failures import cut
+    from aegisbo.optimizer.failure_reasons import cut
     from aegisbo.printable import printable
 
     table = Table.grid(padding=(0, 1, 0, 0))

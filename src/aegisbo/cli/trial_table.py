@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from aegisbo.cli.tables import plain_table
-from aegisbo.optimizer.failures import essence
+from aegisbo.optimizer.failure_reasons import essence
 from aegisbo.printable import printable
 from aegisbo.study.export import all_names
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from aegisbo.optimizer.failures import counted, failure_lines
+from aegisbo.optimizer.failure_reasons import counted, failure_lines
 from aegisbo.optimizer.trial import Trial
 from aegisbo.printable import printable
 

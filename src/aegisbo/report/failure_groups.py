@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from aegisbo.optimizer import Trial
-from aegisbo.optimizer.failures import essence, without_numbers
+from aegisbo.optimizer.failure_reasons import essence, without_numbers
 from aegisbo.outcome import FAILURES
 from aegisbo.report.record import Record
 from aegisbo.space.parameters import Choice, Parameter

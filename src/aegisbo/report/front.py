@@ -16,7 +16,7 @@ from aegisbo.report.landscape import Landscape, Slice
 from aegisbo.report.record import Record
 from aegisbo.strategies.model_based import EXPLORATORY, ModelBased
 from aegisbo.strategies.moves.pareto import Pareto
-from aegisbo.study.state import before
+from aegisbo.study.known_then import before
 
 MEMBERS = 80  # of a front that are kept, evenly spread
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from aegisbo.optimizer.failures import cut
+from aegisbo.optimizer.failure_reasons import cut
 from aegisbo.optimizer.limits import broken_by
 from aegisbo.outcome import FAILURES
 from aegisbo.printable import so_many

@@ -14,10 +14,11 @@ from aegisbo.events import Event
 from aegisbo.optimizer import Core, Found, Trial
 from aegisbo.outcome import FAILURES
 from aegisbo.study.export import table_of
+from aegisbo.study.known_then import choices
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.lock import is_driven
 from aegisbo.study.reading import read_events
-from aegisbo.study.state import State, choices
+from aegisbo.study.state import State
 
 Span = tuple[float, float]  # seconds since 1970
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aegisbo.optimizer.failures import without_numbers
+from aegisbo.optimizer.failure_reasons import without_numbers
 from aegisbo.outcome import NO_NUMBER, NOT_MEASURED, Outcome
 from aegisbo.runners.command import NOT_STARTED
 

@@ -14,8 +14,9 @@ from aegisbo.events import Asked, making_sense
 from aegisbo.optimizer import Core
 from aegisbo.space.constraints import Constraint
 from aegisbo.study.agreement import build
+from aegisbo.study.known_then import before
 from aegisbo.study.reading import read_events
-from aegisbo.study.state import State, before
+from aegisbo.study.state import State
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,7 @@ continued, a replay, a report and a command all come here.
 
 from __future__ import annotations
 
-from bisect import bisect
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,27 +14,19 @@ from numpy.random import Generator
 
 from aegisbo.errors import AegisError, StudyError
 from aegisbo.events import (
-    Added,
     Asked,
     Created,
     Ended,
     Event,
-    Forgotten,
     Joined,
-    Observed,
     Opened,
-    Retried,
-    Widened,
     making_sense,
 )
 from aegisbo.optimizer import Core, Settings
-from aegisbo.optimizer.queue import ADDED
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
 from aegisbo.strategies.registry import resolve
 from aegisbo.study.drivers import Drivers
 from aegisbo.study.ledger import Ledger
-
-LESSONS = (Ended, Observed, Retried, Forgotten, Widened)  # what a strategy learns from
 
 
 class State:
@@ -95,50 +85,6 @@ class State:
             self.ended[event.number] = event
         elif isinstance(event, Opened | Joined):
             self.objective = event.objective or self.objective
-
-
-@dataclass(frozen=True)
-class ChoiceMade:
-    """A choice of a run, and what it knew."""
-
-    asked: Asked
-    news: tuple[Event, ...]  # what it knew and the choice before it did not, in order
-    known: int  # results that it knew
-    behind: int  # results that had come in, but were not known to it
-
-
-def choices(events: Iterable[Event]) -> Iterator[ChoiceMade]:
-    """Every choice and what it knew: all choices before it, and what it had learned up to the event that it names."""
-    unknown: deque[Event] = deque()
-    added: deque[Event] = deque()  # each is known to the choice that took it
-    results: list[int] = []
-    for event in events:
-        if isinstance(event, Asked):
-            news = []
-            while unknown and unknown[0].id <= event.seen:
-                news.append(unknown.popleft())
-            if event.note.get("move") == ADDED and added:
-                news.append(added.popleft())
-            known = bisect(results, event.seen)
-            yield ChoiceMade(event, tuple(news), known, len(results) - known)
-        elif isinstance(event, Added):
-            added.append(event)
-        elif isinstance(event, LESSONS):
-            unknown.append(event)
-            if isinstance(event, Ended):
-                results.append(event.id)
-
-
-def before(events: Sequence[Event], given: Settings | None = None) -> Iterator[tuple[Asked, Core]]:
-    """Each choice, and the optimizer as it was when it chose; it lives on when the next one is asked for."""
-    optimizer = State.after(events[:1], given).optimizer
-    for choice in choices(events):
-        for event in choice.news:
-            with making_sense(event):
-                optimizer.apply(event)
-        yield choice.asked, optimizer
-        with making_sense(choice.asked):
-            optimizer.apply(choice.asked)
 
 
 @dataclass(frozen=True, repr=False)

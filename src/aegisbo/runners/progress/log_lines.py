@@ -11,7 +11,7 @@ from collections.abc import Callable
 from time import monotonic
 
 from aegisbo.optimizer import Core, Trial
-from aegisbo.optimizer.failures import cut
+from aegisbo.optimizer.failure_reasons import cut
 from aegisbo.optimizer.trial import in_short
 from aegisbo.printable import so_many
 from aegisbo.runners.pools.base import Pool

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from uuid import uuid4
 
-from aegisbo.optimizer.failures import cut
+from aegisbo.optimizer.failure_reasons import cut
 from aegisbo.runners.progress.standing import Standing, line
 
 WIDTH = 100  # of the last error

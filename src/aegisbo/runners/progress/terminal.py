@@ -13,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from aegisbo.optimizer.failures import cut
+from aegisbo.optimizer.failure_reasons import cut
 from aegisbo.runners.progress.standing import Standing, line
 
 BAR = range(10, 25)  # how wide the bar may be

@@ -1,0 +1,59 @@
+"""What a choice knew when it was made, for whoever makes it again or tells of it."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from aegisbo.events import Added, Asked, Ended, Event, Forgotten, Observed, Retried, Widened, making_sense
+from aegisbo.optimizer import Core, Settings
+from aegisbo.optimizer.queue import ADDED
+from aegisbo.study.state import State
+
+LESSONS = (Ended, Observed, Retried, Forgotten, Widened)  # what a strategy learns from
+
+
+@dataclass(frozen=True)
+class ChoiceMade:
+    """A choice of a run, and what it knew."""
+
+    asked: Asked
+    news: tuple[Event, ...]  # what it knew and the choice before it did not, in order
+    known: int  # results that it knew
+    behind: int  # results that had come in, but were not known to it
+
+
+def choices(events: Iterable[Event]) -> Iterator[ChoiceMade]:
+    """Every choice and what it knew: all choices before it, and what it had learned up to the event that it names."""
+    unknown: deque[Event] = deque()
+    added: deque[Event] = deque()  # each is known to the choice that took it
+    results: list[int] = []
+    for event in events:
+        if isinstance(event, Asked):
+            news = []
+            while unknown and unknown[0].id <= event.seen:
+                news.append(unknown.popleft())
+            if event.note.get("move") == ADDED and added:
+                news.append(added.popleft())
+            known = bisect(results, event.seen)
+            yield ChoiceMade(event, tuple(news), known, len(results) - known)
+        elif isinstance(event, Added):
+            added.append(event)
+        elif isinstance(event, LESSONS):
+            unknown.append(event)
+            if isinstance(event, Ended):
+                results.append(event.id)
+
+
+def before(events: Sequence[Event], given: Settings | None = None) -> Iterator[tuple[Asked, Core]]:
+    """Each choice, and the optimizer as it was when it chose; it lives on when the next one is asked for."""
+    optimizer = State.after(events[:1], given).optimizer
+    for choice in choices(events):
+        for event in choice.news:
+            with making_sense(event):
+                optimizer.apply(event)
+        yield choice.asked, optimizer
+        with making_sense(choice.asked):
+            optimizer.apply(choice.asked)
