@@ -572,6 +572,7 @@ store.close()
 KILLED_WHILE_MAKING = """
 import os, signal, sys
 from pathlib import Path
+from aegisbo.events import Created
 from aegisbo.study.store import Store
 
 STEPS = {"connect", "execute", "executescript", "close", "unlink", "replace"}

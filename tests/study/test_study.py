@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from aegisbo import Optimizer, load
 from aegisbo.errors import InvalidInput, StudyError, UnknownName
-from aegisbo.events import Created, Opened
-from aegisbo.optimizer import Settings
+from aegisbo.events import Created, Forgotten, Opened, Retried
+from aegisbo.optimizer import Core, Settings
 from aegisbo.outcome import FAILURES, Outcome
 from aegisbo.space import Choice, Int, Real
 from aegisbo.space.space import Space
@@ -89,18 +89,18 @@ def live(driver: Driver, choices: st.DataObject, steps: int) -> None:
             (driver.tell if step == "late" else driver.too_late)(choices.draw(st.sampled_from(slow)))
 
 
-def think_twice(path: Path, live: Optimizer, choices: st.DataObject) -> None:
+def think_twice(path: Path, live: Core, choices: st.DataObject) -> None:
     """Retry and forget some trials in the file, and in the optimizer that lived through it."""
-    for change, alike, states in (
-        (retry, live.retry, ("done", *FAILURES)),
-        (forget, live.forget, ("pending", "done", *FAILURES)),
-        (retry, live.retry, FAILURES),
+    for change, event, states in (
+        (retry, Retried, ("done", *FAILURES)),
+        (forget, Forgotten, ("pending", "done", *FAILURES)),
+        (retry, Retried, FAILURES),
     ):
         allowed = [trial.number for trial in live.trials if trial.state in states]
         some = choices.draw(st.sets(st.sampled_from(allowed))) if allowed else set()
         assert change(path, some) == tuple(sorted(some))
-        for number in some:
-            alike(number)
+        if some:
+            live.apply(event(sorted(some)))
 
 
 @settings(max_examples=15, phases=[Phase.generate])  # no shrinking: every example is a file, synced to disk
