@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias, get_type_hints
 
-from aegisbo.errors import OF_NONSENSE, AegisError, StudyError
+from aegisbo.errors import OF_NONSENSE, AegisError, StudyError, TrialError
 from aegisbo.outcome import FAILURES, MOST_WORKERS, Outcome
 
 Test = Callable[[Any], bool]
@@ -438,6 +438,8 @@ def making_sense(event: Event) -> Iterator[None]:
     """Say of an event that cannot be taken in that it is damaged."""
     try:
         yield
+    except TrialError as error:  # there is no such trial, or nothing of the kind can have happened to it
+        raise damaged(event, str(error)) from error
     except AegisError:
         raise
     except OF_NONSENSE as error:

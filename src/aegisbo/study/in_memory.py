@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from itertools import count
 from typing import Protocol, TypeVar
 
 from aegisbo.events import Event
@@ -29,12 +30,11 @@ class InMemory:
     """Counts events and keeps none: nobody will ask for them, and nobody else writes here."""
 
     def __init__(self) -> None:
-        self._last = 0
+        self._ids = count(1)  # which several threads may take
 
     def append(self, event: E) -> E:
         """The event with its place."""
-        self._last += 1
-        return replace(event, id=self._last, at=time.time())
+        return replace(event, id=next(self._ids), at=time.time())
 
     def transaction(self) -> AbstractContextManager[None]:
         """Nothing to be undone."""
