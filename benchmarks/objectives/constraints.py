@@ -26,7 +26,7 @@ from aegisbo.arrays import Array
 from aegisbo.outcome import Outcome as Ended
 from aegisbo.simulation import problems
 from aegisbo.simulation.clock import VirtualWorkers
-from aegisbo.simulation.laws import HalfNormal
+from aegisbo.simulation.laws import half_normal
 from benchmarks.peers.driven import Driven, trials_of
 
 WORKERS = 4
@@ -152,7 +152,7 @@ class _Measuring(Driven):
 
 def perform(name: str, method: str, seed: int, budget: int) -> Outcome:
     scenario, began = SCENARIOS[name], time.perf_counter()
-    workers = VirtualWorkers(scenario, WORKERS, HalfNormal(), seed, free=2 * len(scenario.bounds))
+    workers = VirtualWorkers(scenario, WORKERS, half_normal, seed, free=2 * len(scenario.bounds))
     limits = [] if scenario.known else [f"{each} <= 0" for each in scenario.names]
     ours = {"constraints": scenario.known, "limits": limits}
     trials = trials_of(method, scenario.bounds, workers, budget, seed, _Measuring, **ours)

@@ -27,7 +27,7 @@ from aegisbo.outcome import FAILURES
 from aegisbo.outcome import Outcome as Ended
 from aegisbo.simulation import problems
 from aegisbo.simulation.clock import VirtualWorkers
-from aegisbo.simulation.laws import HalfNormal
+from aegisbo.simulation.laws import half_normal
 from benchmarks.peers.driven import Driven, trials_of
 
 WORKERS = 4
@@ -123,7 +123,7 @@ class _Failing(Driven):
 
 
 def perform(scenario: Scenario, method: str, seed: int, budget: int) -> Outcome:
-    workers = VirtualWorkers(scenario, WORKERS, HalfNormal(), seed, free=2 * len(scenario.bounds))
+    workers = VirtualWorkers(scenario, WORKERS, half_normal, seed, free=2 * len(scenario.bounds))
     trials = trials_of(method, scenario.bounds, workers, budget, seed, _Failing)
     third = budget // 3
     return Outcome(

@@ -24,7 +24,7 @@ from scipy.spatial.distance import pdist
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
 from aegisbo.simulation.clock import VirtualWorkers
-from aegisbo.simulation.laws import HalfNormal
+from aegisbo.simulation.laws import half_normal
 from aegisbo.simulation.problems import Problem
 from benchmarks.problems.tables import Table
 
@@ -53,7 +53,7 @@ class GivenTimes(VirtualWorkers):
     """Workers on the virtual clock whose k-th job takes the k-th of the given times."""
 
     def __init__(self, function: Callable[[Array], float], workers: int, times: Array) -> None:
-        super().__init__(function, workers, HalfNormal(), seed=0)
+        super().__init__(function, workers, half_normal, seed=0)
         self._times = times  # (n,)
 
     def seconds(self, number: int) -> float:
@@ -65,7 +65,7 @@ class RecordedTimes(VirtualWorkers):
     """Workers on the virtual clock whose jobs take as long as was recorded for the point."""
 
     def __init__(self, function: Callable[[Any], float], workers: int, table: Table) -> None:
-        super().__init__(function, workers, HalfNormal(), seed=0)
+        super().__init__(function, workers, half_normal, seed=0)
         self._table = table
         self._points: dict[int, Any] = {}
 
@@ -84,7 +84,7 @@ def own(problem: Problem | Table, seed: int, budget: int) -> Start:
     def workers(function: Callable[[Any], float], count: int) -> VirtualWorkers:
         if isinstance(problem, Table):
             return RecordedTimes(function, count, problem)
-        return VirtualWorkers(function, count, HalfNormal(), seed, free=2 * problem.d)
+        return VirtualWorkers(function, count, half_normal, seed, free=2 * problem.d)
 
     return Start(problem, seed, np.empty((0, problem.d)), workers)
 

@@ -43,7 +43,7 @@ from aegisbo.events import Asked
 from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Finished
 from aegisbo.simulation.clock import VirtualWorkers
-from aegisbo.simulation.laws import HalfNormal
+from aegisbo.simulation.laws import half_normal
 from aegisbo.strategies.surrogates import CONDITIONED_ON
 from aegisbo.study import Study
 
@@ -149,7 +149,7 @@ def cholesky_seconds(n: int) -> float:
 def with_workers(q: int) -> tuple[list[float], int]:
     """Processor seconds of each suggestion, and how many points came again."""
     optimizer = Timed(box(PARAMETERS))
-    workers = VirtualWorkers(valley, q, HalfNormal(), seed=0, free=2 * PARAMETERS)
+    workers = VirtualWorkers(valley, q, half_normal, seed=0, free=2 * PARAMETERS)
     run(Study(optimizer), workers, max(EVALUATIONS * q, LEAST))
     return optimizer.seconds, len(optimizer.trials) - len({tuple(trial.x) for trial in optimizer.trials})
 
@@ -161,7 +161,7 @@ def reach(results: int, known: int) -> None:
     for _ in range(known):  # at any distance from the minimum, as a run leaves them
         x = np.clip(1.0 + 10.0 ** rng.uniform(-3.0, 1.0) * rng.standard_normal(PARAMETERS), -5.0, 10.0)
         optimizer.observe(x, valley(x))
-    workers = VirtualWorkers(valley, MOST_WORKERS, HalfNormal(), seed=0, free=2 * PARAMETERS)
+    workers = VirtualWorkers(valley, MOST_WORKERS, half_normal, seed=0, free=2 * PARAMETERS)
 
     def watch(job: Finished) -> None:
         done = optimizer.tally().done

@@ -37,7 +37,7 @@ from aegisbo.gp.thinning import thinned
 from aegisbo.runners.loop import run
 from aegisbo.simulation import problems
 from aegisbo.simulation.clock import VirtualWorkers
-from aegisbo.simulation.laws import HalfNormal
+from aegisbo.simulation.laws import half_normal
 from aegisbo.simulation.problem import Problem
 from aegisbo.strategies import surrogates
 from aegisbo.strategies.presets import modern_model
@@ -78,7 +78,7 @@ def regret(name: str, seed: int, exact: bool) -> tuple[float, float]:
     most = 10 * RESULTS if exact else surrogates.CONDITIONED_ON
     begin = process_time()
     with patch.object(surrogates, "CONDITIONED_ON", most):
-        run(Study(optimizer), VirtualWorkers(problem, WORKERS, HalfNormal(), seed=seed), EVALUATIONS)
+        run(Study(optimizer), VirtualWorkers(problem, WORKERS, half_normal, seed=seed), EVALUATIONS)
     seconds = (process_time() - begin) / EVALUATIONS
     return float(optimizer.tally().best or np.nan) - float(problem.minimum or 0.0), seconds
 

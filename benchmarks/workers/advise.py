@@ -29,7 +29,7 @@ from aegisbo.report.source import record_of
 from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Finished, StopRun
 from aegisbo.simulation.clock import VirtualWorkers
-from aegisbo.simulation.laws import Constant, Exponential, HalfNormal, Law, Pareto
+from aegisbo.simulation.laws import Law, constant, exponential, half_normal, pareto
 from aegisbo.study import Study
 
 OWN = 4  # workers of a study
@@ -70,9 +70,9 @@ class Problem:
 
 
 PROBLEMS = {
-    "bowl": Problem(bowl, dict.fromkeys("xyz", (-1.0, 1.0)), HalfNormal(), 40),
-    "ripples": Problem(ripples, dict.fromkeys("xy", (-3.0, 3.0)), Exponential(), 50),
-    "valley": Problem(valley, {"x": (-2.0, 2.0), "y": (-1.0, 3.0)}, Pareto(), 50),
+    "bowl": Problem(bowl, dict.fromkeys("xyz", (-1.0, 1.0)), half_normal, 40),
+    "ripples": Problem(ripples, dict.fromkeys("xy", (-3.0, 3.0)), exponential, 50),
+    "valley": Problem(valley, {"x": (-2.0, 2.0), "y": (-1.0, 3.0)}, pareto, 50),
     "training": Problem(
         training,
         {
@@ -81,7 +81,7 @@ PROBLEMS = {
             "width": Int(16, 512, log=True),
             "optimizer": Choice(["adam", "sgd", "adagrad"]),
         },
-        Constant(),
+        constant,
         40,
         seconds=lambda point: 0.5 + point["width"] / 50.0,
     ),

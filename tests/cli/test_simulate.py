@@ -18,7 +18,6 @@ from aegisbo.cli import app, main, problems, simulations
 from aegisbo.cli.tables import short
 from aegisbo.simulation import runs as simulation
 from aegisbo.simulation.problems import get
-from aegisbo.simulation.runs import simulate
 from aegisbo.strategies.registry import STRATEGIES
 
 QUICK = ["simulate", "--problem", "Branin", "--workers", "3", "--budget", "20", "--seed", "4"]
@@ -142,7 +141,7 @@ def test_a_dash_sends_the_document_alone_to_standard_output() -> None:
 
 def test_jobs_run_in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     asked_for = []
-    monkeypatch.setattr(simulations, "simulate_all", lambda specs, jobs: asked_for.append(jobs) or map(simulate, specs))
+    monkeypatch.setattr(simulations, "answers", lambda what, specs, jobs: asked_for.append(jobs) or map(what, specs))
     call(*QUICK, "--strategy", "random", "--runs", "2", "--jobs", "2")
     assert asked_for == [2]
 

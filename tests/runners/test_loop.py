@@ -23,7 +23,7 @@ from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Finished, StopRun
 from aegisbo.runners.run import Run
 from aegisbo.simulation.clock import VirtualWorkers
-from aegisbo.simulation.laws import Constant, Empirical, Exponential, HalfNormal, Law, Pareto
+from aegisbo.simulation.laws import Law, constant, exponential, half_normal, measured, pareto
 from aegisbo.study import Study
 from aegisbo.study.in_memory import InMemory
 
@@ -97,7 +97,7 @@ def order_of(record: Run) -> list[int]:
     budget=st.integers(1, 40),
     free=st.integers(0, 8),
     seed=st.integers(0, 2**32 - 1),
-    law=st.sampled_from([HalfNormal(), Pareto(), Exponential(), Constant(), Empirical((1.0, 2.0, 0.0))]),
+    law=st.sampled_from([half_normal, pareto, exponential, constant, measured((1.0, 2.0, 0.0))]),
 )
 def test_completions_are_those_of_a_queue_served_by_the_first_free_worker(
     q: int, budget: int, free: int, seed: int, law: Law
@@ -122,7 +122,7 @@ def test_completions_are_those_of_a_queue_served_by_the_first_free_worker(
 
 @given(q=st.integers(1, 6), budget=st.integers(1, 30), seed=st.integers(0, 1000))
 def test_exactly_the_budget_is_asked_and_told(q: int, budget: int, seed: int) -> None:
-    optimizer, record = simulate(q, HalfNormal(), budget, seed=seed)
+    optimizer, record = simulate(q, half_normal, budget, seed=seed)
     assert optimizer.of("ask") == list(range(budget))
     assert optimizer.of("tell") == order_of(record)
     assert sorted(order_of(record)) == list(range(budget))
@@ -132,7 +132,7 @@ def test_exactly_the_budget_is_asked_and_told(q: int, budget: int, seed: int) ->
 
 @given(q=st.integers(1, 6), budget=st.integers(1, 30), seed=st.integers(0, 1000))
 def test_no_worker_waits_while_there_is_budget(q: int, budget: int, seed: int) -> None:
-    optimizer, _ = simulate(q, Pareto(), budget, seed=seed)
+    optimizer, _ = simulate(q, pareto, budget, seed=seed)
     running = told = 0
     for event, following in zip(optimizer.events, [*optimizer.events[1:], ("end",)], strict=True):
         running += 1 if event[0] == "ask" else -1
@@ -143,26 +143,26 @@ def test_no_worker_waits_while_there_is_budget(q: int, budget: int, seed: int) -
 
 
 def test_the_function_receives_x_and_its_value_is_told() -> None:
-    optimizer, record = simulate(3, HalfNormal(), 8)
+    optimizer, record = simulate(3, half_normal, 8)
     assert {event[1:] for event in optimizer.events if event[0] == "tell"} == {(i, 10.0 * i + 1) for i in range(8)}
     assert [job.outcome.value for job in record.finished] == [10.0 * number + 1 for number in order_of(record)]
 
 
 def test_one_worker_asks_and_tells_in_turn() -> None:
-    optimizer, record = simulate(1, HalfNormal(), 5)
+    optimizer, record = simulate(1, half_normal, 5)
     assert [event[0] for event in optimizer.events] == ["ask", "tell"] * 5
     assert record.utilization == pytest.approx(1)
 
 
 def test_constant_times_make_batches() -> None:
-    optimizer, record = simulate(4, Constant(), 10)
+    optimizer, record = simulate(4, constant, 10)
     assert [event[0] for event in optimizer.events] == [*["ask"] * 4, *["tell"] * 4] * 2 + ["ask"] * 2 + ["tell"] * 2
     assert [job.finished for job in record.finished] == [1.0] * 4 + [2.0] * 4 + [3.0] * 2
     assert record.utilization == pytest.approx(10 / 12)
 
 
 def test_free_trials_are_all_told_before_anything_else_is_asked() -> None:
-    optimizer, record = simulate(8, HalfNormal(), 20, free=6)
+    optimizer, record = simulate(8, half_normal, 20, free=6)
     initial, rest = optimizer.events[:12], optimizer.events[12:]
     assert [event[:2] for event in initial] == [event for i in range(6) for event in (("ask", i), ("tell", i))]
     assert [event[:2] for event in rest[:8]] == [("ask", i) for i in range(6, 14)]
@@ -170,12 +170,12 @@ def test_free_trials_are_all_told_before_anything_else_is_asked() -> None:
 
 
 def test_a_run_of_free_trials_only_takes_no_time() -> None:
-    _, record = simulate(2, HalfNormal(), 4, free=4)
+    _, record = simulate(2, half_normal, 4, free=4)
     assert (record.makespan, record.busy, record.utilization) == (0, 0, 1)
 
 
 def test_every_strategy_meets_the_same_times() -> None:
-    alone, together = (simulate(q, HalfNormal(), 30)[1] for q in (1, 7))
+    alone, together = (simulate(q, half_normal, 30)[1] for q in (1, 7))
     seconds = [{job.number: job.seconds for job in record.finished} for record in (alone, together)]
     assert order_of(alone) != order_of(together)
     assert seconds[0] == pytest.approx(seconds[1], rel=1e-12)
@@ -183,7 +183,7 @@ def test_every_strategy_meets_the_same_times() -> None:
 
 def run_function(function: Callable[[float], Any], budget: int) -> tuple[Recorder, Run]:
     optimizer = Recorder()
-    return optimizer, run(optimizer, VirtualWorkers(function, 2, Constant(), seed=0), budget)
+    return optimizer, run(optimizer, VirtualWorkers(function, 2, constant, seed=0), budget)
 
 
 def test_failures_and_invalid_values_count_and_the_run_goes_on() -> None:
@@ -229,7 +229,7 @@ class Unreliable:
 
 
 def unreliable(times: int) -> Unreliable:
-    return Unreliable(VirtualWorkers(plus_one, 2, HalfNormal(), seed=2), times)
+    return Unreliable(VirtualWorkers(plus_one, 2, half_normal, seed=2), times)
 
 
 def test_a_lost_trial_is_run_again_with_the_same_number_and_does_not_count() -> None:
@@ -318,7 +318,7 @@ def test_a_job_that_is_lost_while_the_run_is_being_ended_is_left_to_the_next_run
         raise StopRun("enough")
 
     optimizer, options = Recorder(), Options(retries=0)
-    record = run(optimizer, Doomed(plus_one, 2, Constant(), seed=0), budget=6, options=options, watch=watch)
+    record = run(optimizer, Doomed(plus_one, 2, constant, seed=0), budget=6, options=options, watch=watch)
     assert len(record.finished) == 2
     assert [event[0] for event in optimizer.events] == ["ask", "ask"]
 
@@ -332,7 +332,7 @@ def test_a_lost_trial_is_run_again_in_an_exhausted_space() -> None:
 
 def test_pending_trials_of_an_earlier_run_come_first() -> None:
     optimizer = Recorder(issued=2, pending=(Trial(0, 0.0), Trial(1, 10.0)))
-    run(optimizer, VirtualWorkers(plus_one, 1, Constant(), seed=0), budget=3)
+    run(optimizer, VirtualWorkers(plus_one, 1, constant, seed=0), budget=3)
     assert [event[:2] for event in optimizer.events] == [("tell", 0), ("tell", 1), ("ask", 2), ("tell", 2)]
 
 
@@ -349,7 +349,7 @@ class Unstoppable:
 
 def test_a_job_that_is_too_slow_is_stopped_where_that_is_possible() -> None:
     optimizer = Recorder()
-    workers = VirtualWorkers(plus_one, 2, Empirical((1.0, 5.0)), seed=3)
+    workers = VirtualWorkers(plus_one, 2, measured((1.0, 5.0)), seed=3)
     slow = [number for number in range(8) if workers.seconds(number) == 5.0]
     assert 0 < len(slow) < 8
     record = run(optimizer, workers, budget=8, options=Options(trial_timeout=2.0))
@@ -364,7 +364,7 @@ class SlowToStart(VirtualWorkers):
     """Each job waits 6 seconds until its function is called, which then takes 3."""
 
     def __init__(self) -> None:
-        super().__init__(plus_one, 2, Constant(9.0), seed=0)
+        super().__init__(plus_one, 2, lambda u: 9.0, seed=0)
 
     def called(self, number: int) -> float | None:
         started = super().called(number)
@@ -389,7 +389,7 @@ def test_the_time_before_the_function_is_called_is_waiting_for_the_pool(timeout:
 
 def test_where_it_is_not_its_worker_stays_busy_and_the_late_value_counts_for_nothing() -> None:
     optimizer = Recorder()
-    workers = VirtualWorkers(plus_one, 1, Constant(5.0), seed=3)
+    workers = VirtualWorkers(plus_one, 1, lambda u: 5.0, seed=3)
     record = run(optimizer, Unstoppable(workers), budget=2, options=Options(trial_timeout=2.0))
     kinds = [event[:2] for event in optimizer.events]
     assert kinds == [("ask", 0), ("fail", 0), ("ask", 1), ("fail", 1)]  # the run does not wait for 1
@@ -399,12 +399,12 @@ def test_where_it_is_not_its_worker_stays_busy_and_the_late_value_counts_for_not
 
 def test_nothing_is_started_that_would_not_finish_and_the_end_is_punctual() -> None:
     optimizer = Recorder(seconds=2.0)
-    workers = VirtualWorkers(plus_one, 1, Constant(2.0), seed=3)
+    workers = VirtualWorkers(plus_one, 1, lambda u: 2.0, seed=3)
     record = run(optimizer, workers, budget=99, options=Options(timeout=7.0))
     assert optimizer.of("tell") == [0, 1, 2]
     assert record.message == "The time is up: nothing ends in time."
     assert workers.now() == 6.0  # a fourth would have been cut off at 7
-    long = VirtualWorkers(plus_one, 1, Constant(20.0), seed=3)
+    long = VirtualWorkers(plus_one, 1, lambda u: 20.0, seed=3)
     assert run(Recorder(), long, budget=99, options=Options(timeout=7.0)).finished == ()
     assert long.now() == 7.0
 
@@ -415,7 +415,7 @@ def test_whoever_watches_may_end_the_run() -> None:
             raise StopRun("enough")
 
     optimizer = Recorder()
-    record = run(optimizer, VirtualWorkers(plus_one, 2, Constant(), seed=0), budget=99, watch=watch)
+    record = run(optimizer, VirtualWorkers(plus_one, 2, constant, seed=0), budget=99, watch=watch)
     assert optimizer.of("tell") == [0, 1, 2, 3]
     assert (record.message, record.interrupted) == ("enough", False)
 
@@ -429,7 +429,7 @@ def test_what_ended_together_with_the_last_one_watched_is_told_too() -> None:
             raise StopRun("enough")
 
     optimizer = Recorder()
-    record = run(optimizer, VirtualWorkers(plus_one, 2, Constant(), seed=0), budget=99, watch=watch)
+    record = run(optimizer, VirtualWorkers(plus_one, 2, constant, seed=0), budget=99, watch=watch)
     assert optimizer.of("tell") == order_of(record) == [0, 1, 2, 3]  # 2 and 3 end at the same instant
     assert seen == [0, 1, 2]
 
@@ -450,7 +450,7 @@ class EndsWhileClosing(Unstoppable):
 def test_a_value_that_comes_while_the_run_is_being_stopped_is_told() -> None:
     """The journal holds it, so whoever reads the study later finds it: the result must hold it as well."""
     optimizer = Recorder()
-    workers = EndsWhileClosing(VirtualWorkers(plus_one, 1, Constant(5.0), seed=3))
+    workers = EndsWhileClosing(VirtualWorkers(plus_one, 1, lambda u: 5.0, seed=3))
     record = run(optimizer, workers, budget=1, options=Options(timeout=2.0))
     assert [event[:2] for event in optimizer.events] == [("ask", 0), ("tell", 0)]
     assert workers.closed
@@ -463,7 +463,7 @@ def test_a_job_that_ends_at_the_very_moment_when_it_is_given_up_keeps_its_value(
             return False
 
     optimizer = Recorder()
-    workers = JustInTime(VirtualWorkers(plus_one, 1, Constant(5.0), seed=3))
+    workers = JustInTime(VirtualWorkers(plus_one, 1, lambda u: 5.0, seed=3))
     run(optimizer, workers, budget=1, options=Options(trial_timeout=2.0))
     assert [event[:2] for event in optimizer.events] == [("ask", 0), ("tell", 0)]
 
@@ -472,7 +472,7 @@ def test_a_run_that_may_not_ask_any_more_ends_with_what_is_running() -> None:
     optimizer = Recorder()
     record = run(
         optimizer,
-        VirtualWorkers(plus_one, 3, HalfNormal(), seed=0),
+        VirtualWorkers(plus_one, 3, half_normal, seed=0),
         budget=99,
         more=lambda: len(optimizer.of("tell")) < 3,
     )
@@ -502,7 +502,7 @@ def test_every_point_is_written_down_before_it_runs_with_all_results_known_then(
             assert (log.events[-1].kind, log.events[-1].number) == ("asked", number)
             return super().submit(number, x)
 
-    run(Study(optimizer, log, seen=0), Looking(lambda x: 1.0, 1, Constant(), seed=0), budget=3)
+    run(Study(optimizer, log, seen=0), Looking(lambda x: 1.0, 1, constant, seed=0), budget=3)
     assert [event.kind for event in log.events] == ["asked", "told"] * 3
     assert [event.seen for event in log.events[::2]] == [0, 2, 4]
 
@@ -529,7 +529,7 @@ def test_a_decision_knows_every_event_up_to_the_last_one_it_claims_to_know() -> 
                 assert [trial.state for trial in optimizer.trials] == ["timed_out", "done"]
             return super().append(event)
 
-    workers, log = Unlucky(lambda x: 1.0, 2, Constant(5.0), seed=0), Crowded()
+    workers, log = Unlucky(lambda x: 1.0, 2, lambda u: 5.0, seed=0), Crowded()
     run(Study(optimizer, log), workers, budget=3, options=Options(trial_timeout=2.0))
     assert [event.kind for event in log.events[:5]] == ["asked", "asked", "told", "failed", "asked"]
     assert [event.seen for event in log.events if isinstance(event, Asked)][:3] == [0, 0, 4]
@@ -548,14 +548,14 @@ def test_a_run_that_spends_its_budget_after_all_says_so() -> None:
             self.seconds = {0: 5.75, 2: 5.5}.get(number, self.seconds)  # the median
 
     optimizer = Learning()
-    record = run(optimizer, Planned(plus_one, 2, Constant(), seed=0), budget=5, options=Options(timeout=11.6))
+    record = run(optimizer, Planned(plus_one, 2, constant, seed=0), budget=5, options=Options(timeout=11.6))
     assert optimizer.of("tell") == [1, 0, 2, 3, 4]
     assert record.finished[2].finished < record.finished[3].started + 1e-9
     assert record.message == "The budget is spent."
 
 
 def test_the_time_of_every_worker_is_accounted_for() -> None:
-    _, record = simulate(3, Constant(), 7)
+    _, record = simulate(3, constant, 7)
     assert [(worker.busy, worker.nothing) for worker in record.idle] == [(3.0, 0.0), (2.0, 1.0), (2.0, 1.0)]
     assert sum(worker.total for worker in record.idle) == pytest.approx(3 * record.makespan)
     assert record.idle_shares == {"suggestion": 0.0, "pool": 0.0, "nothing": pytest.approx(2 / 9)}
@@ -563,7 +563,7 @@ def test_the_time_of_every_worker_is_accounted_for() -> None:
 
 @pytest.mark.parametrize("q", [1, 3, 8])
 def test_an_exhausted_space_ends_the_run_with_all_results_in(q: int) -> None:
-    optimizer, record = simulate(q, HalfNormal(), 20, size=5)
+    optimizer, record = simulate(q, half_normal, 20, size=5)
     assert sorted(optimizer.of("tell")) == list(range(5))
     assert len(record.finished) == 5
 
@@ -576,14 +576,14 @@ def test_timed_out_jobs_are_failures_of_their_own_kind() -> None:
             return super().collect(timeout)
 
     optimizer = Recorder()
-    record = run(optimizer, Impatient(plus_one, 2, Constant(), seed=0), budget=3)
+    record = run(optimizer, Impatient(plus_one, 2, constant, seed=0), budget=3)
     assert [event[1:3] for event in optimizer.events if event[0] == "fail"] == [(1, "timed_out")]
     assert order_of(record) == [1, 0, 2]
 
 
 def test_results_that_arrive_between_two_suggestions_are_told_at_once() -> None:
     """A job may end while the optimizer thinks: its value belongs into the very next suggestion."""
-    workers = VirtualWorkers(plus_one, 3, Constant(), seed=0)
+    workers = VirtualWorkers(plus_one, 3, constant, seed=0)
 
     class Slow(Recorder):
         def ask(self, *limit: Any) -> Trial:
@@ -598,7 +598,7 @@ def test_results_that_arrive_between_two_suggestions_are_told_at_once() -> None:
 
 
 def test_a_run_starts_when_the_clock_says_so() -> None:
-    workers = VirtualWorkers(plus_one, 2, Constant(), seed=0)
+    workers = VirtualWorkers(plus_one, 2, constant, seed=0)
     workers.collect(100.0)
     record = run(Recorder(), workers, budget=4)
     assert (record.started, record.makespan, record.utilization) == (100, 2, 1)
@@ -607,12 +607,12 @@ def test_a_run_starts_when_the_clock_says_so() -> None:
 @pytest.mark.parametrize("budget", [0, -3])
 def test_a_budget_of_nothing_is_refused(budget: int) -> None:
     with pytest.raises(InvalidInput, match=f"budget is {budget}: ask for at least 1"):
-        run(Recorder(), VirtualWorkers(plus_one, 1, Constant(), seed=0), budget)
+        run(Recorder(), VirtualWorkers(plus_one, 1, constant, seed=0), budget)
 
 
 def test_the_papers_workers_are_used_as_theory_says() -> None:
     """With half-normal times of mean 1 the makespan of many trials approaches budget / q."""
-    _, record = simulate(8, HalfNormal(), 4000)
+    _, record = simulate(8, half_normal, 4000)
     spread = math.sqrt((math.pi / 2 - 1) / 4000)  # standard error of the mean time
     assert record.makespan == pytest.approx(500, rel=4 * spread + 8 / 500)
     assert np.mean([job.seconds for job in record.finished]) == pytest.approx(1, abs=4 * spread)
@@ -621,7 +621,7 @@ def test_the_papers_workers_are_used_as_theory_says() -> None:
 def test_a_free_worker_asks_again_when_there_was_no_point(monkeypatch: pytest.MonkeyPatch) -> None:
     """Others may leave some: the loop rests, meanwhile takes in what ends, and ends only when it is told to."""
     rests: list[float] = []
-    workers = VirtualWorkers(plus_one, 2, Constant(0.4), seed=1)
+    workers = VirtualWorkers(plus_one, 2, lambda u: 0.4, seed=1)
 
     def rest(seconds: float) -> None:
         rests.append(seconds)

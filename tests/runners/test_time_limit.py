@@ -15,7 +15,7 @@ from aegisbo.options import Options
 from aegisbo.runners.loop import run
 from aegisbo.runners.run import Run
 from aegisbo.simulation.clock import VirtualWorkers
-from aegisbo.simulation.laws import Constant
+from aegisbo.simulation.laws import constant
 from aegisbo.strategies.durations import FEWEST
 from aegisbo.study import Study
 from aegisbo.study.replay import replay
@@ -37,7 +37,7 @@ class ByPoint(VirtualWorkers):
     """Workers whose jobs take as long as their points say."""
 
     def __init__(self, workers: int) -> None:
-        super().__init__(sphere, workers, Constant(), seed=0)
+        super().__init__(sphere, workers, constant, seed=0)
         self.points: dict[int, Any] = {}
         self.started: dict[int, float] = {}
 
@@ -99,7 +99,7 @@ def test_a_trial_of_an_earlier_run_that_would_not_be_finished_stays_pending() ->
 def test_a_trial_of_which_nothing_was_expected_takes_as_long_as_most_did() -> None:
     optimizer = Optimizer(BOX, strategy="random", seed=0)
     *_, last = [optimizer.ask() for _ in range(12)]  # of an earlier run
-    workers = VirtualWorkers(sphere, 1, Constant(1.0), seed=0)
+    workers = VirtualWorkers(sphere, 1, lambda u: 1.0, seed=0)
     record = run(Study(optimizer), workers, 12, options=Options(timeout=11.5))
     assert [trial.number for trial in optimizer.pending] == [last.number]
     assert record.message.startswith("The time is up: no evaluation would probably be finished within")

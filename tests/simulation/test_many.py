@@ -18,8 +18,8 @@ from aegisbo.errors import AegisError
 from aegisbo.outcome import Outcome
 from aegisbo.runners.protocol import Finished
 from aegisbo.simulation import many
-from aegisbo.simulation.many import simulate_all
-from aegisbo.simulation.runs import Spec
+from aegisbo.simulation.many import answers
+from aegisbo.simulation.runs import Spec, simulate
 
 
 def spec(run: int = 0, **changes: Any) -> Spec:
@@ -34,7 +34,7 @@ def test_an_exception_of_any_kind_is_the_same_in_a_process_as_here() -> None:
     errors = []
     for jobs in (1, 2):
         with pytest.raises(TypeError) as caught:
-            list(simulate_all(specs, jobs))
+            list(answers(simulate, specs, jobs))
         errors.append(caught.value)
     assert errors[0].args == errors[1].args
     (note,) = errors[1].__notes__
@@ -66,7 +66,7 @@ class Scripted:
 def test_records_come_in_order_while_the_processes_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = Scripted([[1], [2], [3], [0, 4]])
     monkeypatch.setattr(many, "make_pool", lambda *args, **rest: pool)
-    records = simulate_all([spec(run) for run in range(5)], jobs=2)
+    records = answers(simulate, [spec(run) for run in range(5)], jobs=2)
     assert next(records) == "record 0"
     assert pool.submitted == [0, 1, 2, 3, 4]  # the others did not wait for the first
     assert list(records) == ["record 1", "record 2", "record 3", "record 4"]
@@ -81,15 +81,14 @@ def test_no_more_processes_are_started_than_there_are_runs(monkeypatch: pytest.M
         return Scripted([[0], [1]])
 
     monkeypatch.setattr(many, "make_pool", pool_of)
-    list(simulate_all([spec(run) for run in range(2)], jobs=8))
+    list(answers(simulate, [spec(run) for run in range(2)], jobs=8))
     assert sizes == [("processes", 2)]
 
 
 @pytest.mark.long
-def test_a_process_that_dies_is_an_error_that_names_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "simulate", lambda spec: os._exit(3))
+def test_a_process_that_dies_is_an_error_that_names_the_run() -> None:
     with pytest.raises(AegisError, match=r"Branin.* gave no record: Its process ended with exit code 3"):
-        list(simulate_all([spec(0), spec(1)], jobs=2))
+        list(answers(lambda spec: os._exit(3), [spec(0), spec(1)], jobs=2))
 
 
 SCRIPT = """
@@ -97,11 +96,11 @@ import signal
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs are born ignoring it
 
-from aegisbo.simulation.many import simulate_all
-from aegisbo.simulation.runs import Spec
+from aegisbo.simulation.many import answers
+from aegisbo.simulation.runs import Spec, simulate
 
 specs = [Spec(problem="Branin", strategy="aegis", workers=2, budget=100_000 if run else 5, run=run) for run in range(3)]
-for record in simulate_all(specs, jobs=2):
+for record in answers(simulate, specs, jobs=2):
     print(record.spec.run, flush=True)
 """
 

@@ -17,7 +17,7 @@ from aegisbo.errors import AegisError, InvalidInput, UnknownName
 from aegisbo.simulation import runs as simulation
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import LAWS
-from aegisbo.simulation.many import simulate_all
+from aegisbo.simulation.many import answers
 from aegisbo.simulation.problems import get
 from aegisbo.simulation.runs import SimulatedRun, Spec, simulate
 
@@ -124,7 +124,7 @@ def test_random_is_one_latin_hypercube_of_all_that_follows_the_initial_points() 
 @pytest.mark.long
 def test_equal_specs_give_equal_records_in_any_number_of_processes(record: SimulatedRun) -> None:
     specs = [spec(strategy=name, run=run) for name in ("ei", "aegis") for run in (1, 2)]
-    alone, together = ([without_seconds(each) for each in simulate_all(specs, jobs)] for jobs in (1, 2))
+    alone, together = ([without_seconds(each) for each in answers(simulate, specs, jobs)] for jobs in (1, 2))
     assert [each.spec for each in alone] == specs
     assert alone == together
     assert alone[0] == without_seconds(record)
@@ -136,7 +136,7 @@ def test_an_error_in_a_process_reaches_the_caller(tmp_path: Path) -> None:
     specs = [spec(strategy="random", law=str(times), run=run) for run in range(2)]
     times.unlink()
     with pytest.raises(UnknownName, match=r"law of job times .*seconds\.txt"):
-        list(simulate_all(specs, jobs=2))
+        list(answers(simulate, specs, jobs=2))
 
 
 def test_a_record_is_json(record: SimulatedRun) -> None:

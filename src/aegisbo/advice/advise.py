@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean, median
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +15,9 @@ from aegisbo.advice.stand_in import StandIn
 from aegisbo.advice.teams import Team
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput, NoModel, StudyError
-from aegisbo.optimizer import Core, Trial
+from aegisbo.optimizer import Core
 from aegisbo.optimizer.blas_threads import one_blas_thread
+from aegisbo.optimizer.limits import broken_by
 from aegisbo.options import count as whole
 from aegisbo.options import finite
 from aegisbo.report.convergence import Step, convergence
@@ -119,8 +120,8 @@ def foretold(
 ) -> Advice:
     """How long these teams would take, each a number of workers and whether in batches; that of the run first."""
     model = needed_landscape(record.optimizer)
-    value = _close_to_best(record) if target is None else float(target)
-    question = _question(record, model, value, seed)
+    question = _question(record, model, target, seed)
+    value = record.optimizer.direction.turned(question.target)
     attempts = [_Attempt(*team, number) for team in teams for number in range(runs)]
     reached = list(watch(answers(question.answer, attempts, jobs), len(attempts)))
     by_team = [reached[k * runs : (k + 1) * runs] for k in range(len(teams))]
@@ -169,8 +170,8 @@ class _Question:
         first: list[Finished] = []
 
         def watch(job: Finished) -> None:
-            level, measured = team.drawn[job.number].level, team.drawn[job.number].measured
-            if level is not None and known.direction.reaches(level, aim) and _keeps(known, measured or {}):
+            level, broken = team.drawn[job.number].level, broken_by(optimizer.trial(job.number), known.settings.limits)
+            if level is not None and known.direction.reaches(level, aim) and not broken:
                 first.append(job)
                 raise StopRun("The target is reached.")
 
@@ -192,43 +193,29 @@ class _Question:
         return float(there.min()) + (self.target - lowest) * stretch
 
 
-def _question(record: Record, model: Landscape, target: float, seed: int) -> _Question:
+def _question(record: Record, model: Landscape, target: float | None, seed: int) -> _Question:
     waits = [decision.seconds for decision in record.decisions.values()]
-    optimizer, counting = record.optimizer, _counting(record)
+    optimizer, limits = record.optimizer, record.optimizer.settings.limits
+    counting = [trial for trial in record.ended if trial.value is not None and not broken_by(trial, limits)]
+    losses = optimizer.direction.turned(np.array([trial.value for trial in counting], dtype=np.float64))
+    aim = _close_to_best(losses) if target is None else optimizer.direction.turned(float(target))
     return _Question(
         stand_in=StandIn.of(optimizer, model.belief),
         points=np.array([optimizer.space.encoded(trial.params) for trial in counting]),
-        losses=np.array([_loss(record, trial) for trial in counting]),
-        target=optimizer.direction.turned(target),
+        losses=losses,
+        target=aim,
         budget=PATIENCE * len(record.ended),
         suggestion=fmean(waits) if waits else 0.0,
         seed=seed,
     )
 
 
-def _close_to_best(record: Record) -> float:
-    """A value as good as the best of the run; what was observed elsewhere does not count."""
-    losses = [_loss(record, trial) for trial in _counting(record)]
-    if not losses:
+def _close_to_best(losses: Array) -> float:  # (n,)
+    """A loss as good as the best of the run."""
+    if not len(losses):
         raise NoModel("No evaluation of the run has a value that keeps all limits: name a target.")
-    best = min(losses)
-    return record.optimizer.direction.turned(best + CLOSE * (median(losses) - best))
-
-
-def _counting(record: Record) -> list[Trial]:
-    """The trials of the run with a value that keep all limits."""
-    return [trial for trial in record.ended if trial.value is not None and _keeps(record.optimizer, trial.measured)]
-
-
-def _loss(record: Record, trial: Trial) -> float:
-    """The value of a trial that has one, turned so that less is better."""
-    assert trial.value is not None
-    return record.optimizer.direction.turned(trial.value)
-
-
-def _keeps(optimizer: Core, measured: Mapping[str, float]) -> bool:
-    limits = optimizer.settings.limits
-    return all(limit.name in measured and limit.excess(measured[limit.name]) <= 0.0 for limit in limits)
+    best = float(losses.min())
+    return best + CLOSE * (float(np.median(losses)) - best)
 
 
 def _first(record: Record, target: float) -> Step | None:

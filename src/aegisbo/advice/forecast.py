@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from functools import partial
 
 from aegisbo.printable import so_many
 from aegisbo.report.health import Finding
-from aegisbo.simulation.comparison import Quartiles
+from aegisbo.simulation.comparison import Quartiles, quartiles
+
+_quartiles = partial(quartiles, method="inverted_cdf")  # between a number and infinity there is nothing
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,3 @@ class Advice:
     def waits(self, forecast: Forecast) -> bool:
         """Whether suggestions are the bottleneck: a point for each worker takes longer to choose than to evaluate."""
         return self.suggestion * forecast.workers > self.evaluation
-
-
-def _quartiles(values: Sequence[float]) -> Quartiles:
-    """Each is one of the values, because between a number and infinity there is nothing."""
-    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75], method="inverted_cdf").tolist()
-    return Quartiles(low, middle, high)

@@ -10,7 +10,7 @@ from numpy.random import default_rng
 from aegisbo.advice.stand_in import Drawn, StandIn
 from aegisbo.runners.protocol import Finished
 from aegisbo.simulation.clock import VirtualWorkers
-from aegisbo.simulation.laws import Constant
+from aegisbo.simulation.laws import constant
 
 
 class Team(VirtualWorkers):
@@ -25,7 +25,7 @@ class Team(VirtualWorkers):
     """
 
     def __init__(self, stand_in: StandIn, workers: int, *, batches: bool, suggestion: float, seed: int) -> None:
-        super().__init__(self._answer, workers, Constant(), seed)
+        super().__init__(self._answer, workers, constant, seed)
         self.drawn: dict[int, Drawn] = {}  # by trial number
         self._stand_in = stand_in
         self._batches = batches

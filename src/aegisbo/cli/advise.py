@@ -132,9 +132,7 @@ def _in_one_unit(seconds: float) -> str:
 
 def _texts(quartiles: Quartiles, text: Callable[[float], str], beyond: str = "never") -> tuple[str, str]:
     """The median and the middle half in words."""
-    low, middle, high = (
-        text(each) if math.isfinite(each) else beyond for each in (quartiles.low, quartiles.median, quartiles.high)
-    )
+    low, middle, high = (text(each) if math.isfinite(each) else beyond for each in quartiles)
     return middle, f"{low} to {high}"
 
 

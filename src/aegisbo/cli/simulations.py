@@ -14,8 +14,8 @@ from rich.progress import track
 
 from aegisbo import __version__
 from aegisbo.cli.strategy_comparison import StrategyComparison
-from aegisbo.simulation.many import simulate_all
-from aegisbo.simulation.runs import SimulatedRun, Spec
+from aegisbo.simulation.many import answers
+from aegisbo.simulation.runs import SimulatedRun, Spec, simulate
 from aegisbo.strategies.registry import names
 
 EVERY_STRATEGY = "all"
@@ -36,7 +36,7 @@ def plan(problems: Iterable[str], strategies: Iterable[str], runs: int, **settin
 def execute(specs: Sequence[Spec], jobs: int) -> list[SimulatedRun]:
     """All records, with a progress bar if somebody watches."""
     console = Console(stderr=True)
-    done = simulate_all(specs, jobs)
+    done = answers(simulate, specs, jobs)
     return list(track(done, "Simulating", len(specs), console=console, transient=True, disable=not console.is_terminal))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -40,12 +41,9 @@ def advice(found: Advice) -> Picture:
         some = sorted((f for f in found.forecasts if f.batches == batches), key=lambda f: f.workers)
         at = np.array([sizes.index(f.workers) + (APART if batches else -APART) for f in some])
         hollow = np.array([found.waits(f) for f in some], dtype=np.bool_)
-        _quartiles(
-            time, at, [(f.time.low / size, f.time.median / size, f.time.high / size) for f in some], hollow, look
-        )
-        _quartiles(effort, at, [(f.effort.low, f.effort.median, f.effort.high) for f in some], hollow, look)
-        ratios = [found.speedup(f) or UNKNOWN for f in some]
-        _quartiles(speedup, at, [(ratio.low, ratio.median, ratio.high) for ratio in ratios], hollow, look)
+        _quartiles(time, at, [[each / size for each in f.time] for f in some], hollow, look)
+        _quartiles(effort, at, [f.effort for f in some], hollow, look)
+        _quartiles(speedup, at, [found.speedup(f) or UNKNOWN for f in some], hollow, look)
     if any(map(found.waits, found.forecasts)):
         time.plot([], [], "o", markersize=5, color=LINE, markerfacecolor="white", label="waits for suggestions")
     if found.took is not None:
@@ -79,7 +77,7 @@ def _title(found: Advice) -> str:
     return "\n".join(lines)
 
 
-def _quartiles(axis: Axes, at: Array, rows: list[tuple[float, float, float]], hollow: Mask, look: Look) -> None:
+def _quartiles(axis: Axes, at: Array, rows: Sequence[Sequence[float]], hollow: Mask, look: Look) -> None:
     """Medians, joined by a line, with bars over the middle half; what is infinite is left out."""
     quartiles = np.array(rows).reshape(-1, 3)
     there = np.isfinite(quartiles[:, 1])

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from aegisbo.errors import InvalidInput
 from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import evaluate
 from aegisbo.runners.protocol import Finished
@@ -39,18 +38,11 @@ class VirtualWorkers:
         law: of the job times.
         seed: decides the job times.
         free: how many trials at the beginning take no time, as the initial design in the paper's experiments.
-
-    Raises:
-        InvalidInput: there is no worker, or the seed is negative.
     """
 
     can_stop = True
 
     def __init__(self, function: Callable[[Any], Any], workers: int, law: Law, seed: int, free: int = 0) -> None:
-        if workers < 1:
-            raise InvalidInput(f"workers is {workers}: at least 1 is needed.")
-        if seed < 0:
-            raise InvalidInput(f"seed is {seed}: give 0 or a positive integer.")
         self.capacity = workers
         self._function = function
         self._law = law
@@ -66,17 +58,13 @@ class VirtualWorkers:
         """How long trial `number` takes."""
         if number < self._free:
             return 0.0
-        return self._law.quantile(np.random.default_rng([self._seed, JOB_TIMES, number]).random())
+        return self._law(np.random.default_rng([self._seed, JOB_TIMES, number]).random())
 
     def called(self, number: int) -> float | None:
         job = self._running.get(number)
         return None if job is None else job.started
 
     def submit(self, number: int, x: Any) -> int:
-        if number in self._running:
-            raise InvalidInput(f"Trial {number} is running already: submit it once.")
-        if len(self._running) == self.capacity:
-            raise InvalidInput(f"All {self.capacity} workers are busy: collect a result before trial {number}.")
         worker = min(set(range(self.capacity)) - {job.worker for job in self._running.values()})
         self._running[number] = _Job(worker, x, self._clock, self._clock + self.seconds(number))
         return worker

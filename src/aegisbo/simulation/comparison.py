@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,8 +15,7 @@ from aegisbo.arrays import Array, as_vector
 FEWEST_RUNS = 5  # with fewer, no outcome is rarer than one in twenty: a test could not tell
 
 
-@dataclass(frozen=True)
-class Quartiles:
+class Quartiles(NamedTuple):
     """The middle of some numbers, and the range of their middle half."""
 
     low: float
@@ -22,10 +23,9 @@ class Quartiles:
     high: float
 
 
-def quartiles(values: ArrayLike) -> Quartiles:  # (n,)
-    """The three quartiles, linear between neighbors."""
-    low, median, high = np.quantile(as_vector(values, "values"), [0.25, 0.5, 0.75]).tolist()
-    return Quartiles(low, median, high)
+def quartiles(values: Sequence[float], method: Literal["linear", "inverted_cdf"] = "linear") -> Quartiles:  # (n,)
+    """The three quartiles: linear between neighbors, or with "inverted_cdf" each of them one of the values."""
+    return Quartiles(*np.quantile(values, [0.25, 0.5, 0.75], method=method).tolist())
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,9 @@ from aegisbo.errors import AegisError
 from aegisbo.outcome import Outcome, kept
 from aegisbo.runners.pools import make_pool
 from aegisbo.runners.pools.base import Pool
-from aegisbo.simulation.runs import SimulatedRun, Spec, simulate
 
 What = TypeVar("What")
 Answer = TypeVar("Answer")
-
-
-def simulate_all(specs: Sequence[Spec], jobs: int = 1) -> Iterator[SimulatedRun]:
-    """The records of all specs, in their order, each as soon as it is there; see `answers`."""
-    return answers(simulate, specs, jobs)
 
 
 def answers(simulation: Callable[[What], Answer], specs: Sequence[What], jobs: int = 1) -> Iterator[Answer]:

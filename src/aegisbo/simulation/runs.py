@@ -13,6 +13,7 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
+from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.errors import AegisError, InvalidInput
@@ -25,8 +26,7 @@ from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import law_from_text
 from aegisbo.simulation.problem import Problem
 from aegisbo.simulation.problems import dimension, get
-from aegisbo.simulation.slow_strategy import SlowStrategy
-from aegisbo.strategies.base import Strategy
+from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.registry import DEFAULT_PRESET, resolve
 from aegisbo.study import Study
 
@@ -133,11 +133,24 @@ class SimulatedRun:
         }
 
 
+@dataclass(frozen=True)
+class _SlowStrategy:
+    """Chooses like `strategy`, and lets the clock of the workers run while it does."""
+
+    strategy: Strategy
+    workers: VirtualWorkers
+    seconds: float  # a choice
+
+    def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion:
+        self.workers.spend(self.seconds)
+        return self.strategy.suggest(evidence, memory, rng)
+
+
 def simulate(spec: Spec) -> SimulatedRun:
     """Spend the budget on the virtual clock; equal specs give equal records, but for the measured seconds."""
     problem = spec.make_problem()
     workers = VirtualWorkers(problem, spec.workers, law_from_text(spec.law), spec.run_seed, free=spec.n_initial)
-    strategy = SlowStrategy(spec.make_strategy(), workers, spec.suggestion)
+    strategy = _SlowStrategy(spec.make_strategy(), workers, spec.suggestion)
     settings = Settings.checked(problem.bounds, strategy, seed=spec.run_seed, n_initial=spec.n_initial)
     optimizer = Core(settings)
     outcome = run(Study(optimizer), workers, spec.budget)
