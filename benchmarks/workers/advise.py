@@ -25,7 +25,7 @@ import numpy as np
 
 from aegisbo import Choice, Int, Optimizer, Real
 from aegisbo.advice.advise import PATIENCE, RUNS, foretold
-from aegisbo.report.source import record_of
+from aegisbo.report.record import record_of
 from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Finished, StopRun
 from aegisbo.simulation.clock import VirtualWorkers

@@ -22,7 +22,7 @@ from aegisbo.optimizer import Settings, Trial
 from aegisbo.outcome import Outcome
 from aegisbo.report.health import health
 from aegisbo.report.landscape import landscape_of
-from aegisbo.report.source import record_of
+from aegisbo.report.record import record_of
 from aegisbo.runners.loop import run
 from aegisbo.simulation.comparison import Quartiles
 from aegisbo.study import Study

@@ -9,7 +9,7 @@ from aegisbo import Choice, Int, Optimizer, Real, plot
 from aegisbo.plot.canvas import FORBIDDEN
 from aegisbo.report.landscape import Landscape, landscape_of
 from aegisbo.report.payload import model_facts_of
-from aegisbo.report.source import record_of
+from aegisbo.report.record import record_of
 
 SPACE = {"a": Real(0, 10), "b": Real(0, 10), "n": Int(1, 9), "kind": Choice(["flat", "deep", "odd"])}
 HERE = {"a": 4.0, "b": 6.0, "n": 3, "kind": "flat"}

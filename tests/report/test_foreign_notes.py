@@ -9,8 +9,9 @@ import pytest
 from numpy.random import Generator
 
 from aegisbo import Optimizer
-from aegisbo.report.reasons import predictions, reasons
-from aegisbo.report.source import record_of
+from aegisbo.report.payload import facts_of
+from aegisbo.report.reasons import predictions
+from aegisbo.report.record import record_of
 from aegisbo.strategies import Evidence, Suggestion
 from aegisbo.strategies.base import Memory
 
@@ -37,6 +38,6 @@ def test_a_mean_may_be_something_else(note: dict[str, Any], mean: float | None, 
     assert {**trial.note, "mean": None} == {"move": "foreign", **note, "mean": None}
     turned = None if mean is None else -mean if maximize else mean
     assert "by the move foreign\n" in repr(optimizer.explain(trial))
-    assert reasons(record_of(optimizer))[0].mean == turned
+    assert facts_of(record_of(optimizer), None)["trials"]["mean"] == [turned]
     assert predictions(record_of(optimizer)) == ()
     assert optimizer.result().to_pandas()["mean"].dropna().tolist() == ([] if turned is None else [turned])

@@ -8,8 +8,7 @@ from aegisbo import Optimizer, plot
 from aegisbo.report.convergence import convergence
 from aegisbo.report.health import health
 from aegisbo.report.payload import facts_of
-from aegisbo.report.record import Record
-from aegisbo.report.source import record_of
+from aegisbo.report.record import Record, record_of
 
 TOLD = [(5.0, 3.0), (1.0, 9.0), (4.0, 2.0), (0.5, 8.0), (4.5, 4.9)]  # value, latency
 

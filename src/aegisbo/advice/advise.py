@@ -23,8 +23,7 @@ from aegisbo.options import finite
 from aegisbo.report.convergence import Step, convergence
 from aegisbo.report.health import on_predictions
 from aegisbo.report.landscape import Landscape, needed_landscape
-from aegisbo.report.record import Record
-from aegisbo.report.source import Run, record_of
+from aegisbo.report.record import Record, Run, record_of
 from aegisbo.runners.loop import run as run_loop
 from aegisbo.runners.protocol import Finished, StopRun
 from aegisbo.simulation.many import answers

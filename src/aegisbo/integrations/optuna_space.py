@@ -11,12 +11,7 @@ from hashlib import sha256
 from typing import Any
 
 import numpy as np
-from optuna.distributions import (
-    BaseDistribution,
-    CategoricalDistribution,
-    FloatDistribution,
-    IntDistribution,
-)
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput

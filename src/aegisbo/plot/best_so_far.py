@@ -7,13 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from aegisbo.plot.canvas import BEST, FAINT, INK, LINE, Look, Picture, canvas, crowded, heading, label, legend, say
-from aegisbo.plot.time_axis import unit_of
-from aegisbo.plot.titles import summary
+from aegisbo.plot.canvas import BEST, FAINT, LINE, Look, Picture, canvas, crowded, heading, label, legend, say, unit_of
 from aegisbo.plot.value_axis import Values, mark_failures, values_of
 from aegisbo.report.convergence import Step
 from aegisbo.report.convergence import convergence as steps_of
-from aegisbo.report.source import Run, record_of
+from aegisbo.report.record import Run, record_of
 
 
 def convergence(run: Run, *, target: float | None = None) -> Picture:
@@ -33,7 +31,7 @@ def convergence(run: Run, *, target: float | None = None) -> Picture:
     record = record_of(run)
     steps = steps_of(record)
     timed = [step for step in steps if step.elapsed is not None]
-    figure, axes = canvas(2 if timed else 1, (4.6 if timed else 6.4, 3.4), summary(record))
+    figure, axes = canvas(record, 2 if timed else 1, (4.6 if timed else 6.4, 3.4))
     measured = [step.value for step in steps if step.value is not None]
     values = values_of(measured, maximize=record.maximize).with_room_for(target)
     _panel(axes[0], [float(step.evaluation) for step in steps], steps, values, target)
@@ -74,4 +72,3 @@ def _panel(axis: Axes, x: Sequence[float], steps: Sequence[Step], values: Values
     if target is not None:
         axis.axhline(target, color=BEST, linewidth=1.2, linestyle=(0, (5, 3)), label=f"target {target:.6g}")
     axis.set_xlim(left=0.0)
-    axis.tick_params(labelcolor=INK)

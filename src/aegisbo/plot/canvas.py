@@ -1,4 +1,4 @@
-"""What all figures share: the paper, colors, legends, and texts that are shown as they are written."""
+"""What all figures share: the paper, colors, legends, titles, and texts that are shown as they are written."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from aegisbo.outcome import FAILURES
+from aegisbo.report.record import Record
 
 INK, FAINT, GRID = "#222222", "#767676", "#e4e4e4"
 LINE, BEST, FAILED, PENDING = "#0072b2", "#d55e00", "#b3261e", "#00795a"
@@ -33,8 +36,11 @@ class Picture(Figure):
         return file.getvalue(), {"width": round(96 * width), "height": round(96 * height)}
 
 
-def canvas(panels: int, size: tuple[float, float], title: str) -> tuple[Picture, list[Axes]]:
-    """A figure and its panels, two or three in a row, each so wide and high in inches."""
+def canvas(record: Record | None, panels: int, size: tuple[float, float], *lines: str) -> tuple[Picture, list[Axes]]:
+    """A figure and its panels, two or three in a row, each so wide and high in inches.
+
+    Its title says what run it shows, if it is one, and has further lines.
+    """
     columns = 2 if panels == 4 else min(panels, 3)
     rows = math.ceil(panels / columns)
     figure = Picture(figsize=(size[0] * columns, 0.4 + size[1] * rows), facecolor="white")
@@ -44,7 +50,8 @@ def canvas(panels: int, size: tuple[float, float], title: str) -> tuple[Picture,
         unused.remove()
     for axis in axes[:panels]:
         tidy(axis)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=INK)
+    title = [*([] if record is None else [_summary(record)]), *lines]
+    figure.suptitle("\n".join(title), x=0.01, ha="left", fontsize=10, color=INK)
     return figure, axes[:panels]
 
 
@@ -106,3 +113,22 @@ def as_label(text: object, letters: int = LETTERS) -> str:
     """A user's text, cut if it is long, which matplotlib must not read as a formula."""
     line = " ".join(str(text).split())
     return (line if len(line) <= letters else f"{line[: letters - 1]}…").replace("$", r"\$")
+
+
+def _summary(record: Record) -> str:
+    """The name of the run, the best value, and how many evaluations it took."""
+    result = record.result
+    failed = sum(trial.state in FAILURES for trial in record.trials)
+    said = [f"{result.nfev} evaluations", *([f"{failed} without a value"] if failed else [])]
+    said += [f"{len(record.optimizer.pending)} pending"] if record.optimizer.pending else []
+    if result.best is None:
+        return f"{as_label(record.name)}: {', '.join(said)}"
+    where = f"trial {result.best.number}" if result.best.number >= 0 else "observed elsewhere"
+    return f"{as_label(record.name)}: best {result.fun:.6g} ({where}), {', '.join(said)}"
+
+
+def unit_of(seconds: float) -> tuple[str, float]:
+    """The unit for times up to so many seconds: its name and its seconds."""
+    if seconds <= 180.0:
+        return "s", 1.0
+    return ("min", 60.0) if seconds <= 3 * 3600.0 else ("h", 3600.0)

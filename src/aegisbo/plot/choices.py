@@ -12,26 +12,11 @@ from aegisbo.arrays import Array
 from aegisbo.optimizer.prediction import WIDE
 from aegisbo.optimizer.trial import move_of
 from aegisbo.outcome import FAILURES
-from aegisbo.plot.canvas import (
-    FAINT,
-    Look,
-    Picture,
-    as_label,
-    canvas,
-    crowded,
-    explain_marks,
-    heading,
-    label,
-    say,
-    tag,
-)
+from aegisbo.plot.canvas import FAINT, Look, Picture, as_label, canvas, crowded, explain_marks, heading, label, say, tag
 from aegisbo.plot.marks import Mark, marks_of
-from aegisbo.plot.titles import summary
 from aegisbo.plot.value_axis import Values, mark_failures, values_of
-from aegisbo.report.reasons import CheckedPrediction, Reason, Yield, calibration, predictions, yields
-from aegisbo.report.reasons import reasons as reasons_of
-from aegisbo.report.record import Record
-from aegisbo.report.source import Run, record_of
+from aegisbo.report.reasons import CheckedPrediction, Yield, calibration, predictions, yields
+from aegisbo.report.record import Record, Run, record_of
 
 
 def reasons(run: Run) -> Picture:
@@ -48,14 +33,13 @@ def reasons(run: Run) -> Picture:
         StudyError: there is no such study.
     """
     record = record_of(run)
-    chosen = reasons_of(record)
-    marks = marks_of([reason.move for reason in chosen])
-    figure, (along, brought, predicted, behind) = canvas(4, (4.6, 3.1), summary(record))
+    marks = marks_of([move_of(trial) for trial in record.trials])
+    figure, (along, brought, predicted, behind) = canvas(record, 4, (4.6, 3.1))
     _along(along, record, marks)
     _brought(brought, yields(record), marks)
-    by_number = {reason.number: marks[reason.move] for reason in chosen}
+    by_number = {trial.number: marks[move_of(trial)] for trial in record.trials}
     _predicted(predicted, predictions(record), by_number, maximize=record.maximize)
-    _behind(behind, chosen, marks)
+    _behind(behind, record, marks)
     explain_marks(figure, [along])
     return figure
 
@@ -159,20 +143,19 @@ def _square(axis: Axes, values: Values, means: Array) -> None:  # (m,)
         each.set_ticks(ticks)
 
 
-def _behind(axis: Axes, chosen: Sequence[Reason], marks: dict[str, Mark]) -> None:
+def _behind(axis: Axes, record: Record, marks: dict[str, Mark]) -> None:
     heading(axis, "Results behind: in, but not known to the choice")
-    known = [reason for reason in chosen if reason.behind is not None]
-    if not known:
+    behind = {number: decision.behind for number, decision in record.decisions.items()}
+    if not behind:
         say(axis, "Only a study knows when points were chosen.")
         return
     for move, mark in marks.items():
-        mine = [(reason.number, reason.behind) for reason in known if reason.move == move]
+        mine = [(number, count) for number, count in behind.items() if move_of(record.trials[number]) == move]
         if mine:
             x, y = np.array(mine, dtype=np.float64).T
             axis.vlines(x, 0.0, y, color=mark.color, linewidth=0.8)
-            _dots(axis, x, y, mark, 4.0 * crowded(len(known)))
-    most = max(reason.behind or 0 for reason in known)
-    axis.set_ylim(-0.1, max(most, 1) * 1.1)
+            _dots(axis, x, y, mark, 4.0 * crowded(len(behind)))
+    axis.set_ylim(-0.1, max(*behind.values(), 1) * 1.1)
     axis.yaxis.set_major_locator(MaxNLocator(integer=True))
     label(axis, "trial", "results behind")
 

@@ -9,10 +9,9 @@ from aegisbo.errors import InvalidInput, NoModel
 from aegisbo.optimizer import Trial
 from aegisbo.plot.canvas import FAINT, LINE, PENDING, STAR, Look, Picture, as_label, canvas, heading, label, legend
 from aegisbo.plot.one_parameter import draw_slice, star, values_along
-from aegisbo.plot.titles import summary
-from aegisbo.report.front import Front, Place
+from aegisbo.report.front import Front
 from aegisbo.report.front import front as front_of
-from aegisbo.report.source import Run, record_of
+from aegisbo.report.record import Run, record_of
 
 SLICES = 5  # at most, beside the front
 
@@ -43,8 +42,8 @@ def front(run: Run, trial: Trial | int) -> Picture:
             f"No model took part in the choice of trial {chosen.number}: its move was {chosen.note.get('move')}."
         )
     cuts = sorted(facts.slices, key=lambda cut: -float(np.ptp(cut.predicted.mean)))[:SLICES]
-    title = f"{summary(record)}\nThe choice of trial {chosen.number} by the move {facts.move}, as it was made"
-    figure, (axis, *others) = canvas(1 + len(cuts), (3.6, 2.9), title)
+    title = f"The choice of trial {chosen.number} by the move {facts.move}, as it was made"
+    figure, (axis, *others) = canvas(record, 1 + len(cuts), (3.6, 2.9), title)
     _draw_front(axis, facts)
     values = values_along(cuts, facts.best, maximize=record.maximize)
     for panel, cut in zip(others, cuts, strict=True):
@@ -60,16 +59,18 @@ def front(run: Run, trial: Trial | int) -> Picture:
 def _draw_front(axis: Axes, facts: Front) -> None:
     heading(axis, "Pareto front of mean and uncertainty")
     dots: Look = {"markersize": 4, "color": LINE, "linewidth": 0.8, "alpha": 0.9}
-    axis.plot(*_places(facts.members), "o-", markerfacecolor="white", label="front", **dots)
+    axis.plot(*facts.members.T, "o-", markerfacecolor="white", label="front", **dots)
     if facts.pending:
-        pending = _places([place for _, place in facts.pending])
-        axis.plot(*pending, "^", markersize=7, color=PENDING, markeredgecolor="white", label="pending then")
-    axis.plot(*_places([facts.taken]), markersize=14, label="taken", **STAR)
+        axis.plot(
+            *np.array([*facts.pending.values()]).T,
+            "^",
+            markersize=7,
+            color=PENDING,
+            markeredgecolor="white",
+            label="pending then",
+        )
+    axis.plot(*facts.taken, markersize=14, label="taken", **STAR)
     axis.axvline(facts.best, color=FAINT, linewidth=1.0, linestyle=(0, (5, 3)), label=f"best then, {facts.best:.4g}")
     label(axis, "predicted mean", "std (on the model's scale)")
     axis.set_ylim(bottom=0.0)
     legend(axis)
-
-
-def _places(places: tuple[Place, ...] | list[Place]) -> tuple[list[float], list[float]]:
-    return [place.mean for place in places], [place.std for place in places]

@@ -8,20 +8,35 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput, UnknownName
 from aegisbo.optimizer import Core, Trial
 from aegisbo.optimizer.trial import in_brief, name_of
-from aegisbo.plot.canvas import FORBIDDEN, LINE, STAR, Look, Picture, as_label, canvas, explain_marks, label
+from aegisbo.outcome import FAILURES
+from aegisbo.plot.canvas import (
+    FORBIDDEN,
+    INK,
+    LINE,
+    PENDING,
+    STAR,
+    Look,
+    Picture,
+    as_label,
+    canvas,
+    crowded,
+    explain_marks,
+    label,
+)
 from aegisbo.plot.parameter_axis import declare, edges, places
-from aegisbo.plot.titles import summary
-from aegisbo.plot.trials_along import draw_trials
-from aegisbo.plot.value_axis import Values
+from aegisbo.plot.value_axis import Values, mark_failures
 from aegisbo.report.landscape import Slice, needed_landscape
-from aegisbo.report.source import Run, record_of
+from aegisbo.report.record import Run, record_of
 from aegisbo.space import Params
 from aegisbo.space.parameters import Choice, Parameter
 
 MOST = 12  # panels unless parameters are named
+NEAR = 0.25  # root mean square distance from a slice, in shares of the ranges, at which a point has paled to a third
+PALEST = 0.15
 
 
 def slices(run: Run, *, point: Any = None, parameters: Sequence[str] | None = None) -> Picture:
@@ -48,12 +63,12 @@ def slices(run: Run, *, point: Any = None, parameters: Sequence[str] | None = No
     there = [each.parameter for each in model.importances if each.parameter in center]
     names = there[:MOST] if parameters is None else parameters
     cuts = model.slices(center, [known(optimizer, name, center) for name in names])
-    title = f"{summary(record)}\nThe model through {where(trial)}, and what was measured"
-    figure, axes = canvas(len(cuts), (3.3 if len(cuts) > 1 else 5.0, 2.6), title)
+    title = f"The model through {where(trial)}, and what was measured"
+    figure, axes = canvas(record, len(cuts), (3.3 if len(cuts) > 1 else 5.0, 2.6), title)
     values = values_along(cuts, record.result.fun, maximize=record.maximize)
     for axis, cut in zip(axes, cuts, strict=True):
         draw_slice(axis, cut, optimizer.space.parameters[cut.parameter], values)
-        draw_trials(axis, optimizer, cut.parameter, center, values)
+        _draw_trials(axis, optimizer, cut.parameter, center, values)
         star(axis, cut, optimizer.space.parameters[cut.parameter], center, trial, values)
     explain_marks(figure, axes)
     return figure
@@ -120,3 +135,35 @@ def star(axis: Axes, cut: Slice, parameter: Parameter, center: Params, trial: Tr
     named = "cut here" if trial is None else where(trial)
     height = values.shown(np.array([y]))
     axis.plot([x], height, markersize=12, label=named, **STAR)
+
+
+def _draw_trials(axis: Axes, optimizer: Core, name: str, center: Params, values: Values) -> None:
+    """The trials along one parameter, the paler the further they are away from the slice through `center`."""
+    parameter = optimizer.space.parameters[name]
+    there = [trial for trial in (*optimizer.observed, *optimizer.trials) if name in trial.params]
+    done = [trial for trial in there if trial.value is not None]
+    if done:
+        x, y = places(parameter, [trial.params[name] for trial in done]), np.array([trial.value for trial in done])
+        pale, inside = _paleness(optimizer, [trial.params for trial in done], name, center), ~values.beyond(y)
+        for some, mark, named in ((inside, "o", "evaluated"), (~inside, values.beyond_mark, "beyond the axis")):
+            if some.any():
+                look: Look = {"s": 14 * crowded(len(done)) ** 2, "marker": mark, "color": INK, "linewidth": 0}
+                axis.scatter(x[some], values.shown(y[some]), **look).set_alpha(pale[some].tolist())
+                axis.scatter([], [], label=named, **look)
+    failed = [trial.params[name] for trial in there if trial.number >= 0 and trial.state in FAILURES]
+    mark_failures(axis, places(parameter, failed).tolist(), maximize=values.maximize)
+    pending = places(parameter, [trial.params[name] for trial in there if trial.state == "pending"])
+    if len(pending):
+        under: Look = {"linestyle": "", "marker": 6, "markersize": 6, "color": PENDING, "clip_on": False}
+        bottom = axis.get_xaxis_transform()
+        axis.plot(pending, np.zeros(len(pending)), transform=bottom, label=f"pending ({len(pending)})", **under)
+
+
+def _paleness(optimizer: Core, points: list[Params], name: str, center: Params) -> Array:  # (m,)
+    """How dark each point is drawn."""
+    space = optimizer.space
+    own = space.cube.columns[list(space.parameters).index(name)]
+    away = np.array([space.to_unit(params) for params in points]) - space.to_unit(center)
+    away = np.delete(away, np.arange(own.start, own.stop), axis=1)
+    distance = (away**2).mean(axis=1) if away.shape[1] else np.zeros(len(points))
+    return np.maximum(np.exp(-distance / NEAR**2), PALEST)

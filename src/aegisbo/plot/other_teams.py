@@ -10,8 +10,19 @@ from matplotlib.axes import Axes
 
 from aegisbo.advice import Advice
 from aegisbo.arrays import Array, Mask
-from aegisbo.plot.canvas import BEST, FAINT, LINE, Look, Picture, as_label, canvas, explain_marks, heading, label
-from aegisbo.plot.time_axis import unit_of
+from aegisbo.plot.canvas import (
+    BEST,
+    FAINT,
+    LINE,
+    Look,
+    Picture,
+    as_label,
+    canvas,
+    explain_marks,
+    heading,
+    label,
+    unit_of,
+)
 from aegisbo.printable import so_many
 from aegisbo.simulation.comparison import Quartiles
 
@@ -29,7 +40,7 @@ def advice(found: Advice) -> Picture:
         A matplotlib figure: medians of the simulated runs, with the range of their middle half. Hollow marks are teams
         that would wait for suggestions.
     """
-    figure, (time, effort, speedup) = canvas(3, (3.9, 3.6), _title(found))
+    figure, (time, effort, speedup) = canvas(None, 3, (3.9, 3.6), *_title(found))
     sizes = sorted({forecast.workers for forecast in found.forecasts})
     longest = max((f.time.high for f in found.forecasts if math.isfinite(f.time.high)), default=1.0)
     unit, size = unit_of(longest)
@@ -63,7 +74,7 @@ def advice(found: Advice) -> Picture:
     return figure
 
 
-def _title(found: Advice) -> str:
+def _title(found: Advice) -> list[str]:
     """What was simulated, and whether to believe it."""
     runs, aim = len(found.aims), found.aim
     spread = f"{aim.low:.4g} to {aim.high:.4g}" if runs > 1 else f"{aim.median:.4g}"
@@ -74,7 +85,7 @@ def _title(found: Advice) -> str:
     ]
     if found.doubtful:
         lines.append("Predictions of this model do not hold, so neither may this.")
-    return "\n".join(lines)
+    return lines
 
 
 def _quartiles(axis: Axes, at: Array, rows: Sequence[Sequence[float]], hollow: Mask, look: Look) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from aegisbo.plot.canvas import LINE, Picture, as_label, canvas, label, legend, tag
-from aegisbo.plot.titles import summary
 from aegisbo.report.landscape import needed_landscape
-from aegisbo.report.source import Run, record_of
+from aegisbo.report.record import Run, record_of
 
 MOST = 20  # parameters shown
 
@@ -26,7 +25,7 @@ def importance(run: Run) -> Picture:
     """
     record = record_of(run)
     found = needed_landscape(record.optimizer).importances[:MOST]
-    figure, (axis,) = canvas(1, (6.4, 1.3 + 0.34 * len(found)), summary(record))
+    figure, (axis,) = canvas(record, 1, (6.4, 1.3 + 0.34 * len(found)))
     rows = range(len(found))
     total, main = [each.total for each in found], [each.main for each in found]
     axis.barh(rows, total, height=0.62, facecolor="white", edgecolor=LINE, hatch="////", label="with others (total)")

@@ -28,9 +28,8 @@ from aegisbo.plot.canvas import (
 )
 from aegisbo.plot.one_parameter import center_of, known, where
 from aegisbo.plot.parameter_axis import declare, edges, places
-from aegisbo.plot.titles import summary
 from aegisbo.report.landscape import Contour, Landscape, needed_landscape
-from aegisbo.report.source import Run, record_of
+from aegisbo.report.record import Run, record_of
 from aegisbo.space import Params
 from aegisbo.space.cube import Continuous
 from aegisbo.space.parameters import Parameter
@@ -63,7 +62,7 @@ def contour(run: Run, x: str | None = None, y: str | None = None, *, point: Any 
     center, trial = center_of(optimizer, point)
     x, y = _pair(optimizer, model, center, x, y)
     facts = model.contour(x, y, center, FINE)
-    figure, (axis,) = canvas(1, (5.6, 4.4), summary(record))
+    figure, (axis,) = canvas(record, 1, (5.6, 4.4))
     heading(axis, f"Model's mean, the other parameters as in {where(trial)}" if len(center) > 2 else "Model's mean")
     across, up = optimizer.space.parameters[x], optimizer.space.parameters[y]
     declare(axis.xaxis, across, margin=0.0)

@@ -12,12 +12,10 @@ from matplotlib.patches import Patch
 from aegisbo.errors import UnknownName
 from aegisbo.optimizer.trial import move_of
 from aegisbo.outcome import FAILURES
-from aegisbo.plot.canvas import BELOW, FAINT, INK, Look, Picture, canvas, crowded, label, say
+from aegisbo.plot.canvas import BELOW, FAINT, INK, Look, Picture, canvas, crowded, label, say, unit_of
 from aegisbo.plot.marks import STATES, Mark, marks_of
-from aegisbo.plot.time_axis import unit_of
-from aegisbo.plot.titles import summary
 from aegisbo.report.evaluations import Evaluation
-from aegisbo.report.source import Run, record_of
+from aegisbo.report.record import Run, record_of
 from aegisbo.report.timeline import Gap, Timeline
 from aegisbo.report.timeline import timeline as timeline_of
 
@@ -50,7 +48,7 @@ def timeline(run: Run, *, by: Literal["move", "outcome"] = "move") -> Picture:
     record = record_of(run)
     facts = timeline_of(record)
     rows = max(len(facts.workers), 1)
-    figure, (axis,) = canvas(1, (9.0, 1.4 + 0.34 * rows), summary(record))
+    figure, (axis,) = canvas(record, 1, (9.0, 1.4 + 0.34 * rows))
     if not facts.bars:
         say(axis, "Nobody knows when anything was evaluated.")
         return figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,23 +23,15 @@ MEMBERS = 80  # of a front that are kept, evenly spread
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a point lies: its mean in the user's units, its standard deviation in those of the model."""
-
-    mean: float
-    std: float
-
-
-@dataclass(frozen=True)
 class Front:
-    """What a decision was made from. Standard deviations are in units of the model's scale, as the front is."""
+    """What a decision was made from. A place is a mean in the user's units, and a standard deviation in the model's."""
 
     number: int  # of the trial
     move: str
     best: float  # measured until then
-    taken: Place
-    members: tuple[Place, ...]  # of the Pareto set of low mean and high uncertainty, where failures are bad values
-    pending: tuple[tuple[int, Place], ...]  # the points under evaluation then, by number of the trial
+    taken: Array  # (2,)
+    members: Array  # (m, 2) of the Pareto set of low mean and high uncertainty, where failures are bad values
+    pending: Mapping[int, Array]  # (2,) each, the points under evaluation then, by number of the trial
     slices: tuple[Slice, ...]  # mean and band then, through the point taken
 
 
@@ -73,7 +66,7 @@ def front(record: Record, number: int) -> Front | None:
         float(model.measured(np.array([model.belief.best]))[0]),
         taken,
         _places(model, space.cube.round(archive.X[members])),
-        tuple((each.number, place) for each, place in zip(pending, others, strict=True)),
+        {each.number: place for each, place in zip(pending, others, strict=True)},
         model.slices(trial.params),
     )
 
@@ -86,6 +79,6 @@ def _model(optimizer: Core, *, exploring: bool) -> Landscape:
     return Landscape(belief, optimizer.space, optimizer.direction, True, len(evidence.y) + len(evidence.failed), ())
 
 
-def _places(model: Landscape, U: Array) -> tuple[Place, ...]:  # (m, width)
+def _places(model: Landscape, U: Array) -> Array:  # (m, width) -> (m, 2)
     means, stds = model.standardized(U)
-    return tuple(Place(float(mean), float(std)) for mean, std in zip(model.measured(means), stds, strict=True))
+    return np.column_stack([model.measured(means), stds])

@@ -12,16 +12,18 @@ from typing import Any
 import numpy as np
 
 from aegisbo.arrays import Array, Mask
+from aegisbo.number import as_number
 from aegisbo.optimizer import Trial
 from aegisbo.optimizer.limits import broken_by, names_of
 from aegisbo.optimizer.prediction import in_units
+from aegisbo.optimizer.trial import move_of
 from aegisbo.report.continuing import calls_of
 from aegisbo.report.convergence import convergence
 from aegisbo.report.failure_groups import failure_groups
-from aegisbo.report.front import Front, front
+from aegisbo.report.front import front
 from aegisbo.report.health import health
 from aegisbo.report.landscape import Contour, Landscape, Slice
-from aegisbo.report.reasons import calibration, predictions, reasons, yields
+from aegisbo.report.reasons import calibration, predictions, yields
 from aegisbo.report.record import Record
 from aegisbo.report.timeline import timeline
 from aegisbo.space.description import table_of
@@ -118,7 +120,7 @@ def model_facts_of(record: Record, model: Landscape | None) -> dict[str, Any] | 
 
 def front_facts_of(record: Record, number: int, names: Sequence[str] | None = None) -> dict[str, Any] | None:
     """One decision in full; None if no model took part in it, or if a constraint is a function that is not here."""
-    found: Front | None = None if record.optimizer.space.lacks_a_function else front(record, number)
+    found = None if record.optimizer.space.lacks_a_function else front(record, number)
     if found is None:
         return None
     return in_json(
@@ -126,9 +128,9 @@ def front_facts_of(record: Record, number: int, names: Sequence[str] | None = No
             "number": number,
             "move": found.move,
             "best": found.best,
-            "taken": [found.taken.mean, found.taken.std],
-            "members": [[place.mean, place.std] for place in found.members],
-            "pending": [[n, place.mean, place.std] for n, place in found.pending],
+            "taken": found.taken,
+            "members": found.members,
+            "pending": [[n, *place] for n, place in found.pending.items()],
             "slices": [_slice(each) for each in found.slices if names is None or each.parameter in names],
         }
     )
@@ -164,7 +166,8 @@ def fronts_of(record: Record, model: Landscape | None) -> list[dict[str, Any]]:
 
 def _trials(record: Record) -> dict[str, Any]:
     """The trials in columns, and the texts to which they refer by number: equal ones are kept once."""
-    trials, why, limits = record.trials, reasons(record), record.optimizer.settings.limits
+    trials, limits = record.trials, record.optimizer.settings.limits
+    decisions = [record.decisions.get(trial.number) for trial in trials]  # None without a study
     points = [_by_place(record, trial) for trial in trials]
     texts: dict[str, int] = {}
     left = [ALL_TEXTS]
@@ -183,11 +186,12 @@ def _trials(record: Record) -> dict[str, Any]:
             name: [getattr(trial, name) for trial in trials]
             for name in ("number", "state", "value", "seconds", "worker")
         },
-        **{
-            name: [getattr(each, name) for each in why]
-            for name in ("move", "guard", "mean", "std", "known", "behind", "pending")
-        },
-        "choosing": [each.seconds for each in why],
+        "move": [move_of(trial) for trial in trials],
+        "guard": [trial.note.get("guard") for trial in trials],
+        **{name: [as_number(trial.note.get(name)) for trial in trials] for name in ("mean", "std")},
+        **{name: [each and getattr(each, name) for each in decisions] for name in ("known", "behind")},
+        "pending": [each and len(each.pending) for each in decisions],
+        "choosing": [each and each.seconds for each in decisions],
         "params": [[values[place] for values in points] for place in range(len(record.optimizer.space.parameters))],
         "measured": [[trial.measured.get(name) for trial in trials] for name in names_of(limits)],
         "broken": [", ".join(limit.text for limit in broken_by(trial, limits)) or None for trial in trials],

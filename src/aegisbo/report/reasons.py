@@ -1,4 +1,4 @@
-"""Why each point was chosen, what each kind of move has brought, and how good the predictions were."""
+"""What each kind of move has brought, and how good the predictions were."""
 
 from __future__ import annotations
 
@@ -11,21 +11,6 @@ from aegisbo.optimizer.trial import move_of
 from aegisbo.outcome import FAILURES
 from aegisbo.report.convergence import convergence
 from aegisbo.report.record import Record
-
-
-@dataclass(frozen=True)
-class Reason:
-    """Why one point was chosen."""
-
-    number: int
-    move: str
-    guard: str | None  # which move replaced the one that would have repeated a point
-    mean: float | None  # predicted when it was chosen, in the user's units
-    std: float | None
-    known: int | None  # results the choice knew; None without a study
-    behind: int | None  # results that had come in, but were not known when the trial was chosen
-    pending: int | None  # points under evaluation then
-    seconds: float | None  # that the choice took
 
 
 @dataclass(frozen=True)
@@ -64,26 +49,6 @@ class Calibration:
     within: float  # share of the values within that band
     error: float  # median distance between prediction and value
     spread: float  # median distance of the values from their median: what the error would be without a model
-
-
-def reasons(record: Record) -> tuple[Reason, ...]:
-    """Why each point was chosen, by number of the trial."""
-    found = []
-    for trial in record.trials:
-        note, decision = trial.note, record.decisions.get(trial.number)
-        found.append(
-            Reason(
-                trial.number,
-                move_of(trial),
-                note.get("guard"),
-                as_number(note.get("mean")),
-                as_number(note.get("std")),
-                *(None, None, None, None)
-                if decision is None
-                else (decision.known, decision.behind, len(decision.pending), decision.seconds),
-            )
-        )
-    return tuple(found)
 
 
 def yields(record: Record) -> tuple[Yield, ...]:

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from aegisbo.errors import InvalidInput
 from aegisbo.events import Event
 from aegisbo.optimizer import Core, Found, Trial
 from aegisbo.outcome import FAILURES
@@ -21,6 +22,7 @@ from aegisbo.study.reading import read_events
 from aegisbo.study.state import State
 
 Span = tuple[float, float]  # seconds since 1970
+Run = Found[Core] | Core | str | os.PathLike[str]  # whatever stands for a run
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,24 @@ class Record:
         """The function that is minimized, as far as the study knows it."""
         known = None if self.state is None else self.state.objective
         return None if known is None else str(known["name"])
+
+
+def record_of(run: Any) -> Record:
+    """The record of a result, of an optimizer or of the study in a file; a study is read as it is now.
+
+    Raises:
+        InvalidInput: it is none of these.
+        StudyError: there is no such file, or it is no study.
+    """
+    if isinstance(run, Core):
+        return Record.of_optimizer(run)
+    if isinstance(run, Found):
+        if run.study is not None and run.study.exists():
+            return Record.of_study(run.study)
+        return Record.of_optimizer(run.optimizer, run.ending)
+    if isinstance(run, str | os.PathLike):
+        return Record.of_study(run)
+    raise InvalidInput(f"Expected a result, an optimizer or the file of a study, got {run!r}.")
 
 
 def _decisions(events: Iterable[Event]) -> Iterable[Circumstances]:
