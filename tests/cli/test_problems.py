@@ -7,7 +7,7 @@ from rich.markup import escape
 from typer.testing import CliRunner
 
 from aegisbo.cli import app, main, problems
-from aegisbo.cli.instances import with_instances
+from aegisbo.cli.arguments import with_instances
 from aegisbo.errors import InvalidInput, MissingExtra
 from aegisbo.simulation import problems as registry
 from aegisbo.simulation.problem import Family, Parameter

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from aegisbo.cli.strategy_comparison import StrategyComparison
+from aegisbo.cli.simulations import StrategyComparison
 from aegisbo.simulation.runs import SimulatedEvaluation, SimulatedRun, Spec
 
 

@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 import aegisbo
 from aegisbo.cli import app
+from aegisbo.cli.arguments import as_ranges, numbers_in
 from aegisbo.cli.minimize import EXAMPLE_SPACE
-from aegisbo.cli.number_list import as_ranges, numbers_in
 from aegisbo.errors import AegisError, EvaluationFailed, InvalidInput, StudyError
 from aegisbo.study.reading import read_events
 

@@ -9,7 +9,6 @@ import typer
 
 from aegisbo import __version__
 from aegisbo.cli import (
-    add,
     advise,
     demo,
     edit,
@@ -19,7 +18,6 @@ from aegisbo.cli import (
     replay,
     report,
     serve,
-    set,
     show,
     simulate,
     strategies,
@@ -42,8 +40,8 @@ app = typer.Typer(
 )
 app.command(epilog=minimize.EXAMPLES)(minimize.minimize)
 app.command(epilog=work.EXAMPLES)(work.work)
-app.command(epilog=add.EXAMPLES)(add.add)
-app.command("set", epilog=set.EXAMPLES)(set.set_)
+app.command(epilog=edit.EXAMPLE_OF_ADD)(edit.add)
+app.command("set", epilog=edit.EXAMPLES_OF_SET)(edit.set_)
 app.command()(show.show)
 app.command()(report.report)
 app.command()(serve.serve)

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from aegisbo.cli.number_list import numbers_in
-from aegisbo.cli.numbers import whole
-from aegisbo.cli.study_file import StudyFile
+from aegisbo.cli.arguments import StudyFile, numbers_in, whole
 from aegisbo.cli.tables import duration, plain_table, short
 from aegisbo.cli.writing import require_writable
 from aegisbo.errors import InvalidInput

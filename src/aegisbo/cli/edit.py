@@ -1,22 +1,90 @@
-"""`aegisbo retry` and `aegisbo forget`: second thoughts about the trials of a study."""
+"""`aegisbo add`, `set`, `retry` and `forget`: second thoughts about a study, also while it runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aegisbo.cli.number_list import as_ranges, numbers_in
-from aegisbo.cli.study_file import StudyFile
+from aegisbo.cli.arguments import StudyFile, as_ranges, assigned, numbers_in
+from aegisbo.options import CHANGEABLE, NONE_AT_ZERO, SHARED
+
+if TYPE_CHECKING:
+    from aegisbo.study.state import State
+
+OWN = [name for name in CHANGEABLE if name not in SHARED]  # of each copy
+EXAMPLE_OF_ADD = "Example: `aegisbo add run.db lr=1e-3 units=64 act=relu`"
+EXAMPLES_OF_SET = f"""Examples:
+
+- `aegisbo set run.db budget=400 workers=8`
+- `aegisbo set run.db trial_timeout=60 target=0.01 timeout=none`
+
+What can be set: `{"`, `".join(CHANGEABLE)}`, each as for `minimize`; `none` for no limit. Copies of `aegisbo work` have
+their own `{"` and `".join(OWN)}`.
+"""
+TRIALS = "Trials such as `3`, `3-17` or `3,5,8-10`."
+
+
+def add(
+    study: StudyFile,
+    values: Annotated[
+        list[str], typer.Argument(metavar="NAME=VALUE...", help="The point: a value for each parameter.")
+    ],
+) -> None:
+    """Let a point be tried that you have in mind, before the strategy chooses another one.
+
+    A run that is at work takes it as soon as a worker is free, within a second or so. It counts towards the budget.
+    """
+    from aegisbo.optimizer.trial import in_short
+    from aegisbo.space.text import values_from
+    from aegisbo.study import add as run
+    from aegisbo.study.lock import is_driven
+
+    params = run(study, values_from(_state(study).settings.space, assigned(values, "The value")))
+    state = _state(study)
+    waiting, ledger = len(state.optimizer.waiting), state.ledger
+    queue = "It is next" if waiting < 2 else f"{waiting} points wait, this one is the last of them"
+    driven = "." if is_driven(study) else "; nobody is at work: make the same call again to go on."
+    full = ""
+    if ledger.budget is not None and len(ledger.ended) + len(ledger.holders) + waiting > ledger.budget:
+        remedy = f"give a larger one (`aegisbo set {study} budget=N`)."
+        full = f" The budget of {ledger.budget} has no room for it: {remedy}"
+    typer.echo(f"Added: {in_short(params)}. {queue}{driven}{full}")
+
+
+def set_(
+    study: StudyFile,
+    changes: Annotated[list[str], typer.Argument(metavar="NAME=VALUE...", help="What to change, and to what.")],
+) -> None:
+    """Change the budget, the workers or the limits of a run without stopping it.
+
+    With fewer workers, evaluations that are running may finish. The same call again goes on with what was set; a call
+    that asks for something else than the one before it decides anew.
+    """
+    from aegisbo.space.text import meaning_of
+    from aegisbo.study import change
+    from aegisbo.study.lock import is_driven
+
+    wanted = {name: meaning_of(text) for name, text in assigned(changes, "The setting").items()}
+    made = change(
+        study, **{name: None if name in NONE_AT_ZERO and value == 0 else value for name, value in wanted.items()}
+    )
+    ledger = _state(study).ledger
+    if not is_driven(study):
+        when = "Nobody is at work: make the same call again to go on with it."
+    elif ledger.copies:
+        when = "Each copy follows when it next reads the study."
+    else:
+        when = "The run follows within a second or so."
+    if "budget" in made and ledger.spent:
+        when += f" {len(ledger.ended)} evaluations have ended already, so it is spent."
+    typer.echo(f"Set {', '.join(f'{name}={value}' for name, value in made.items())}. {when}")
 
 
 def retry(
-    study: StudyFile,
-    numbers: Annotated[
-        str | None,
-        typer.Argument(metavar="[NUMBERS]", help="Trials such as `3`, `3-17` or `3,5,8-10`."),
-    ] = None,
+    study: StudyFile, numbers: Annotated[str | None, typer.Argument(metavar="[NUMBERS]", help=TRIALS)] = None
 ) -> None:
     """Let trials be run again, all without a value or those named.
 
@@ -32,10 +100,7 @@ def retry(
     typer.echo(f"{_trials(changed)} pending again: whoever drives this study next runs what is pending first.")
 
 
-def forget(
-    study: StudyFile,
-    numbers: Annotated[str, typer.Argument(metavar="NUMBERS", help="Trials such as `3`, `3-17` or `3,5,8-10`.")],
-) -> None:
+def forget(study: StudyFile, numbers: Annotated[str, typer.Argument(metavar="NUMBERS", help=TRIALS)]) -> None:
     """Drop trials as if they had never been asked for.
 
     They teach the model nothing, are never the best, and do not count towards the budget. The file keeps a record of
@@ -45,6 +110,13 @@ def forget(
 
     changed = run(study, numbers_in(numbers, "NUMBERS"))
     typer.echo(f"{_trials(changed)} forgotten: no result and no evaluation counts any more.")
+
+
+def _state(study: Path) -> State:
+    from aegisbo.study.reading import read_events
+    from aegisbo.study.state import State
+
+    return State.after(read_events(study))
 
 
 def _trials(numbers: Sequence[int]) -> str:

@@ -10,9 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from aegisbo.cli.assignments import earlier
 from aegisbo.cli.function import chosen
-from aegisbo.cli.run_options import From, Given, Quiet, ValueColumn, as_arguments, with_options
+from aegisbo.cli.run_options import From, Given, Quiet, ValueColumn, as_arguments, earlier, with_options
 from aegisbo.cli.run_words import INTERRUPTED, NO_VALUE, log, report
 from aegisbo.cli.tables import Terminal
 from aegisbo.errors import InvalidInput

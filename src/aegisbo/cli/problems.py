@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from aegisbo.cli.instances import Instance
+from aegisbo.cli.arguments import Instance
 from aegisbo.errors import InvalidInput, MissingExtra
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import sys
 import typer
 from rich.console import Console
 
-from aegisbo.cli.study_file import StudyFile
+from aegisbo.cli.arguments import StudyFile
 from aegisbo.cli.tables import Terminal
 
 UNFAITHFUL = 4  # exit code: a decision does not follow from the record

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from aegisbo.cli.study_file import StudyFile
+from aegisbo.cli.arguments import StudyFile
 from aegisbo.cli.writing import require_writable, write_whole
 from aegisbo.errors import InvalidInput
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from inspect import Parameter, Signature, signature
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aegisbo.cli.assignments import assigned
-from aegisbo.cli.numbers import real, whole
+from aegisbo.cli.arguments import assigned, real, whole
+from aegisbo.errors import InvalidInput
 from aegisbo.options import NONE_AT_ZERO, OPTIONS, SETTINGS, Flag
+
+if TYPE_CHECKING:
+    from aegisbo.study import Earlier
 
 TABLE = OPTIONS | SETTINGS
 
@@ -65,6 +68,16 @@ def spelled(name: str) -> str:
 def as_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
     """The values of flags as a call in Python takes them."""
     return {name: _as_argument(name, value) for name, value in given.items()}
+
+
+def earlier(sources: list[str] | None, given: list[str] | None, value: str) -> list[Earlier] | None:
+    """The earlier results that options name; None if they name none."""
+    from aegisbo.study import Earlier
+
+    texts = assigned(given, "--given")
+    if not sources and (texts or value != "value"):
+        raise InvalidInput("--given and --value-column go with --from: name the file that they are about.")
+    return [Earlier(source, texts, value) for source in sources or []] or None
 
 
 def _as_argument(name: str, value: Any) -> Any:

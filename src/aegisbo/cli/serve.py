@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from aegisbo.cli.numbers import whole
+from aegisbo.cli.arguments import whole
 from aegisbo.errors import AegisError, StudyError
 
 BESIDE = "import sys; from aegisbo.report.server import beside; beside(sys.argv[1])"

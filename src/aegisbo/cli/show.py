@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aegisbo.cli.numbers import whole
-from aegisbo.cli.study_file import StudyFile
+from aegisbo.cli.arguments import StudyFile, whole
 from aegisbo.cli.tables import Terminal, duration, local_time
 from aegisbo.errors import InvalidInput, UnknownName
 
@@ -62,10 +61,10 @@ def show(
     from aegisbo.report.record import Record
 
     record = Record.of_study(study)
-    optimizer, rows = record.optimizer, record.table
     if trial is not None:
-        show_trial(trial, (*optimizer.observed, *optimizer.trials), rows, record.events)
+        show_trial(trial, record)
         return
+    optimizer = record.optimizer
     console = Terminal()
     for line in _summary(record):
         console.print(line, style="bold" if line.startswith("best ") else None)
@@ -77,7 +76,7 @@ def show(
     why = {number: k for k, group in enumerate(groups, start=1) for number in group.numbers}
     rows = [
         {**row, "breaks": what, "why": why.get(row["number"], "")}
-        for row, what in zip(rows, _breaks(optimizer), strict=True)
+        for row, what in zip(record.table, _breaks(optimizer), strict=True)
     ]
     listed = _chosen(rows, _places(optimizer), last, best, failed=failed, by_value=sort == "value")
     for table in trial_tables(listed, console.width, reasons=failed) if listed else ():
@@ -161,21 +160,16 @@ def _chosen(
     by_value: bool,
 ) -> Sequence[Row]:
     """The rows that the user wants to see, in the order that the user wants."""
+    from aegisbo.outcome import FAILURES
 
     def ranked(some: Sequence[Row]) -> list[Row]:
         return sorted(some, key=lambda row: places.get(row["number"], len(places)))
 
     if failed:
-        return _without_value(rows)
+        return [row for row in rows if row["state"] in FAILURES]
     if best is not None:
         return ranked([row for row in rows if row["number"] in places])[:best]
     if last is None:
         last = len(rows) if by_value else LAST
     some = rows[max(len(rows) - last, 0) :]
     return ranked(some) if by_value else some
-
-
-def _without_value(rows: Sequence[Row]) -> list[Row]:
-    from aegisbo.outcome import FAILURES
-
-    return [row for row in rows if row["state"] in FAILURES]

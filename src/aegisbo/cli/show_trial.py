@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from aegisbo.cli.tables import Terminal, local_time
@@ -11,18 +11,13 @@ from aegisbo.errors import TrialError
 if TYPE_CHECKING:
     from aegisbo.events import Event
     from aegisbo.optimizer import Trial
+    from aegisbo.report.record import Record
 
 
-def show_trial(number: int, trials: Sequence[Trial], times: Sequence[dict[str, Any]], events: Iterable[Event]) -> None:
-    """Print one trial, or point observed elsewhere, in full.
-
-    Args:
-        number: of the trial.
-        trials: of the study, observed points first.
-        times: their rows in the table of `aegisbo.study.export`.
-        events: of the study.
-    """
-    found = [(trial, row) for trial, row in zip(trials, times, strict=True) if trial.number == number]
+def show_trial(number: int, record: Record) -> None:
+    """Print one trial, or point observed elsewhere, in full."""
+    trials = (*record.optimizer.observed, *record.optimizer.trials)
+    found = [(trial, row) for trial, row in zip(trials, record.table, strict=True) if trial.number == number]
     if not found:
         known = f"{trials[0].number} to {trials[-1].number} are known" if trials else "none was asked for yet"
         raise TrialError(f"There is no trial {number} in the study: {known}.")
@@ -31,7 +26,7 @@ def show_trial(number: int, trials: Sequence[Trial], times: Sequence[dict[str, A
     _print(console, _facts(trial, row))
     _print(console, trial.params.items(), "parameters")
     _print(console, trial.measured.items(), "measured")
-    _print(console, _history(number, events), "what happened")
+    _print(console, _history(number, record.events), "what happened")
     for heading, text in {"what it printed": trial.output, "traceback": trial.traceback}.items():
         if text:
             console.print(f"\n{heading}\n{text.rstrip()}")

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from aegisbo.cli.instances import Instance, Instances, with_instances
-from aegisbo.cli.numbers import real, whole
+from aegisbo.cli.arguments import Instance, Instances, real, whole, with_instances
 from aegisbo.cli.writing import require_writable, write_whole
 
 PROBLEMS = ["Hartmann6"]

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import json
-import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean, median
 from typing import Any
 
-import numpy
-import scipy
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import track
+from rich.table import Table
 
-from aegisbo import __version__
-from aegisbo.cli.strategy_comparison import StrategyComparison
+from aegisbo.cli.tables import plain_table, short
+from aegisbo.printable import so_many
+from aegisbo.simulation.comparison import FEWEST_RUNS, Comparison, compare, quartiles
 from aegisbo.simulation.many import answers
 from aegisbo.simulation.runs import SimulatedRun, Spec, simulate
 from aegisbo.strategies.registry import names
+from aegisbo.study.agreement import build
 
 EVERY_STRATEGY = "all"
 MILESTONES = (50, 100, 150, 200)  # evaluations after which to look at the regret
+CLEAR = 0.05  # a difference is called clear if luck alone would make it less often than this
 
 
 def plan(problems: Iterable[str], strategies: Iterable[str], runs: int, **settings: Any) -> list[Spec]:
@@ -59,10 +63,102 @@ def show(records: Iterable[SimulatedRun], counts: Sequence[int], console: Consol
 
 def as_json(records: Iterable[SimulatedRun]) -> str:
     """The records, and the versions of what made them."""
-    versions = {
-        "aegisbo": __version__,
-        "python": platform.python_version(),
-        "numpy": numpy.__version__,
-        "scipy": scipy.__version__,
-    }
-    return json.dumps({"format": 1, "versions": versions, "runs": [record.describe() for record in records]})
+    return json.dumps({"format": 1, "versions": build(), "runs": [record.describe() for record in records]})
+
+
+@dataclass(frozen=True)
+class StrategyComparison:
+    """Strategies side by side on one problem, each compared with the first: tables of eighty columns, and sentences."""
+
+    runs: Mapping[str, Sequence[SimulatedRun]]  # by strategy; the same runs in the same order for each
+
+    def print(self, console: Console, counts: Sequence[int]) -> None:
+        """Show the scores after so many evaluations, then costs and comparisons."""
+        score = "regret" if self._is_regret else "best value"
+        against = f"; runs won and lost against {self._reference}" if len(self.runs) > 1 else ""
+        console.print(f"[bold]{self._problem}: {score} after so many evaluations[/bold]", self.scores(counts), sep="\n")
+        console.print(f"\n[bold]Milliseconds per suggestion{against}[/bold]", self.comparison(), sep="\n")
+        console.print(f"\n{self.use_of_workers()}\n")
+
+    def scores(self, counts: Sequence[int]) -> Table:
+        """How good the best point was after so many evaluations: the median over the runs, the quartiles below it."""
+        table = plain_table(["strategy"], [str(count) for count in counts])
+        text = short if self._is_regret else "{:.4g}".format
+        for strategy, records in self.runs.items():
+            spreads = [quartiles([record.scores[count - 1] for record in records]) for count in counts]
+            cells = [text(of.median) for of in spreads]
+            if len(records) > 1:
+                cells = [f"{text(of.median)}\n[dim]{text(of.low)}–{text(of.high)}[/dim]" for of in spreads]
+            table.add_row(escape(strategy), *cells)
+        return table
+
+    def comparison(self) -> Table:
+        """What a suggestion costs, and each strategy against the first one, run by run, at the end of the budget."""
+        headings = ["median\nms", "mean\nms"]
+        headings += ["won", "lost", "tied"] if len(self.runs) > 1 else []
+        headings += ["p\nbetter", "p\nworse", "in\nwords"] if self._can_tell else []
+        table = plain_table(["strategy"], headings)
+        reference = [record.scores[-1] for record in self._records]
+        for strategy, records in self.runs.items():
+            seconds = [each for record in records for each in record.suggestion_seconds]
+            found = compare([record.scores[-1] for record in records], reference)
+            verdict = [] if records is self._records else _verdict(found)
+            table.add_row(escape(strategy), short(1e3 * median(seconds)), short(1e3 * mean(seconds)), *verdict)
+        return table
+
+    def use_of_workers(self) -> str:
+        """How busy the workers were, which depends on the job times alone."""
+        spec = self._records[0].spec
+        makespan = median(record.makespan for record in self._records)
+        utilization = median(record.utilization for record in self._records)
+        workers = so_many(spec.workers, "worker")
+        return (
+            f"{workers}, job times {escape(spec.law)}: makespan {makespan:.3g} virtual seconds, "
+            f"utilization {utilization:.0%}, whatever the strategy."
+        )
+
+    def legend(self) -> str:
+        """What the numbers mean, for whoever sees them for the first time."""
+        text = "Regret is the distance from the minimum to the best value so far. " if self._is_regret else ""
+        if len(self._records) > 1:
+            text += f"Shown are medians over {len(self._records)} runs, and quartiles below them. "
+        if len(self.runs) == 1:
+            return text
+        if not self._can_tell:
+            return f"{text}From {FEWEST_RUNS} runs on, a test says which differences are more than luck."
+        return (
+            f"{text}p is how often luck alone would make a strategy that is as good as {self._reference} look this "
+            "much better, or worse, at the end (Wilcoxon's signed-rank test, one-sided, each strategy for itself); a "
+            f"difference is clear if p is below {CLEAR}."
+        )
+
+    @property
+    def _problem(self) -> str:
+        names = {record.spec.problem for record in self._records}
+        first = self._records[0].spec.problem
+        return first if len(names) == 1 else f"{first.partition('#')[0]}, {len(names)} instances"
+
+    @property
+    def _reference(self) -> str:
+        return escape(next(iter(self.runs)))
+
+    @property
+    def _records(self) -> Sequence[SimulatedRun]:
+        """The runs of the reference."""
+        return next(iter(self.runs.values()))
+
+    @property
+    def _is_regret(self) -> bool:
+        return self._records[0].minimum is not None
+
+    @property
+    def _can_tell(self) -> bool:
+        return len(self.runs) > 1 and len(self._records) >= FEWEST_RUNS
+
+
+def _verdict(found: Comparison) -> list[str]:
+    counts = [str(found.better), str(found.worse), str(found.equal)]
+    if found.p_better is None or found.p_worse is None:
+        return counts
+    word = "better" if found.p_better < CLEAR else "worse" if found.p_worse < CLEAR else "not clear"
+    return [*counts, short(found.p_better), short(found.p_worse), word]

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aegisbo.cli.assignments import earlier
+from aegisbo.cli.arguments import StudyFile
 from aegisbo.cli.function import chosen
-from aegisbo.cli.run_options import From, Given, Quiet, ValueColumn, as_arguments, spelled, with_options
+from aegisbo.cli.run_options import From, Given, Quiet, ValueColumn, as_arguments, earlier, spelled, with_options
 from aegisbo.cli.run_words import NO_VALUE, log, report
-from aegisbo.cli.study_file import StudyFile
 from aegisbo.cli.tables import Terminal
 from aegisbo.errors import InvalidInput
 from aegisbo.options import OF_A_COPY, SETTINGS

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from aegisbo.cli.numbers import whole
+from aegisbo.cli.arguments import whole
 from aegisbo.cli.writing import require_writable
 
 INTERRUPTED = 130

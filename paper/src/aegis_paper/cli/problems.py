@@ -10,8 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from aegisbo.cli.instances import Instance, Instances, with_instances
-from aegisbo.cli.numbers import whole
+from aegisbo.cli.arguments import Instance, Instances, whole, with_instances
 from aegisbo.cli.problems import Name, Point, point_from
 from aegisbo.cli.writing import require_writable
 from aegisbo.errors import InvalidInput

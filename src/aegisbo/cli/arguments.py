@@ -1,0 +1,105 @@
+"""Arguments that several commands take, and how they are read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from math import inf
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aegisbo.errors import InvalidInput
+
+
+def whole(least: float = -inf, most: float = inf) -> Callable[[str], int]:
+    """What reads a whole number within these bounds."""
+    return lambda text: int(_read(text, int, "whole number", least, most))
+
+
+def real(least: float = -inf) -> Callable[[str], float]:
+    """What reads a number from the least on, which may have decimals."""
+    return lambda text: float(_read(text, float, "number", least, inf))
+
+
+def _read(text: str, kind: Callable[[str], float], name: str, least: float, most: float) -> float:
+    try:
+        number = kind(text)
+    except ValueError:
+        number = None
+    if number is None or not least <= number <= most:
+        bounds = "" if least == -inf else f" from {least:g} on" if most == inf else f" from {least:g} to {most:g}"
+        raise typer.BadParameter(f"{text!r} is no {name}{bounds}.")
+    return number
+
+
+StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="The study file.")]
+Instance = Annotated[
+    int | None,
+    typer.Option(parser=whole(), metavar="N", help="Which instance of a problem that has many, such as push4."),
+]
+Instances = Annotated[str | None, typer.Option(metavar="N-M", help="Several instances, such as `1-51` or `1,4,7-9`.")]
+
+
+def numbers_in(text: str, name: str) -> list[int]:
+    """The numbers that a text stands for.
+
+    Args:
+        text: as the user typed it.
+        name: what the user calls it, for the message of a refusal.
+
+    Raises:
+        InvalidInput: a part is no number and no range, or a range runs the wrong way round.
+    """
+    numbers: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d{1,6})(?:-(\d{1,6}))?\s*", part)  # more would not fit into memory
+        if match is None:
+            raise InvalidInput(f"{name} {text!r} cannot be read at {part!r}: write it like 1-51 or 1,4,7-9.")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if first > last:
+            raise InvalidInput(f"{name} {text!r} runs backwards at {part!r}: write {last}-{first}.")
+        numbers.extend(range(first, last + 1))
+    return numbers
+
+
+def as_ranges(numbers: list[int]) -> str:
+    """Numbers as a user writes them: 3, 5, 8-10."""
+    ranges: list[list[int]] = []
+    for number in sorted(numbers):
+        if ranges and number == ranges[-1][-1] + 1:
+            ranges[-1][1:] = [number]
+        else:
+            ranges.append([number])
+    return ", ".join("-".join(map(str, ends)) for ends in ranges)
+
+
+def with_instances(problems: Iterable[str], instance: int | None, instances: str | None) -> list[str]:
+    """The names of the problems, each with the numbers of the instances if any were asked for."""
+    if instance is not None and instances is not None:
+        raise InvalidInput(f"--instance {instance} and --instances {instances} exclude each other: leave one out.")
+    if instances is not None:
+        return [f"{problem}#{number}" for problem in problems for number in numbers_in(instances, "--instances")]
+    return [problem if instance is None else f"{problem}#{instance}" for problem in problems]
+
+
+def assigned(entries: list[str] | None, option: str) -> dict[str, str]:
+    """Texts by name.
+
+    Args:
+        entries: NAME=VALUE each.
+        option: what they were given for.
+
+    Raises:
+        InvalidInput: an entry is something else, or a name comes twice.
+    """
+    texts: dict[str, str] = {}
+    for entry in entries or []:
+        name, equals, value = entry.partition("=")
+        if not equals or not name:
+            raise InvalidInput(f"{option} {entry!r} sets nothing: write NAME=VALUE.")
+        if name in texts:
+            raise InvalidInput(f"{option} {name!r} is given twice: leave one out.")
+        texts[name] = value
+    return texts
