@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,12 +17,13 @@ from rich.live import Live
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from aegisbo.cli.demo_halves import Half
+    from aegisbo.cli.demo_halves import Half, Stretch
 
 EVALUATIONS = 64
 WORKERS = 4
 SHORTEST, LONGEST = 0.3, 3.0  # seconds of an evaluation
 MARGIN, HEIGHT = 14, 8  # of the drawings, in characters and lines
+BUSY, WAITING = "█", "·"
 SMALLEST = 1e-9  # distance to the minimum that is drawn
 
 INTRODUCTION = f"""\
@@ -82,8 +83,6 @@ def _run(halves: list[Half], console: Console) -> None:
 
 def _picture(halves: list[Half], console: Console) -> Group:
     """The workers' time so far, both halves on one scale."""
-    from aegisbo.cli.demo_picture import BUSY, WAITING, timeline
-
     scale = _width(console) / max(_expected_seconds(halves[-1].durations), *(half.seconds for half in halves))
     lines = []
     for half in halves:
@@ -111,7 +110,6 @@ def _expected_seconds(durations: list[float]) -> float:
 
 
 def _report(ours: Half, theirs: Half, console: Console) -> None:
-    from aegisbo.cli.demo_picture import curves
     from aegisbo.cli.tables import plain_table
 
     minimum = ours.problem.minimum
@@ -152,3 +150,47 @@ def _program() -> str:
     """What the user types: `make demo` calls a program that is not on the path."""
     called = Path(sys.argv[0])
     return str(called) if called.name == "aegisbo" and shutil.which("aegisbo") is None else "aegisbo"
+
+
+def timeline(stretches: Sequence[Stretch], worker: int, start: float, seconds: float, scale: float) -> str:
+    """One worker's time, in characters: busy for most of the time that a character stands for, or not.
+
+    Args:
+        stretches: when workers were evaluating.
+        worker: which one.
+        start: on the workers' clock.
+        seconds: how many to draw.
+        scale: characters a second.
+    """
+    spans = [
+        ((stretch.begin - start) * scale, math.inf if stretch.end is None else (stretch.end - start) * scale)
+        for stretch in stretches
+        if stretch.worker == worker
+    ]
+    shares = (
+        sum(max(min(end, cell + 1) - max(begin, cell), 0.0) for begin, end in spans)
+        for cell in range(round(seconds * scale))
+    )
+    return "".join(BUSY if share > 0.5 else WAITING for share in shares)
+
+
+def curves(traces: Mapping[str, Sequence[tuple[float, float]]], width: int, height: int) -> list[str]:
+    """Step functions of time on a logarithmic axis, each until its last step; the first one lies on top.
+
+    Args:
+        traces: by the character that draws it: when a value was reached, and the value, which is above zero.
+        width: in characters, without the axis.
+        height: in lines, without the axis.
+    """
+    until = max(trace[-1][0] for trace in traces.values())
+    logs = [math.log10(value) for trace in traces.values() for _, value in trace]
+    top, step = max(logs), (max(logs) - min(logs)) / (height - 1) or 1.0
+    rows = [[" "] * width for _ in range(height)]
+    for mark, trace in reversed(list(traces.items())):
+        for column in range(math.ceil(width * trace[-1][0] / until)):
+            known = [value for moment, value in trace if moment <= (column + 1) * until / width]
+            if known:
+                rows[round((top - math.log10(known[-1])) / step)][column] = mark
+    drawn = [f"{10 ** (top - k * step):9.2g} |{''.join(row)}".rstrip() for k, row in enumerate(rows)]
+    ticks = "0 s" + f"{until:.0f} s".rjust(width - 3)
+    return [*drawn, " " * 10 + "+" + "-" * width, " " * 11 + ticks]

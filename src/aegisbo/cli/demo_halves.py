@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from aegisbo.optimizer import Settings
 from aegisbo.runners.loop import run
 from aegisbo.runners.pools import make_pool
-from aegisbo.runners.protocol import Finished, Workers
-from aegisbo.runners.run import Run
+from aegisbo.runners.protocol import Finished
 from aegisbo.simulation.problem import Problem
 from aegisbo.study import Study
 
@@ -31,33 +30,27 @@ class Stretch:
     end: float | None = None  # None while it lasts
 
 
+@dataclass
 class Half:
-    """Worker processes that are watched, and the run that they serve.
+    """Worker processes that are watched, and the run that they serve."""
 
-    Args:
-        path: of its study file.
-        problem: what to minimize.
-        durations: seconds that each evaluation takes, by trial number; there are as many evaluations.
-        workers: how many processes.
-        batches: whether results are held back until all workers have one.
-    """
+    path: Path  # of its study file
+    problem: Problem  # what to minimize
+    durations: list[float]  # seconds that each evaluation takes, by trial number; there are as many evaluations
+    capacity: int  # processes
+    batches: bool  # results are held back until all workers have one
+    stretches: list[Stretch] = field(default_factory=list)
+    learned: list[tuple[float, float]] = field(default_factory=list)  # seconds after the start, the best value then
+    makespan: float | None = None  # seconds that it ran; None while it runs
+    stopped: bool = False  # on request
+    can_stop: ClassVar = False
 
-    can_stop = False
-
-    def __init__(self, path: Path, problem: Problem, durations: list[float], workers: int, *, batches: bool) -> None:
-        self.path = path
-        self.problem = problem
-        self.durations = durations
-        self.capacity = workers
-        self.batches = batches
-        self.stretches: list[Stretch] = []
-        self.learned: list[tuple[float, float]] = []  # seconds after the start, and the best value that was known then
-        self.record: Run | None = None  # None while it runs
-        self.stopped = False  # on request
-        self.started = 0.0
+    def __post_init__(self) -> None:
         self._held: list[Finished] = []
         self._running: dict[int, Stretch] = {}  # by trial number
-        self._pool: Workers = make_pool("processes", _slow(problem), workers)
+        pool = self._pool = make_pool("processes", _slow(self.problem), self.capacity)
+        self.called, self.give_up, self.stop = pool.called, pool.give_up, pool.stop
+        self.close, self.now = pool.close, pool.now
 
     def warm_up(self) -> None:
         """Wait until every process can evaluate: what is compared begins with the first point."""
@@ -74,25 +67,18 @@ class Half:
         with Study.open(self.path, settings) as study:
             self._study = study
             self.started = self.now()
-            self.record = run(
-                study,
-                self,
-                len(self.durations),
-                watch=self._watch,
-                more=lambda: not self.stopped,
-            )
-            study.closed(self.record.message, [asdict(worker) for worker in self.record.idle])
+            record = run(study, self, len(self.durations), watch=self._watch, more=lambda: not self.stopped)
+            self.makespan = record.makespan
+            study.closed(record.message, [asdict(worker) for worker in record.idle])
 
     @property
     def seconds(self) -> float:
         """How long it has been running, or ran."""
-        return self.now() - self.started if self.record is None else self.record.makespan
+        return self.now() - self.started if self.makespan is None else self.makespan
 
     @property
     def idle(self) -> float:
         """The share of the workers' time during which they did not evaluate."""
-        if self.record is not None:
-            return 1.0 - self.record.utilization
         now = self.now()
         busy = sum((now if stretch.end is None else stretch.end) - stretch.begin for stretch in tuple(self.stretches))
         return 1.0 - busy / (self.capacity * self.seconds) if self.seconds > 0.0 else 0.0
@@ -100,8 +86,6 @@ class Half:
     def best_after(self, seconds: float) -> float:
         """The best value that was known so many seconds after the start."""
         return min((best for moment, best in self.learned if moment <= seconds), default=math.inf)
-
-    # What the loop needs of its workers:
 
     def submit(self, number: int, x: Any) -> int:
         """Start an evaluation, which takes as long as this number's takes."""
@@ -123,25 +107,6 @@ class Half:
         batch, self._held = self._held, []
         return batch
 
-    def called(self, number: int) -> float | None:
-        """When the function was called for a running job."""
-        return self._pool.called(number)
-
-    def stop(self, number: int, reason: str = "") -> None:
-        """Do nothing: the demo has no time limits."""
-
-    def give_up(self, number: int) -> bool:
-        """Refuse, for the same reason."""
-        return False
-
-    def close(self) -> None:
-        """End the processes."""
-        self._pool.close()
-
-    def now(self) -> float:
-        """Seconds on the clock of the processes."""
-        return self._pool.now()
-
     def _ended(self, timeout: float | None) -> list[Finished]:
         jobs = []
         for job in self._pool.collect(timeout):
@@ -150,9 +115,8 @@ class Half:
         return jobs
 
     def _watch(self, job: Finished) -> None:
-        if job.outcome.state != "done":
-            return  # somebody has killed its process: it is run again
-        self.learned.append((self.now() - self.started, min(job.outcome.value, self.best_after(math.inf))))
+        if job.outcome.state == "done":  # else somebody has killed its process: it is run again
+            self.learned.append((self.now() - self.started, min(job.outcome.value, self.best_after(math.inf))))
 
 
 def _slow(problem: Problem) -> Callable[[Job], float]:
