@@ -26,6 +26,7 @@ from benchmarks.regret.run import Job, Outcome, perform
 
 ROOT = Path(__file__).parents[1]
 RESULTS, README = ROOT / "benchmarks" / "results", ROOT / "README.md"
+BBOB_PAGE = ROOT / "docs" / "experiments" / "bbob.md"
 PUBLISHED = ROOT / "paper" / "src" / "aegis_paper" / "published.csv"
 
 
@@ -56,7 +57,7 @@ def test_the_readme_of_the_folder_has_the_command_of_every_program() -> None:
     for file in ROOT.glob("benchmarks/*/*.py"):
         module = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__main__")
         assert ("__main__" in file.read_text("utf-8")) == (f"`python -m {module}" in told), module
-    pages = [README, *ROOT.glob("docs/*.md"), ROOT / "benchmarks" / "README.md"]
+    pages = [README, *ROOT.glob("docs/**/*.md"), ROOT / "benchmarks" / "README.md"]
     for file in {name for page in pages for name in re.findall(r"benchmarks/[\w/]+\.\w+", page.read_text("utf-8"))}:
         assert ROOT.joinpath(file).exists(), file
 
@@ -118,6 +119,23 @@ def test_the_readme_tells_what_the_files_hold() -> None:
     assert len(ratios) == 15
     claim = f"on {lowest} of the fifteen functions of the paper, and ten times lower on {ten_times}."
     assert claim in " ".join(README.read_text("utf-8").split())
+    told = (ROOT / "docs" / "results.md").read_text("utf-8")
+    assert f"lowest median on {lowest} of 15 functions, ten times lower on {ten_times} |" in told
+
+
+@pytest.mark.parametrize("d", [2, 5, 10])
+def test_the_page_of_results_counts_the_runs_of_bbob(d: int) -> None:
+    regrets: dict[str, dict[str, float]] = defaultdict(dict)
+    for row in rows("bbob.csv"):
+        if row["seed"] == "0" and row["problem"].endswith(f"-d{d}"):
+            regrets[row["problem"]][row["method"]] = max(float(row["regret"]), 1e-9)
+    cells = []
+    for method in ("cmaes", "optuna-tpe", "optuna-gp"):
+        pairs = [(by["aegis/adaptive"], by[method]) for by in regrets.values() if method in by]
+        better, worse = sum(mine < other for mine, other in pairs), sum(mine > other for mine, other in pairs)
+        cells.append(f"{better} : {worse}" + (f" (of {len(pairs)})" if len(pairs) < 120 else ""))
+    page = (ROOT / "docs" / "results.md").read_text("utf-8")
+    assert f"| {d} parameters | {' | '.join(cells)} |" in page
 
 
 @pytest.mark.parametrize(
@@ -132,14 +150,14 @@ def test_the_readme_tells_what_the_files_hold() -> None:
         ("d2", "optuna-gp", "it is better in {} and worse in {} of 120 runs at d = 2"),
     ],
 )
-def test_the_page_of_results_tells_what_the_file_of_bbob_holds(d: str, method: str, sentence: str) -> None:
+def test_the_page_of_bbob_tells_what_the_file_of_bbob_holds(d: str, method: str, sentence: str) -> None:
     runs = [row for row in rows("bbob.csv") if row["seed"] == "0"]
     regrets = {(row["problem"], row["method"]): max(float(row["regret"]), 1e-9) for row in runs}
     ours = {name: regret for (name, by), regret in regrets.items() if by == "aegis/adaptive" and name.endswith(d)}
     assert len(ours) == 120
     better = sum(regret < regrets[name, method] for name, regret in ours.items())
     worse = sum(regret > regrets[name, method] for name, regret in ours.items())
-    page = (ROOT / "docs" / "results.md").read_text("utf-8")
+    page = BBOB_PAGE.read_text("utf-8")
     assert sentence.format(better, worse) in " ".join(page.split())
 
 
@@ -153,8 +171,8 @@ def bbob_medians(d: int) -> dict[int, dict[str, float]]:
     return {number: {method: median(each) for method, each in by.items()} for number, by in runs.items()}
 
 
-def test_the_page_of_results_tells_the_medians_in_five_dimensions() -> None:
-    page = (ROOT / "docs" / "results.md").read_text("utf-8")
+def test_the_page_of_bbob_tells_the_medians_in_five_dimensions() -> None:
+    page = BBOB_PAGE.read_text("utf-8")
     for number, medians in bbob_medians(5).items():
         (row,) = re.findall(rf"^\| f{number} .*$", page, re.M)
         *_, mine, _, cmaes, tpe, gp, _ = (cell.strip(" *") for cell in row.split("|"))
@@ -176,22 +194,22 @@ def test_the_page_of_results_tells_the_medians_in_five_dimensions() -> None:
         (10, "optuna-tpe", "against TPE, which is lower on {}."),
     ],
 )
-def test_the_page_of_results_tells_where_others_are_lower(d: int, method: str, sentence: str) -> None:
+def test_the_page_of_bbob_tells_where_others_are_lower(d: int, method: str, sentence: str) -> None:
     lost = [
         f"f{number}"
         for number, medians in bbob_medians(d).items()
         if max(medians[method], 1e-9) < max(medians["aegis/adaptive"], 1e-9)
     ]
-    page = " ".join((ROOT / "docs" / "results.md").read_text("utf-8").split())
+    page = " ".join(BBOB_PAGE.read_text("utf-8").split())
     assert sentence.format(" and ".join(filter(None, [", ".join(lost[:-1]), lost[-1]]))) in page
 
 
-def test_the_page_of_results_tells_the_areas_of_the_group_that_was_run_again() -> None:
+def test_the_page_of_bbob_tells_the_areas_of_the_group_that_was_run_again() -> None:
     outcomes = [Outcome(**{**row, "seed": int(row["seed"])}) for row in rows("bbob.csv")]
     moderate = [outcome for outcome in outcomes if re.fullmatch(r"bbob-f[6-9]-i\d+-d2", outcome.problem)]
     found = curves.curves(moderate, curves.absolute_targets)["moderate d=2"]
     ours, theirs = (curves.area(found[method], 80) for method in ("aegis/adaptive", "optuna-gp"))
-    page = " ".join((ROOT / "docs" / "results.md").read_text("utf-8").split())
+    page = " ".join(BBOB_PAGE.read_text("utf-8").split())
     assert f"over all 100 runs `adaptive` has {ours:.3f} and the GP {theirs:.3f}" in page
 
 
@@ -203,7 +221,7 @@ def test_the_page_of_results_tells_the_areas_of_the_group_that_was_run_again() -
         (10, "at or below the best of 2009 on {} of 24 functions and in {} of 120 runs;"),
     ],
 )
-def test_the_page_of_results_tells_how_often_the_best_of_2009_was_reached(d: int, sentence: str) -> None:
+def test_the_page_of_bbob_tells_how_often_the_best_of_2009_was_reached(d: int, sentence: str) -> None:
     functions, runs = 0, 0
     for function in bbob.FUNCTIONS:
         best = bbob.best_2009_after(function, d, 40 * d)
@@ -215,16 +233,16 @@ def test_the_page_of_results_tells_how_often_the_best_of_2009_was_reached(d: int
         ]
         assert len(mine) == 5
         functions, runs = functions + (np.median(mine) <= best), runs + sum(regret <= best for regret in mine)
-    page = " ".join((ROOT / "docs" / "results.md").read_text("utf-8").split())
+    page = " ".join(BBOB_PAGE.read_text("utf-8").split())
     assert sentence.format(functions, runs) in page
 
 
 @pytest.mark.parametrize("d", [2, 5, 10])
-def test_the_page_of_results_tells_the_areas_of_all_groups(d: int) -> None:
+def test_the_page_of_bbob_tells_the_areas_of_all_groups(d: int) -> None:
     mine = [row for row in rows("bbob.csv") if row["seed"] == "0" and row["problem"].endswith(f"-d{d}")]
     mine = [row for row in mine if not (d == 10 and row["method"] == "optuna-gp")]  # which has run on some instances
     found = curves.curves([Outcome(**{**row, "seed": 0}) for row in mine], curves.absolute_targets)
-    page = (ROOT / "docs" / "results.md").read_text("utf-8")
+    page = BBOB_PAGE.read_text("utf-8")
     assert len(found) == 5
     for group, needs in found.items():
         told = {
@@ -235,8 +253,8 @@ def test_the_page_of_results_tells_the_areas_of_all_groups(d: int) -> None:
         assert f"| {group.replace('d=', 'd = ').replace(' d', ', d')} | {len(needs['cmaes']) // 51} | {cells} |" in page
 
 
-def test_the_page_of_results_tells_of_the_gp_in_ten_dimensions() -> None:
-    page = (ROOT / "docs" / "results.md").read_text("utf-8")
+def test_the_page_of_bbob_tells_of_the_gp_in_ten_dimensions() -> None:
+    page = BBOB_PAGE.read_text("utf-8")
     runs = [row for row in rows("bbob.csv") if row["problem"].endswith("-d10")]
     theirs = {row["problem"]: float(row["regret"]) for row in runs if row["method"] == "optuna-gp"}
     ours = {row["problem"]: float(row["regret"]) for row in runs if row["method"] == "aegis/adaptive"}

@@ -1,4 +1,4 @@
-"""The modern preset with one of its choices made differently: what each choice is worth (docs/results.md)."""
+"""The modern preset with one choice made differently: what each choice is worth (docs/experiments/modern.md)."""
 
 from __future__ import annotations
 
