@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from aegisbo import Choice, Command, Int, Optimizer, Real
 from aegisbo.cli import app
 from aegisbo.errors import AegisError, InvalidInput
+from aegisbo.runners.arguments import check_command
 from aegisbo.space import Space, read_space
 
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8))
@@ -147,8 +148,7 @@ def test_values_of_any_size(values: list[float]) -> None:
 def test_command_templates(text: str) -> None:
     try:
         command = Command(text, value_file=None)
-        command.require_known(["a"])
-        command.require_program()
+        check_command(command, Space({"a": (0, 1)}), here=True)
     except InvalidInput:
         return
     assert command.arguments

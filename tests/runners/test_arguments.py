@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aegisbo import Choice, Int, Real, minimize
+from aegisbo import Choice, Int, Real, Space, minimize
 from aegisbo.errors import InvalidInput
+from aegisbo.runners.arguments import check_command
 from aegisbo.runners.command import Command, ProgramFailed
 
 BOX = [(-5, 10), (2, 3)]
@@ -212,7 +213,7 @@ class TestPrograms:
     @pytest.mark.parametrize("text", ["./simulate {lr}", "sh simulate", "./{units}"])
     def test_one_that_can_or_that_nobody_can_know_is_not(self, text: str) -> None:
         self.program("simulate")
-        Command(text).require_program()
+        check_command(Command(text), Space(NAMED), here=True)
 
     def test_elsewhere_there_may_be_others(self) -> None:
         with ThreadPoolExecutor(1) as elsewhere:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,10 +16,11 @@ import pytest
 from aegisbo import errors, minimize
 from aegisbo.errors import AegisError, InvalidInput
 from aegisbo.runners import own_folder as own_folder_module
-from aegisbo.runners.command import Command, ProgramFailed
+from aegisbo.runners.arguments import check_command
+from aegisbo.runners.command import Command, ProgramFailed, warn_if_unused
 from aegisbo.runners.output import KEPT
 from aegisbo.runners.work import work
-from aegisbo.space import Choice, Real
+from aegisbo.space import Choice, Real, Space
 
 
 def program(code: str, *arguments: str, value_file: str | None = None) -> Command:
@@ -172,7 +174,7 @@ def test_a_parameter_that_a_command_cannot_pass_on_is_refused(name: str, text: s
 def test_a_name_with_a_dash_is_found_in_the_file() -> None:
     code = 'import json, os; print(json.load(open(os.environ["AEGISBO_PARAMETERS"]))["learning-rate"])'
     command = program(code)
-    command.require_known(["learning-rate"])
+    check_command(command, Space({"learning-rate": (0, 1)}), here=True)
     assert command(**{"learning-rate": 0.25}) == 0.25
 
 
@@ -218,8 +220,10 @@ def test_a_program_and_its_value_file_have_their_names_always() -> None:
     ("sim {lr} {units}", ["act"]), ("sim --lr={lr}", ["units", "act"]), ("sim {lr} {units} {act}", []),
     ("sim", []), ("sim {folder}", []), ("sh -c 'sim {lr} $AEGISBO_act'", []), ("sim {lr} {folder}", ["units", "act"]),
 ])  # fmt: skip
-def test_what_a_command_never_uses_is_known(text: str, unused: list[str]) -> None:
-    assert Command(text).unused(["lr", "units", "act"]) == unused
+def test_what_a_command_never_uses_is_said(text: str, unused: list[str], logged: list[tuple[str, str]]) -> None:
+    warn_if_unused(Command(text), ["lr", "units", "act"])
+    said = "".join(text for _, text in logged)
+    assert re.findall(r"\{(\w+)\}", said) == unused
 
 
 def test_a_parameter_that_the_command_never_uses_is_said_once(logged: list[tuple[str, str]], tmp_path: Path) -> None:

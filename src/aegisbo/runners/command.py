@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,14 +29,8 @@ from aegisbo.runners.slots import VARIABLE, slot_here
 
 if TYPE_CHECKING:
     from aegisbo.optimizer import Settings
-    from aegisbo.study.objective import Objective
 
 FOLDER = "folder"  # {folder} is an empty folder for each evaluation, deleted afterwards
-TAKEN = {
-    FOLDER: "the folder of each evaluation",
-    "PARAMETERS": "the file in AEGISBO_PARAMETERS",
-    "SLOT": f"the number of the worker in {VARIABLE}",
-}
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 OPTION = re.compile(r"--?[A-Za-z][\w-]*")  # a word that belongs to the value after it
 OURS = "AEGISBO_"  # how the names of the variables begin in which a program finds its parameters
@@ -86,74 +79,16 @@ class Command:
         except ValueError as error:
             raise InvalidInput(f"The command {self.text!r} cannot be split into words: {error}.") from error
 
+    @property
+    def words(self) -> str:
+        """All that a run fills in: the command, and the name of its value file."""
+        return " ".join((*self.arguments, self.value_file or ""))
+
     def measuring(self, names: Iterable[str]) -> Command:
         """The same program, from whose output lines such as latency=3.2 are read, too."""
         copy = Command(self.text, self.value_file)
         object.__setattr__(copy, "measured", tuple(names))
         return copy
-
-    def require_known(self, names: Iterable[str]) -> None:
-        """Check that every {name} is the name of a parameter; `minimize` calls this before anything runs.
-
-        Raises:
-            InvalidInput: one is not, or a parameter has a name that a command cannot have.
-        """
-        names, text = list(names), " ".join((*self.arguments, self.value_file or ""))
-        for name in names:
-            if name in TAKEN:
-                raise InvalidInput(
-                    f"A parameter of a command cannot be called {name!r}, which is {TAKEN[name]}: rename it."
-                )
-            if "=" in name or "\0" in name or (f"{{{name}}}" in text and not PLACEHOLDER.fullmatch(f"{{{name}}}")):
-                raise InvalidInput(
-                    f"A command cannot have a parameter called {name!r}: use letters, digits and _ in its name."
-                )
-            if unfilled := re.search(rf"\{{{re.escape(name)}(?![\w}}])[^\s}}]*}}?", text):
-                raise InvalidInput(f"{unfilled[0]} in the command is not filled in: write {{{name}}}.")
-        for name in PLACEHOLDER.findall(text):
-            if name not in (known := [*names, FOLDER]):
-                raise InvalidInput(f"{{{name}}} in the command is no parameter: use one of {', '.join(known)}.")
-
-    def require_always(self, sometimes: Iterable[str]) -> None:
-        """Refuse parameters that are not always there where the program or its value file is named.
-
-        Raises:
-            InvalidInput: there is one.
-        """
-        for name in PLACEHOLDER.findall(f"{self.arguments[0]} {self.value_file or ''}"):
-            if name in sometimes:
-                raise InvalidInput(f"{{{name}}} is not always there: name the program and its value file without it.")
-
-    def unused(self, names: Iterable[str]) -> list[str]:
-        """The parameters that do not stand in the command, if others do and it looks at no variable of ours either."""
-        text = " ".join((*self.arguments, self.value_file or ""))
-        stand = set(PLACEHOLDER.findall(text))
-        named = list(names)
-        return [name for name in named if name not in stand] if stand.intersection(named) and OURS not in text else []
-
-    def objective(self) -> Objective:
-        """What a study is told of it: its words."""
-        from aegisbo.study.objective import Objective  # here, because worker processes do not need it
-
-        return Objective("command", source=repr([*self.arguments, *filter(None, [self.value_file])]))
-
-    def require_program(self) -> None:
-        """Refuse a program that this machine cannot run; one whose name holds a parameter is let through.
-
-        Raises:
-            InvalidInput: it does not exist, or is not executable.
-        """
-        program = self.arguments[0]
-        if PLACEHOLDER.search(program) or shutil.which(program):
-            return
-        if Path(program).is_file():
-            if os.access(program, os.X_OK):
-                raise InvalidInput(f"The program {program!r} lies here, but not on the PATH: write ./{program}.")
-            raise InvalidInput(
-                f"The program {program!r} is not executable: run chmod +x {program}, or put its interpreter before it."
-            )
-        where = f"in {Path.cwd()}" if os.sep in program else "on the PATH"
-        raise InvalidInput(f"There is no program {program!r} {where}: check its name.")
 
     def __call__(self, **params: Any) -> Any:
         """Run the program and read its value.
@@ -214,8 +149,12 @@ def leave_nothing(fun: Any) -> None:
 
 
 def warn_if_unused(fun: Any, names: Iterable[str]) -> None:
-    """Say which parameters a command is not given, which are in the best point nevertheless."""
-    if isinstance(fun, Command) and (unused := fun.unused(names)):
+    """Say which parameters a command is not given, if it is given others: these are in the best point nevertheless."""
+    if not isinstance(fun, Command) or OURS in fun.words:
+        return
+    given = set(PLACEHOLDER.findall(fun.words))
+    unused = [name for name in names if name not in given]
+    if unused and given.intersection(names):
         missing = " and ".join(f"{{{name}}}" for name in unused)
         variables = " and ".join(f"{OURS}{name}" for name in unused)
         getLogger("aegisbo").warning(

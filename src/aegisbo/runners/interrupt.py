@@ -13,7 +13,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Self
 
 from aegisbo.runners.protocol import Interrupted
@@ -45,15 +45,6 @@ def interruptible() -> Iterator[None]:
         _here.open = before
 
 
-def _end_the_run(stop: Interrupted) -> None:
-    """In a signal handler: raise it now, or where the run may next be ended."""
-    if not _here.open:
-        _here.due = stop
-        return
-    _here.open = False  # also if it is raised in the very moment in which `interruptible` is left
-    raise stop
-
-
 class _Handler(ABC):
     """A context with signal handlers of its own; does nothing outside the main thread, where Python allows none."""
 
@@ -61,6 +52,7 @@ class _Handler(ABC):
 
     def __init__(self) -> None:
         self._before: dict[signal.Signals, Any] = {}  # the handlers to restore
+        self._raised = False
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
@@ -69,9 +61,7 @@ class _Handler(ABC):
             self._before = {each: signal.signal(each, self._handle) for each in self.signals}
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for each, handler in self._before.items():
             signal.signal(each, handler)
         if self._before:
@@ -80,6 +70,18 @@ class _Handler(ABC):
     @abstractmethod
     def _handle(self, number: int, frame: FrameType | None) -> None:
         """What a signal does."""
+
+    def _end_the_run(self, by: str) -> None:
+        """Raise it now, or where the run may next be ended; once, because further ones must not hurt what ends it."""
+        if self._raised:
+            return
+        self._raised = True
+        stop = Interrupted(f"{STOPPED} {by}.")
+        if not _here.open:
+            _here.due = stop
+            return
+        _here.open = False  # also if it is raised in the very moment in which `interruptible` is left
+        raise stop
 
 
 class CtrlC(_Handler):
@@ -90,7 +92,7 @@ class CtrlC(_Handler):
     def __init__(self, say: Callable[[str], None]) -> None:
         super().__init__()
         self._times = 0
-        self._said = self._raised = False
+        self._said = False
         self._say = say
 
     @property
@@ -104,9 +106,8 @@ class CtrlC(_Handler):
             self._say("Stopping: what is running may finish. Ctrl-C again to stop now.")
             self._said = True
         # Not while the above is being said: logging swallows what is raised inside it.
-        if self._times > 1 and self._said and not self._raised:
-            self._raised = True  # once: further ones must not hurt what ends the run
-            _end_the_run(Interrupted(f"{STOPPED} Ctrl-C, without waiting for what was running."))
+        if self._times > 1 and self._said:
+            self._end_the_run("Ctrl-C, without waiting for what was running")
 
 
 class EndAtOnce(_Handler):
@@ -117,10 +118,8 @@ class EndAtOnce(_Handler):
     def __init__(self, hurry: Callable[[], None] = lambda: None) -> None:
         super().__init__()
         self._hurry = hurry
-        self._raised = False
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if not self._raised:
-            self._raised = True  # once: further ones must not hurt what ends the run
             self._hurry()
-            _end_the_run(Interrupted(f"{STOPPED} {signal.Signals(number).name}."))
+        self._end_the_run(signal.Signals(number).name)

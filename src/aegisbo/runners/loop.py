@@ -18,14 +18,14 @@ from aegisbo.outcome import Outcome
 from aegisbo.runners.idle import JobTimes, idle_of
 from aegisbo.runners.interrupt import STOPPED, interruptible
 from aegisbo.runners.protocol import Book, Finished, Interrupted, StopRun, Workers
-from aegisbo.runners.run import Change, Run
+from aegisbo.runners.run import Run
 
 SPENT = "The budget is spent."
 REST = 1.0  # seconds until an optimizer that had no point is asked again
 LOOK = 0.5  # seconds, while nothing else happens, between two looks at what others ask of the run
 
 Watch = Callable[[Finished], None]  # is told of a job that has ended
-Heed = Callable[[], Change | None]  # what others have asked since the last call; None if nothing
+Heed = Callable[[], Options | None]  # what holds from now on, if others have asked something since the last call
 
 
 def run(
@@ -228,10 +228,11 @@ class _Loop:
 
     def _heed(self) -> bool:
         """Do what others ask of the run; whether there was anything."""
-        change = None if self.heed is None else self.heed()
-        if change is None:
+        options = None if self.heed is None else self.heed()
+        if options is None:
             return False
-        self.options, self.left = change.options, self.left + change.more
+        self.left += options.budget - self.options.budget
+        self.options = options
         self.rests_until, self.exhausted = None, False  # which was decided without knowing it
         self.sizes.append((self.workers.now(), self.workers.capacity))
         return True

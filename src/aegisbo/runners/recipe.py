@@ -10,8 +10,10 @@ from aegisbo.study.objective import Objective
 
 
 def objective_of(fun: Callable[..., Any]) -> Objective:
-    """What the values of a study are values of."""
-    return fun.objective() if isinstance(fun, Command) else Objective.of(fun)
+    """What the values of a study are values of; of a command, its words."""
+    if isinstance(fun, Command):
+        return Objective("command", source=repr([*fun.arguments, *filter(None, [fun.value_file])]))
+    return Objective.of(fun)
 
 
 def recipe(fun: Callable[..., Any]) -> dict[str, Any]:

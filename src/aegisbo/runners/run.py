@@ -1,21 +1,12 @@
-"""A run: what others may change in it, and what has happened in the end."""
+"""What has happened in a run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from aegisbo.options import Options
 from aegisbo.runners.idle import CAUSES, Idle
 from aegisbo.runners.protocol import Finished
-
-
-@dataclass(frozen=True)
-class Change:
-    """What others have asked of a run that goes on."""
-
-    options: Options  # from now on
-    more: int = 0  # evaluations to finish, besides those before; negative if there are to be fewer
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from aegisbo.printable import so_many
 from aegisbo.runners.evaluation import error_text
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.progress.log_lines import logger
-from aegisbo.runners.run import Change
 from aegisbo.runners.watch import Watch
 
 
@@ -37,16 +36,16 @@ class Steering:
     watch: Watch
     options: Options
 
-    def __call__(self) -> Change | None:
-        """What the loop must know of it; None if nobody has asked anything."""
-        events, before = list(self.requests()), self.options
+    def __call__(self) -> Options | None:
+        """The options from now on; None if nobody has asked anything."""
+        events = list(self.requests())
         for event in events:
             if isinstance(event, Added):
                 self.optimizer.apply(event)
                 logger.info(f"Added: {in_brief(event.params)} is tried next.")
             else:
                 self._change(event.changes)
-        return Change(self.options, self.options.budget - before.budget) if events else None
+        return self.options if events else None
 
     def _change(self, changes: Mapping[str, Any]) -> None:
         logger.info(f"Set: {', '.join(f'{name}={value}' for name, value in changes.items())}.")

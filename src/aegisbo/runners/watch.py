@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from shlex import quote
 
 from aegisbo.optimizer import Core, Found, Trial
+from aegisbo.optimizer.failure_reasons import without_numbers
 from aegisbo.options import Options
-from aegisbo.outcome import FAILURES, Outcome
-from aegisbo.runners.mistakes import hopeless
+from aegisbo.outcome import FAILURES, NO_NUMBER, NOT_MEASURED, Outcome
+from aegisbo.runners.command import NOT_STARTED
 from aegisbo.runners.progress import Teller
 from aegisbo.runners.protocol import Finished, StopRun
 
 Callback = Callable[[Trial, Found[Core]], None]  # a finished trial and what was found so far
+
+ENOUGH = 5  # failures in a row, all for the same reason, before a run without any value ends
+
+# Mistakes of a program; a value out of range raises others, such as ValueError, ArithmeticError or RuntimeError.
+ERRORS = (
+    *("TypeError", "NameError", "UnboundLocalError", "AttributeError", "KeyError", "SystemExit"),
+    *("SyntaxError", "IndentationError"),
+)
+SIGNS = re.compile(rf"(?:{'|'.join(ERRORS)})(?::|$)|ProgramFailed: (?:{NOT_STARTED}|.*ended with code 12[67]:)")
 
 
 @dataclass
@@ -84,7 +95,7 @@ class Watch:
         if self.options.give_up_after is None or self.values:
             return
         failed = len(self.failures)
-        if hopeless(tuple(self.failures.values())):
+        if _alike_at_any_point(tuple(self.failures.values())):
             again = "" if self.study is None else f"run `aegisbo retry {quote(os.fspath(self.study))}` and "
             raise StopRun(
                 f"The first {failed} evaluations failed alike, and the points are not to blame. Mend the function, "
@@ -92,3 +103,15 @@ class Watch:
             )
         if failed >= self.options.give_up_after:
             raise StopRun(f"Given up, because nothing gave a value (give_up_after={self.options.give_up_after}).")
+
+
+def _alike_at_any_point(failures: Sequence[Outcome]) -> bool:
+    """Whether the first failures of a run say that all others would be the same, wherever the points lie."""
+    if len(failures) != ENOUGH or not all(map(_mistake_of_the_program, failures)):
+        return False
+    return len({without_numbers(failure.reason) for failure in failures}) == 1
+
+
+def _mistake_of_the_program(failure: Outcome) -> bool:
+    of_answer = failure.reason.endswith(NO_NUMBER) or failure.reason.startswith(NOT_MEASURED)
+    return of_answer or bool(SIGNS.match(failure.reason))
