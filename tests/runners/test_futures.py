@@ -15,7 +15,7 @@ import pytest
 
 import aegisbo
 from aegisbo.errors import InvalidInput
-from aegisbo.runners.pools import make_pool
+from aegisbo.runners.pools.make_pool import make_pool
 from aegisbo.runners.protocol import StopRun
 
 BOX = [(-5, 10), (2, 3)]

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegisbo import Optimizer
-from aegisbo.errors import InvalidInput, NoTime, SpaceExhausted
+from aegisbo.errors import NoTime, SpaceExhausted
 from aegisbo.events import Asked, Ended, Event, Lost, ended
 from aegisbo.options import Options
 from aegisbo.outcome import Outcome
@@ -602,12 +602,6 @@ def test_a_run_starts_when_the_clock_says_so() -> None:
     workers.collect(100.0)
     record = run(Recorder(), workers, budget=4)
     assert (record.started, record.makespan, record.utilization) == (100, 2, 1)
-
-
-@pytest.mark.parametrize("budget", [0, -3])
-def test_a_budget_of_nothing_is_refused(budget: int) -> None:
-    with pytest.raises(InvalidInput, match=f"budget is {budget}: ask for at least 1"):
-        run(Recorder(), VirtualWorkers(plus_one, 1, constant, seed=0), budget)
 
 
 def test_the_papers_workers_are_used_as_theory_says() -> None:

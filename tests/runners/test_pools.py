@@ -20,8 +20,8 @@ from pool_jobs import behave, say, square, travel_badly, wait_for
 
 from aegisbo.errors import InvalidInput
 from aegisbo.outcome import Outcome, kept
-from aegisbo.runners.pools import make_pool
 from aegisbo.runners.pools.base import Pool
+from aegisbo.runners.pools.make_pool import make_pool
 from aegisbo.runners.protocol import Finished
 
 PATIENCE = 120.0  # seconds after which a job counts as swallowed by its pool

@@ -34,11 +34,11 @@ from processes_of import alive, children_of, parent_of, reported, wait_until_dea
 from aegisbo import errors
 from aegisbo.errors import AegisError
 from aegisbo.outcome import kept
-from aegisbo.runners import pools
-from aegisbo.runners.pools import child, make_pool
+from aegisbo.runners.pools import child
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.pools.child import Child
 from aegisbo.runners.pools.environment import THREAD_LIMITS
+from aegisbo.runners.pools.make_pool import make_pool
 from aegisbo.runners.protocol import Finished
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
@@ -303,8 +303,8 @@ def test_a_worker_imports_no_more_of_aegisbo_than_it_needs() -> None:
         pool.submit(0, "aegisbo")
         modules = next_end(pool).outcome.value
     assert modules == [
-        "aegisbo", "aegisbo.errors", "aegisbo.number", "aegisbo.outcome", "aegisbo.printable", "aegisbo.runners",
-        "aegisbo.runners.evaluation", "aegisbo.runners.output", "aegisbo.runners.packing", "aegisbo.runners.pools",
+        "aegisbo", "aegisbo.errors", "aegisbo.number", "aegisbo.outcome", "aegisbo.runners",
+        "aegisbo.runners.evaluation", "aegisbo.runners.packing", "aegisbo.runners.pools",
         "aegisbo.runners.pools.worker", "aegisbo.runners.protocol",
     ]  # fmt: skip
 
@@ -326,7 +326,7 @@ def test_numerical_libraries_use_no_more_threads_than_their_share(
     monkeypatch: pytest.MonkeyPatch, cores: int, workers: int, given: int | None, said: int
 ) -> None:
     assert set(THREAD_LIMITS) == set(ParallelBackendBase.MAX_NUM_THREADS_VARS)  # joblib's
-    monkeypatch.setattr(pools, "_cores", lambda: cores)
+    monkeypatch.setattr("aegisbo.runners.pools.make_pool._cores", lambda: cores)
     for name in THREAD_LIMITS:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("MKL_NUM_THREADS", "7")  # the user's word
@@ -479,7 +479,7 @@ DRIVER = """
 import os, sys, time
 sys.path.insert(0, sys.argv[1])
 from pool_jobs import wait_with_child
-from aegisbo.runners.pools import make_pool
+from aegisbo.runners.pools.make_pool import make_pool
 pool = make_pool("processes", wait_with_child, 2)
 for number in range(2):
     pool.submit(number, sys.argv[2])

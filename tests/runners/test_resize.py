@@ -15,7 +15,7 @@ from runners.processes_of import wait_until_dead
 import aegisbo
 from aegisbo.outcome import kept
 from aegisbo.runners.idle import Idle, JobTimes, idle_of
-from aegisbo.runners.pools import make_pool
+from aegisbo.runners.pools.make_pool import make_pool
 
 
 def meet(gate: tuple[str, int]) -> Any:

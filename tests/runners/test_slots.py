@@ -21,7 +21,7 @@ import aegisbo
 from aegisbo.cli import app
 from aegisbo.errors import AegisError, InvalidInput
 from aegisbo.outcome import kept
-from aegisbo.runners.pools import make_pool
+from aegisbo.runners.pools.make_pool import make_pool
 
 
 def where(gate: str) -> Any:

@@ -16,12 +16,7 @@ from aegisbo.simulation.laws import constant
 class Team(VirtualWorkers):
     """Virtual workers whose jobs go as the stand-in says; the luck of a job depends on the seed and its number only.
 
-    Args:
-        stand_in: what they evaluate.
-        workers: how many jobs run at a time.
-        batches: whether nobody gets a new point before all have ended theirs.
-        suggestion: seconds that the choice of a point takes.
-        seed: decides the luck.
+    In batches nobody gets a new point before all have ended theirs. A suggestion takes so many seconds.
     """
 
     def __init__(self, stand_in: StandIn, workers: int, *, batches: bool, suggestion: float, seed: int) -> None:

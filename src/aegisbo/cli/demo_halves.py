@@ -13,7 +13,7 @@ import numpy as np
 
 from aegisbo.optimizer import Settings
 from aegisbo.runners.loop import run
-from aegisbo.runners.pools import make_pool
+from aegisbo.runners.pools.make_pool import make_pool
 from aegisbo.runners.protocol import Finished
 from aegisbo.simulation.problem import Problem
 from aegisbo.study import Study

@@ -10,7 +10,7 @@ from aegisbo.outcome import FAILURES
 
 # An address or numbers, perhaps abbreviated as by `reprlib`; not the number in x1 or float32.
 VARYING = re.compile(r"(?:0x|\.{3}x?)[0-9a-f.]+|(?<!\w)[\s.,+-]*\d[\d\s.,e+-]*", re.IGNORECASE)
-LATE = re.compile(r"(Stopped|Still running) after .* \((trial_timeout=\S+)\)\.")  # as the loop says it
+LATE = re.compile(r"(Stopped|Still running) after .* \((trial_timeout=\S+)\)\.")  # as runners/time_limit says it
 KIND = re.compile(r"^ProgramFailed: ")  # which every failure of a program is: it tells none from another
 WIDTH = 120  # characters of a reason
 LOOKED_AT = 500  # of which two reasons may differ; the pattern takes its time with more

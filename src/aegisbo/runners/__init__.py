@@ -1,9 +1,9 @@
-"""Everything that waits: a loop hands points to workers, and results to the optimizer and the journal.
+"""Everything that waits: a loop hands points to workers, and results to the study.
 
-- `minimize` puts a run together: the optimizer, a pool, a study, `progress` for the user, Ctrl-C (`interrupt`).
-- `loop` asks for a point, writes it to the journal and submits it to the workers; `run` has its rules and
-  its record, `idle` explains unused worker time.
-- `protocol` says what the loop needs from an optimizer, from workers and from a journal.
+- `drive` puts a run together: a pool, a study, `progress` for the user, Ctrl-C (`interrupt`).
+- `loop` asks the study for a point and submits it to the workers. `time_limit` stops what takes too long, `run` has the
+  record of it all, and `idle` explains unused worker time.
+- `protocol` says what the loop needs from a study and from workers.
 - `pools` are the workers: `make_pool` chooses one. `processes` has a thread for each process: `child` is the driver's
   end of its pipes, `worker` the other one. `slots` tells an evaluation which worker runs it.
 - `packing` brings the function there, and `evaluation` calls it; it may be an external program (`command`). `output`

@@ -11,7 +11,7 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput
 from aegisbo.runners.command import FOLDER, PLACEHOLDER, Command
-from aegisbo.runners.pools import HERE, check_executor
+from aegisbo.runners.pools.make_pool import HERE, check_executor
 from aegisbo.runners.signature import check_callback, check_function
 from aegisbo.runners.slots import VARIABLE
 from aegisbo.space.space import Space
@@ -31,7 +31,7 @@ def check_call(
     Raises:
         InvalidInput: the message says what to change.
     """
-    kind = check_executor(executor, workers, threads_per_worker, worker_env)
+    kind, _ = check_executor(executor, workers, threads_per_worker, worker_env)
     if isinstance(fun, Command):
         check_command(fun, space, here=kind in HERE)
     else:

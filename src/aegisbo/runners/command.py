@@ -91,14 +91,7 @@ class Command:
         return copy
 
     def __call__(self, **params: Any) -> Any:
-        """Run the program and read its value.
-
-        Args:
-            params: the values of the parameters, by name.
-
-        Returns:
-            The number in the last line that it printed, or in the value file. With it, where other quantities are
-            measured, the numbers in its last lines such as latency=3.2, by name; such a line is never the value.
+        """Run the program and read its value, and where other quantities are measured, these by name.
 
         Raises:
             ProgramFailed: it gave no value; the message holds the end of what it said.
@@ -123,7 +116,10 @@ class Command:
             return self._read(output if self.value_file is None else Path(_filled(self.value_file, values)))
 
     def _read(self, file: Path) -> Any:
-        """What the file says: the value, and if others are measured, these by name."""
+        """What the file says: the number in its last line, and those in lines such as latency=3.2, if any are measured.
+
+        Such a line is never the value.
+        """
         try:
             lines = [line.strip() for line in tail(file).split("\n")]
         except FileNotFoundError:

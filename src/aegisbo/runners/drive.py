@@ -15,7 +15,7 @@ from aegisbo.outcome import judged
 from aegisbo.runners.command import leave_nothing, reading, warn_if_unused
 from aegisbo.runners.evaluation import Call
 from aegisbo.runners.loop import run
-from aegisbo.runners.pools import make_pool
+from aegisbo.runners.pools.make_pool import make_pool
 from aegisbo.runners.progress import progress_of
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.run import Run
@@ -28,23 +28,13 @@ from aegisbo.study.study import Study
 def drive(
     book: Study | Shared,
     fun: Callable[..., Any],
-    options: Options,
-    budget: int,
-    signals: AbstractContextManager[object],
-    more: Callable[[], bool],
+    options: Options,  # of the call, with all that was changed since
+    budget: int,  # evaluations to finish from now on
+    signals: AbstractContextManager[object],  # handles Ctrl-C while the run goes on
+    more: Callable[[], bool],  # whether further points may be asked for
     callbacks: tuple[Callback, ...] = (),
 ) -> Run:
-    """Evaluate trials of a run until it ends, and write down how it did.
-
-    Args:
-        book: hands out the trials, and keeps all that happens.
-        fun: the function, or a `Command`.
-        options: of the call, with all that was changed since.
-        budget: evaluations to finish from now on.
-        signals: handles Ctrl-C while the run goes on.
-        more: whether further points may be asked for.
-        callbacks: called with each finished trial and what was found so far.
-    """
+    """Evaluate trials of a run until it ends, and write down how it did."""
     optimizer = book.optimizer
     warn_if_unused(fun, optimizer.space.parameters)
     with ExitStack() as stack:

@@ -34,16 +34,7 @@ class Call:
 
 
 def evaluate(function: Callable[[Any], Any], x: Any, judge: Judge = judged, *, raising: bool = False) -> Outcome:
-    """Call the function and judge its answer.
-
-    Args:
-        function: the user's function.
-        x: its argument.
-        judge: what an answer means; by default it must be one finite real number.
-        raising: whether an exception of the function is let through; else it is an outcome too.
-
-    Returns:
-        The outcome, with the seconds that the function took.
+    """Call the function and judge its answer; an exception of the function is an outcome too, unless it is `raising`.
 
     Raises:
         StopRun: the run was ended while the function was running in this thread.

@@ -10,57 +10,40 @@ from statistics import median
 from time import perf_counter, sleep
 from typing import Any
 
-from aegisbo.errors import InvalidInput, NoTime, SpaceExhausted
+from aegisbo.errors import NoTime, SpaceExhausted
 from aegisbo.number import as_number
 from aegisbo.optimizer import Trial
 from aegisbo.options import Options
-from aegisbo.outcome import Outcome
 from aegisbo.runners.idle import JobTimes, idle_of
 from aegisbo.runners.interrupt import STOPPED, interruptible
 from aegisbo.runners.protocol import Book, Finished, Interrupted, StopRun, Workers
 from aegisbo.runners.run import Run
+from aegisbo.runners.time_limit import Running, stop_if_overdue
 
 SPENT = "The budget is spent."
 REST = 1.0  # seconds until an optimizer that had no point is asked again
 LOOK = 0.5  # seconds, while nothing else happens, between two looks at what others ask of the run
 
-Watch = Callable[[Finished], None]  # is told of a job that has ended
+Watch = Callable[[Finished], None]  # is told of a job that has ended; raises StopRun to end the run now
 Heed = Callable[[], Options | None]  # what holds from now on, if others have asked something since the last call
 
 
 def run(
     book: Book,
     workers: Workers,
-    budget: int,
+    budget: int,  # evaluations to finish from now on
     *,
-    options: Options | None = None,
+    options: Options | None = None,  # time limits and retries; the budget above is the one that counts
     watch: Watch = lambda job: None,
-    more: Callable[[], bool] = lambda: True,
-    heed: Heed | None = None,
+    more: Callable[[], bool] = lambda: True,  # whether further points may be asked for, which Ctrl-C may end
+    heed: Heed | None = None,  # is called before each step and twice a second; None if nobody can ask anything
 ) -> Run:
     """Evaluate `budget` suggestions, or as many as the space holds; a failed one counts, a lost one does not.
 
     Trials that are pending already are evaluated first. Results that arrive while a suggestion is being made are told
     before the next one is asked for, so that every suggestion knows all results so far. At the end the workers are
-    closed, and jobs that ended meanwhile are told too.
-
-    Args:
-        book: hands out trials and is told how their evaluations ended.
-        workers: evaluate the points.
-        budget: evaluations to finish from now on.
-        options: time limits and retries; the budget above is the one that counts.
-        watch: is called with each finished job after the book knows of it; raises StopRun to end the run now.
-        more: whether further points may be asked for, which Ctrl-C may end; the run then ends with what is running.
-        heed: is called before each step and twice a second: what others ask of the run; None if nobody can.
-
-    Returns:
-        What happened. The results themselves are in the book.
-
-    Raises:
-        InvalidInput: the budget is less than 1.
+    closed, and jobs that ended meanwhile are told too. The book has the results; what is returned says what happened.
     """
-    if budget < 1:
-        raise InvalidInput(f"budget is {budget}: ask for at least 1 evaluation.")
     loop = _Loop(book, workers, budget, options or Options(), watch, more, heed)
     try:
         while loop.step():
@@ -69,19 +52,6 @@ def run(
         loop.message, loop.interrupted = str(stop), isinstance(stop, Interrupted)
     loop.settle()
     return loop.record()
-
-
-@dataclass
-class _Running:
-    """A job at a worker."""
-
-    trial: Trial
-    slot: int  # which worker, counted from 0
-    submitted: float
-    attempt: int
-    called: float | None = None  # when its function was, as far as is known
-    overdue: bool = False  # its time is up
-    given_up: bool = False  # and its worker cannot be stopped: it counts as ended, but its worker stays busy
 
 
 @dataclass
@@ -97,7 +67,7 @@ class _Loop:
     interrupted: bool = False
     exhausted: bool = False
     over: bool = False
-    running: dict[int, _Running] = field(default_factory=dict)  # by trial number
+    running: dict[int, Running] = field(default_factory=dict)  # by trial number
     news: deque[Finished] = field(default_factory=deque)  # ended, not yet told
     finished: list[Finished] = field(default_factory=list)
     job_times: list[JobTimes] = field(default_factory=list)
@@ -132,7 +102,7 @@ class _Loop:
     def settle(self) -> None:
         """Close the workers and take in what ended meanwhile; `watch` is not called for it."""
         for job in self.running.values():
-            self._called(job)  # closed workers will not know any more
+            job.called_at(self.workers)  # closed workers will not know any more
         self.workers.close()
         self.over, self.watch = True, lambda job: None
         self._collect(0.0)
@@ -140,7 +110,7 @@ class _Loop:
     def record(self) -> Run:
         """What has happened so far."""
         now = self.workers.now()
-        running = [JobTimes(job.slot, job.submitted, now, self._seconds(job, now)) for job in self.running.values()]
+        running = [JobTimes(job.slot, job.submitted, now, job.seconds(self.workers)) for job in self.running.values()]
         capacity = self.workers.capacity
         idle = idle_of([*self.job_times, *running], self.sizes, now)
         ending = self.message, self.interrupted
@@ -188,7 +158,7 @@ class _Loop:
         self.attempts[trial.number] = self.attempts.get(trial.number, 0) + 1
         now = self.workers.now()
         slot = self.workers.submit(trial.number, trial.x)
-        self.running[trial.number] = _Running(trial, slot, now, self.attempts[trial.number])
+        self.running[trial.number] = Running(trial, slot, now, self.attempts[trial.number])
 
     def _worth_waiting(self) -> bool:
         # A job that was given up is waited for only if its worker is needed for another.
@@ -202,7 +172,9 @@ class _Loop:
 
     def _until_next_deadline(self) -> float | None:
         """Seconds until a job or the whole run must be stopped; None if there is no limit."""
-        deadlines = [due for job in self.running.values() if (due := self._due(job)) is not None]
+        limit = self.options.trial_timeout
+        dues = (job.due(self.workers, limit) for job in self.running.values())
+        deadlines = [due for due in dues if due is not None]
         if self.options.timeout is not None:
             deadlines.append(self.started + self.options.timeout)
         if self.rests_until is not None:
@@ -256,7 +228,7 @@ class _Loop:
         with interruptible():  # it may call the user's code
             self.watch(job)
 
-    def _lost(self, ended: _Running, job: Finished) -> None:
+    def _lost(self, ended: Running, job: Finished) -> None:
         """Run it again, or give up after the last retry; when the run is over, whoever continues it will run it."""
         if self.over:
             return
@@ -267,7 +239,7 @@ class _Loop:
             return
         self.waiting.append(ended.trial)
 
-    def _fail_for_good(self, ended: _Running, job: Finished) -> None:
+    def _fail_for_good(self, ended: Running, job: Finished) -> None:
         what = "It could not be run" if job.outcome.unusable else "Its worker died"
         often = f"{ended.attempt} times" if ended.attempt > 1 else "once"
         reason = f"{what} {often}: {job.outcome.reason}"
@@ -282,43 +254,13 @@ class _Loop:
         self._show(job)
 
     def _stop_overdue(self) -> None:
-        now = self.workers.now()
         for number, job in tuple(self.running.items()):
-            due = self._due(job)
-            if due is None or now < due or number not in self.running:
-                continue
-            job.overdue = True
-            how_long = f"after {_how_long(self._seconds(job, now))} (trial_timeout={self.options.trial_timeout:g})."
-            if self.workers.can_stop:
-                self.workers.stop(number, f"Stopped {how_long}")
-            else:
-                self._give_up(job, now, f"Still running {how_long}")
-        if self.options.timeout is not None and now >= self.started + self.options.timeout:
+            if number in self.running:  # else it has ended while another one was given up
+                given_up = stop_if_overdue(job, self.workers, self.options.trial_timeout)
+                if given_up is not None:
+                    self._fail(given_up)
+        if self.options.timeout is not None and self.workers.now() >= self.started + self.options.timeout:
             raise StopRun("The time is up.")
-
-    def _give_up(self, job: _Running, now: float, reason: str) -> None:
-        if not self.workers.give_up(job.trial.number):  # it has just ended by itself
-            return
-        job.given_up = True
-        outcome = Outcome("timed_out", reason=reason, seconds=self._seconds(job, now), worker=job.slot)
-        self._fail(Finished(job.trial.number, outcome, job.submitted, now))
-
-    def _due(self, job: _Running) -> float | None:
-        """When a job must be stopped; later than now if its function has not been called yet. None: never."""
-        if job.overdue or self.options.trial_timeout is None:
-            return None
-        called = self._called(job)
-        return (self.workers.now() if called is None else called) + self.options.trial_timeout
-
-    def _called(self, job: _Running) -> float | None:
-        if job.called is None:
-            job.called = self.workers.called(job.trial.number)
-        return job.called
-
-    def _seconds(self, job: _Running, now: float) -> float:
-        """How long its function has been running."""
-        called = self._called(job)
-        return 0.0 if called is None else now - called
 
     def _active(self) -> int:
         """Jobs that still count."""
@@ -343,7 +285,3 @@ class _Loop:
 def _as_reason(error: Exception) -> str:
     text = str(error)
     return text[:1].lower() + text[1:]
-
-
-def _how_long(seconds: float) -> str:
-    return f"{seconds:.1f} seconds" if seconds >= 1.0 else f"{seconds:.2g} seconds"

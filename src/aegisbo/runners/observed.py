@@ -26,16 +26,9 @@ Lists = Sequence[Sequence[Observation]]  # one for each earlier run
 def observed_elsewhere(
     observed: Any, settings: Settings, fun: Callable[..., Any], study: str | os.PathLike[str] | None
 ) -> tuple[list[Observation], Lists]:
-    """What a user means by `observed`, checked before any file is touched; what is left out is said in the log.
+    """What a user means by `observed`: the pairs as results, and what fits the new run of each earlier one.
 
-    Args:
-        observed: pairs, earlier runs, or a list of both.
-        settings: of the new run.
-        fun: the function of the new run.
-        study: the file of the new run.
-
-    Returns:
-        The pairs as results, and what fits of each earlier run.
+    Checked before any file is touched; what is left out is said in the log.
 
     Raises:
         InvalidInput: a pair is no point with a value, or an earlier run cannot be used.

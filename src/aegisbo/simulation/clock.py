@@ -30,14 +30,8 @@ class VirtualWorkers:
     """`workers` simulated workers whose clock jumps from one completion to the next.
 
     How long a trial takes depends only on the seed and its number, so every strategy meets the same times, in whatever
-    order it works.
-
-    Args:
-        function: is called with the `x` of each job when the clock reaches its end.
-        workers: how many jobs run at a time.
-        law: of the job times.
-        seed: decides the job times.
-        free: how many trials at the beginning take no time, as the initial design in the paper's experiments.
+    order it works. The first `free` trials take no time, as the initial design in the paper's experiments. The function
+    is called with the `x` of a job when the clock reaches its end.
     """
 
     can_stop = True

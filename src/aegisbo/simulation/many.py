@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from aegisbo.errors import AegisError
 from aegisbo.outcome import Outcome, kept
-from aegisbo.runners.pools import make_pool
 from aegisbo.runners.pools.base import Pool
+from aegisbo.runners.pools.make_pool import make_pool
 
 What = TypeVar("What")
 Answer = TypeVar("Answer")
@@ -21,10 +21,7 @@ Answer = TypeVar("Answer")
 def answers(simulation: Callable[[What], Answer], specs: Sequence[What], jobs: int = 1) -> Iterator[Answer]:
     """What a simulation says of each spec, in their order, each as soon as it is there.
 
-    Args:
-        simulation: what to call.
-        specs: the runs.
-        jobs: how many worker processes to use; changes no answer. With 1 the runs are simulated in this process.
+    The number of worker processes, `jobs`, changes no answer; with 1 everything happens in this process.
 
     Raises:
         AegisError: a worker process died. Exceptions of a simulation are raised here as they are, and end the others.

@@ -16,8 +16,8 @@ from aegis_paper.plans import Plan
 from aegis_paper.problems.push import PUSH4, PUSH8, require_box2d
 from aegis_paper.records import Records
 from aegisbo.outcome import kept
-from aegisbo.runners.pools import make_pool
 from aegisbo.runners.pools.base import Pool
+from aegisbo.runners.pools.make_pool import make_pool
 
 PUSHES = (f"{PUSH4.name}#", f"{PUSH8.name}#")
 LOG_EVERY = 60.0  # seconds between two lines where nobody watches a bar

@@ -32,22 +32,18 @@ def lost_by(error: BaseException, *, shared: bool = False) -> Outcome:
     )
 
 
-def in_a_line(error: Exception) -> str:
-    """What went wrong, for a sentence that goes on after it."""
-    return error_text(error).split("\n")[0].rstrip(".")
-
-
 @contextmanager
 def taking(refusal: str, remedy: str) -> Iterator[None]:
-    """Hand a job over, for which a cluster may take its time; if it takes none, say so, and how to go on."""
+    """Hand a job over, which may have to wait for a worker; if none takes it, say so, and how to go on."""
     try:
         with interruptible():
             yield
     except StopRun:  # Ctrl-C
         raise
     except Exception as error:
+        reason = error_text(error).split("\n")[0].rstrip(".")
         raise WorkersGone(
-            f"{refusal} ({in_a_line(error)}). Nothing that has ended is lost: {remedy} make the same call again."
+            f"{refusal} ({reason}). Nothing that has ended is lost{remedy} make the same call again."
         ) from error
 
 
@@ -121,7 +117,6 @@ class Pool(ABC):
         self.capacity = capacity
 
     def collect(self, timeout: float | None = None) -> list[Finished]:
-        """All jobs that have ended since the last call; waits for the first one up to `timeout` seconds."""
         with self._lock:
             ready = bool(self._ends) or not self._submitted
         if not ready and timeout != 0.0:
@@ -130,7 +125,6 @@ class Pool(ABC):
         return self._taken()
 
     def give_up(self, number: int) -> bool:
-        """Record nothing of this job any more, which keeps its worker until it ends; False if it has ended."""
         with self._lock:
             job = self._submitted.get(number)
             if job is not None:

@@ -26,15 +26,7 @@ class Died(Exception):
 
 
 class Child:
-    """A worker process.
-
-    Args:
-        environment: its environment variables.
-        ended: is called in a thread of its own when the process has ended.
-
-    Raises:
-        OSError: no process, or no file for what it prints, can be made.
-    """
+    """A worker process; `ended` is called in a thread of its own when it has ended."""
 
     def __init__(self, environment: Mapping[str, str], ended: Callable[[], None]) -> None:
         path = [str(entry) for entry in sys.path]

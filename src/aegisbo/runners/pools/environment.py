@@ -25,10 +25,13 @@ THREAD_LIMITS = (
 )
 
 
-def thread_limits(threads: int | None, share: int) -> dict[str, str]:
-    """Limits for the numerical libraries: `threads`, or a share of the cores where the user has set none."""
-    wanted = [name for name in THREAD_LIMITS if threads is not None or name not in os.environ]
-    return dict.fromkeys(wanted, str(threads or share))
+def whole_environments(
+    worker_env: WorkerEnv | None, threads: int | None, cores: int, workers: int
+) -> list[dict[str, str]]:
+    """All variables of each worker. Numerical libraries get `threads`, or a share of the cores unless the user says."""
+    limited = [name for name in THREAD_LIMITS if threads is not None or name not in os.environ]
+    limits = dict.fromkeys(limited, str(threads or max(1, cores // workers)))
+    return [{**os.environ, **limits, **own} for own in by_slot(worker_env, workers)]
 
 
 def by_slot(worker_env: WorkerEnv | None, workers: int) -> list[dict[str, str]]:

@@ -11,29 +11,19 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput
 from aegisbo.runners.evaluation import Evaluation
-from aegisbo.runners.interrupt import interruptible
 from aegisbo.runners.packing import evaluate_packed, pack, unpack_outcome
-from aegisbo.runners.pools.base import Pool, in_a_line, lost_by, taking
-from aegisbo.runners.protocol import Journal, StopRun, WorkersGone
+from aegisbo.runners.pools.base import Pool, lost_by, taking
+from aegisbo.runners.protocol import Journal, WorkersGone
 from aegisbo.runners.slots import at_slot
 
 SIZES = ("_max_workers", "num_workers", "max_workers")  # where executors say how many workers they have
 
 
 class Futures(Pool):
-    """Jobs of an executor.
+    """Jobs of an executor: the caller's, which stays open, or one that a given function makes.
 
-    Args:
-        executor: the caller's, which stays open; or a function that makes one. That one is ours: it is shut down at the
-            end, and when it breaks another is made. loky's executor that everybody in the process shares is made anew
-            too, and stays open.
-        evaluation: what a job does.
-        capacity: how many jobs run at a time; None for as many as the executor has workers.
-        cores: how many otherwise.
-        journal: of the run.
-
-    Raises:
-        InvalidInput: the function makes something else, or the evaluation cannot be sent.
+    That one is ours: it is shut down at the end, and when it breaks another is made. loky's executor that everybody in
+    the process shares is made anew too, and stays open.
     """
 
     name = "Jobs of this executor"
@@ -43,8 +33,8 @@ class Futures(Pool):
         self,
         executor: Executor | Callable[[], Executor],
         evaluation: Evaluation,
-        capacity: int | None,
-        cores: int,
+        capacity: int | None,  # None for as many as the executor has workers
+        cores: int,  # as many otherwise
         journal: Journal | None,
     ) -> None:
         self._ours = not isinstance(executor, Executor)
@@ -77,23 +67,18 @@ class Futures(Pool):
         future.add_done_callback(lambda done: self._done(number, executor, done))
 
     def _submitted_future(self, *call: Any) -> Future[Any]:
+        kind = type(self._executor).__name__
+        made = "..." if kind.startswith("_") else f"{kind}(...)"  # which is not to be called by its name
+        remedy = f". To have it replaced when it breaks, give a function that makes it, executor=lambda: {made}, and"
         try:
-            with interruptible():  # it may wait for a free worker
+            with taking("The executor takes no more jobs", remedy):
                 return self._executor.submit(*call)
-        except StopRun:  # Ctrl-C
-            raise
-        except Exception as error:  # broken, or shut down
+        except WorkersGone:  # it is broken, or shut down
             if self._make is None:
-                kind = type(self._executor).__name__
-                made = "..." if kind.startswith("_") else f"{kind}(...)"  # which is not to be called by its name
-                raise WorkersGone(
-                    f"The executor takes no more jobs ({in_a_line(error)}). Nothing that has ended is lost. To have "
-                    f"it replaced when it breaks, give a function that makes it, executor=lambda: {made}, and make "
-                    "the same call again."
-                ) from error
+                raise
         _shut_down(self._executor)
         self._executor = _made(self._make)
-        with taking("The executor broke, and the new one takes no jobs", "see what is wrong with it, and"):
+        with taking("The executor broke, and the new one takes no jobs", ": see what is wrong with it, and"):
             return self._executor.submit(*call)
 
     def _done(self, number: int, executor: Executor, future: Future[Any]) -> None:

@@ -71,7 +71,7 @@ class RayTasks(Pool):
             self._ray.shutdown()
 
     def _start(self, number: int, point: bytes, worker: int) -> None:
-        with taking("Ray takes no more tasks", "start Ray and"):
+        with taking("Ray takes no more tasks", ": start Ray and"):
             self._tasks[number] = task = self._remote.remote(worker, self._packed, point)
         asyncio.run_coroutine_threadsafe(self._follow(number, task), self._ears)
 

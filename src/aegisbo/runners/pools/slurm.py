@@ -41,7 +41,6 @@ class _Job:
 
     job: Job
     marker: Path  # appears when the function is called
-    called: bool = False
     gone_since: float | None = None  # it has ended, but there is no outcome yet
 
 
@@ -97,7 +96,7 @@ class SlurmJobs(Pool):
     def _start(self, number: int, point: bytes, worker: int) -> None:
         marker = self._folder / f"{uuid4().hex}.called"
         path = [str(entry) for entry in sys.path]
-        with taking("SLURM takes no job", "change what it objects to, and"):  # too many of this user, say
+        with taking("SLURM takes no job", ": change what it objects to, and"):  # too many of this user, say
             job = self._executor.submit(run_job, path, self._variables[worker], self._packed, point, str(marker))
         self._jobs[number] = _Job(job, marker)
 
@@ -113,8 +112,7 @@ class SlurmJobs(Pool):
                 ask = False
 
     def _look(self, number: int, entry: _Job, *, ask: bool) -> None:
-        if not entry.called and entry.marker.exists():
-            entry.called = True
+        if self.called(number) is None and entry.marker.exists():
             self._called(number)
         if not entry.job.done(force_check=ask):
             return

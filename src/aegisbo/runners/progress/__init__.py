@@ -29,14 +29,9 @@ Say = Callable[[str], None]
 def progress_of(
     optimizer: Core, pool: Pool, budget: int, wanted: bool | None, study: str | os.PathLike[str] | None
 ) -> Iterator[Teller]:
-    """Show a run while it lasts; what it yields is told of each job that has ended, after the optimizer knows of it.
+    """Show a run while it lasts, on a terminal or in a notebook only unless it is wanted or not wanted.
 
-    Args:
-        optimizer: of the run.
-        pool: its workers.
-        budget: evaluations in all.
-        wanted: whether to show progress; None for on a terminal or in a notebook only.
-        study: the file of the run, if there is one.
+    What it yields is told of each job that has ended, after the optimizer knows of it.
     """
     tally = Tally(optimizer, pool, budget)
     live = None if wanted is False else _live_line(tally.standing)
