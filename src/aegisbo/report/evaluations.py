@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect, insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from operator import attrgetter
 
-from aegisbo.events import Asked, Closed, Ended, Event, Forgotten, Lost, Opened, Retried, Taken
+from aegisbo.events import Asked, Closed, Ended, Lost, Opened, Taken
 from aegisbo.report.record import Record
+from aegisbo.study.ledger import Ledger
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,8 @@ UNKNOWN = -1  # worker
 
 def evaluations_of(record: Record) -> tuple[Evaluation, ...]:
     """Every evaluation of a run, in the order in which they began; none of those whose times nobody knows."""
-    ended = _ended(record.events) if record.events else _of_trials(record)
-    cut_short = list(_cut_short(record)) if record.events else []
-    return tuple(sorted(_placed([*ended, *cut_short], record.capacity), key=attrgetter("started", "worker")))
+    found = _distinct(_of_study(record)) if record.events else _of_trials(record)
+    return tuple(sorted(_placed(found, record.capacity), key=attrgetter("started", "worker")))
 
 
 def _of_trials(record: Record) -> list[Evaluation]:
@@ -52,58 +52,55 @@ def _of_trials(record: Record) -> list[Evaluation]:
     ]
 
 
-def _ended(events: Iterable[Event]) -> list[Evaluation]:
-    """Those whose end was recorded."""
+def _of_study(record: Record) -> Iterator[Evaluation]:
+    """Those whose end was recorded, and those without: a driver or a copy that ended left them, or they run now."""
+    ledger, last = Ledger(), 0.0
+    since: dict[int, float] = {}  # when the trials began that somebody runs
+    for event in record.events:
+        ledger.apply(event)
+        match event:
+            case Opened():  # the driver before it was killed
+                yield from _left(since, "interrupted", last)
+                since = dict.fromkeys(ledger.holders, event.at)
+            case Closed():
+                yield from _left(since, "interrupted", event.at)
+                since = {}
+            case Asked() | Taken():
+                since[event.number] = event.at
+            case Lost() if event.outcome.seconds is None:  # with its copy
+                yield from _left({event.number: since.pop(event.number, event.at)}, "interrupted", event.at)
+            case Lost():  # and run again at once
+                yield from _recorded(event)
+                since[event.number] = event.at
+            case Ended():
+                yield from _recorded(event)
+        since = {number: began for number, began in since.items() if number in ledger.holders}
+        last = event.at
+    yield from _left(since, "running" if record.driven else "interrupted", record.now)
+
+
+def _left(since: Mapping[int, float], state: str, end: float) -> Iterator[Evaluation]:
+    for number, began in since.items():
+        if began < end:
+            yield Evaluation(number, state, UNKNOWN, began, end)
+
+
+def _recorded(event: Ended | Lost) -> Iterator[Evaluation]:
+    seconds, began, worker = event.outcome.seconds, event.outcome.began, event.outcome.worker
+    if seconds is not None:
+        began, worker = event.at - seconds if began is None else began, UNKNOWN if worker is None else worker
+        yield Evaluation(event.number, event.outcome.state, worker, began, began + seconds)
+
+
+def _distinct(evaluations: Iterable[Evaluation]) -> list[Evaluation]:
+    """The last record of each: one that was given up and late, or lost for the last time, has two."""
     found: dict[int, list[Evaluation]] = {}
-    for event in events:
-        if not isinstance(event, Ended | Lost) or event.outcome.seconds is None:
-            continue
-        seconds, began, worker = event.outcome.seconds, event.outcome.began, event.outcome.worker
-        started, worker = event.at - seconds if began is None else began, UNKNOWN if worker is None else worker
-        new = Evaluation(event.number, event.outcome.state, worker, started, started + seconds)
-        same = found.setdefault(event.number, [])
-        if same and same[-1].overlaps(new):  # given up and late, or lost for the last time: two records of one
+    for new in evaluations:
+        same = found.setdefault(new.number, [])
+        if same and same[-1].overlaps(new):
             same.pop()
         same.append(new)
     return [evaluation for same in found.values() for evaluation in same]
-
-
-def _cut_short(record: Record) -> Iterator[Evaluation]:
-    """Those without an end: a driver or a copy that ended left them, or they are running now."""
-    open_since: dict[int, float | None] = {}  # None: nobody works on it
-    last = 0.0
-    for event in record.events:
-        if isinstance(event, Opened | Closed):
-            opened = isinstance(event, Opened)
-            yield from _left(open_since, "interrupted", last if opened else event.at)
-            open_since = dict.fromkeys(open_since, event.at if opened else None)
-        elif isinstance(event, Lost) and event.outcome.seconds is None:  # with its copy
-            yield from _left({event.number: open_since.get(event.number)}, "interrupted", event.at)
-            open_since[event.number] = None
-        else:
-            _follow(event, open_since)
-        last = event.at
-    yield from _left(open_since, "running" if record.driven else "interrupted", record.now)
-
-
-def _follow(event: Event, open_since: dict[int, float | None]) -> None:
-    """Let one more event have happened to the trials that are open."""
-    match event:
-        case Asked() | Lost() | Taken():  # what was lost is run again at once
-            open_since[event.number] = event.at
-        case Ended():
-            open_since.pop(event.number, None)
-        case Retried():
-            open_since.update(dict.fromkeys(event.numbers))
-        case Forgotten():
-            for number in event.numbers:
-                open_since.pop(number, None)
-
-
-def _left(open_since: dict[int, float | None], state: str, end: float) -> Iterator[Evaluation]:
-    for number, since in open_since.items():
-        if since is not None and since < end:
-            yield Evaluation(number, state, UNKNOWN, since, end)
 
 
 def _placed(evaluations: Sequence[Evaluation], capacity: int) -> list[Evaluation]:

@@ -148,7 +148,7 @@ def telling_decisions(record: Record) -> list[int]:
     chosen = [] if best is None or best.number not in by_model else [best.number]
     chosen += improved[::-1][: FRONTS // 2]
     chosen += by_model[::-1]
-    return sorted(dict.fromkeys(chosen).keys(), key=chosen.index)[:FRONTS]
+    return list(dict.fromkeys(chosen))[:FRONTS]
 
 
 def fronts_of(record: Record, model: Landscape | None) -> list[dict[str, Any]]:
