@@ -11,7 +11,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 from optuna.trial import FrozenTrial, TrialState
 
 from aegisbo.errors import InvalidInput
-from aegisbo.integrations.optuna_history import History, Reader, refuse_constraints, refuse_several_objectives
+from aegisbo.integrations.optuna_history import History, Reader, refuse_several_objectives
 from aegisbo.integrations.optuna_space import SearchSpace
 from aegisbo.integrations.optuna_storage import PublishedPoint, all_trials, publish
 from aegisbo.optimizer.direction import Direction
@@ -206,15 +206,6 @@ def test_several_objectives_are_refused() -> None:
     with pytest.raises(InvalidInput, match="optimizes one objective, and the study has 2"):
         refuse_several_objectives(optuna.create_study(directions=["minimize", "maximize"]))
     refuse_several_objectives(optuna.create_study(direction="maximize"))
-
-
-def test_constraints_are_refused() -> None:
-    study = optuna.create_study()
-    study.ask()
-    refuse_constraints(study.trials)
-    study.ask().set_constraint("weight", 1.0)
-    with pytest.raises(InvalidInput, match=r"carries no constraints over, and trial 1 has set \['weight'\]"):
-        refuse_constraints(study.trials)
 
 
 def test_categories_are_evidence_too() -> None:

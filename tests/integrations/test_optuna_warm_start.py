@@ -81,3 +81,11 @@ def test_studies_that_cannot_be_taken_over_are_refused() -> None:
     )
     with pytest.raises(InvalidInput, match=r"'p': FloatDistribution\(.*\) has no counterpart: use an int"):
         from_optuna(study)
+
+
+def test_constraints_are_refused() -> None:
+    study = optuna.create_study()
+    study.ask()
+    study.ask().set_constraint("weight", 1.0)
+    with pytest.raises(InvalidInput, match=r"carries no constraints over, and trial 1 has set \['weight'\]"):
+        from_optuna(study)

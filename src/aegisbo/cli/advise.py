@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from aegisbo.cli.arguments import StudyFile, numbers_in, whole
+from aegisbo.cli.arguments import Jobs, Seed, StudyFile, counted, numbers_in
 from aegisbo.cli.tables import duration, plain_table, short
 from aegisbo.cli.writing import require_writable
 from aegisbo.errors import InvalidInput
@@ -42,11 +42,9 @@ def advise(
             metavar="VALUE", help="To be reached; 1 % of the way from the best to the median value unless given."
         ),
     ] = None,
-    runs: Annotated[int, typer.Option(parser=whole(1), metavar="N", help="Simulated runs of each team.")] = 9,
-    jobs: Annotated[
-        int, typer.Option(parser=whole(1), metavar="N", help="Simulations at a time; changes no result.")
-    ] = 1,
-    seed: Annotated[int, typer.Option(parser=whole(0), metavar="N", help="Decides all random numbers.")] = 0,
+    runs: Annotated[int, counted("Simulated runs of each team.")] = 9,
+    jobs: Jobs = 1,
+    seed: Seed = 0,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Draw it, too: a .png, .svg or .pdf file.")
     ] = None,

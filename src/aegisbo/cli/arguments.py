@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from math import inf
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -34,11 +34,15 @@ def _read(text: str, kind: Callable[[str], float], name: str, least: float, most
     return number
 
 
+def counted(help: str, least: float = 1, most: float = inf, metavar: str = "N") -> Any:
+    """An option that takes a whole number within these bounds."""
+    return typer.Option(parser=whole(least, most), metavar=metavar, help=help)
+
+
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="The study file.")]
-Instance = Annotated[
-    int | None,
-    typer.Option(parser=whole(), metavar="N", help="Which instance of a problem that has many, such as push4."),
-]
+Jobs = Annotated[int, counted("Simulations at a time; changes no result.")]
+Seed = Annotated[int, counted("Decides all random numbers.", 0)]
+Instance = Annotated[int | None, counted("Which instance of a problem that has many, such as push4.", -inf)]
 Instances = Annotated[str | None, typer.Option(metavar="N-M", help="Several instances, such as `1-51` or `1,4,7-9`.")]
 
 

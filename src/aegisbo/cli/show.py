@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aegisbo.cli.arguments import StudyFile, whole
+from aegisbo.cli.arguments import StudyFile, counted
 from aegisbo.cli.tables import Terminal, duration, local_time
 from aegisbo.errors import InvalidInput, UnknownName
 
@@ -24,25 +25,15 @@ LAST = 20  # trials that are listed unless the user wants others
 KINDS = 5  # of failures that are listed unless the user wants to see all
 LONGEST = 500  # characters of a reason, if all are listed
 ORDERS = ("number", "value")
-WAITING = {
-    "suggestion": "waiting for a suggestion",
-    "pool": "waiting for the pool",
-    "nothing": "with nothing left to do",
-    "idle": "idle",
-}
 
 
 def show(
     study: StudyFile,
-    last: Annotated[
-        int | None, typer.Option(parser=whole(0), metavar="N", help="List so many of the last trials; 20 unless given.")
-    ] = None,
-    best: Annotated[
-        int | None, typer.Option(parser=whole(1), metavar="N", help="List so many of the best trials.")
-    ] = None,
+    last: Annotated[int | None, counted("List so many of the last trials; 20 unless given.", 0)] = None,
+    best: Annotated[int | None, counted("List so many of the best trials.")] = None,
     failed: Annotated[bool, typer.Option("--failed", help="List all trials without a value, and why.")] = False,
     trial: Annotated[
-        int | None, typer.Option(parser=whole(), metavar="NUMBER", help="Show one trial in full, with what it printed.")
+        int | None, counted("Show one trial in full, with what it printed.", -inf, metavar="NUMBER")
     ] = None,
     sort: Annotated[
         str | None, typer.Option(metavar="ORDER", help="By `number`, or all of them by `value`, the best first.")
@@ -86,7 +77,7 @@ def show(
 def _summary(record: Record) -> Iterator[str]:
     """How it stands, in a few lines."""
     from aegisbo.optimizer.trial import in_short
-    from aegisbo.report.timeline import timeline
+    from aegisbo.report.timeline import WAITING, timeline
 
     optimizer, result = record.optimizer, record.result
     yield result.ending

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from aegisbo.cli.arguments import Instance, Instances, real, whole, with_instances
+from aegisbo.cli.arguments import Instance, Instances, Jobs, Seed, counted, real, with_instances
 from aegisbo.cli.writing import require_writable, write_whole
 
 PROBLEMS = ["Hartmann6"]
@@ -39,13 +39,9 @@ def simulate(
             "first, or say `all`.",
         ),
     ] = STRATEGIES,
-    workers: Annotated[int, typer.Option(parser=whole(1), metavar="N", help="Evaluations at a time.")] = 8,
-    runs: Annotated[
-        int, typer.Option(parser=whole(1), metavar="N", help="Repetitions, each from its own initial points.")
-    ] = 5,
-    budget: Annotated[
-        int, typer.Option(parser=whole(1), metavar="N", help="Evaluations per run, with the initial ones.")
-    ] = 200,
+    workers: Annotated[int, counted("Evaluations at a time.")] = 8,
+    runs: Annotated[int, counted("Repetitions, each from its own initial points.")] = 5,
+    budget: Annotated[int, counted("Evaluations per run, with the initial ones.")] = 200,
     law: Annotated[
         str,
         typer.Option(
@@ -57,13 +53,11 @@ def simulate(
         float,
         typer.Option(parser=real(0.0), metavar="S", help="Time that a suggestion takes on the clock of the jobs."),
     ] = 0.0,
-    seed: Annotated[int, typer.Option(parser=whole(0), metavar="N", help="Decides all random numbers.")] = 0,
+    seed: Seed = 0,
     preset: Annotated[
         str | None, typer.Option(metavar="NAME", help="Variant of all strategies, such as `paper`.")
     ] = None,
-    jobs: Annotated[
-        int, typer.Option(parser=whole(1), metavar="N", help="Simulations at a time; changes no result.")
-    ] = 1,
+    jobs: Jobs = 1,
     json: Annotated[
         Path | None,
         typer.Option(

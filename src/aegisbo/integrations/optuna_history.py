@@ -145,13 +145,3 @@ def refuse_several_objectives(study: Study) -> None:
             f"aegisbo optimizes one objective, and the study has {len(study.directions)}: "
             "combine them into one value, or use another sampler."
         )
-
-
-def refuse_constraints(trials: Iterable[FrozenTrial]) -> None:
-    """Object to trials that have set constraints, which an optimizer would not know."""
-    for trial in trials:
-        if trial.constraints:
-            raise InvalidInput(
-                f"from_optuna carries no constraints over, and trial {trial.number} has set "
-                f"{sorted(trial.constraints)}: go on with AegisSampler, which knows them."
-            )

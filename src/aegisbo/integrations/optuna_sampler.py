@@ -17,8 +17,7 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
-from aegisbo.integrations.optuna_branches import objection
-from aegisbo.integrations.optuna_conditions import conditions_of, joint_space
+from aegisbo.integrations.optuna_conditions import conditions_of, joint_space, objection
 from aegisbo.integrations.optuna_history import History, Reader, refuse_several_objectives
 from aegisbo.integrations.optuna_space import SearchSpace, to_choose
 from aegisbo.integrations.optuna_storage import (
@@ -113,8 +112,7 @@ class AegisSampler(BaseSampler):
             explain(study, trial, {"move": "independent"})
             return {}
         direction = Direction(study.direction == StudyDirection.MAXIMIZE)
-        told = conditions_of(all_trials(study), search_space).items()
-        space = SearchSpace(search_space, {name: when for name, when in told if when is not None})
+        space = SearchSpace(search_space, conditions_of(all_trials(study), search_space))
         reader = Reader(space, direction, self._stale_after, self._priced)
         with _ONE_AT_A_TIME:
             started = time.perf_counter()

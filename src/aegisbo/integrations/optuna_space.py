@@ -27,7 +27,8 @@ class SearchSpace:
     """Distributions by name, each of which leaves something to choose."""
 
     distributions: Mapping[str, BaseDistribution]
-    conditions: Mapping[str, When] = field(default_factory=dict)  # of those that not all trials have, in inner values
+    # Of those that not all trials have, in inner values; None if the trials do not tell.
+    conditions: Mapping[str, When | None] = field(default_factory=dict)
 
     @property
     def cube(self) -> Cube:

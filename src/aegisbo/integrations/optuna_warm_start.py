@@ -13,7 +13,7 @@ from optuna.study import StudyDirection
 
 from aegisbo.errors import InvalidInput
 from aegisbo.integrations.optuna_conditions import conditions_of, joint_space
-from aegisbo.integrations.optuna_history import refuse_constraints, refuse_several_objectives
+from aegisbo.integrations.optuna_history import refuse_several_objectives
 from aegisbo.integrations.optuna_space import SearchSpace
 from aegisbo.public.optimizer_and_result import Optimizer
 from aegisbo.space.description import parameter_from_entry
@@ -47,11 +47,16 @@ def from_optuna(
     """
     refuse_several_objectives(study)
     trials = study.get_trials(deepcopy=False)
-    refuse_constraints(trials)
+    for trial in trials:
+        if trial.constraints:
+            raise InvalidInput(
+                f"from_optuna carries no constraints over, and trial {trial.number} has set "
+                f"{sorted(trial.constraints)}: go on with AegisSampler, which knows them."
+            )
     kinds = joint_space(trials)
     if not kinds:
         raise InvalidInput(f"The completed trials of study {study.study_name!r} have no parameter in common.")
-    conditions = {name: when for name, when in conditions_of(trials, kinds).items() if when is not None}
+    conditions = conditions_of(trials, kinds)
     optimizer = Optimizer(
         {name: _parameter(name, kinds, conditions.get(name)) for name in kinds},
         strategy=strategy,

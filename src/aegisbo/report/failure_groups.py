@@ -22,7 +22,6 @@ DENSE = 0.5  # share of the evaluations in a region that must have failed so
 class Region:
     """One end of a parameter's range, or one choice, where most failures lie."""
 
-    parameter: str
     text: str  # such as "lr ≥ 0.03"
     failed: int  # such failures inside
     inside: int  # evaluations inside
@@ -79,9 +78,9 @@ def _regions(name: str, parameter: Parameter, failed: Sequence[Trial], others: S
         return
     if isinstance(parameter, Choice):
         for value in dict.fromkeys(bad):
-            yield Region(name, f"{name} = {value}", bad.count(value), bad.count(value) + good.count(value))
+            yield Region(f"{name} = {value}", bad.count(value), bad.count(value) + good.count(value))
         return
     ordered, enough = sorted(bad), math.ceil(MOST_OF_THEM * len(bad))
     for sign, limit, holds in (("≥", ordered[-enough], operator.ge), ("≤", ordered[enough - 1], operator.le)):
         inside, passed = (sum(holds(value, limit) for value in values) for values in (bad, good))
-        yield Region(name, f"{name} {sign} {limit:.4g}", inside, inside + passed)
+        yield Region(f"{name} {sign} {limit:.4g}", inside, inside + passed)

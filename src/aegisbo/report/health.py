@@ -16,7 +16,7 @@ from aegisbo.report.failure_groups import FailureGroup, failure_groups
 from aegisbo.report.landscape import Landscape
 from aegisbo.report.reasons import calibration, predictions
 from aegisbo.report.record import Record
-from aegisbo.report.timeline import timeline
+from aegisbo.report.timeline import WAITING, timeline
 from aegisbo.space.cube import Grid
 from aegisbo.space.parameters import Choice
 
@@ -117,13 +117,7 @@ def _workers(record: Record, model: Landscape | None) -> Iterator[Finding]:
         shares["pool"] = max(shares["pool"] - shares["starting"], 0.0)
     count = len(time.workers)
     cause = max(shares, key=lambda each: shares[each])
-    causes = {
-        "suggestion": "waiting for a suggestion",
-        "starting": "waiting for a process to start",
-        "pool": "waiting for a point to arrive",
-        "nothing": "with nothing left to do",
-        "idle": "idle",
-    }
+    causes = {**WAITING, "starting": "waiting for a process to start", "pool": "waiting for a point to arrive"}
     waited = ", ".join(f"{share:.0%} {causes[each]}" for each, share in shares.items() if share >= 0.005)
     who = f"The {count} workers" if count > 1 else "The worker"
     text = f"{who} evaluated for {time.utilization:.0%} of the time" + (f"; {waited}." if waited else ".")

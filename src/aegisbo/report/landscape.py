@@ -133,7 +133,8 @@ class Landscape:
         return tuple(self._slice(name, params) for name in (params if names is None else names))
 
     def _slice(self, name: str, params: Params) -> Slice:
-        values, U = self._along(name, params, SLICE)
+        values = tuple(sweep(self.space.parameters[name], SLICE))
+        U = np.array([self.space.to_unit(self.space.changed(params, {name: value})) for value in values])
         return Slice(name, values, self.at(U), self.space.keeps_constraints(U))
 
     def contour(self, x: str, y: str, params: Params, count: int = CONTOUR) -> Contour:
@@ -152,11 +153,6 @@ class Landscape:
         """The mean over every pair of the most important parameters."""
         there = [importance.parameter for importance in self.importances if importance.parameter in params]
         return tuple(self.contour(x, y, params) for x, y in combinations(there[:CROSSED], 2))
-
-    def _along(self, name: str, params: Params, count: int) -> tuple[tuple[Any, ...], Array]:
-        """Values of a parameter over its range, and the points (m, width) that have them and else equal `params`."""
-        values = tuple(sweep(self.space.parameters[name], count))
-        return values, np.array([self.space.to_unit(self.space.changed(params, {name: value})) for value in values])
 
     @cached_property
     def left_out(self) -> tuple[CheckedPrediction, ...]:

@@ -78,7 +78,7 @@ def facts_of(record: Record, model: Landscape | None) -> dict[str, Any]:
                 "gaps": _spans(record, spent.gaps, ("worker", "cause")),
                 "workers": [{**asdict(worker), "utilization": worker.utilization} for worker in spent.workers],
                 "shares": {"busy": spent.utilization, **spent.shares()},
-                "cuts": [record.elapsed(start) for start, _ in spent.sittings[1:]],
+                "cuts": [record.elapsed(start) for start, _ in record.sittings[1:]],
             },
             "yields": [asdict(each) for each in yields(record)],
             "calibration": None if (found := calibration(predictions(record))) is None else asdict(found),

@@ -10,6 +10,12 @@ from aegisbo.report.evaluations import Evaluation, evaluations_of
 from aegisbo.report.record import Record, Span
 from aegisbo.runners.idle import CAUSES
 
+WAITING = {  # causes of idle time; "idle": nobody knows, because there is no study
+    "suggestion": "waiting for a suggestion",
+    "pool": "waiting for the pool",
+    "nothing": "with nothing left to do",
+    "idle": "idle",
+}
 SHORTEST = 1e-3  # seconds of a gap
 REPLACED = ("lost", "timed_out")  # how an evaluation ends whose process is followed by a new one
 
@@ -21,9 +27,7 @@ class Gap:
     worker: int
     started: float  # seconds since 1970
     ended: float
-    # "suggestion": the next point was being chosen; "pool": it was on its way; "nothing": none was left; "idle": nobody
-    # knows, because there is no study
-    cause: str
+    cause: str  # one of `WAITING`
     starting: bool = False  # before the first evaluation of a process, which had to start and to load the function
 
     @property
@@ -59,7 +63,6 @@ class Timeline:
     bars: tuple[Evaluation, ...]
     gaps: tuple[Gap, ...]
     workers: tuple[WorkerTime, ...]
-    sittings: tuple[Span, ...]  # when a driver was at work
 
     @property
     def utilization(self) -> float:
@@ -92,9 +95,7 @@ def timeline(record: Record) -> Timeline:
                 gaps += _gaps(worker, mine, span, asked, last)
     if not asked:  # then nobody knows why somebody waited
         gaps = [replace(gap, cause="idle") for gap in gaps]
-    return Timeline(
-        bars, tuple(gaps), tuple(_time_of(worker, bars, gaps) for worker in range(workers)), record.sittings
-    )
+    return Timeline(bars, tuple(gaps), tuple(_time_of(worker, bars, gaps) for worker in range(workers)))
 
 
 def _called_for(record: Record) -> dict[float, int]:
@@ -121,8 +122,5 @@ def _gap(worker: int, started: float, ended: float, cause: str, *, starting: boo
 
 
 def _time_of(worker: int, bars: Sequence[Evaluation], gaps: Sequence[Gap]) -> WorkerTime:
-    idle = {
-        cause: sum(gap.seconds for gap in gaps if gap.worker == worker and gap.cause == cause)
-        for cause in (*CAUSES, "idle")
-    }
+    idle = {cause: sum(gap.seconds for gap in gaps if gap.worker == worker and gap.cause == cause) for cause in WAITING}
     return WorkerTime(worker, sum(bar.seconds for bar in bars if bar.worker == worker), **idle)
