@@ -74,7 +74,6 @@ class Event:
     """One thing that happened."""
 
     kind: ClassVar[str]
-    schema: ClassVar[int] = 1  # of the studies that may have such an event: older versions would misread it
     id: int = 0  # its place in the log, counted from 1; 0 until it has been written down
     at: float = 0.0  # when it was written down, in seconds since 1970
     number: int | None = None  # of the trial to which it happened, if it is one
@@ -121,7 +120,7 @@ class Created(Event):
 class Widened(Event):
     """The bounds of the space became wider."""
 
-    kind, schema = "widened", 2
+    kind = "widened"
     space: Annotated[Any, _is(dict, list)]
 
 
@@ -149,7 +148,7 @@ class Closed(Event):
 class Joined(Event):
     """A copy began to work beside others, or is there again after having been given up."""
 
-    kind, schema = "joined", 3
+    kind = "joined"
     lease: Annotated[float, _number]  # seconds without a sign of life after which others count it as dead
     call: Annotated[Body, _dict]  # what it was asked for
     lane: Annotated[int, _worker]  # the number of its first worker, where each copy has others
@@ -168,7 +167,7 @@ class Joined(Event):
 class Left(Event):
     """A copy ended, or others buried it."""
 
-    kind, schema = "left", 3
+    kind = "left"
     copy: Annotated[int, _whole]
     message: Annotated[str, _text]
     idle: Annotated[Sequence[Mapping[str, float]], _idle]
@@ -199,7 +198,7 @@ class Asked(OfTrial):
 class Taken(OfTrial):
     """A copy began to run a trial that nobody ran."""
 
-    kind, schema = "taken", 3
+    kind = "taken"
     copy: Annotated[int, _whole]
 
 
@@ -288,7 +287,7 @@ class Lost(_Attempt):
 class Late(_Attempt):
     """An evaluation ended whose trial others had ended or taken over: it counts for nothing."""
 
-    kind, schema = "late", 3
+    kind = "late"
 
     @property
     def body(self) -> Body:
@@ -336,7 +335,7 @@ class Expired(OfTrial):
 class Added(Event):
     """Somebody wants a point to be tried."""
 
-    kind, schema = "added", 4
+    kind = "added"
     params: Annotated[Body, _dict]
 
 
@@ -344,7 +343,7 @@ class Added(Event):
 class Changed(Event):
     """Somebody changed settings of the run."""
 
-    kind, schema = "set", 4
+    kind = "set"
     changes: Annotated[Mapping[str, float | None], _dict_of(_or_none(_number))]
 
 
@@ -352,7 +351,7 @@ class Changed(Event):
 class Retried(Event):
     """Trials are to be run again."""
 
-    kind, schema = "retried", 2
+    kind = "retried"
     numbers: Annotated[Sequence[int], _numbers]
 
 
@@ -360,7 +359,7 @@ class Retried(Event):
 class Forgotten(Event):
     """Trials are to count for nothing."""
 
-    kind, schema = "forgotten", 2
+    kind = "forgotten"
     numbers: Annotated[Sequence[int], _numbers]
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,6 @@ from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.optimizer.limits import limits_of
 from aegisbo.outcome import judged
 from aegisbo.strategies.registry import STRATEGIES
-from aegisbo.study.agreement import WITH_LIMITS
 from aegisbo.study.export import rows
 from aegisbo.study.replay import replay
 
@@ -258,15 +255,6 @@ def test_a_state_goes_on_with_the_same_choices() -> None:
 
 def options(study: Path | None, **others: Any) -> dict[str, Any]:
     return {"limits": LIMITS, "seed": 3, "study": study, "executor": "serial", "progress": False, **others}
-
-
-def test_versions_that_would_ignore_limits_refuse_the_study(tmp_path: Path) -> None:
-    file = tmp_path / "run.db"
-    minimize(
-        lambda a: (a, {"load": a}), {"a": (0.0, 1.0)}, limits=["load <= 1"], budget=1, executor="serial", study=file
-    )
-    with closing(sqlite3.connect(file)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone()[0] >= WITH_LIMITS
 
 
 @pytest.mark.long

@@ -497,16 +497,6 @@ def test_a_state_of_another_format_is_refused():
         Optimizer.from_state({"format": 99})
 
 
-def test_a_state_of_version_0_1_calls_a_lost_trial_expired():
-    optimizer = Optimizer(BOX, strategy="random", seed=0)
-    optimizer.ask()
-    state = optimizer.state()
-    state["trials"][0]["state"] = "expired"
-    again = Optimizer.from_state(state)
-    assert again.trials[0].state == "lost"
-    assert again.tell(0, 1.5).value == 1.5
-
-
 def test_a_state_is_a_copy():
     optimizer = ready(strategy=Toy())
     optimizer.ask()

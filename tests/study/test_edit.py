@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from shutil import copy
 
 import pytest
-from sealed import unsummed
 
 from aegisbo import Optimizer, load, minimize
 from aegisbo.errors import AegisError, InvalidInput, StudyError, TrialError
 from aegisbo.space import Choice, Int, Real
 from aegisbo.study import forget, retry
 from aegisbo.study.export import rows
-from aegisbo.study.file import SCHEMA
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
@@ -178,15 +174,3 @@ def test_nothing_is_remembered_of_what_is_gone(study: Path) -> None:
     assert optimizer.memory == State.after(read_events(study)).optimizer.memory == {}
     fresh = Optimizer.from_state({**optimizer.state(), "memory": {}})
     assert optimizer.ask().params == fresh.ask().params
-
-
-def test_older_versions_refuse_what_they_would_misread(study: Path) -> None:
-    def schema() -> int:
-        with closing(sqlite3.connect(study)) as connection:
-            return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-    assert schema() == SCHEMA
-    unsummed(study)
-    assert schema() == 1
-    forget(study, [7])
-    assert schema() == 2

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from driven import ask
-from sealed import seal, unsummed
+from sealed import seal
 from shared_copies import Hall
 
 from aegisbo import load
@@ -154,12 +154,6 @@ def test_a_driver_on_another_machine_is_not_disturbed(path: Path) -> None:
         pytest.raises(StudyError, match=r"driven by process 7 on .*-other.*run the same command there"),
     ):
         add(path, B)
-
-
-def test_versions_that_know_no_requests_refuse_the_file(path: Path) -> None:
-    add(unsummed(path), A)
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (4,)
 
 
 def test_a_driver_that_begins_waits_for_one_who_writes_just_then(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

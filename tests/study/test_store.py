@@ -455,6 +455,13 @@ def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
     assert_refused(path, f"has schema {SCHEMA + 1}, this version knows {SCHEMA}: update aegisbo")
 
 
+def test_a_study_of_version_0_1_is_refused_with_a_way_to_keep_its_results(tmp_path: Path) -> None:
+    path = filled(tmp_path / "run.db", 3)
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA user_version = 1")
+    assert_refused(path, "has schema 1, of aegisbo 0.1 or a preview of 0.2, which this version does not read: export")
+
+
 @contextmanager
 def protected(path: Path) -> Iterator[None]:
     """Nobody may write to the file or into the folder, not even root, for whom permissions mean nothing."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sealed import seal, unsummed
+from sealed import seal
 from some_events import told
 from typer.testing import CliRunner
 
@@ -122,15 +122,6 @@ def test_a_table_in_other_words_is_refused(study: Path, new: str) -> None:
         load(study)
 
 
-def test_so_is_one_whose_schema_is_not_that_of_its_table(study: Path) -> None:
-    altered(study, "PRAGMA user_version = 4")
-    with pytest.raises(StudyError, match="its table 'events' is none"):
-        load(study)
-    altered(unsummed(study), "PRAGMA user_version = 5")
-    with pytest.raises(StudyError, match="its table 'events' is none"):
-        load(study)
-
-
 def test_a_file_without_events_is_refused(study: Path) -> None:
     altered(study, "DROP TABLE events")
     with pytest.raises(StudyError, match="it has no table events"):
@@ -200,16 +191,6 @@ def test_checksums_are_those_of_another_program(study: Path) -> None:
         for _ in range(8):
             register = (register >> 1) ^ (0xEDB88320 * (register & 1))
     assert sum == register ^ 0xFFFFFFFF
-
-
-def test_an_older_study_goes_on_without_checksums(study: Path, whole: Path) -> None:
-    unsummed(study)
-    result = aegisbo.minimize(square, SPACE, budget=8, study=study, **OPTIONS)
-    assert [trial.params for trial in result.trials[:6]] == [trial.params for trial in load(whole).trials]
-    assert replay(study).faithful
-    retry(study, [1])
-    with closing(sqlite3.connect(study)) as connection:
-        assert "sum" not in [row[1] for row in connection.execute("PRAGMA table_info(events)")]
 
 
 def test_whoever_knows_how_can_still_change_it(study: Path) -> None:

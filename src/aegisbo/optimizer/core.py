@@ -40,8 +40,6 @@ from aegisbo.outcome import Outcome
 from aegisbo.space import Params, Space
 from aegisbo.strategies.base import Evidence, Memory, Strategy
 
-OLD_NAMES = {"expired": "lost"}  # states as version 0.1 called them
-
 
 class Tallied(NamedTuple):
     """How a run stands, without asking a model."""
@@ -107,8 +105,7 @@ class Core:
         """
         self._memory, self._queue = StoredMemory(memory or {}), replace(self._queue, added=tuple(added))
         for entry in trials:
-            state = entry.get("state", "pending")
-            self._trials.add(**{**entry, "state": OLD_NAMES.get(state, state)})
+            self._trials.add(**entry)
 
     def apply(self, event: Event) -> Trial | None:
         """Let this have happened: the only way in which anything changes what is known.

@@ -115,7 +115,7 @@ class Settings:
         """The settings that `describe` described.
 
         Args:
-            description: what `describe` returned, also that of version 0.1.
+            description: what `describe` returned.
             strategy: the strategy object, if it could not be written as text.
             space: has the functions among the constraints, which cannot be written either.
 

@@ -17,13 +17,9 @@ from aegisbo.study.objective import AnotherObjective, Objective
 from aegisbo.study.state import State
 from aegisbo.study.store import Store
 
-WITH_LIMITS = 4  # the schema of a study that has limits, which older versions would ignore
-
 
 def begin(store: Store, settings: Settings, objective: Objective | None, given: Settings) -> State:
     """Write the first event of a study, which has these settings."""
-    if settings.limits:
-        store.require_schema(WITH_LIMITS)
     return State.after([store.append(Created(settings.describe(), build(), described(objective)))], given)
 
 

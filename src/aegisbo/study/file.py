@@ -16,8 +16,7 @@ from aegisbo.errors import StudyError
 from aegisbo.printable import printable
 
 APPLICATION = 0x61656769  # "aegi": marks the file as a study
-SCHEMA = 5  # the newest that is understood, which every new study has
-SUMMED = 5  # from this one on, each event has a checksum; an older study has none, and goes on without
+SCHEMA = 5  # of every study that is understood
 LOGS = ("-wal", "-journal")  # what SQLite keeps beside a file that is written to, or whose writer died
 PATIENCE = 60.0  # seconds to wait for a reader that holds the file
 
@@ -32,14 +31,6 @@ CREATE TABLE events (
     at REAL NOT NULL,     -- seconds since 1970
     body TEXT NOT NULL,   -- JSON
     sum INTEGER NOT NULL  -- CRC-32 of the JSON list [id, kind, number, at, body]
-)"""
-UNSUMMED = """\
-CREATE TABLE events (
-    id INTEGER PRIMARY KEY,
-    kind TEXT NOT NULL,
-    number INTEGER,      -- of the trial, where it concerns one
-    at REAL NOT NULL,    -- seconds since 1970
-    body TEXT NOT NULL   -- JSON
 )"""
 # Copies that share the study at this moment, and when each last said so: all that is ever overwritten.
 COPIES = "CREATE TABLE copies (id INTEGER PRIMARY KEY, beat REAL NOT NULL)"
@@ -168,26 +159,30 @@ def require_study(connection: sqlite3.Connection, path: Path) -> None:
     schema = connection.execute("PRAGMA user_version").fetchone()[0]
     if schema > SCHEMA:
         raise StudyError(f"{path} has schema {schema}, this version knows {SCHEMA}: update aegisbo.")
-    _require_plain_tables(connection, path, schema)
+    if schema < SCHEMA:
+        raise StudyError(
+            f"{path} has schema {schema}, of aegisbo 0.1 or a preview of 0.2, which this version does not read: export "
+            "it to a CSV file with that version, and begin another study --from that file."
+        )
+    _require_plain_tables(connection, path)
     damage = connection.execute("PRAGMA quick_check").fetchone()[0]
     if damage != "ok":
         raise damaged_file(path, damage)
-    if schema >= SUMMED:
-        last = "SELECT coalesce(max(id), 0), coalesce((SELECT max(seq) FROM sqlite_sequence), 0) FROM events"
-        found, written = connection.execute(last).fetchone()
-        if found != written:
-            raise damaged_file(path, f"it ends with event {found} instead of {written}")
+    last = "SELECT coalesce(max(id), 0), coalesce((SELECT max(seq) FROM sqlite_sequence), 0) FROM events"
+    found, written = connection.execute(last).fetchone()
+    if found != written:
+        raise damaged_file(path, f"it ends with event {found} instead of {written}")
 
 
-def _require_plain_tables(connection: sqlite3.Connection, path: Path, schema: int) -> None:
+def _require_plain_tables(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a file that has anything but the tables of a study, word by word: a view or a trigger would run."""
-    known = {"events": TABLE if schema >= SUMMED else UNSUMMED, "copies": COPIES, **OF_SQLITE}
+    known = {"events": TABLE, "copies": COPIES, **OF_SQLITE}
     names = set()
     for kind, name, table, text in connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master"):
         if (kind, table) != ("table", name) or text is None or known.get(name) != text:
             raise damaged_file(path, f"its {kind} {name!r} is none that aegisbo has made")
         names.add(name)
-    missing = {"events", *(("sqlite_sequence",) if schema >= SUMMED else ())} - names
+    missing = {"events", "sqlite_sequence"} - names
     if missing:
         raise damaged_file(path, f"it has no table {min(missing)}")
 

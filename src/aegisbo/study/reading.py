@@ -11,7 +11,6 @@ from typing import Any
 from aegisbo.errors import StudyError
 from aegisbo.events import Event, read_event
 from aegisbo.study.file import (
-    SUMMED,
     checksum,
     companion,
     damaged_file,
@@ -72,17 +71,16 @@ def rows(connection: sqlite3.Connection, path: Path, after: int = 0) -> list[Eve
     Raises:
         StudyError: an event is missing, is not as it was written, or makes no sense.
     """
-    summed = connection.execute("PRAGMA user_version").fetchone()[0] >= SUMMED
-    query = f"SELECT id, kind, number, at, body, {'sum' if summed else 'NULL'} FROM events WHERE id > ? ORDER BY id"
+    query = "SELECT id, kind, number, at, body, sum FROM events WHERE id > ? ORDER BY id"
     found = []
     for next, (id, kind, number, at, text, sum) in enumerate(connection.execute(query, (after,)), start=after + 1):
-        if summed and id != next:
+        if id != next:
             raise damaged_file(path, f"event {next} is missing")
         try:
-            intact = not summed or sum == checksum(id, kind, number, at, text)
+            intact = sum == checksum(id, kind, number, at, text)
             body = json.loads(text)
             deep = text.count("[") + text.count("{") > DEEPEST and _depth(body) > DEEPEST
-        except (ValueError, TypeError, RecursionError) as error:  # of an older study: it is no JSON
+        except (ValueError, TypeError, RecursionError) as error:  # it is no JSON
             raise damaged_file(path, f"event {id}: {error}") from error
         if not intact:
             raise damaged_file(path, f"event {id} has another checksum than when it was written")

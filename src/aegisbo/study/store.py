@@ -20,7 +20,6 @@ from aegisbo.events import Closed, Event
 from aegisbo.study.file import (
     COPIES,
     PATIENCE,
-    SUMMED,
     checksum,
     companion,
     create,
@@ -45,8 +44,7 @@ NOTICE = 30.0  # seconds after which it says for whom it waits
 ATTEMPT = 0.5  # seconds of waiting in SQLite, in which Python does not notice a signal
 TOUCH = "SELECT count(*) FROM events WHERE id < 0"  # opens the log
 
-INSERT = "INSERT INTO events (kind, number, at, body) VALUES (?, ?, ?, ?)"
-INSERT_SUMMED = """
+INSERT = """
 INSERT INTO events (id, kind, number, at, body, sum)
 SELECT next, ?1, ?2, ?3, ?4, checksum(next, ?1, ?2, ?3, ?4) FROM (SELECT coalesce(max(id), 0) + 1 AS next FROM events)
 """
@@ -100,8 +98,6 @@ class Store:
         """Write one event to disk, for good, and return it with its place there."""
         row = _row_of(event)
         with self._lock, explained(self.path):
-            if event.schema > 1:
-                self.require_schema(event.schema)
             self._notice_removal()
             id = self._insert(row)
             if self._notice_removal() and self._row(id) != row:
@@ -172,12 +168,6 @@ class Store:
         with self._lock, explained(self.path):
             self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
-    def require_schema(self, schema: int) -> None:
-        """Let versions refuse the file that do not know this schema, and would misread it."""
-        with self._lock, explained(self.path):
-            if self._connection.execute("PRAGMA user_version").fetchone()[0] < schema:
-                self._connection.execute(f"PRAGMA user_version = {schema}")
-
     def hurry(self) -> None:
         """Wait for nobody much longer, because this process has been told to end; a signal handler may call it."""
         self._deadline = monotonic() + HASTE
@@ -207,8 +197,7 @@ class Store:
         return f"{self.path}: {who} has held it for {seconds:.0f} seconds and may be suspended: {remedy}."
 
     def _insert(self, row: Row) -> int:
-        cursor = self._connection.execute(INSERT_SUMMED if self._summed else INSERT, row)
-        return int(cursor.lastrowid or 0)
+        return int(self._connection.execute(INSERT, row).lastrowid or 0)
 
     def _row(self, event: int) -> tuple[Any, ...] | None:
         found = self._connection.execute("SELECT kind, number, at, body FROM events WHERE id = ?", (event,)).fetchone()
@@ -284,8 +273,6 @@ class Store:
         self._version = None
         try:
             self._prepare(say)
-            (schema,) = self._patiently(lambda: self._connection.execute("PRAGMA user_version").fetchone())
-            self._summed = schema >= SUMMED
             if self._log is not None:
                 self._keep_others_out()
         except BaseException:
