@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias, get_type_hin
 
 from aegisbo.errors import OF_NONSENSE, AegisError, StudyError, TrialError
 from aegisbo.outcome import FAILURES, MOST_WORKERS, Outcome
+from aegisbo.outcome import Ended as Ending
 
 Test = Callable[[Any], bool]
 Body: TypeAlias = dict[str, Any]  # of an event, in JSON's types
@@ -62,7 +63,7 @@ class Part(NamedTuple):
 
     name: str
     test: Test
-    default: Any  # MISSING if it must be there
+    default: Any = None  # MISSING if it must be there
 
 
 class StoredMemory(dict[str, Any]):
@@ -83,20 +84,6 @@ class Event:
         """What is written down of it, beside its kind and the number of its trial: all that is not as by default."""
         values = {part.name: getattr(self, part.name) for part in PARTS[type(self)]}
         return {part.name: values[part.name] for part in PARTS[type(self)] if values[part.name] is not part.default}
-
-    @classmethod
-    def from_body(cls, head: Mapping[str, Any], body: Body) -> Event:
-        """The event that was written down with this body, which has been looked at."""
-        return cls(**head, **cls._marks(body))
-
-    @classmethod
-    def _marks(cls, body: Body) -> Body:
-        return {part.name: body[part.name] for part in PARTS[cls] if part.name in body}
-
-    @classmethod
-    def tests(cls, kind: str) -> Iterator[tuple[str, Test, bool]]:
-        """What each part of the body must be like, and whether it must be there."""
-        return ((part.name, part.test, part.default is MISSING) for part in PARTS[cls])
 
 
 @dataclass(frozen=True)
@@ -187,12 +174,6 @@ class Asked(OfTrial):
     seconds: Annotated[float, _time]  # that it took
     copy: Annotated[int | None, _whole] = None  # that will run it
 
-    @classmethod
-    def from_body(cls, head: Mapping[str, Any], body: Body) -> Event:
-        if body["seen"] >= head["id"]:
-            raise ValueError(f"it knew of event {body['seen']}, which came later")
-        return super().from_body(head, {**body, "memory": StoredMemory(body["memory"])})
-
 
 @dataclass(frozen=True)
 class Taken(OfTrial):
@@ -200,23 +181,6 @@ class Taken(OfTrial):
 
     kind = "taken"
     copy: Annotated[int, _whole]
-
-
-WENT: dict[str, Test] = {  # what may be told of an evaluation, as `Outcome` has it
-    "measured": _dict_of(_number),
-    "sd": _or_none(_number),
-    "traceback": _text,
-    "seconds": _or_none(_time),
-    "began": _or_none(_time),
-    "worker": _or_none(_worker),
-    "output": _text,
-    "details": _or_none(_dict),
-}
-
-
-def _outcome(body: Body, state: Any) -> Outcome:
-    told = {name: body[name] for name in WENT if name in body}
-    return Outcome(state, body.get("value", math.nan), reason=body.get("reason") or "", **told)
 
 
 @dataclass(frozen=True)
@@ -227,25 +191,17 @@ class _Attempt(OfTrial):
     copy: Annotated[int | None, _whole] = None  # that ran it
     given_back: Annotated[bool, _mark] = False
     buried: Annotated[bool, _mark] = False
-    state: ClassVar[str | None] = None
 
     @property
     def body(self) -> Body:
-        outcome, done = self.outcome, self.outcome.state == "done"
-        told: Body = {"value": outcome.value} if done else {"reason": outcome.reason, "traceback": outcome.traceback}
-        told |= {"measured": dict(outcome.measured)} if done and outcome.measured else {}
-        told |= {"sd": outcome.sd} if done and outcome.sd is not None else {}
+        outcome = self.outcome
+        told: Body = {} if self.kind in ("told", "lost") else {"state": outcome.state}
+        if outcome.state == "done":
+            told |= {"value": outcome.value, **_beside(outcome)}
+        else:
+            told |= {"reason": outcome.reason, "traceback": outcome.traceback}
         told |= {name: getattr(outcome, name) for name in ("seconds", "began", "worker", "output")}
         return told | ({} if outcome.details is None else {"details": outcome.details}) | super().body
-
-    @classmethod
-    def from_body(cls, head: Mapping[str, Any], body: Body) -> Event:
-        return cls(**head, outcome=_outcome(body, body.get("state", cls.state or "done")), **cls._marks(body))
-
-    @classmethod
-    def tests(cls, kind: str) -> Iterator[tuple[str, Test, bool]]:
-        yield from super().tests(kind)
-        yield from ((name, test, name == "seconds") for name, test in WENT.items())
 
 
 @dataclass(frozen=True)
@@ -256,31 +212,12 @@ class Ended(_Attempt):
     def kind(self) -> str:  # type: ignore[override]
         return "told" if self.outcome.state == "done" else "failed"
 
-    @property
-    def body(self) -> Body:
-        return super().body if self.kind == "told" else {"state": self.outcome.state, **super().body}
-
-    @classmethod
-    def tests(cls, kind: str) -> Iterator[tuple[str, Test, bool]]:
-        yield from super().tests(kind)
-        if kind == "told":
-            yield "value", _number, True
-            yield "state", "done".__eq__, False
-        else:
-            yield "state", FAILURES.__contains__, True
-            yield "reason", _or_none(_text), True
-
 
 @dataclass(frozen=True)
 class Lost(_Attempt):
     """A worker or a copy died, or gave its trial back: it will be run again."""
 
-    kind, state = "lost", "lost"
-
-    @classmethod
-    def tests(cls, kind: str) -> Iterator[tuple[str, Test, bool]]:
-        yield from super().tests(kind)
-        yield "reason", _text, True
+    kind = "lost"
 
 
 @dataclass(frozen=True)
@@ -289,10 +226,6 @@ class Late(_Attempt):
 
     kind = "late"
 
-    @property
-    def body(self) -> Body:
-        return {**super().body, "state": self.outcome.state}
-
 
 @dataclass(frozen=True)
 class Observed(OfTrial):
@@ -300,35 +233,20 @@ class Observed(OfTrial):
 
     kind = "observed"
     params: Annotated[Body, _dict]
-    outcome: Outcome = field(default_factory=lambda: Outcome("done"))
+    outcome: Outcome
     note: Annotated[Body | None, _dict] = None  # where it came from, if that is more than being observed
 
     @property
     def body(self) -> Body:
         outcome, done = self.outcome, self.outcome.state == "done"
-        told: Body = {"state": outcome.state, "value": outcome.value if done else None}
-        told |= {"reason": None if done else outcome.reason}
-        told |= {"measured": dict(outcome.measured)} if done and outcome.measured else {}
-        return {"params": self.params, **told, **({} if outcome.sd is None else {"sd": outcome.sd}), **super().body}
-
-    @classmethod
-    def from_body(cls, head: Mapping[str, Any], body: Body) -> Event:
-        state = body.get("state", "done")
-        if not (_number(body.get("value")) if state == "done" else state in FAILURES):
-            raise ValueError(f"state is {state!r:.100}, and value {body.get('value')!r:.100}")
-        return cls(**head, params=body["params"], outcome=_outcome(body, state), note=body.get("note"))
-
-    @classmethod
-    def tests(cls, kind: str) -> Iterator[tuple[str, Test, bool]]:
-        yield from super().tests(kind)
-        yield from ((name, test, False) for name, test in {**WENT, "reason": _or_none(_text)}.items())
+        told = {"state": outcome.state, "value": outcome.value if done else None}
+        return {**told, "reason": None if done else outcome.reason, **_beside(outcome), **super().body}
 
 
-@dataclass(frozen=True)
-class Expired(OfTrial):
-    """Whoever asks and tells has given up waiting for a trial; no study has such an event."""
-
-    kind = "expired"
+def _beside(outcome: Outcome) -> Body:
+    """What was told beside the value of an evaluation, if there is one."""
+    told = {"measured": dict(outcome.measured), "sd": outcome.sd} if outcome.state == "done" else {}
+    return {name: part for name, part in told.items() if part not in ({}, None)}
 
 
 @dataclass(frozen=True)
@@ -374,6 +292,27 @@ KINDS: dict[str, type[Event]] = {
         )
     },
 }
+# How evaluations may end, by kind of event; the first unless it is written down.
+STATES: dict[str, tuple[Ending, ...]] = {
+    "told": ("done",),
+    "failed": FAILURES,
+    "lost": ("lost",),
+    "late": ("done", *FAILURES, "lost"),
+    "observed": ("done", *FAILURES),
+}
+RESULT = (  # what may be told of an evaluation, as `Outcome` has it,
+    Part("measured", _dict_of(_number)),
+    Part("sd", _or_none(_number)),
+    Part("reason", _or_none(_text)),
+)
+WENT = (  # and of one of this run
+    Part("traceback", _text),
+    Part("seconds", _or_none(_time), MISSING),
+    Part("began", _or_none(_time)),
+    Part("worker", _or_none(_worker)),
+    Part("output", _text),
+    Part("details", _or_none(_dict)),
+)
 
 
 def _parts(event: type[Event]) -> Iterator[Part]:
@@ -384,8 +323,10 @@ def _parts(event: type[Event]) -> Iterator[Part]:
             yield Part(each.name, test, each.default)
 
 
-PARTS = {event: tuple(_parts(event)) for event in {*KINDS.values(), Expired}}
-TESTS = {kind: tuple(event.tests(kind)) for kind, event in KINDS.items()}
+PARTS: dict[type[Event], tuple[Part, ...]] = {event: tuple(_parts(event)) for event in set(KINDS.values())}
+OF_OUTCOME: dict[type[Event], tuple[Part, ...]] = {Observed: RESULT}
+OF_OUTCOME |= dict.fromkeys((Ended, Lost, Late), RESULT + WENT)
+TESTS = {event: parts + OF_OUTCOME.get(event, ()) for event, parts in PARTS.items()}
 
 
 def ended(number: int, outcome: Outcome, seconds: float | None = None) -> Ended | Lost:
@@ -408,14 +349,29 @@ def read_event(id: int, kind: Any, number: Any, at: Any, body: Any) -> Event:
     of_trial = issubclass(event, OfTrial)
     if of_trial and (number is None or (number < 0) != (event is Observed)):
         raise _damaged(id, kind, f"there is no trial {number}")
-    for name, test, needed in TESTS[kind]:
-        if not (test(body[name]) if name in body else not needed):
+    for name, test, default in TESTS[event]:
+        if not (test(body[name]) if name in body else default is not MISSING):
             raise _damaged(id, kind, f"{name} is {body.get(name)!r:.100}")
-    head = {"id": id, "at": at, "number": number}
-    try:
-        return event.from_body(head, body)
-    except ValueError as error:
-        raise _damaged(id, kind, str(error)) from None
+    parts = {part.name: body[part.name] for part in PARTS[event] if part.name in body}
+    if kind in STATES:
+        parts["outcome"] = _outcome(id, kind, body)
+    if event is Asked:
+        if body["seen"] >= id:
+            raise _damaged(id, kind, f"it knew of event {body['seen']}, which came later")
+        parts["memory"] = StoredMemory(body["memory"])
+    return event(id=id, at=at, number=number, **parts)
+
+
+def _outcome(id: int, kind: str, body: Body) -> Outcome:
+    """How an evaluation ended, as the body of an event tells it."""
+    state = body.get("state", STATES[kind][0])
+    if state not in STATES[kind]:
+        raise _damaged(id, kind, f"state is {state!r:.100}")
+    needed, sound = ("value", _number) if state == "done" else ("reason", _text)
+    if not sound(body.get(needed)):
+        raise _damaged(id, kind, f"{needed} is {body.get(needed)!r:.100}")
+    told = {part.name: body[part.name] for part in (*RESULT, *WENT) if body.get(part.name) is not None}
+    return Outcome(state, body["value"] if state == "done" else math.nan, **told)
 
 
 def concerns(event: Event, number: int) -> bool:

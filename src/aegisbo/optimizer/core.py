@@ -17,7 +17,6 @@ from aegisbo.events import (
     Asked,
     Ended,
     Event,
-    Expired,
     Forgotten,
     Observed,
     Retried,
@@ -36,7 +35,6 @@ from aegisbo.optimizer.settings import Settings, as_stored
 from aegisbo.optimizer.told import checked_seconds, outcome_told
 from aegisbo.optimizer.trial import Trial
 from aegisbo.optimizer.trials import Trials
-from aegisbo.outcome import Outcome
 from aegisbo.space import Params, Space
 from aegisbo.strategies.base import Evidence, Memory, Strategy
 
@@ -123,8 +121,6 @@ class Core:
                     return self._asked(event)
                 case Ended():
                     return self._trials.end(event.number, event.outcome)
-                case Expired():
-                    return self._trials.end(event.number, Outcome("lost", reason="lost"))
                 case Observed():
                     return self._trials.learn(event.params, event.outcome, event.note or OBSERVED)
                 case Added():

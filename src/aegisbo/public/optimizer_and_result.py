@@ -9,7 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from aegisbo.errors import NoModel, UnknownName
-from aegisbo.events import Ended, Expired, Forgotten, Retried
+from aegisbo.events import Ended, Forgotten, Retried
 from aegisbo.keywords import names_checked
 from aegisbo.optimizer import Core, Found, Settings, Trial
 from aegisbo.optimizer.explanation import Explanation
@@ -211,9 +211,7 @@ class Optimizer(Core):
         Raises:
             TrialError: the trial was never asked for, or has ended already.
         """
-        with self._lock:
-            number = self._trials.require_open(trial, Outcome("lost"))
-            return cast("Trial", self.apply(Expired(number)))
+        return self.end(trial, Outcome("lost", reason="lost"))
 
     def end(self, trial: Trial | int, outcome: Outcome) -> Trial:
         """End a trial with an outcome that has been judged already, as pools report it; `tell` and `fail` come here.
