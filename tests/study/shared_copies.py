@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aegisbo.events import Joined
 from aegisbo.optimizer import Settings
+from aegisbo.study.agreement import Caller
 from aegisbo.study.membership import join
 from aegisbo.study.shared import Shared
 from aegisbo.study.store import Store
@@ -32,8 +30,7 @@ class Hall:
         store = Store(self.path, print, shared=True)
         self.stores.append(store)
         call = {"budget": self.budget, "workers": 1, **call}
-        me = Joined(self.lease, call, 0, os.getpid(), platform.node())
-        state, joined = join(store, self.settings, me, alone=alone)
+        state, joined = join(store, Caller(self.settings, call=call), self.lease, alone=alone)
         return Shared(store, state.optimizer, joined, retries=retries, clock=lambda: self.now)
 
     def close(self) -> None:

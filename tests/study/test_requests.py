@@ -8,6 +8,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from driven import ask
@@ -72,16 +73,18 @@ def test_a_driver_hears_of_each_once_however_it_comes(path: Path) -> None:
 
 
 def test_one_that_comes_while_the_study_is_opened_is_heard_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = Store.append
+    honest, other = Store.append, Thread(target=add, args=(path, A))
 
     def later(store: Store, event: Event) -> Event:
         if isinstance(event, Opened):
             monkeypatch.setattr(Store, "append", honest)
-            add(path, A)
+            other.start()
+            other.join(0.2)  # it waits until the study is open
         return honest(store, event)
 
     monkeypatch.setattr(Store, "append", later)
     with Study.open(path, SETTINGS) as study:
+        other.join()
         assert study.optimizer.waiting == ()
         assert [event.body["params"] for event in study.requests()] == [A]
 

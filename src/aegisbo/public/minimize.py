@@ -170,4 +170,4 @@ def _book(
     """Where the run is kept: in a file, or nowhere."""
     if study is None:
         return Study(Core(settings))
-    return Study.open(study, settings, logger.warning, objective=objective_of(fun), call=call, anyway=anyway)
+    return Study.open(study, settings, say=logger.warning, objective=objective_of(fun), call=call, anyway=anyway)

@@ -21,12 +21,11 @@ from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.run import Run
 from aegisbo.runners.steering import Steering, warn_if_unstoppable
 from aegisbo.runners.watch import Callback, Watch
-from aegisbo.study.shared import Shared
 from aegisbo.study.study import Study
 
 
 def drive(
-    book: Study | Shared,
+    book: Study,
     fun: Callable[..., Any],
     options: Options,  # of the call, with all that was changed since
     budget: int,  # evaluations to finish from now on
@@ -60,7 +59,7 @@ def drive(
     return record
 
 
-def found_by(book: Study | Shared, record: Run) -> Found[Core]:
+def found_by(book: Study, record: Run) -> Found[Core]:
     """What a run has found that has ended like this."""
     found = replace(book.found(book.last_words(record.message)), idle=record.idle_shares)
     found = replace(found, success=found.success and not record.interrupted)

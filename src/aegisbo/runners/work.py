@@ -60,7 +60,7 @@ def work(
     with Shared.open(
         study,
         settings,
-        logger.warning,
+        say=logger.warning,
         objective=objective_of(fun),
         call=call,
         anyway=options.anyway,

@@ -1,16 +1,17 @@
-"""Whether a call may go on with a study: what it was begun with, and for which function."""
+"""Whether a call may begin a study or go on with it: what the study was begun with, and for which function."""
 
 from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from aegisbo.errors import StudyError
-from aegisbo.events import Created, Event, Retried, Widened
+from aegisbo.events import Body, Created, Event, Retried, Widened
 from aegisbo.optimizer import Core, Settings
 from aegisbo.study.edit import without_value
 from aegisbo.study.objective import AnotherObjective, Objective
@@ -18,9 +19,15 @@ from aegisbo.study.state import State
 from aegisbo.study.store import Store
 
 
-def begin(store: Store, settings: Settings, objective: Objective | None, given: Settings) -> State:
-    """Write the first event of a study, which has these settings."""
-    return State.after([store.append(Created(settings.describe(), build(), described(objective)))], given)
+@dataclass(frozen=True)
+class Caller:
+    """Who begins a study, or goes on with it."""
+
+    settings: Settings | None  # as the user gave them; None if the study is to know them
+    say: Callable[[str], None] = lambda text: None  # is told, in a sentence, what the user should know
+    objective: Objective | None = None  # the function whose values are stored; None if nobody knows it
+    call: Mapping[str, Any] = field(default_factory=dict)  # what is asked for, in JSON's types
+    anyway: bool = False  # go on although the study holds values of another function
 
 
 def settings_of(events: Iterable[Event]) -> Settings:
@@ -28,28 +35,29 @@ def settings_of(events: Iterable[Event]) -> Settings:
     return State.after([event for event in events if isinstance(event, Created | Widened)]).settings
 
 
-def agreed(
-    store: Store,
-    events: Sequence[Event],
-    given: Settings | None,
-    say: Callable[[str], None],
-    *,
-    objective: Objective | None,
-    anyway: bool,
-) -> tuple[State, Objective | None]:
-    """The state of a study that a driver may continue, and the objective if the driver must tell the study of it.
+def settled(store: Store, caller: Caller) -> tuple[State, Body | None]:
+    """How a study stands that a caller may begin or go on with, and its function if the study must be told of it.
 
     Raises:
         StudyError: it was begun with other settings, or holds values of another function.
     """
-    if given is not None:
-        _require_same(store.path, given, settings_of(events))
+    events, given, objective = store.events(), caller.settings, caller.objective
+    if not events:  # new, or killed before the first event
+        if given is None:
+            raise StudyError(f"{store.path} holds nothing yet: give its space, and what to minimize.")
+        created = Created(given.decided().describe(), build(), None if objective is None else objective.describe())
+        return State.after([store.append(created)], given), None
+    if differences := [] if given is None else given.differences_from(settings_of(events)):
+        raise StudyError(
+            f"{store.path} holds another run: {'; '.join(differences)}. Use another file, or the same settings."
+        )
     state = State.after(events, given)
-    news = _news(store.path, objective, state, say, anyway=anyway)
+    if objective is None or not _is_news(store.path, objective, state, caller):
+        return state, None
     failed = without_value(state.optimizer)
-    if news and failed and not _has_value(state.optimizer):  # of another function, or of this one before it was mended
+    if failed and not _has_value(state.optimizer):  # of another function, or of this one before it was fixed
         state.apply(store.append(Retried(failed)))
-    return state, news
+    return state, objective.describe()
 
 
 def build() -> dict[str, str]:
@@ -67,43 +75,25 @@ def _cpu() -> str:
     return platform.processor() or platform.machine()
 
 
-def _require_same(path: Path, given: Settings, recorded: Settings) -> None:
-    """Refuse to continue a study with other settings; what was not given may be anything."""
-    differences = given.differences_from(recorded)
-    if differences:
-        raise StudyError(f"{path} holds another run: {'; '.join(differences)}. Use another file, or the same settings.")
-
-
-def _news(
-    path: Path,
-    given: Objective | None,
-    state: State,
-    say: Callable[[str], None],
-    *,
-    anyway: bool,
-) -> Objective | None:
-    """The objective, if the study must learn it; refused if the study holds values of another one."""
-    if given is None or state.objective is None:
-        return given
+def _is_news(path: Path, objective: Objective, state: State, caller: Caller) -> bool:
+    """Whether the study must be told of the function; refused if the study holds values of another one."""
+    if state.objective is None:
+        return True
     old = Objective.from_description(state.objective)
-    change = given.change_from(old)
+    change = objective.change_from(old)
     if change is None:
-        return given if old.source is None and given.source is not None else None
-    if _has_value(state.optimizer):
-        if not anyway:
-            raise AnotherObjective(
-                f"{path} was made for {change}. Do values still mean the same? Then pass anyway=True (on the command "
-                "line: --anyway). If not, use another file."
-            )
-    else:
-        say(f"{path} was made for {change}. It has no value yet, so the run goes on, and what failed is run again.")
-    return given
+        return old.source is None and objective.source is not None
+    if not _has_value(state.optimizer):
+        caller.say(
+            f"{path} was made for {change}. It has no value yet, so the run goes on, and what failed is run again."
+        )
+    elif not caller.anyway:
+        raise AnotherObjective(
+            f"{path} was made for {change}. Do values still mean the same? Then pass anyway=True (on the command "
+            "line: --anyway). If not, use another file."
+        )
+    return True
 
 
 def _has_value(optimizer: Core) -> bool:
     return any(trial.state == "done" for trial in optimizer.trials)
-
-
-def described(objective: Objective | None) -> dict[str, Any] | None:
-    """As a study writes it down; None if it has nothing to write."""
-    return None if objective is None else objective.describe()

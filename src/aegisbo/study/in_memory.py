@@ -6,28 +6,18 @@ import time
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from itertools import count
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from aegisbo.events import Event
 
 E = TypeVar("E", bound=Event)
 
 
-class Log(Protocol):
-    """Where events are written down, in order."""
-
-    def append(self, event: E) -> E:
-        """Write one event down, for good, and return it with its place in the log."""
-
-    def transaction(self) -> AbstractContextManager[None]:
-        """What is appended meanwhile is all there, or nothing of it."""
-
-    def news(self, after: int) -> list[Event]:
-        """What others have appended since an event."""
-
-
 class InMemory:
-    """Counts events and keeps none: nobody will ask for them, and nobody else writes here."""
+    """Counts events and keeps none: nobody will ask for them, and nobody else writes here. Else as a `Store`."""
+
+    path = file = None
+    moved = ""
 
     def __init__(self) -> None:
         self._ids = count(1)  # which several threads may take

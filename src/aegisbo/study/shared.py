@@ -7,7 +7,6 @@ that it can be replayed; results and signs of life never wait for a choice.
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
@@ -15,11 +14,11 @@ from pathlib import Path
 from threading import Event as Signal
 from threading import RLock, Thread
 from time import monotonic, perf_counter
-from types import TracebackType
 from typing import Any, TypeVar
 
 from aegisbo.errors import InvalidInput, SpaceExhausted, StudyError
 from aegisbo.events import (
+    Added,
     Asked,
     Changed,
     Ended,
@@ -36,16 +35,16 @@ from aegisbo.events import (
 from aegisbo.optimizer import Core, Found, Settings, Trial
 from aegisbo.options import SHARED, Options
 from aegisbo.outcome import Outcome
+from aegisbo.study.agreement import Caller
 from aegisbo.study.file import explained
 from aegisbo.study.fitting import Observation, news_among
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.membership import bury, join, part
-from aegisbo.study.objective import Objective
 from aegisbo.study.reading import read_events
 from aegisbo.study.state import State
 from aegisbo.study.store import Store
-from aegisbo.study.study import Choosing
+from aegisbo.study.study import Choosing, Study
 
 BEATS = 4  # signs of life during a lease
 REMAKES = (Asked, Retried, Forgotten)  # what must not happen between what a choice knew and its being written
@@ -54,13 +53,13 @@ E = TypeVar("E", bound=Event)
 Turn = Callable[[], AbstractContextManager[None]]  # waits for it, but not forever
 
 
-class Shared:
+class Shared(Study):
     """The part of one copy in a study; the journal of its loop. Open it with `open`.
 
     The driver's thread calls `ask` and `take_in`; any thread may call `ended` and `beat`.
     """
 
-    pending = ()  # the study hands them out
+    who = "The copy"
 
     def __init__(
         self,
@@ -72,9 +71,8 @@ class Shared:
         turn: Turn = nullcontext,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        self.optimizer = optimizer
+        super().__init__(optimizer, store, joined.id)
         self.id: int = joined.id
-        self._seen = joined.id  # the last event that the optimizer knows of
         self._joined = joined
         self._store = store
         self._retries = retries
@@ -84,101 +82,64 @@ class Shared:
         self._gone = False
         self._ledger = Ledger()
         self._news: list[Event] = []  # that the optimizer does not know of
-        self._requests: list[Changed] = []  # that this copy has not heeded
+        self._requests: list[Added | Changed] = []  # that this copy has not heeded
         self._handed = joined.id  # the last event that is not among the news any more
         self._heeded = joined.id  # the last event that is not among the requests any more
         self._running: set[int] = set()  # trials that this copy evaluates, whoever holds them
         self._heard: dict[int, tuple[float, float]] = {}  # of each copy the last beat, and when it was new to us
-        self._resources = ExitStack()
-        self._make_room: Callable[[], None] = lambda: None  # on a full disk, for a last word
-        self._read()
+        self._read_on()
+        # What was changed from outside and holds for a copy that joins now.
+        self.changed = {name: value for name, value in self._ledger.terms.changed.items() if name in SHARED}
 
     @classmethod
     def open(
         cls,
         path: str | os.PathLike[str],
         settings: Settings | None,
-        say: Callable[[str], None] = lambda text: None,
-        *,
-        objective: Objective | None = None,
-        call: Mapping[str, Any] | None = None,
-        anyway: bool = False,
         lease: float = Options.lease,
         retries: int = 2,
+        **caller: Any,
     ) -> Shared:
         """Join the copies that work on a study, which is made if it does not exist.
 
         Args:
             path: the file.
             settings: as the user gave them; None if the study is to know them.
-            say: is told, in a sentence, what the user should know.
-            objective: the function whose values are stored; None if nobody knows it.
-            call: what the copy was asked for, in JSON's types. Its "budget" holds for all copies; without one, the last
-                that any driver of the study had.
-            anyway: go on although the study holds values of another function.
             lease: seconds without a sign of life after which others count this copy as dead.
             retries: how often a trial is run again whose copy died.
+            caller: what else a `Caller` has.
 
         Raises:
             StudyError: the file holds another run, is driven by `minimize`, or cannot be used.
             InvalidInput: the study does not exist and cannot be made, or has no budget.
         """
-        path, call = Path(path), dict(call or {})
+        path, who = Path(path), Caller(settings, **caller)
         with explained(path):
             exists = path.exists()
-        if not exists and (settings is None or call.get("budget") is None):
+        if not exists and (settings is None or who.call.get("budget") is None):
             missing = "what to minimize, and its space" if settings is None else "a budget"
             raise InvalidInput(f"There is no study {path} yet: give {missing}, and the first copy makes it.")
         with ExitStack() as resources:
-            lock = resources.enter_context(DriverLock(path, shared=True, say=say))
+            lock = resources.enter_context(DriverLock(path, shared=True, say=who.say))
             with lock.turn():  # two must not make the file
-                store = Store(path, say, shared=True)
+                store = Store(path, who.say, shared=True)
             resources.callback(store.close)
-            me = Joined(lease, call, 0, os.getpid(), platform.node())
-            state, joined = join(store, settings, me, say, objective=objective, anyway=anyway, alone=lock.alone)
+            state, joined = join(store, who, lease, alone=lock.alone)
             study = cls(store, state.optimizer, joined, retries=retries, turn=lock.turn)
-            study._resources, study._make_room = resources.pop_all(), lock.make_room
+            study._make_room, study._resources = (lock.make_room,), resources.pop_all()
         study._live()
         return study
 
-    def __enter__(self) -> Shared:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is not None:
-            self._make_room()
-            with suppress(StudyError):  # which may be the error itself: a full disk, say
-                self.closed(f"The copy ended with an error ({type(error).__name__}: {error}).", [])
-        self._resources.close()
-
     @property
-    def path(self) -> Path:
-        """The study as the user calls it."""
-        return self._store.path
-
-    @property
-    def file(self) -> Path:
-        """Where the study is."""
-        return self._store.file
-
-    @property
-    def moved(self) -> str:
-        """What to say if somebody has taken the file away; what this copy knows is in another one, for it alone."""
-        return self._store.moved
+    def pending(self) -> tuple[Trial, ...]:
+        return ()  # the study hands them out
 
     @property
     def budget(self) -> int:
         """Evaluations in all."""
         return self._ledger.budget or 0
 
-    @property
-    def changed(self) -> dict[str, Any]:
-        """What was changed from outside and holds for a copy that joins now."""
-        return {name: value for name, value in self._ledger.terms.changed.items() if name in SHARED}
-
-    def requests(self) -> list[Changed]:
+    def requests(self) -> list[Added | Changed]:
         """What others have asked of the copies since the last call, as far as this one has read; it reads nothing."""
         with self._lock:
             requests, self._requests = self._requests, []
@@ -193,16 +154,7 @@ class Shared:
     def ask(self, within: float | None = None, choosing: Choosing = nullcontext) -> Trial | None:
         """A trial to run, held by this copy from now on: one that was given back or lost, else a new one.
 
-        Args:
-            within: seconds in which a new one must probably be finished, if there is a limit.
-            choosing: a context in which a point is chosen.
-
-        Returns:
-            The trial; None if there is nothing to do at the moment, or `spent`.
-
-        Raises:
-            SpaceExhausted: every point of a finite space has been evaluated.
-            NoTime: no evaluation that is new would probably be finished in time.
+        None if there is nothing to do at the moment, or `spent`.
         """
         with self._turn():
             while True:
@@ -228,7 +180,6 @@ class Shared:
             return self._append(event)
 
     def learn(self, lists: Iterable[Sequence[Observation]]) -> None:
-        """Add results of earlier runs, all or none of them; those that a copy has added already are not added again."""
         with self._writing():
             self.catch_up()
             for event in news_among(lists, self.optimizer.observed):
@@ -242,7 +193,7 @@ class Shared:
     def catch_up(self) -> None:
         """Let the optimizer know all that has been written down."""
         with self._lock:
-            self._read()
+            self._read_on()
             news, self._news, self._handed = self._news, [], self._ledger.last
         for event in news:
             with making_sense(event):
@@ -264,12 +215,11 @@ class Shared:
                 self._learn(event)
 
     def last_words(self, message: str) -> str:
-        """What is said at the end of this copy, which ended for this reason."""
         return self.moved or message
 
     def found(self, message: str) -> Found[Core]:
         """What all copies have found, which may have gone on since this one ended for this reason."""
-        whole = State.after(read_events(self.file)).optimizer
+        whole = State.after(read_events(self._store.file)).optimizer
         return replace(whole.found(message), study=self.file)
 
     def hurry(self) -> None:
@@ -351,7 +301,7 @@ class Shared:
     def _dead(self) -> list[int]:
         """The copies without a sign of life for as long as they said; nobody's clock is compared with another's."""
         with self._lock:
-            self._read()
+            self._read_on()
             beats, now = self._store.beats(), self._clock() - self._store.waited  # when others could not write either
             others = {each: joined.lease for each, joined in self._ledger.copies.items() if each != self.id}
             for each in others:
@@ -365,7 +315,7 @@ class Shared:
         with self._lock:
             try:
                 with self._store.transaction():
-                    self._read()
+                    self._read_on()
                     yield self._ledger
             except BaseException:
                 self._ledger, self._news, self._requests = Ledger(), [], []  # read what has really happened, next time
@@ -377,7 +327,7 @@ class Shared:
         self._learn(written)
         return written
 
-    def _read(self) -> None:
+    def _read_on(self) -> None:
         with self._lock:
             for event in self._store.events(self._ledger.last):
                 self._learn(event)

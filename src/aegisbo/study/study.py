@@ -10,20 +10,18 @@ from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from aegisbo.errors import StudyError
 from aegisbo.events import Added, Body, Changed, Closed, Event, Observed, Opened, Widened, ended
 from aegisbo.optimizer import Core, Found, Settings, Trial
 from aegisbo.outcome import Outcome
 from aegisbo.space.widening import widened
-from aegisbo.study.agreement import agreed, begin, described
+from aegisbo.study.agreement import Caller, settled
 from aegisbo.study.earlier import outcome_of
 from aegisbo.study.fitting import EARLIER, Observation, news_among
-from aegisbo.study.in_memory import InMemory, Log
+from aegisbo.study.in_memory import InMemory
 from aegisbo.study.lock import DriverLock
-from aegisbo.study.objective import Objective
-from aegisbo.study.state import State
 from aegisbo.study.store import Store
 
 Choosing = Callable[[], AbstractContextManager[Any]]  # in which a point is chosen: it may take long
@@ -36,34 +34,33 @@ class Study:
     `open`, or one without a file from an optimizer.
     """
 
-    path: Path | None = None  # as the user calls it
-    spent = False  # the driver counts for itself
+    who = "The driver"
 
-    def __init__(self, optimizer: Core, log: Log | None = None, seen: int = 0) -> None:
+    def __init__(self, optimizer: Core, log: Store | None = None, seen: int = 0) -> None:
         self.optimizer = optimizer
         self.changed: Mapping[str, Any] = {}  # what was changed from outside and holds, unlike in the call
-        self._log: Log = InMemory() if log is None else log
+        self._log = log or InMemory()
         self._seen = seen  # the last event that the optimizer knows of
         self._read = seen  # the last event that was looked at for requests; not all between the two need be known
+        self._keep_lock: Callable[[], None] = lambda: None
+        self._make_room: tuple[Callable[[], None], ...] = ()  # ways to do so on a full disk, for a last word
+        self._resources = ExitStack()
 
-    def __enter__(self) -> Study:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Nothing is to be put away."""
+        with self._resources:
+            for make_room in self._make_room if error is not None else ():
+                with suppress(StudyError):  # which may be the error itself
+                    make_room()
+                    self.closed(f"{self.who} ended with an error ({type(error).__name__}: {error}).", [])
+                    return
 
-    @staticmethod
-    def open(
-        path: str | os.PathLike[str],
-        settings: Settings,
-        say: Callable[[str], None] = lambda text: None,
-        *,
-        objective: Objective | None = None,
-        call: Mapping[str, Any] | None = None,
-        anyway: bool = False,
-    ) -> InFile:
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], settings: Settings, **caller: Any) -> Study:
         """Begin a study, or continue the one at `path` if it was begun with the same settings.
 
         Bounds may have become wider: earlier choices were made in the old space, later ones are made in the new one.
@@ -71,46 +68,53 @@ class Study:
         Args:
             path: the file.
             settings: as the user gave them; what they leave open is left to the study.
-            say: is told, in a sentence, what the user should know.
-            objective: the function whose values are stored; None if nobody knows it.
-            call: what the driver was asked for, in JSON's types; it is recorded for readers and decides nothing.
-            anyway: go on although the study holds values of another function.
+            caller: what else a `Caller` has; its call is recorded for readers and decides nothing.
 
         Raises:
             StudyError: the file holds another run, is being driven by somebody else, or cannot be used.
         """
-        path = Path(path)
+        path, who = Path(path), Caller(settings, **caller)
         with ExitStack() as resources:
             lock = resources.enter_context(DriverLock(path))
-            store = Store(path, say)
+            store = Store(path, who.say)
             resources.callback(store.close)
-            events, news = store.events(), None
-            read = events[-1].id if events else 0
-            if not events:  # new, or killed before the first event
-                state = begin(store, settings.decided(), objective, settings)
-            else:
-                state, news = agreed(store, events, settings, say, objective=objective, anyway=anyway)
+            with store.transaction():
+                state, objective = settled(store, who)
                 space = widened(state.settings.space, settings.space)
                 if space != state.settings.space:
-                    say(f"{path} has wider bounds from now on: {space.parameters}.")
+                    who.say(f"{path} has wider bounds from now on: {space.parameters}.")
                     state.apply(store.append(Widened(space.describe())))
-            state.apply(store.append(Opened(os.getpid(), platform.node(), dict(call or {}), described(news))))
-            return InFile(store, state, read, lock, resources.pop_all())
+                state.apply(store.append(Opened(os.getpid(), platform.node(), dict(who.call), objective)))
+            study = cls(state.optimizer, store, state.ledger.last)
+            study.changed = state.ledger.terms.changed
+            study._keep_lock, study._make_room = lock.keep, (lock.make_room, store.fold)
+            study._resources = resources.pop_all()
+            return study
+
+    @property
+    def path(self) -> Path | None:
+        """As the user calls it; None if there is no file."""
+        return self._log.path
 
     @property
     def file(self) -> Path | None:
         """Where it is."""
-        return None
+        return self._log.file
 
     @property
     def moved(self) -> str:
         """What to say of it, if somebody has taken the file away and the run went on in another one."""
-        return ""
+        return self._log.moved
 
     @property
     def pending(self) -> tuple[Trial, ...]:
         """The trials that an earlier driver left, to be run first."""
         return self.optimizer.pending
+
+    @property
+    def spent(self) -> bool:
+        """Whether all evaluations have ended, where it is not the driver who counts."""
+        return False
 
     def observe(self, results: Sequence[Observation]) -> None:
         """Add results from elsewhere; those of an earlier call are not added again.
@@ -137,6 +141,8 @@ class Study:
 
     def requests(self) -> list[Added | Changed]:
         """What others have asked of the run since the last call; costs next to nothing if nobody has written."""
+        if not self.moved:
+            self._keep_lock()
         events = self._log.news(self._read)
         self._read = events[-1].id if events else self._read
         return [event for event in events if isinstance(event, Added | Changed)]
@@ -178,47 +184,6 @@ class Study:
     def found(self, message: str) -> Found[Core]:
         """What has been found, when the run ended for this reason."""
         return replace(self.optimizer.found(message), study=self.file)
-
-
-class InFile(Study):
-    """A study whose log is a file, which nobody else drives meanwhile."""
-
-    def __init__(self, store: Store, state: State, read: int, lock: DriverLock, resources: ExitStack) -> None:
-        super().__init__(state.optimizer, store, state.ledger.last)
-        self.changed = state.ledger.terms.changed
-        self.path = store.path
-        self._store = store
-        self._read = read
-        self._lock = lock
-        self._resources = resources
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is not None:
-            self._say_at_last(f"The driver ended with an error ({type(error).__name__}: {error}).")
-        self._resources.close()
-
-    def _say_at_last(self, message: str) -> None:
-        """Write down how the driver ended, if that can be done at all: the error may be a full disk."""
-        for room in (self._lock.make_room, self._store.fold):
-            with suppress(StudyError):
-                room()
-                self.closed(message, [])
-                return
-
-    @property
-    def file(self) -> Path:
-        return self._store.file
-
-    @property
-    def moved(self) -> str:
-        return self._store.moved
-
-    def requests(self) -> list[Added | Changed]:
-        if not self.moved:
-            self._lock.keep()
-        return super().requests()
 
 
 def _told(observed: Body) -> str:
