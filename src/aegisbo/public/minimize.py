@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from shlex import quote
@@ -140,7 +140,11 @@ def minimize(
     watching = tuple(partial(_with_result, callback) for callback in checked_callbacks(callbacks))
     pairs, earlier = observed_elsewhere(observed, settings, fun, study)
     call = {**options.describe(), **recipe(fun), **place(executor, threads_per_worker)}
-    with _book(study, settings, fun, call, anyway=anyway) as book:
+    if study is None:
+        book = Study(Core(settings))
+    else:
+        book = Study.open(study, settings, say=logger.warning, objective=objective_of(fun), call=call, anyway=anyway)
+    with book:
         book.observe(pairs)
         book.learn(earlier)
         options = with_changes(options, book.changed, study)
@@ -157,17 +161,3 @@ def minimize(
 
 def _with_result(callback: Callback, trial: Trial, found: Found[Core]) -> None:
     callback(trial, Result.of(found))
-
-
-def _book(
-    study: str | os.PathLike[str] | None,
-    settings: Settings,
-    fun: Callable[..., Any],
-    call: Mapping[str, Any],
-    *,
-    anyway: bool,
-) -> Study:
-    """Where the run is kept: in a file, or nowhere."""
-    if study is None:
-        return Study(Core(settings))
-    return Study.open(study, settings, say=logger.warning, objective=objective_of(fun), call=call, anyway=anyway)

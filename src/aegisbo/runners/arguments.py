@@ -26,11 +26,7 @@ TAKEN = {  # names that a parameter of a command cannot have
 def check_call(
     fun: Any, space: Space, executor: Any, workers: Any, threads_per_worker: Any, worker_env: Any = None
 ) -> None:
-    """Refuse a function that cannot be called with points of the space, or workers that cannot run it.
-
-    Raises:
-        InvalidInput: the message says what to change.
-    """
+    """Refuse a function that cannot be called with points of the space, or workers that cannot run it."""
     kind, _ = check_executor(executor, workers, threads_per_worker, worker_env)
     if isinstance(fun, Command):
         check_command(fun, space, here=kind in HERE)
@@ -39,21 +35,13 @@ def check_call(
 
 
 def check_file(study: Any) -> None:
-    """Refuse what cannot be the name of a study.
-
-    Raises:
-        InvalidInput: the message says what to give instead.
-    """
+    """Refuse what cannot be the name of a study."""
     if study is not None and (not isinstance(study, str | os.PathLike) or not os.fspath(study)):
         raise InvalidInput(f"study is {study!r}: give the name of a file, such as 'run.db', or None.")
 
 
 def check_command(command: Command, space: Space, *, here: bool) -> None:
-    """Refuse a command that does not fit the space, or that this machine cannot run if it is to run here.
-
-    Raises:
-        InvalidInput: the message says what to change.
-    """
+    """Refuse a command that does not fit the space, or that this machine cannot run if it is to run here."""
     if not space.named:
         raise InvalidInput("A program gets its parameters by name: give the space as {'name': (low, high), ...}.")
     for name in space.parameters:
@@ -92,11 +80,7 @@ def _check_program(program: str) -> None:
 
 
 def checked_callbacks(callbacks: Any) -> tuple[Any, ...]:
-    """The callbacks in a tuple.
-
-    Raises:
-        InvalidInput: they are in no list, or one of them cannot be called with a trial and a result.
-    """
+    """The callbacks in a tuple; refused if one of them cannot be called with a trial and a result."""
     if callable(callbacks) or isinstance(callbacks, str | Mapping) or not isinstance(callbacks, Iterable):
         inner = getattr(callbacks, "__name__", "function")
         raise InvalidInput(f"callbacks must be a list of functions, got {callbacks!r}: write callbacks=[{inner}].")

@@ -28,11 +28,7 @@ def observed_elsewhere(
 ) -> tuple[list[Observation], Lists]:
     """What a user means by `observed`: the pairs as results, and what fits the new run of each earlier one.
 
-    Checked before any file is touched; what is left out is said in the log.
-
-    Raises:
-        InvalidInput: a pair is no point with a value, or an earlier run cannot be used.
-        StudyError: an earlier study cannot be read.
+    All is checked before any file is touched; what is left out is said in the log.
     """
     if observed is None:
         return [], []

@@ -57,44 +57,31 @@ class _Tee:
             self.write(line)
 
 
-class _Streams:
-    """Puts a tee before the standard streams while at least one evaluation runs in this process."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._users = 0
-
-    def acquire(self) -> None:
-        with self._lock:
-            self._users += 1
-            for name in ("stdout", "stderr"):
-                stream = getattr(sys, name)
-                if stream is not None and not isinstance(stream, _Tee):  # somebody may have put one back, or another
-                    setattr(sys, name, _Tee(stream))
-
-    def release(self) -> None:
-        with self._lock:
-            self._users -= 1
-            for name in () if self._users else ("stdout", "stderr"):
-                stream = getattr(sys, name)
-                if isinstance(stream, _Tee):  # else it is somebody else's by now
-                    setattr(sys, name, stream._stream)
-
-
-_streams = _Streams()
+_changing = Lock()  # the standard streams, before which there is a tee while an evaluation runs in this process
+_tails: list[Tail] = []  # of these evaluations
 
 
 @contextmanager
 def listening() -> Iterator[Tail]:
     """Keep what this thread prints with Python; other threads and what C libraries print pass by."""
     tail = Tail()
-    _streams.acquire()
+    with _changing:
+        _tails.append(tail)
+        for name in ("stdout", "stderr"):
+            stream = getattr(sys, name)
+            if stream is not None and not isinstance(stream, _Tee):  # somebody may have put one back, or another
+                setattr(sys, name, _Tee(stream))
     token = _listening.set(tail)
     try:
         yield tail
     finally:
         _listening.reset(token)
-        _streams.release()
+        with _changing:
+            _tails.remove(tail)
+            for name in () if _tails else ("stdout", "stderr"):
+                stream = getattr(sys, name)
+                if isinstance(stream, _Tee):  # else it is somebody else's by now
+                    setattr(sys, name, stream._stream)
 
 
 def with_output(evaluation: Callable[[Any], Outcome], x: Any) -> Outcome:

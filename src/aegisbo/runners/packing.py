@@ -19,11 +19,7 @@ from aegisbo.runners.evaluation import Evaluation, error_text
 
 
 def pack(evaluation: Evaluation) -> bytes:
-    """The evaluation as bytes, for another process: also of lambdas, closures and what a script itself defines.
-
-    Raises:
-        InvalidInput: the function holds something that cannot be sent.
-    """
+    """The evaluation as bytes, for another process: also of lambdas, closures and what a script itself defines."""
     import cloudpickle
 
     try:
@@ -53,10 +49,7 @@ def pack_point(x: Any) -> bytes | Outcome:
 
 
 def evaluate_packed(packed: bytes, point: bytes, called: Callable[[], None] = lambda: None) -> bytes:
-    """In the other process: unpack the evaluation, once per process, and return the packed outcome for the point.
-
-    `called` is called just before the function is.
-    """
+    """In the other process: the packed outcome for a point; `called` is called just before the function is."""
     try:
         x = pickle.loads(point)
     except Exception as error:  # for example, its class cannot be imported here

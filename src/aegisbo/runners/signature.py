@@ -18,11 +18,7 @@ ANY_NUMBER = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
 
 def check_function(fun: Any, space: Space) -> None:
-    """Refuse a function that cannot be called with a point of the space, or that would return no value.
-
-    Raises:
-        InvalidInput: the message says what to change, in the function or in the space.
-    """
+    """Refuse a function that cannot be called with a point of the space, or that would return no value."""
     if not callable(fun):
         raise InvalidInput(f"fun is {brief(fun)}, which cannot be called: give the function itself, without ().")
     _require_value(fun)

@@ -53,11 +53,7 @@ class Child:
         return self._process.poll() is None
 
     def load(self, evaluation: bytes) -> None:
-        """Send the packed evaluation and wait until the process has unpacked it.
-
-        Raises:
-            Died: it ended, or took too long and was ended.
-        """
+        """Send the packed evaluation and wait until the process has unpacked it; raises `Died` if it does not."""
         if self.send(evaluation) and not self._speaks_within(START_LIMIT):
             self.kill()
             self.reap()
@@ -74,11 +70,7 @@ class Child:
         return True
 
     def receive(self, when: str = "") -> Any:
-        """The next message from the process.
-
-        Raises:
-            Died: it ended before that.
-        """
+        """The next message from the process; raises `Died` if it ends before that."""
         try:
             return pickle.load(self._process.stdout)  # type: ignore[arg-type]
         except (EOFError, OSError):

@@ -155,18 +155,12 @@ def _outcome(future: Any) -> Outcome:
 
 
 def connect(address: str) -> Client:
-    """A client of the scheduler at this address.
-
-    Raises:
-        MissingExtra: Dask is not installed.
-        AegisError: nothing answers there.
-    """
+    """A client of the scheduler at this address."""
     try:
         import distributed
     except ImportError:
         raise MissingExtra("A Dask cluster", "dask") from None
-    client: Client = distributed.Client
     try:
-        return client(address, timeout=10)
+        return distributed.Client(address, timeout=10)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:  # nobody answers, or the address is none
         raise AegisError(f"No Dask scheduler answers at {address} ({error}): check the address.") from error

@@ -35,11 +35,7 @@ def whole_environments(
 
 
 def by_slot(worker_env: WorkerEnv | None, workers: int) -> list[dict[str, str]]:
-    """The variables of each worker, its slot among them.
-
-    Raises:
-        InvalidInput: they are no variables.
-    """
+    """The variables of each worker, its slot among them; refuses what is none."""
     return [{**_checked(worker_env, slot), VARIABLE: str(slot)} for slot in range(workers)]
 
 

@@ -136,9 +136,11 @@ class _Worker:
         outcome = self._evaluate(number, point)
         with self._lock:
             stopped, self._current, self._stopped = self._stopped, None, ""  # from here on it cannot be stopped
-        if stopped:
-            outcome = self._after_stop(outcome, stopped)
+        if stopped and outcome.state == "lost":  # else it came in time after all
+            outcome = Outcome("timed_out", reason=stopped)
         if self._child is not None:
+            if stopped:
+                self._child.reap()  # the next job must not find it still dying
             outcome = replace(outcome, output=self._child.printed())
         self._ended(number, outcome)
         self._warm_up()
@@ -150,35 +152,22 @@ class _Worker:
                 self._ready()
 
     def _evaluate(self, number: int, point: bytes) -> Outcome:
+        """Send a point to the process and wait for its outcome."""
         try:
-            return self._exchange(number, point)
+            for _ in range(2):  # a process that died while it was idle has not seen the point: a new one gets it
+                child = self._ready()
+                if child is None:
+                    return Outcome("lost", reason="Stopped before it began.")
+                if child.send(point):
+                    while (message := child.receive()) == CALLED:
+                        self._called(number)
+                    return unpack_outcome(message)
+                cause = child.cause()
+            return Outcome("lost", reason=f"Its process ended {cause}.")
         except Died as end:
             return Outcome("lost", reason=str(end))
         except Exception as error:  # no process could be started, or something else than an outcome came back
             return Outcome("lost", reason=error_text(error))
-
-    def _after_stop(self, outcome: Outcome, reason: str) -> Outcome:
-        if self._child is not None:
-            self._child.reap()  # the next job must not find it still dying
-        if outcome.state != "lost":
-            return outcome  # it came in time after all
-        return Outcome("timed_out", reason=reason)
-
-    def _exchange(self, number: int, point: bytes) -> Outcome:
-        """Send a point to the process and wait for its outcome."""
-        for _ in range(2):  # a process that died while it was idle has not seen the point: a new one gets it
-            child = self._ready()
-            if child is None:
-                return Outcome("lost", reason="Stopped before it began.")
-            if child.send(point):
-                return self._answer(number, child)
-            cause = child.cause()
-        return Outcome("lost", reason=f"Its process ended {cause}.")
-
-    def _answer(self, number: int, child: Child) -> Outcome:
-        while (message := child.receive()) == CALLED:
-            self._called(number)
-        return unpack_outcome(message)
 
     def _ready(self) -> Child | None:
         """A running process that has loaded the function; None after `stop` or `close`."""
