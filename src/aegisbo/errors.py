@@ -65,7 +65,7 @@ class EvaluationFailed(AegisError):
 
     def __init__(self, number: int, reason: str, traceback: str) -> None:
         super().__init__(
-            f"Trial {number} failed: {reason}. It is still pending: mend the function and run the same call again, or "
+            f"Trial {number} failed: {reason}. It is still pending: fix the function and run the same call again, or "
             f"leave out raise_errors to count it as failed. In the worker:\n\n{traceback or reason}"
         )
 

@@ -44,7 +44,7 @@ def test_a_mistake_of_the_program_ends_the_run(fun: Any) -> None:
     result = search(fun)
     assert result.nfev == 5
     assert result.ending == (
-        "The first 5 evaluations failed alike, and the points are not to blame. Mend the function, then make the same "
+        "The first 5 evaluations failed alike, and the points are not to blame. Fix the function, then make the same "
         "call again."
     )
     assert " ".join(str(result.trials[0].reason).split())[:40] in result.message
@@ -102,7 +102,7 @@ def test_after_a_value_of_the_same_call_nothing_is_hopeless(tmp_path: Path) -> N
 def test_the_study_is_named_and_the_mended_function_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "my run.db"
     broken = search(lambda x: None, study=path, budget=10)
-    assert broken.ending.endswith(f"Mend the function, then run `aegisbo retry '{path}'` and make the same call again.")
+    assert broken.ending.endswith(f"Fix the function, then run `aegisbo retry '{path}'` and make the same call again.")
     assert search(lambda x: float(x[0]), study=path, budget=10).nfev == 10
 
 

@@ -22,7 +22,7 @@ from aegisbo.outcome import Outcome
 from aegisbo.runners import progress
 from aegisbo.runners.pools.threads import Threads
 from aegisbo.runners.progress import progress_of
-from aegisbo.runners.progress.log_lines import NowAndThen, first_failure
+from aegisbo.runners.progress.log_lines import first_failure
 from aegisbo.runners.progress.notebook import in_notebook, notebook_line
 from aegisbo.runners.progress.standing import Standing, Tally, clock_time, line
 from aegisbo.runners.progress.terminal import Lines, terminal_line
@@ -171,14 +171,16 @@ class TestLine:
 
 
 class TestLog:
-    def test_a_line_now_and_then(self) -> None:
-        said: list[str] = []
+    def test_a_line_now_and_then(self, optimizer: Optimizer, logged: Logged, monkeypatch: pytest.MonkeyPatch) -> None:
         clock = Clock()
-        tell = NowAndThen(said.append, clock)
-        for time in (100.0, 109.9, 110.0, 115.0, 119.9, 121.0, 125.0):
-            clock.time = time
-            tell(Standing(9, int(time), 0, ""))
-        assert said == ["110/9  0:00", "121/9  0:00"]
+        monkeypatch.setattr(progress, "monotonic", clock)
+        with progress_of(optimizer, FakePool(), 9, None, None) as tell:
+            tell.said = clock.time
+            for number, time in enumerate((100.0, 109.9, 110.0, 115.0, 119.9, 121.0, 125.0)):
+                clock.time = time
+                optimizer.tell(optimizer.ask(), 1.0)
+                tell(Finished(number, Outcome("done", 1.0), 0.0, 1.0))
+        assert [text.split()[0] for _, text in logged[1:]] == ["3/9", "6/9", "7/9"]
 
     def test_one_worker_is_no_workers(self, logged: Logged) -> None:
         aegisbo.minimize(lambda x: float(x[0]), [(0, 1)], budget=1, workers=1, strategy="random", executor="threads")

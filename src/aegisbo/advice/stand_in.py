@@ -100,25 +100,15 @@ class StandIn:
     def evaluate(self, x: Any, rng: Generator) -> Drawn:
         """How an evaluation at x goes."""
         z = self.optimizer.space.to_unit(x)[None, :]
-        fails = bool(rng.random() >= self._success(z))
+        success = self.chance if isinstance(self.chance, float) else float(np.exp(self.chance.log_value(z)[0]))
+        fails = bool(rng.random() >= success)
         noise = rng.standard_normal() * float(self.belief.gp.noise) ** 0.5 if self.optimizer.settings.noisy else 0.0
         seconds = self.times.draw(z, rng, fails=fails)
         if fails:
             return Drawn(seconds)
-        level, value = self._value(z, 0.0), self._value(z, noise)
-        measured = {limit.name: limit.at(_expected(belief, z)) for limit, belief in self.limited}
-        return Drawn(seconds, value, level, measured)
-
-    def _value(self, z: Array, noise: float) -> float:
-        return self.optimizer.direction.turned(float(self.losses(z, noise)[0]))
-
-    def _success(self, z: Array) -> float:
-        return self.chance if isinstance(self.chance, float) else float(np.exp(self.chance.log_value(z)[0]))
-
-
-def _expected(belief: Belief, z: Array) -> float:  # (1, width)
-    """What is expected at a point."""
-    return float(belief.scale.measured(belief.gp.mean(z))[0])
+        level, value = (self.optimizer.direction.turned(float(self.losses(z, each)[0])) for each in (0.0, noise))
+        beyond = {limit: float(belief.scale.measured(belief.gp.mean(z))[0]) for limit, belief in self.limited}
+        return Drawn(seconds, value, level, {limit.name: limit.at(excess) for limit, excess in beyond.items()})
 
 
 def _limited(optimizer: Core, evidence: Evidence, rng: Generator) -> Iterator[tuple[Limit, Belief]]:

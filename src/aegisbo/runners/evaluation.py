@@ -14,7 +14,7 @@ from time import perf_counter, time
 from traceback import format_exc, print_exception
 from typing import Any, NoReturn
 
-from aegisbo.outcome import Outcome, judged
+from aegisbo.outcome import Ended, Outcome, judged
 from aegisbo.runners.protocol import StopRun
 
 Judge = Callable[[object], Outcome]  # what an answer of the function means
@@ -50,7 +50,9 @@ def evaluate(function: Callable[[Any], Any], x: Any, judge: Judge = judged, *, r
     except BaseException as error:  # sys.exit() in the function ends the evaluation, not the worker
         if raising and os.getpid() == process:
             raise
-        outcome, failure = _failure(error), error
+        failure, unusable = error, isinstance(error, ImportError)  # a module is missing or broken where this runs
+        state: Ended = "lost" if unusable else "failed"
+        outcome = Outcome(state, reason=error_text(error), traceback=format_exc(), unusable=unusable)
     if os.getpid() != process:
         _end_of_a_fork(failure)
     return replace(outcome, seconds=perf_counter() - begin, began=began)
@@ -75,12 +77,6 @@ def _end_of_a_fork(error: BaseException | None) -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(code & 0xFF)
-
-
-def _failure(error: BaseException) -> Outcome:
-    if isinstance(error, ImportError):  # a module is missing or broken where the function runs: no fault of the point
-        return Outcome("lost", reason=error_text(error), traceback=format_exc(), unusable=True)
-    return Outcome("failed", reason=error_text(error), traceback=format_exc())
 
 
 def error_text(error: BaseException) -> str:

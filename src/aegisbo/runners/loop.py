@@ -111,10 +111,15 @@ class _Loop:
         """What has happened so far."""
         now = self.workers.now()
         running = [JobTimes(job.slot, job.submitted, now, job.seconds(self.workers)) for job in self.running.values()]
-        capacity = self.workers.capacity
-        idle = idle_of([*self.job_times, *running], self.sizes, now)
-        ending = self.message, self.interrupted
-        return Run(capacity, self.started, tuple(self.finished), self.suggestion_seconds, idle, *ending)
+        return Run(
+            self.workers.capacity,
+            self.started,
+            tuple(self.finished),
+            self.suggestion_seconds,
+            idle_of([*self.job_times, *running], self.sizes, now),
+            self.message,
+            self.interrupted,
+        )
 
     def _may_start(self) -> bool:
         if len(self.running) >= self.workers.capacity or self._active() >= self.left or self._suspicious():
@@ -144,7 +149,8 @@ class _Loop:
             self.exhausted, self.message = True, str(error)
             return None
         except NoTime as error:
-            self.message = f"The time is up: {_as_reason(error)}"
+            text = str(error)
+            self.message = f"The time is up: {text[:1].lower()}{text[1:]}"
             return None
         if trial is None and self.book.spent:
             raise StopRun(SPENT)
@@ -232,18 +238,16 @@ class _Loop:
         """Run it again, or give up after the last retry; when the run is over, whoever continues it will run it."""
         if self.over:
             return
-        if ended.attempt > self.options.retries and job.outcome.shared:
-            self.suspects.add(job.number)  # it may be innocent
-        elif ended.attempt > self.options.retries:
-            self._fail_for_good(ended, job)
-            return
-        self.waiting.append(ended.trial)
-
-    def _fail_for_good(self, ended: Running, job: Finished) -> None:
-        what = "It could not be run" if job.outcome.unusable else "Its worker died"
-        often = f"{ended.attempt} times" if ended.attempt > 1 else "once"
-        reason = f"{what} {often}: {job.outcome.reason}"
-        self._fail(replace(job, outcome=replace(job.outcome, state="failed", reason=reason)))
+        if ended.attempt <= self.options.retries:
+            self.waiting.append(ended.trial)
+        elif job.outcome.shared:  # it may be innocent
+            self.suspects.add(job.number)
+            self.waiting.append(ended.trial)
+        else:
+            what = "It could not be run" if job.outcome.unusable else "Its worker died"
+            often = f"{ended.attempt} times" if ended.attempt > 1 else "once"
+            reason = f"{what} {often}: {job.outcome.reason}"
+            self._fail(replace(job, outcome=replace(job.outcome, state="failed", reason=reason)))
 
     def _fail(self, job: Finished) -> None:
         """Record and tell a failure that no worker reports."""
@@ -280,8 +284,3 @@ class _Loop:
         if expected is not None:
             return expected
         return median(job.seconds for job in self.finished) if self.finished else 0.0
-
-
-def _as_reason(error: Exception) -> str:
-    text = str(error)
-    return text[:1].lower() + text[1:]

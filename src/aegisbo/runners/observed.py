@@ -36,8 +36,9 @@ def observed_elsewhere(
     sources = [entry if isinstance(entry, Earlier) else Earlier(entry) for entry in entries if is_source(entry)]
     pairs = [entry for entry in entries if not is_source(entry)]
     results = [_result(k, entry, settings) for k, entry in enumerate(pairs)]
-    for each in sources:
-        _require_another(each.source, study)
+    for source in (each.source for each in sources if isinstance(each.source, str | os.PathLike)):
+        if study is not None and Path(source).resolve() == Path(study).resolve():
+            raise InvalidInput(f"{source} is the study itself, which knows its own results: leave it out of observed.")
     tables = [each.table() for each in sources]
     names = set(settings.space.parameters).union(*(table.names for table in tables))
     givens = [_checked_given(each.given or {}, settings, names) for each in sources]
@@ -51,11 +52,6 @@ def _used(table: Table, given: Mapping[str, Any], settings: Settings, objective:
         raise InvalidInput(str(fit))
     (logger.warning if fit.left_out or fit.ignored else logger.info)(str(fit))
     return fit.observations
-
-
-def _require_another(source: Any, study: str | os.PathLike[str] | None) -> None:
-    if study is not None and isinstance(source, str | os.PathLike) and Path(source).resolve() == Path(study).resolve():
-        raise InvalidInput(f"{source} is the study itself, which knows its own results: leave it out of observed.")
 
 
 def _require_alike(table: Table, settings: Settings, objective: Objective) -> None:

@@ -67,7 +67,7 @@ class Watch:
         if job.outcome.unusable and not self.values:
             raise StopRun(
                 f"The function could not be run: {job.outcome.reason}. That is not the fault of a point, and nothing "
-                "was counted against any: install the module where the workers run, or mend the import, and run the "
+                "was counted against any: install the module where the workers run, or fix the import, and run the "
                 "same call again."
             )
 
@@ -98,7 +98,7 @@ class Watch:
         if _alike_at_any_point(tuple(self.failures.values())):
             again = "" if self.study is None else f"run `aegisbo retry {quote(os.fspath(self.study))}` and "
             raise StopRun(
-                f"The first {failed} evaluations failed alike, and the points are not to blame. Mend the function, "
+                f"The first {failed} evaluations failed alike, and the points are not to blame. Fix the function, "
                 f"then {again}make the same call again."
             )
         if failed >= self.options.give_up_after:

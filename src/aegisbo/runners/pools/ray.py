@@ -33,7 +33,10 @@ class RayTasks(Pool):
 
     def __init__(self, settings: Ray, evaluation: Evaluation, capacity: int | None, journal: Journal | None) -> None:
         packed = pack(evaluation)
-        self._ray = ray = _loaded()
+        try:
+            self._ray = ray = import_module("ray")
+        except ImportError:
+            raise MissingExtra("Ray", "ray") from None
         try:
             self._remote = ray.remote(**{"max_retries": 0, **settings.parameters, "num_returns": "streaming"})(_spoken)
         except Exception as error:
@@ -101,13 +104,6 @@ def _spoken(worker: int, packed: bytes, point: bytes) -> Iterator[bytes | None]:
     at_slot(worker, load, packed)
     yield None
     yield at_slot(worker, evaluate_packed, packed, point)
-
-
-def _loaded() -> Any:
-    try:
-        return import_module("ray")
-    except ImportError:
-        raise MissingExtra("Ray", "ray") from None
 
 
 def _room(ray: Any, settings: Ray) -> int:

@@ -119,7 +119,9 @@ class SlurmJobs(Pool):
         outcome = self._outcome(entry)
         if outcome is not None and self._jobs.pop(number, None) is not None:
             self._ended(number, outcome)
-            _clean(entry)
+            for file in (entry.marker, entry.job.paths.submitted_pickle, entry.job.paths.result_pickle):
+                with suppress(OSError):  # nobody will read it again; the logs stay
+                    file.unlink()
 
     def _outcome(self, entry: _Job) -> Outcome | None:
         """How a job ended; None if its outcome may still arrive."""
@@ -180,10 +182,3 @@ def _has_ended(job: Job) -> bool:
 def _cancel(job: Job) -> None:
     with suppress(Exception):  # it has ended meanwhile
         job.cancel(check=False)
-
-
-def _clean(entry: _Job) -> None:
-    """Delete what nobody will read again; the logs stay."""
-    for file in (entry.marker, entry.job.paths.submitted_pickle, entry.job.paths.result_pickle):
-        with suppress(OSError):
-            file.unlink()

@@ -12,12 +12,13 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from time import monotonic
 
 from aegisbo.optimizer import Core, Trial
 from aegisbo.outcome import FAILURES
 from aegisbo.runners.pools.base import Pool
-from aegisbo.runners.progress.log_lines import NowAndThen, beginning, continuing, first_failure, logger
+from aegisbo.runners.progress.log_lines import PAUSE, beginning, continuing, first_failure, logger
 from aegisbo.runners.progress.notebook import in_notebook, notebook_line
 from aegisbo.runners.progress.standing import Standing, Tally, line
 from aegisbo.runners.protocol import Finished
@@ -43,7 +44,7 @@ def progress_of(
     if optimizer.trials:
         (say if live is None else _write)(continuing(tally.standing(), study))
     with live or nullcontext():
-        yield Teller(optimizer, tally, NowAndThen(say), echo, study)
+        yield Teller(optimizer, tally, say, echo, study)
         tally.update()
     say(line(tally.standing()))
 
@@ -54,10 +55,11 @@ class Teller:
 
     optimizer: Core
     tally: Tally
-    now_and_then: NowAndThen
+    say: Say
     echo: Say | None
     study: str | os.PathLike[str] | None
     warned: bool = False
+    said: float = field(default_factory=monotonic)  # when it last said where the run stands
 
     def __call__(self, job: Finished) -> None:
         trial = self.optimizer.trial(job.number)
@@ -69,7 +71,9 @@ class Teller:
         if reason and not self.warned and not job.outcome.unusable:  # that is said by whoever ends the run
             self.warned = True
             logger.warning(first_failure(trial, reason, self.study))
-        self.now_and_then(self.tally.standing())
+        if monotonic() - self.said >= PAUSE:
+            self.said = monotonic()
+            self.say(line(self.tally.standing()))
 
 
 def _reason(trial: Trial, job: Finished) -> str:

@@ -7,34 +7,18 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable
-from time import monotonic
 
 from aegisbo.optimizer import Core, Trial
 from aegisbo.optimizer.failure_reasons import cut
 from aegisbo.optimizer.trial import in_short
 from aegisbo.printable import so_many
 from aegisbo.runners.pools.base import Pool
-from aegisbo.runners.progress.standing import Standing, line
+from aegisbo.runners.progress.standing import Standing
 
 logger = logging.getLogger("aegisbo")
 
-PAUSE = 10.0  # seconds between two lines
+PAUSE = 10.0  # seconds at least between two lines
 WIDTH = 500  # characters of a reason or of the parameters
-
-
-class NowAndThen:
-    """Says where a run stands, but not more often than every ten seconds."""
-
-    def __init__(self, say: Callable[[str], None], clock: Callable[[], float] = monotonic) -> None:
-        self._say = say
-        self._clock = clock
-        self._last = clock()
-
-    def __call__(self, standing: Standing) -> None:
-        if self._clock() - self._last >= PAUSE:
-            self._last = self._clock()
-            self._say(line(standing))
 
 
 def beginning(optimizer: Core, pool: Pool, budget: int, study: str | os.PathLike[str] | None) -> str:
