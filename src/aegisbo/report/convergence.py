@@ -19,6 +19,7 @@ class Step:
     counts: bool  # its value may be the best: there is one, and all limits are kept
     best: float | None  # measured so far, points observed elsewhere included
     improved: bool  # it is better than everything before it
+    gain: float  # by how much; 0 if nothing came before it
 
 
 def convergence(record: Record) -> tuple[Step, ...]:
@@ -32,8 +33,10 @@ def convergence(record: Record) -> tuple[Step, ...]:
     for count, trial in enumerate(record.ended, start=1):
         value = None if broken_by(trial, limits) else trial.value  # that counts
         improved = value is not None and (best is None or (value != best and better(value, best) == value))
-        best = value if improved else best
+        gain = 0.0
+        if value is not None and improved:
+            gain, best = 0.0 if best is None else abs(value - best), value
         at = record.ended_at(trial)
         elapsed = None if at is None else record.elapsed(at)
-        steps.append(Step(trial.number, count, elapsed, trial.value, value is not None, best, improved))
+        steps.append(Step(trial.number, count, elapsed, trial.value, value is not None, best, improved, gain))
     return tuple(steps)

@@ -11,7 +11,7 @@ from aegisbo.optimizer.failure_reasons import cut
 from aegisbo.optimizer.limits import broken_by
 from aegisbo.outcome import FAILURES
 from aegisbo.printable import so_many
-from aegisbo.report.convergence import Step, convergence
+from aegisbo.report.convergence import convergence
 from aegisbo.report.failure_groups import FailureGroup, failure_groups
 from aegisbo.report.landscape import Landscape
 from aegisbo.report.reasons import calibration, predictions
@@ -78,7 +78,7 @@ def _progress(record: Record, model: Landscape | None) -> Iterator[Finding]:
         yield Finding("progress", "note", f"{where}.", "Too few evaluations to see a trend: go on.")
         return
     recent = max(round(RECENT * count), 1)
-    gain, way = _gain(steps, recent)
+    gain, way = (sum(step.gain for step in some) for some in (steps[-recent:], steps[1:]))
     rate = f"{gain / recent:.3g} per evaluation over the last {recent}"
     if gain > NOTICEABLE * way:
         yield Finding("progress", "good", f"{where}; it is still improving, by {rate}.", _longer(record))
@@ -90,15 +90,6 @@ def _progress(record: Record, model: Landscape | None) -> Iterator[Finding]:
         yield Finding(
             "progress", "note", text, "Stop here, widen the space, or let it look elsewhere with more evaluations."
         )
-
-
-def _gain(steps: Sequence[Step], recent: int) -> tuple[float, float]:
-    """By how much the best value improved over the last evaluations, and since the first value."""
-    values = [step.best for step in steps]
-    first = next(value for value in values if value is not None)
-    before, last = values[-recent - 1] if len(values) > recent else first, values[-1]
-    before = first if before is None else before
-    return abs((last or 0.0) - before), abs((last or 0.0) - first)
 
 
 def _longer(record: Record) -> str:
@@ -219,9 +210,9 @@ def _edges(record: Record, model: Landscape | None) -> Iterator[Finding]:
     space = record.optimizer.space
     matters = {} if model is None else {each.parameter: each.total >= IRRELEVANT for each in model.importances}
     for (name, parameter), axis in zip(space.parameters.items(), space.cube.axes, strict=True):
-        if isinstance(parameter, Choice) or (isinstance(axis, Grid) and axis.size < 3) or not matters.get(name, True):
+        if isinstance(parameter, Choice) or (isinstance(axis, Grid) and axis.size < 3):
             continue
-        if name not in best.params:
+        if name not in best.params or not matters.get(name, True):
             continue
         value = best.params[name]
         low, u = parameter.encode(value)[0] < 0.5, parameter.encode(value)[0]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aegisbo.number import as_number
+from aegisbo.optimizer import Trial
 from aegisbo.optimizer.prediction import WIDE
 from aegisbo.optimizer.trial import move_of
 from aegisbo.outcome import FAILURES
@@ -53,35 +54,22 @@ class Calibration:
 
 def yields(record: Record) -> tuple[Yield, ...]:
     """What each kind of move has brought, the first one used first."""
-    steps = {step.number: step for step in convergence(record)}
-    before: dict[int, float | None] = {}
-    best = None
-    for step in steps.values():
-        before[step.number], best = best, step.best
-    moves: dict[str, list[int]] = {}
+    gains = {step.number: step.gain for step in convergence(record) if step.improved}
+    moves: dict[str, list[Trial]] = {}
     for trial in record.trials:
-        moves.setdefault(move_of(trial), []).append(trial.number)
-    found = []
-    for move, numbers in moves.items():
-        trials = [record.trials[number] for number in numbers]
-        better = [steps[number] for number in numbers if number in steps and steps[number].improved]
-        gains = [
-            abs(step.value - old)
-            for step in better
-            if step.value is not None and (old := before[step.number]) is not None
-        ]
-        found.append(
-            Yield(
-                move,
-                len(trials),
-                sum(trial.state == "done" for trial in trials),
-                sum(trial.state in FAILURES for trial in trials),
-                len(better),
-                sum(gains),
-                sum(trial.seconds or 0.0 for trial in trials),
-            )
+        moves.setdefault(move_of(trial), []).append(trial)
+    return tuple(
+        Yield(
+            move,
+            len(trials),
+            sum(trial.state == "done" for trial in trials),
+            sum(trial.state in FAILURES for trial in trials),
+            sum(trial.number in gains for trial in trials),
+            sum(gains.get(trial.number, 0.0) for trial in trials),
+            sum(trial.seconds or 0.0 for trial in trials),
         )
-    return tuple(found)
+        for move, trials in moves.items()
+    )
 
 
 def predictions(record: Record) -> tuple[CheckedPrediction, ...]:

@@ -1,7 +1,7 @@
 """The live page: a small server on this machine's own address, which only reads.
 
 Python's own server is enough for a page that one person looks at from the same machine, and spares a dependency. It
-answers GET only, only what is listed in `_Handler.ROUTES`, and only if it is addressed by a name of this machine: a
+answers GET only, only what `_Handler.do_GET` lists, and only if it is addressed by a name of this machine: a
 page of somebody else's cannot reach it by giving its own name another address.
 """
 
@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from aegisbo.errors import AegisError, InvalidInput
@@ -98,14 +98,15 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(HTTPStatus.MISDIRECTED_REQUEST, "text/plain", "Address this server by its own name.")
             return
         address = urlsplit(self.path)
-        route = self.ROUTES.get(address.path)
-        if route is None:
-            self._send(HTTPStatus.NOT_FOUND, "text/plain", "There is nothing here.")
-            return
-        route(self, {name: values[-1] for name, values in parse_qs(address.query).items()})
-
-    def _page(self, query: dict[str, str]) -> None:
-        self._send(HTTPStatus.OK, "text/html", page("aegisbo", LIVE))
+        match address.path:
+            case "/":
+                self._send(HTTPStatus.OK, "text/html", page("aegisbo", LIVE))
+            case "/api/events":
+                self._events()
+            case "/api/front":
+                self._front({name: values[-1] for name, values in parse_qs(address.query).items()})
+            case _:
+                self._send(HTTPStatus.NOT_FOUND, "text/plain", "There is nothing here.")
 
     def _front(self, query: dict[str, str]) -> None:
         try:
@@ -117,7 +118,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send(HTTPStatus.OK, "application/json", _json(facts))
 
-    def _events(self, query: dict[str, str]) -> None:
+    def _events(self) -> None:
         """Everything first, then what changes, for as long as somebody listens."""
         self._head(HTTPStatus.OK, "text/event-stream")
         listeners, me = self.server.listeners, threading.current_thread()
@@ -172,12 +173,6 @@ class _Handler(BaseHTTPRequestHandler):
     def version_string(self) -> str:
         """Do not tell which Python this is."""
         return "aegisbo"
-
-    ROUTES: ClassVar[dict[str, Callable[[_Handler, dict[str, str]], None]]] = {
-        "/": _page,
-        "/api/events": _events,
-        "/api/front": _front,
-    }
 
 
 def _json(value: Any) -> str:
