@@ -14,10 +14,9 @@ from aegisbo.cli import (
     edit,
     export,
     minimize,
+    pages,
     problems,
     replay,
-    report,
-    serve,
     show,
     simulate,
     strategies,
@@ -43,8 +42,8 @@ app.command(epilog=work.EXAMPLES)(work.work)
 app.command(epilog=edit.EXAMPLE_OF_ADD)(edit.add)
 app.command("set", epilog=edit.EXAMPLES_OF_SET)(edit.set_)
 app.command()(show.show)
-app.command()(report.report)
-app.command()(serve.serve)
+app.command()(pages.report)
+app.command()(pages.serve)
 app.command(epilog=advise.EXAMPLES)(advise.advise)
 app.command()(edit.retry)
 app.command()(edit.forget)

@@ -115,7 +115,7 @@ def _live(study: Path | None) -> Iterator[None]:
     if study is None:
         yield
         return
-    from aegisbo.cli.serve import served
+    from aegisbo.cli.pages import served
 
     with served(study) as address:
         typer.echo(f"{address} shows the run while it lasts; afterwards `aegisbo serve {study}` does.", err=True)

@@ -71,23 +71,16 @@ def _brought(axis: Axes, found: Sequence[Yield], marks: dict[str, Mark]) -> None
     rows = {move: row for row, move in enumerate(marks)}
     for each in found:
         row, mark = rows[each.move], marks[each.move]
-        pending = each.chosen - each.done - each.failed
-        parts = {
-            "improved": each.improved,
-            "done": each.done - each.improved,
-            "failed": each.failed,
-            "pending": pending,
-        }
-        looks: dict[str, Look] = {
-            "improved": {"facecolor": mark.color},
-            "done": {"facecolor": "white", "hatch": ""},
-            "failed": {"facecolor": "white", "hatch": "xxxxx"},
-            "pending": {"facecolor": "white", "linestyle": "--"},
+        parts: dict[str, tuple[int, Look]] = {
+            "improved": (each.improved, {"facecolor": mark.color}),
+            "done": (each.done - each.improved, {"facecolor": "white"}),
+            "failed": (each.failed, {"facecolor": "white", "hatch": "xxxxx"}),
+            "pending": (each.chosen - each.done - each.failed, {"facecolor": "white", "linestyle": "--"}),
         }
         left = 0
-        for part, count in parts.items():
+        for part, (count, look) in parts.items():
             if count:
-                axis.barh(row, count, left=left, height=0.6, edgecolor=mark.color, label=f"_{part}", **looks[part])
+                axis.barh(row, count, left=left, height=0.6, edgecolor=mark.color, label=f"_{part}", **look)
                 left += count
         tag(axis, _yield_text(each), left, row)
     axis.set_yticks(list(rows.values()), [as_label(move) for move in rows])

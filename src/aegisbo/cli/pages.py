@@ -1,4 +1,4 @@
-"""`aegisbo serve`: studies as a live page, for this machine only."""
+"""`aegisbo report` and `aegisbo serve`: studies as a page, in a file or live, for this machine only."""
 
 from __future__ import annotations
 
@@ -11,18 +11,40 @@ from typing import Annotated
 
 import typer
 
-from aegisbo.cli.arguments import whole
-from aegisbo.errors import AegisError, StudyError
+from aegisbo.cli.arguments import StudyFile, counted
+from aegisbo.cli.writing import require_writable, write_whole
+from aegisbo.errors import AegisError, InvalidInput, StudyError
 
 BESIDE = "import sys; from aegisbo.report.server import beside; beside(sys.argv[1])"
 
 
+def report(
+    study: StudyFile,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="Where to; beside the study, with the end .html, unless given."
+        ),
+    ] = None,
+) -> None:
+    """Write what happened in a study, and why, into one page that opens without a network."""
+    from aegisbo.report.html import is_report
+    from aegisbo.report.html import report as page_of
+    from aegisbo.report.record import Record
+
+    record = Record.of_study(study)
+    file = study.with_suffix(".html") if output is None else output
+    require_writable(file)
+    if file.is_file() and file.stat().st_size and not is_report(file):
+        raise InvalidInput(f"{file} is no report that aegisbo has written: delete it, or name another file with -o.")
+    page = page_of(record)
+    write_whole(file, page)
+    typer.echo(f"{file} ({len(page.encode()) / 1e3:.0f} kB): open it in a browser.")
+
+
 def serve(
     studies: Annotated[list[Path], typer.Argument(metavar="STUDY...", help="One study file or several.")],
-    port: Annotated[
-        int | None,
-        typer.Option(parser=whole(0, 65535), metavar="N", help="Where to listen; 8700 or any free one unless given."),
-    ] = None,
+    port: Annotated[int | None, counted("Where to listen; 8700 or any free one unless given.", 0, 65535)] = None,
 ) -> None:
     """Show studies as a page that follows them while they run; only this machine can see it, and it only reads."""
     from aegisbo.report.server import server_of
