@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import inf
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from aegisbo.cli.arguments import StudyFile, counted
 from aegisbo.cli.tables import Terminal, duration, local_time
-from aegisbo.errors import InvalidInput, UnknownName
+from aegisbo.errors import InvalidInput, TrialError, UnknownName
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from aegisbo.cli.trial_table import Row
-    from aegisbo.optimizer import Core
+    from aegisbo.events import Event
+    from aegisbo.optimizer import Core, Trial
     from aegisbo.report.failure_groups import FailureGroup
     from aegisbo.report.record import Record
 
@@ -46,14 +47,13 @@ def show(
     chosen = [option for option, value in given.items() if value is not None]
     if len(chosen) > 1:
         raise InvalidInput(f"{' and '.join(chosen)} exclude each other: leave one out.")
-    from aegisbo.cli.show_trial import show_trial
     from aegisbo.cli.trial_table import trial_tables
     from aegisbo.report.failure_groups import failure_groups
     from aegisbo.report.record import Record
 
     record = Record.of_study(study)
     if trial is not None:
-        show_trial(trial, record)
+        _show_trial(trial, record)
         return
     optimizer = record.optimizer
     console = Terminal()
@@ -153,14 +153,68 @@ def _chosen(
     """The rows that the user wants to see, in the order that the user wants."""
     from aegisbo.outcome import FAILURES
 
-    def ranked(some: Sequence[Row]) -> list[Row]:
-        return sorted(some, key=lambda row: places.get(row["number"], len(places)))
+    def place(row: Row) -> int:
+        return places.get(row["number"], len(places))
 
     if failed:
         return [row for row in rows if row["state"] in FAILURES]
     if best is not None:
-        return ranked([row for row in rows if row["number"] in places])[:best]
+        return sorted((row for row in rows if row["number"] in places), key=place)[:best]
     if last is None:
         last = len(rows) if by_value else LAST
     some = rows[max(len(rows) - last, 0) :]
-    return ranked(some) if by_value else some
+    return sorted(some, key=place) if by_value else some
+
+
+def _show_trial(number: int, record: Record) -> None:
+    """Print one trial, or point observed elsewhere, in full."""
+    trials = (*record.optimizer.observed, *record.optimizer.trials)
+    found = [(trial, row) for trial, row in zip(trials, record.table, strict=True) if trial.number == number]
+    if not found:
+        known = f"{trials[0].number} to {trials[-1].number} are known" if trials else "none was asked for yet"
+        raise TrialError(f"There is no trial {number} in the study: {known}.")
+    console = Terminal(soft_wrap=True)
+    ((trial, row),) = found
+    _print_pairs(console, _facts(trial, row))
+    _print_pairs(console, trial.params.items(), "parameters")
+    _print_pairs(console, trial.measured.items(), "measured")
+    _print_pairs(console, _history(number, record.events), "what happened")
+    for heading, text in {"what it printed": trial.output, "traceback": trial.traceback}.items():
+        if text:
+            console.print(f"\n{heading}\n{text.rstrip()}")
+
+
+def _facts(trial: Trial, row: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    from aegisbo.optimizer.trial import in_short
+
+    times = {name: row[f"{name}_at"] for name in ("asked", "started", "ended")}
+    yield "trial", trial.number
+    yield "state", trial.state
+    yield "value", trial.value
+    yield "reason", trial.reason
+    yield from ((name, None if at is None else local_time(at)) for name, at in times.items())
+    yield "seconds", None if trial.seconds is None else f"{trial.seconds:.4g}"
+    yield "worker", trial.worker
+    yield "why here", in_short(trial.note)
+
+
+def _history(number: int, events: Iterable[Event]) -> list[tuple[str, str]]:
+    """Every event of the trial, if there is more to tell than its beginning and its end."""
+    from aegisbo.events import Asked, Ended, Observed, concerns
+
+    own = [event for event in events if concerns(event, number)]
+    if all(isinstance(event, Asked | Ended | Observed) for event in own):
+        return []
+    bodies = [(event, event.body) for event in own]
+    return [
+        (local_time(event.at), f"{event.kind} {body.get('value', body.get('reason', ''))}") for event, body in bodies
+    ]
+
+
+def _print_pairs(console: Terminal, pairs: Iterable[tuple[str, Any]], title: str = "") -> None:
+    known = [(name, value) for name, value in pairs if value is not None or title]
+    if title and known:
+        console.print(f"\n{title}")
+    width = max((len(name) for name, _ in known), default=0)
+    for name, value in known:
+        console.print(f"{'  ' * bool(title)}{name:<{width}}  {value}".rstrip())

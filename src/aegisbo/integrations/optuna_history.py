@@ -48,7 +48,9 @@ class History:
     @property
     def evidence(self) -> Evidence:
         """The same for a strategy."""
-        done, failed, pending = (self._in_role(role) for role in ("done", "failed", "pending"))
+        done, failed, pending = (
+            [known for known in self.known.values() if known.role == role] for role in ("done", "failed", "pending")
+        )
         names = sorted({name for known in done for name in known.constraints})
         done = [known for known in done if all(name in known.constraints for name in names)]  # others tell nothing
         excess = np.array([[known.constraints[name] for name in names] for known in done])
@@ -70,9 +72,6 @@ class History:
         """The points that an earlier look at the same study did not show."""
         before = {number: known.x.tobytes() for number, known in earlier.known.items()}
         return self._stacked(known for number, known in self.known.items() if known.x.tobytes() != before.get(number))
-
-    def _in_role(self, role: Role) -> list[Known]:
-        return [known for known in self.known.values() if known.role == role]
 
     def _stacked(self, entries: Iterable[Known]) -> Array:  # (m, width)
         return np.array([known.x for known in entries]).reshape(-1, self.space.cube.width)

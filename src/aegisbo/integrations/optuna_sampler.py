@@ -165,11 +165,10 @@ class AegisSampler(BaseSampler):
     def _look(self, study: Study, trial: FrozenTrial, reader: Reader) -> tuple[History, Memory]:
         """What is known now, and what the strategy remembered after the newest trial that it chose."""
         trials = all_trials(study)
-        for other in reversed(trials):
-            record = record_of(other) if other.number != trial.number else None
-            if record and (record.space, record.strategy) == (reader.space.digest, self._owner):
-                return reader.read(trials, trial.number), record.memory
-        return reader.read(trials, trial.number), {}
+        records = (record_of(other) for other in reversed(trials) if other.number != trial.number)
+        ours = (each for each in records if each and (each.space, each.strategy) == (reader.space.digest, self._owner))
+        last = next(ours, None)
+        return reader.read(trials, trial.number), {} if last is None else last.memory
 
     def _suggest(self, study: Study, number: int, evidence: Evidence, memory: Memory) -> Suggestion:
         """What the optimizer would do for a trial of this number, but for an exhausted space, where Optuna goes on."""

@@ -42,15 +42,14 @@ class Folds:
         """The mean score, and every fold with it."""
         values = self.converted.values(params)
         with config_context(**self.config):
-            folds = [self._fold(values, train, test) for train, test in self.splits]
+            folds: list[Fold] = [
+                _fit_and_score(
+                    clone(self.estimator), self.X, self.y, train=train, test=test, parameters=values, **self.options
+                )
+                for train, test in self.splits
+            ]
         mean = float(np.mean([self._score(fold["test_scores"]) for fold in folds]))
         return Answer(mean, {"folds": [_stored(fold) for fold in folds]})
-
-    def _fold(self, values: Mapping[str, Any], train: Any, test: Any) -> Fold:
-        result: Fold = _fit_and_score(
-            clone(self.estimator), self.X, self.y, train=train, test=test, parameters=values, **self.options
-        )
-        return result
 
     def _score(self, scores: Any) -> float:
         if not isinstance(scores, dict):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, is_dataclass
 from datetime import datetime
 from typing import Any
 
@@ -53,7 +53,6 @@ CITATION = """\
 def facts_of(record: Record, model: Landscape | None) -> dict[str, Any]:
     """What is known of a run, but for what the model says: quick enough to be made again with each result."""
     best, spent = record.result.best, timeline(record)
-    steps = convergence(record)
     return in_json(
         {
             "name": record.name,
@@ -69,21 +68,18 @@ def facts_of(record: Record, model: Landscape | None) -> dict[str, Any]:
             "parameters": [{"name": name, **_parameter(p)} for name, p in record.optimizer.space.parameters.items()],
             "measured": names_of(record.optimizer.settings.limits),  # what has limits
             **_trials(record),
-            "convergence": {
-                name: [getattr(step, name) for step in steps]
-                for name in ("number", "evaluation", "elapsed", "best", "improved")
-            },
+            "convergence": _columns(convergence(record), "number", "evaluation", "elapsed", "best", "improved"),
             "timeline": {
-                "bars": _spans(record, spent.bars, ("number", "state", "worker")),
-                "gaps": _spans(record, spent.gaps, ("worker", "cause")),
+                "bars": _spans(record, spent.bars, "number", "state", "worker"),
+                "gaps": _spans(record, spent.gaps, "worker", "cause"),
                 "workers": [{**asdict(worker), "utilization": worker.utilization} for worker in spent.workers],
                 "shares": {"busy": spent.utilization, **spent.shares()},
                 "cuts": [record.elapsed(start) for start, _ in record.sittings[1:]],
             },
-            "yields": [asdict(each) for each in yields(record)],
-            "calibration": None if (found := calibration(predictions(record))) is None else asdict(found),
-            "failures": [asdict(group) for group in failure_groups(record)],
-            "health": [asdict(finding) for finding in health(record, model)],
+            "yields": yields(record),
+            "calibration": calibration(predictions(record)),
+            "failures": failure_groups(record),
+            "health": health(record, model),
             "about": _about(record),
         }
     )
@@ -102,7 +98,7 @@ def model_facts_of(record: Record, model: Landscape | None) -> dict[str, Any] | 
         {
             "own": model.own,
             "fitted": model.fitted,
-            "importances": [asdict(each) for each in model.importances],
+            "importances": model.importances,
             "slices": [_slice(each) for each in model.slices(best.params)],
             "contours": [_contour(each) for each in model.contours(best.params)],
             "left_out": {
@@ -182,10 +178,7 @@ def _trials(record: Record) -> dict[str, Any]:
 
     reason = [kept(trial.reason) for trial in trials]  # first, so that there is room for them
     columns: dict[str, Any] = {
-        **{
-            name: [getattr(trial, name) for trial in trials]
-            for name in ("number", "state", "value", "seconds", "worker")
-        },
+        **_columns(trials, "number", "state", "value", "seconds", "worker"),
         "move": [move_of(trial) for trial in trials],
         "guard": [trial.note.get("guard") for trial in trials],
         **{name: [as_number(trial.note.get(name)) for trial in trials] for name in ("mean", "std")},
@@ -219,10 +212,13 @@ def _output(trial: Trial) -> str | None:
     return trial.output if trial.state != "done" else trial.output[-200:]
 
 
-def _spans(record: Record, spans: Iterable[Any], names: Sequence[str]) -> dict[str, list[Any]]:
-    spans = list(spans)
-    times = {name: [record.elapsed(getattr(span, name)) for span in spans] for name in ("started", "ended")}
-    return {**{name: [getattr(span, name) for span in spans] for name in names}, **times}
+def _columns(items: Sequence[Any], *names: str) -> dict[str, list[Any]]:
+    return {name: [getattr(item, name) for item in items] for name in names}
+
+
+def _spans(record: Record, spans: Sequence[Any], *names: str) -> dict[str, list[Any]]:
+    times = {name: [record.elapsed(at) for at in ats] for name, ats in _columns(spans, "started", "ended").items()}
+    return {**_columns(spans, *names), **times}
 
 
 def _slice(each: Slice) -> dict[str, Any]:
@@ -274,6 +270,8 @@ def _in_json(value: Any) -> Any:
         return in_json(value)
     if isinstance(value, np.ndarray):
         return _in_json(value.tolist())
+    if is_dataclass(value):
+        return in_json(vars(value))
     if isinstance(value, list | tuple):
         return [_in_json(inner) for inner in value]
     return value
