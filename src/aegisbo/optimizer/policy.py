@@ -23,7 +23,7 @@ from aegisbo.optimizer.stored_memory import understood
 from aegisbo.search.designs import maximin_latin_hypercube, sobol
 from aegisbo.space.allowed import pulled_back
 from aegisbo.space.cube import ABSENT, Cube
-from aegisbo.strategies.base import Evidence, Memory, Smoother, Strategy, Suggestion
+from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.belief import Belief, Believer
 from aegisbo.strategies.hurry import in_time
 from aegisbo.strategies.model_based import ModelBased
@@ -126,10 +126,12 @@ class Policy:
 
     def smoothed(self, evidence: Evidence, memory: Memory, number: int) -> Array | None:  # (n,)
         """The values at the finished points without their noise; None if there is no model to smooth them."""
-        if not isinstance(self.strategy, Smoother) or len(evidence.y) <= evidence.cube.parameters:
+        try:
+            belief = self.belief(evidence, memory, number)
+        except NoModel:
             return None
-        with one_blas_thread(), understood(memory):
-            return self.strategy.smoothed(evidence, memory, self.rng(Role.ASIDE, number))
+        with one_blas_thread():
+            return belief.smoothed(evidence.X)
 
     def belief(self, evidence: Evidence, memory: Memory, number: int) -> Belief:
         """What the model of the strategy believes, the same that smooths noisy values.

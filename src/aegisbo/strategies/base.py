@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.random import Generator
@@ -89,11 +89,3 @@ class Strategy(Protocol):
         Returns:
             The point, what to remember, and why it was chosen.
         """
-
-
-@runtime_checkable
-class Smoother(Protocol):
-    """A strategy with a model, which can tell the values that were measured from the noise in them."""
-
-    def smoothed(self, evidence: Evidence, memory: Memory, rng: Generator) -> Array:  # (n,)
-        """What the values at the finished points would be without noise; `memory` is the one after the last ask."""

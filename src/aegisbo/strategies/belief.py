@@ -105,6 +105,10 @@ class Belief:
         both = by_blocks(lambda rows: np.stack(self.gp.predict(rows), axis=1), Z)
         return both[:, 0], np.sqrt(both[:, 1])
 
+    def smoothed(self, X: Array) -> Array:
+        """The posterior mean (n,) at X (n, width), in the user's units."""
+        return self.scale.measured(by_blocks(self.gp.mean, X))
+
     def note(self, x: Array) -> Note:
         """What is predicted at x (width,), in the user's units, and how the model is."""
         z = x[None, :]

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 
 from numpy.random import Generator
 
-from aegisbo.arrays import Array
-from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.checks import KnownParameters, check, optional, switch
@@ -91,11 +89,6 @@ class ModelBased(KnownParameters, ABC):
         if evidence.noisy and self.parts.learns_noise:
             belief = best_by_mean(belief, evidence)
         return belief, memory
-
-    def smoothed(self, evidence: Evidence, memory: Memory, rng: Generator) -> Array:  # (n,)
-        """The posterior mean at every finished point, in the units of `evidence.y`."""
-        belief = self.believe(evidence, memory, rng)
-        return belief.scale.measured(by_blocks(belief.gp.mean, evidence.X))
 
     def _fallbacks(self, move: str, turn: Turn) -> Iterator[Fallback]:
         """What to try after all choices of `move`: the Pareto set, then a sample path."""
