@@ -36,11 +36,9 @@ class NearFailures:
     failed: Array  # (f, width)
 
     def log_value(self, Z: Floats) -> Floats:
-        """log p (m,) at Z (m, width)."""
         return np.asarray(self.log_value_and_gradient(Z.astype(np.float64))[0].astype(Z.dtype))
 
     def log_value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
-        """log p (m,) and its gradient (m, width) at Z (m, width)."""
         square = REACH**2 * Z.shape[1]  # ρ²
         missed = np.maximum(-np.expm1(-0.5 * cdist(Z, self.failed, "sqeuclidean") / square), LEAST)  # (m, f)
         weights = (1.0 / missed - 1.0) / square
@@ -54,11 +52,9 @@ class AllOf:
     chances: tuple[Chance, ...]
 
     def log_value(self, Z: Floats) -> Floats:
-        """log p (m,) at Z (m, width)."""
         return np.asarray(sum(chance.log_value(Z) for chance in self.chances))
 
     def log_value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
-        """log p (m,) and its gradient (m, width) at Z (m, width)."""
         values, gradients = zip(*(chance.log_value_and_gradient(Z) for chance in self.chances), strict=True)
         return np.asarray(sum(values)), np.asarray(sum(gradients))
 

@@ -29,11 +29,9 @@ class InTime:
     limit: float
 
     def screen(self, Z: Array) -> Array:
-        """Values (m,) at Z (m, width)."""
         return self.value_and_gradient(Z)[0]
 
     def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
-        """Values (m,) and gradients (m, width) at Z (m, width)."""
         spread = max(self.durations.spread, SHARPEST)
         expected, gradient = self.durations.log_seconds(Z)
         z = (np.log(self.limit) - expected) / spread

@@ -79,7 +79,6 @@ class Improvement:
         return -log_expected_improvement(*self.gp.predict(Z), self.best)[0]
 
     def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
-        """Values (m,) and gradients (m, d) at Z (m, d)."""
         mu, var, grad_mu, grad_var = self.gp.predict_and_gradient(Z)
         value, by_mu, by_var = log_expected_improvement(mu, var, self.best)
         return -value, -(by_mu[:, None] * grad_mu + by_var[:, None] * grad_var)

@@ -21,7 +21,6 @@ class Keeping:
     models: tuple[tuple[GP, float], ...]  # of each quantity, and where on its scale the limit is
 
     def log_value(self, Z: Floats) -> Floats:
-        """log p (m,) at Z (m, width), in the precision of Z."""
         total = np.zeros(len(Z))
         for gp, bound in self.models:
             mu, var = gp.predict(Z.astype(np.float64))
@@ -29,7 +28,6 @@ class Keeping:
         return np.asarray(total.astype(Z.dtype))
 
     def log_value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
-        """log p (m,) and its gradient (m, width) at Z (m, width)."""
         total, gradient = np.zeros(len(Z)), np.zeros_like(Z)
         for gp, bound in self.models:
             mu, var, of_mu, of_var = gp.predict_and_gradient(Z)

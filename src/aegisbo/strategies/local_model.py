@@ -86,14 +86,12 @@ class LocalImprovement:
         return np.clip(self._meant(V), 0.0, 1.0)
 
     def screen(self, V: Array) -> Array:
-        """Values (m,) at V (m, d)."""
         X = self.at(V)
         U = self.neighborhood.local(X)
         risk = 0.0 if self.chance is None else -self.chance.log_value(X)
         return np.asarray(self.improvement.screen(U) + STRICT * _beyond(U)[0] + risk)
 
     def value_and_gradient(self, V: Array) -> tuple[Array, Array]:
-        """Values (m,) and gradients (m, d) at V (m, d)."""
         meant, X = self._meant(V), self.at(V)
         U = self.neighborhood.local(X)
         values, gradients = self.improvement.value_and_gradient(U)

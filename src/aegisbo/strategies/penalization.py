@@ -59,7 +59,6 @@ class Penalty:
     hard: bool  # PLAyBOOK's cone, else local penalization's soft edge
 
     def screen(self, Z: Array) -> Array:
-        """Values (m,) at Z (m, d)."""
         return self.value_and_gradient(Z)[0]
 
     def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:

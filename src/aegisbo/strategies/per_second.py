@@ -22,11 +22,9 @@ class Quickness:
     durations: Durations
 
     def screen(self, Z: Array) -> Array:
-        """Values (m,) at Z (m, width)."""
         return self.durations.log_seconds(Z)[0]
 
     def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
-        """Values (m,) and gradients (m, width) at Z (m, width)."""
         return self.durations.log_seconds(Z)
 
 
@@ -42,12 +40,10 @@ class GainPerSecond:
     durations: Durations
 
     def screen(self, Z: Array) -> Floats:
-        """Values (m,) at Z (m, width)."""
         value, _ = _log_soft((self.best - self.function.screen(Z)) / SOFTNESS)
         return -value + self.durations.log_seconds(Z)[0]
 
     def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
-        """Values (m,) and gradients (m, width) at Z (m, width)."""
         f, slope = self.function.value_and_gradient(Z)
         value, derivative = _log_soft((self.best - f) / SOFTNESS)
         log_seconds, of_time = self.durations.log_seconds(Z)

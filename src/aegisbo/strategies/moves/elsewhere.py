@@ -117,10 +117,8 @@ class InBox:
     objective: Objective
 
     def screen(self, V: Array) -> Array:
-        """Values (m,) at V (m, d)."""
         return np.asarray(self.objective.screen(self.box.at(V)))
 
     def value_and_gradient(self, V: Array) -> tuple[Array, Array]:
-        """Values (m,) and gradients (m, d) at V (m, d)."""
         values, gradients = self.objective.value_and_gradient(self.box.at(V))
         return values, gradients * (self.box.high - self.box.low)
