@@ -25,7 +25,7 @@ from aegisbo.study.study import Study
 
 
 def drive(
-    book: Study,
+    study: Study,
     fun: Callable[..., Any],
     options: Options,  # of the call, with all that was changed since
     budget: int,  # evaluations to finish from now on
@@ -34,14 +34,14 @@ def drive(
     callbacks: tuple[Callback, ...] = (),
 ) -> Run:
     """Evaluate trials of a run until it ends, and write down how it did."""
-    optimizer = book.optimizer
+    optimizer = study.optimizer
     warn_if_unused(fun, optimizer.space.parameters)
     with ExitStack() as stack:
         pool = make_pool(
             options.executor,
             Call(reading(fun, optimizer.settings), optimizer.space.named),
             options.workers,
-            book,
+            study,
             judge=partial(judged, needed=names_of(optimizer.settings.limits)),
             threads_per_worker=options.threads_per_worker,
             worker_env=options.worker_env,
@@ -50,18 +50,18 @@ def drive(
         stack.callback(leave_nothing, fun)
         stack.callback(pool.close)
         warn_if_unstoppable(pool, options.trial_timeout)
-        tell = stack.enter_context(progress_of(optimizer, pool, options.budget, options.progress, book.path))
+        tell = stack.enter_context(progress_of(optimizer, pool, options.budget, options.progress, study.path))
         stack.enter_context(signals)
-        watch = Watch(optimizer, callbacks, options, tell, book.path)
-        heed = None if book.path is None else Steering(book.requests, optimizer, pool, watch, options)
-        record = run(book, pool, budget, options=options, watch=watch, more=more, heed=heed)
-        book.closed(book.last_words(record.message), [asdict(idle) for idle in record.idle])
+        watch = Watch(optimizer, callbacks, options, tell, study.path)
+        heed = None if study.path is None else Steering(study.requests, optimizer, pool, watch, options)
+        record = run(study, pool, budget, options=options, watch=watch, more=more, heed=heed)
+        study.closed(study.last_words(record.message), [asdict(idle) for idle in record.idle])
     return record
 
 
-def found_by(book: Study, record: Run) -> Found[Core]:
+def found_by(study: Study, record: Run) -> Found[Core]:
     """What a run has found that has ended like this."""
-    found = replace(book.found(book.last_words(record.message)), idle=record.idle_shares)
+    found = replace(study.found(study.last_words(record.message)), idle=record.idle_shares)
     found = replace(found, success=found.success and not record.interrupted)
     logger.info(found.summary)
     return found

@@ -1,4 +1,4 @@
-"""The one loop between a run's book and its workers: a worker that becomes free gets its next point at once."""
+"""The one loop between a study and its workers: a worker that becomes free gets its next point at once."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from aegisbo.optimizer import Trial
 from aegisbo.options import Options
 from aegisbo.runners.idle import JobTimes, idle_of
 from aegisbo.runners.interrupt import STOPPED, interruptible
-from aegisbo.runners.protocol import Book, Finished, Interrupted, StopRun, Workers
+from aegisbo.runners.protocol import Finished, Interrupted, StopRun, Workers
 from aegisbo.runners.run import Run
 from aegisbo.runners.time_limit import Running, stop_if_overdue
+from aegisbo.study import Study
 
 SPENT = "The budget is spent."
 REST = 1.0  # seconds until an optimizer that had no point is asked again
@@ -29,7 +30,7 @@ Heed = Callable[[], Options | None]  # what holds from now on, if others have as
 
 
 def run(
-    book: Book,
+    study: Study,  # or whatever else hands out trials and takes in how they end
     workers: Workers,
     budget: int,  # evaluations to finish from now on
     *,
@@ -42,9 +43,9 @@ def run(
 
     Trials that are pending already are evaluated first. Results that arrive while a suggestion is being made are told
     before the next one is asked for, so that every suggestion knows all results so far. At the end the workers are
-    closed, and jobs that ended meanwhile are told too. The book has the results; what is returned says what happened.
+    closed, and jobs that ended meanwhile are told too. The study has the results; what is returned says what happened.
     """
-    loop = _Loop(book, workers, budget, options or Options(), watch, more, heed)
+    loop = _Loop(study, workers, budget, options or Options(), watch, more, heed)
     try:
         while loop.step():
             pass
@@ -56,7 +57,7 @@ def run(
 
 @dataclass
 class _Loop:
-    book: Book
+    study: Study
     workers: Workers
     left: int  # evaluations still to be finished
     options: Options
@@ -76,7 +77,7 @@ class _Loop:
     def __post_init__(self) -> None:
         self.started = self.workers.now()
         self.sizes = [(self.started, self.workers.capacity)]  # since when there were how many workers
-        self.waiting = list(self.book.pending)  # asked for in an earlier run, or lost: to be run (again)
+        self.waiting = list(self.study.pending)  # asked for in an earlier run, or lost: to be run (again)
         self.attempts = dict.fromkeys((trial.number for trial in self.waiting), 0)
         self.rests_until: float | None = None  # when to ask again, after there was no point
         self.suspects: set[int] = set()  # trials that may have broken the workers of all, and run alone from now on
@@ -144,7 +145,7 @@ class _Loop:
                 return self.waiting.pop(k)
         begin = perf_counter()
         try:
-            trial = self.book.ask(limit, interruptible)
+            trial = self.study.ask(limit, interruptible)
         except SpaceExhausted as error:
             self.exhausted, self.message = True, str(error)
             return None
@@ -152,7 +153,7 @@ class _Loop:
             text = str(error)
             self.message = f"The time is up: {text[:1].lower()}{text[1:]}"
             return None
-        if trial is None and self.book.spent:
+        if trial is None and self.study.spent:
             raise StopRun(SPENT)
         if trial is None:
             self.rests_until = self.workers.now() + REST
@@ -216,13 +217,13 @@ class _Loop:
         return True
 
     def _end(self, job: Finished) -> None:
-        """Let the book know how a job ended."""
+        """Let the study know how a job ended."""
         ended = self.running.pop(job.number)
         self.job_times.append(JobTimes(ended.slot, job.started, job.finished, job.seconds))
         self.finished.append(job)
         if ended.given_up:  # it has ended before, and is of no more interest than its worker
             return
-        self.book.take_in(job.event or self.book.ended(job.number, job.outcome))
+        self.study.take_in(job.event or self.study.ended(job.number, job.outcome))
         if job.outcome.state == "lost":
             self._show(job)  # first, so that it can end the run before anything counts as failed
             self._lost(ended, job)
@@ -251,10 +252,10 @@ class _Loop:
 
     def _fail(self, job: Finished) -> None:
         """Record and tell a failure that no worker reports."""
-        event = self.book.ended(job.number, job.outcome, job.seconds)
+        event = self.study.ended(job.number, job.outcome, job.seconds)
         self.left -= 1
         self._collect(0.0)  # events that were recorded before this one must be known before it
-        self.book.take_in(event)
+        self.study.take_in(event)
         self._show(job)
 
     def _stop_overdue(self) -> None:

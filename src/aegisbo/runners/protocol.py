@@ -1,12 +1,10 @@
-"""What the loop needs from its neighbors: a book that hands out trials, and workers.
+"""What the loop needs from workers, and what ends a run.
 
 Real pools and the virtual clock are used through the same few calls, so one loop serves users and experiments alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,8 +13,6 @@ from aegisbo.outcome import Outcome
 
 if TYPE_CHECKING:  # worker processes import this file, and need none of it
     from aegisbo.events import Event
-    from aegisbo.optimizer import Trial
-    from aegisbo.study.study import Choosing
 
 
 class StopRun(AegisError):
@@ -29,34 +25,6 @@ class Interrupted(StopRun):
 
 class WorkersGone(StopRun):
     """The workers take no more jobs; the message says why, and how to go on."""
-
-
-class Journal(Protocol):
-    """Where workers write down how jobs end, at the moment at which they do."""
-
-    def ended(self, number: int, outcome: Outcome, seconds: float | None = None) -> Event:
-        """Write down how trial `number` ended after so many seconds, before anybody acts on it. For any thread."""
-
-
-class Book(Journal, Protocol):
-    """A run as the loop has it: hands out trials, and keeps all that happens. A `Study`, or one that copies share."""
-
-    @property
-    def pending(self) -> Iterable[Trial]:
-        """Trials to be run first, which an earlier driver left."""
-
-    @property
-    def spent(self) -> bool:
-        """Whether all is evaluated, where it is not the loop that counts."""
-
-    def ask(self, within: float | None = None, choosing: Choosing = nullcontext) -> Trial | None:
-        """A further trial; None if there is none at the moment, because others may leave some.
-
-        If so many seconds are left, it is one whose evaluation will probably be finished then, or raises `NoTime`.
-        """
-
-    def take_in(self, event: Event) -> None:
-        """Let further choices know what was written down."""
 
 
 @dataclass(frozen=True)

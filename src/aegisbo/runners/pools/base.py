@@ -21,7 +21,8 @@ from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import error_text
 from aegisbo.runners.interrupt import interruptible
 from aegisbo.runners.packing import pack_point
-from aegisbo.runners.protocol import Finished, Journal, StopRun, WorkersGone
+from aegisbo.runners.protocol import Finished, StopRun, WorkersGone
+from aegisbo.study import Study
 
 
 def lost_by(error: BaseException, *, shared: bool = False) -> Outcome:
@@ -68,7 +69,7 @@ class Pool(ABC):
     packs = True  # whether points are sent to other processes; threads take them as they are
     prints_here = False  # whether what the function prints reaches this process's terminal by itself
 
-    def __init__(self, capacity: int, journal: Journal | None = None) -> None:
+    def __init__(self, capacity: int, journal: Study | None = None) -> None:
         self.capacity = int(capacity)  # NumPy's integers are not always taken for one
         self._journal = journal
         self._submitted: dict[int, _Job] = {}  # by number

@@ -18,8 +18,9 @@ from aegisbo.printable import so_many
 from aegisbo.runners.evaluation import Evaluation
 from aegisbo.runners.packing import evaluate_packed, pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by
-from aegisbo.runners.protocol import Journal, WorkersGone
+from aegisbo.runners.protocol import WorkersGone
 from aegisbo.runners.slots import at_slot
+from aegisbo.study import Study
 
 LOOK = 1.0  # seconds between two looks at which workers there are
 NOTICE = 30.0  # seconds without any, while jobs wait, after which it is said
@@ -47,7 +48,7 @@ class Dask(Pool):
     reports_calls = True
 
     def __init__(
-        self, client: Client, evaluation: Evaluation, capacity: int | None, journal: Journal | None, *, ours: bool
+        self, client: Client, evaluation: Evaluation, capacity: int | None, journal: Study | None, *, ours: bool
     ) -> None:
         self._client = client
         self._ours = ours  # whether the client was made here and must be closed here

@@ -13,8 +13,9 @@ from aegisbo.errors import InvalidInput
 from aegisbo.runners.evaluation import Evaluation
 from aegisbo.runners.packing import evaluate_packed, pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by, taking
-from aegisbo.runners.protocol import Journal, WorkersGone
+from aegisbo.runners.protocol import WorkersGone
 from aegisbo.runners.slots import at_slot
+from aegisbo.study import Study
 
 SIZES = ("_max_workers", "num_workers", "max_workers")  # where executors say how many workers they have
 
@@ -35,7 +36,7 @@ class Futures(Pool):
         evaluation: Evaluation,
         capacity: int | None,  # None for as many as the executor has workers
         cores: int,  # as many otherwise
-        journal: Journal | None,
+        journal: Study | None,
     ) -> None:
         self._ours = not isinstance(executor, Executor)
         self._make = _maker_of(executor) if isinstance(executor, Executor) else executor

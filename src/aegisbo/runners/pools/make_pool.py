@@ -22,7 +22,7 @@ from aegisbo.runners.pools.environment import WorkerEnv, by_slot, whole_environm
 from aegisbo.runners.pools.futures import Futures
 from aegisbo.runners.pools.slurm import SlurmJobs
 from aegisbo.runners.pools.threads import Serial, Threads
-from aegisbo.runners.protocol import Journal
+from aegisbo.study import Study
 
 HERE = ("processes", "threads", "serial")  # workers on this machine
 OUR_PROCESSES = ("processes", "slurm")  # whose environment is set here
@@ -32,7 +32,7 @@ def make_pool(
     executor: Any,
     function: Callable[[Any], Any],
     workers: int | None,  # jobs at a time; None for as many as the executor has, or the machine has cores
-    journal: Journal | None = None,  # the end of every job is recorded there before the pool returns it
+    journal: Study | None = None,  # the end of every job is recorded there before the pool returns it
     *,
     judge: Judge = judged,  # what an answer of the function means
     threads_per_worker: int | None = None,
@@ -68,7 +68,7 @@ def make_pool(
     return pool
 
 
-def _elsewhere(kind: str, executor: Any, evaluation: Evaluation, workers: int | None, journal: Journal | None) -> Pool:
+def _elsewhere(kind: str, executor: Any, evaluation: Evaluation, workers: int | None, journal: Study | None) -> Pool:
     """A pool whose environment is not set here."""
     if kind == "threads":
         return Threads(evaluation, workers or _cores(), journal)

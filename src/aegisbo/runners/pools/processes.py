@@ -19,7 +19,7 @@ from aegisbo.runners.packing import pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.pools.child import GRACE, Child, Died
 from aegisbo.runners.pools.worker import CALLED
-from aegisbo.runners.protocol import Journal
+from aegisbo.study import Study
 
 Environments = Callable[[int], Sequence[Mapping[str, str]]]  # of each of so many workers
 
@@ -32,7 +32,7 @@ class Processes(Pool):
     reports_calls = True
 
     def __init__(
-        self, evaluation: Evaluation, journal: Journal | None, environments: Environments, capacity: int
+        self, evaluation: Evaluation, journal: Study | None, environments: Environments, capacity: int
     ) -> None:
         super().__init__(capacity, journal)
         self._packed = pack(evaluation)

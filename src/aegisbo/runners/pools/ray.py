@@ -16,8 +16,8 @@ from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation
 from aegisbo.runners.packing import evaluate_packed, load, pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by, taking
-from aegisbo.runners.protocol import Journal
 from aegisbo.runners.slots import at_slot
+from aegisbo.study import Study
 
 
 class RayTasks(Pool):
@@ -31,7 +31,7 @@ class RayTasks(Pool):
     can_stop = True
     reports_calls = True
 
-    def __init__(self, settings: Ray, evaluation: Evaluation, capacity: int | None, journal: Journal | None) -> None:
+    def __init__(self, settings: Ray, evaluation: Evaluation, capacity: int | None, journal: Study | None) -> None:
         packed = pack(evaluation)
         try:
             self._ray = ray = import_module("ray")

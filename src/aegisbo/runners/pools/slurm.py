@@ -25,7 +25,7 @@ from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation
 from aegisbo.runners.packing import evaluate_packed, pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by, taking
-from aegisbo.runners.protocol import Journal
+from aegisbo.study import Study
 
 LOOK = 0.2  # seconds between two looks into the folder
 ASK = 30.0  # seconds between two questions to SLURM, which answers for all jobs at once
@@ -55,7 +55,7 @@ class SlurmJobs(Pool):
         self,
         settings: Slurm,
         evaluation: Evaluation,
-        journal: Journal | None,
+        journal: Study | None,
         variables: Callable[[int], Sequence[Mapping[str, str]]],  # of each of so many slots
         capacity: int,
     ) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from aegisbo.runners.evaluation import Evaluation
 from aegisbo.runners.pools.base import Pool
-from aegisbo.runners.protocol import Journal
 from aegisbo.runners.slots import at_slot
+from aegisbo.study import Study
 
 
 class Threads(Pool):
@@ -19,7 +19,7 @@ class Threads(Pool):
     packs = False
     prints_here = True
 
-    def __init__(self, evaluation: Evaluation, capacity: int, journal: Journal | None) -> None:
+    def __init__(self, evaluation: Evaluation, capacity: int, journal: Study | None) -> None:
         super().__init__(capacity, journal)
         self._evaluation = evaluation
 
@@ -40,7 +40,7 @@ class Serial(Threads):
     name = "Evaluations in the calling thread"
     when_late = "is waited for"
 
-    def __init__(self, evaluation: Evaluation, journal: Journal | None) -> None:
+    def __init__(self, evaluation: Evaluation, journal: Study | None) -> None:
         super().__init__(evaluation, 1, journal)
 
     def resize(self, capacity: int) -> None:
