@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -78,7 +78,7 @@ class _Loop:
         self.started = self.workers.now()
         self.sizes = [(self.started, self.workers.capacity)]  # since when there were how many workers
         self.waiting = list(self.study.pending)  # asked for in an earlier run, or lost: to be run (again)
-        self.attempts = dict.fromkeys((trial.number for trial in self.waiting), 0)
+        self.attempts: Counter[int] = Counter()  # by trial number
         self.rests_until: float | None = None  # when to ask again, after there was no point
         self.suspects: set[int] = set()  # trials that may have broken the workers of all, and run alone from now on
 
@@ -162,10 +162,10 @@ class _Loop:
         return trial
 
     def _submit(self, trial: Trial) -> None:
-        self.attempts[trial.number] = self.attempts.get(trial.number, 0) + 1
+        self.attempts[trial.number] += 1
         now = self.workers.now()
         slot = self.workers.submit(trial.number, trial.x)
-        self.running[trial.number] = Running(trial, slot, now, self.attempts[trial.number])
+        self.running[trial.number] = Running(trial, slot, now)
 
     def _worth_waiting(self) -> bool:
         # A job that was given up is waited for only if its worker is needed for another.
@@ -226,7 +226,7 @@ class _Loop:
         self.study.take_in(job.event or self.study.ended(job.number, job.outcome))
         if job.outcome.state == "lost":
             self._show(job)  # first, so that it can end the run before anything counts as failed
-            self._lost(ended, job)
+            self._lost(ended.trial, job)
             return
         self.left -= 1
         self._show(job)
@@ -235,18 +235,19 @@ class _Loop:
         with interruptible():  # it may call the user's code
             self.watch(job)
 
-    def _lost(self, ended: Running, job: Finished) -> None:
+    def _lost(self, trial: Trial, job: Finished) -> None:
         """Run it again, or give up after the last retry; when the run is over, whoever continues it will run it."""
         if self.over:
             return
-        if ended.attempt <= self.options.retries:
-            self.waiting.append(ended.trial)
+        attempts = self.attempts[trial.number]
+        if attempts <= self.options.retries:
+            self.waiting.append(trial)
         elif job.outcome.shared:  # it may be innocent
-            self.suspects.add(job.number)
-            self.waiting.append(ended.trial)
+            self.suspects.add(trial.number)
+            self.waiting.append(trial)
         else:
             what = "It could not be run" if job.outcome.unusable else "Its worker died"
-            often = f"{ended.attempt} times" if ended.attempt > 1 else "once"
+            often = f"{attempts} times" if attempts > 1 else "once"
             reason = f"{what} {often}: {job.outcome.reason}"
             self._fail(replace(job, outcome=replace(job.outcome, state="failed", reason=reason)))
 

@@ -20,7 +20,6 @@ class Running:
     trial: Trial
     slot: int  # which worker, counted from 0
     submitted: float
-    attempt: int
     called: float | None = None  # when its function was, as far as is known
     overdue: bool = False  # its time is up
     given_up: bool = False  # and its worker cannot be stopped: it counts as ended, but its worker stays busy
