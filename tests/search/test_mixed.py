@@ -42,7 +42,7 @@ def posterior_on(cube: Cube, seed: int) -> GP:
 
 def finely(cube: Cube, steps: int = 21) -> np.ndarray:
     """All points of the cube, those of a continuous axis by small steps."""
-    return Cube(tuple(Grid(0, steps - 1) if axis == Continuous() else axis for axis in cube.axes)).every_point()
+    return Cube(tuple(Grid(0, steps - 1) if axis == Continuous() else axis for axis in cube.axes)).every_point
 
 
 def searched(cube: Cube, kind: str, seed: int):
@@ -148,7 +148,7 @@ def test_the_lowest_of_all_points_is_mostly_found(name, rate, kind):
     hits, plain_hits = [], []
     for seed in range(10):
         function, choices, plain = searched(cube, kind, seed)
-        lowest = function(cube.every_point()).min()
+        lowest = function(cube.every_point).min()
         hits.append(function(choices[:1])[0] <= lowest + 1e-9)
         plain_hits.append(function(plain[:1])[0] <= lowest + 1e-9)
     assert np.mean(hits) >= max(rate, np.mean(plain_hits))
@@ -191,7 +191,7 @@ def test_a_small_cube_is_ranked_in_full():
     cube = Cube((Grid(0, 6), OneHot(3), Grid(1, 50, 7, log=True)))
     gp = posterior_on(cube, seed=0)
     choices = exploit(gp, cube, MixedSearch(), np.random.default_rng(0))
-    everything = np.array([cube.point(key) for key in range(7 * 3 * 8)])
+    everything = cube.every_point
     np.testing.assert_array_equal(choices, everything[np.argsort(gp.predict(everything)[0])])
 
 
@@ -232,7 +232,7 @@ def test_the_descent_compares_only_points_that_can_be_evaluated(cube):
 
 def test_a_sweep_is_one_evaluation_for_all_points():
     cube = DISCRETE["levels and a choice"]
-    ends = np.vstack([cube.point(0), cube.point(int(cube.size) - 1)])
+    ends = cube.every_point[[0, -1]]
     bowl = Recorded()
     local_minima(bowl, cube, ends)
     moves = neighbors(Recorded(), cube, ends).shape[1]

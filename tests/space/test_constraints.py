@@ -237,7 +237,7 @@ def test_what_is_not_there_breaks_nothing() -> None:
     )
     expected = [{"kind": "deep", "n": n, "m": m} for n in range(1, 10) for m in range(2, 10) if n > m and n + m < 12]
     expected += [{"kind": "flat", "m": m} for m in range(2, 10)]
-    found = [space.params(z) for z in space.cube.every_point()]
+    found = [space.params(z) for z in space.cube.every_point]
     assert sorted(map(repr, found)) == sorted(map(repr, expected))
     assert space.cube.size == len(expected)
 
@@ -262,11 +262,11 @@ def test_allowed_points_of_finite_spaces_by_brute_force(space: Space, data: st.D
 
     constrained = space.constrained([others])
     expected = {repr(params) for params in every_combination(space) if repr(params) <= chosen}
-    assert {repr(constrained.params(z)) for z in constrained.cube.every_point()} == expected
-    cube, taken = constrained.cube, constrained.cube.every_point()[:0]
+    assert {repr(constrained.params(z)) for z in constrained.cube.every_point} == expected
+    cube, taken = constrained.cube, constrained.cube.every_point[:0]
     for _ in range(len(expected)):
         assert not cube.exhausted(taken)
-        z = cube.unused(cube.every_point()[0], taken)
+        z = cube.unused(cube.every_point[0], taken)
         assert repr(constrained.params(z)) in expected
         taken = np.vstack([taken, z])
     assert cube.exhausted(taken)

@@ -105,7 +105,7 @@ def test_then_random_points():
 
 def test_the_last_point_of_a_large_grid_is_found_though_no_random_draw_hits_it():
     cube = Cube((Grid(1, 100), Grid(1, 100)))
-    everything = np.array([cube.point(key) for key in range(10000)])
+    everything = cube.every_point
     last = everything[7123]
     x, instead = avoid_duplicates(
         everything[:1],

@@ -37,7 +37,7 @@ def belief_in(evidence: Evidence):
 
 
 def all_points(cube: Cube):
-    return np.array([cube.point(key) for key in range(int(cube.size))])
+    return cube.every_point
 
 
 # Exploit

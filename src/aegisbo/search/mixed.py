@@ -37,7 +37,7 @@ class MixedSearch:
         if cube.continuous:
             return self.near_best(objective, cube, rng, good)
         if cube.size <= self.listed * cube.parameters:
-            return lowest_first(objective, cube, cube.every_point())
+            return lowest_first(objective, cube, cube.every_point)
         objective = on_branches(objective, cube)
         starts = self.near_best.promising(objective, cube, rng, good)
         relaxed = polish(Partly(objective, coordinates(cube, Continuous, Grid)), starts, steps=SPRINT_STEPS)

@@ -37,7 +37,7 @@ LISTED = 1000  # points for each parameter: a cube of no more is looked at in fu
 def search_within(objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
     """Low allowed points (k, width), rounded to what can be evaluated, the lowest first."""
     if cube.size <= LISTED * cube.parameters:
-        return lowest_first(objective, cube, cube.every_point())
+        return lowest_first(objective, cube, cube.every_point)
     objective = on_branches(objective, cube)
     anywhere = draw(cube, rng, COUNTS.candidates * cube.parameters)
     starts = _promising(objective, cube, rng, good, anywhere)

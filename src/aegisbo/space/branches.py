@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
@@ -72,34 +71,17 @@ class Branches:
         places = np.array([low for condition in conditions for low, _ in condition.spans])
         return bool(np.all([condition.holds(places) for condition in conditions], axis=0).any())
 
-    def count(self, sizes: Sequence[int]) -> int:
-        """How many points differ in what is there, for axes with so many levels.
+    def levels(self, sizes: Sequence[int], most: int) -> Index | None:
+        """Where axes with so many levels stand at all points that differ in what is there (m, d); 0 for what is not.
 
-        Axes are gone through in order; what is kept of a point is where those parents stand that still have children to
-        come.
+        The points are in the order of a counter on which each axis turns faster than its parents. None if there are
+        more than `most`.
         """
-        last = {c.parent: place for place, k in enumerate(self.order) for c in self.conditions[k]}
-        ways: dict[tuple[tuple[int, int], ...], int] = {(): 1}
-        for now, k in enumerate(self.order):
-            after: dict[tuple[tuple[int, int], ...], int] = {}
-            parts = self._parts(k, sizes[k])
-            for state, count in ways.items():
-                at = dict(state)
-                here = all(c.parent in at and c.holds(np.array(at[c.parent])) for c in self.conditions[k])
-                for place, weight in parts if here else [(0, 1)]:
-                    stands = {**at, k: place} if here else at
-                    kept = tuple((p, where) for p, where in stands.items() if last.get(p, -1) > now)
-                    after[kept] = after.get(kept, 0) + count * weight
-            ways = after
-        return sum(ways.values())
-
-    def _parts(self, k: int, size: int) -> list[tuple[int, int]]:
-        """One level of each kind that its children tell apart, and how many levels are of this kind."""
-        conditions = [c for of_one in self.conditions for c in of_one if c.parent == k]
-        edges = [edge for c in conditions for low, high in c.spans for edge in (low, high + 1)]
-        kinds: dict[tuple[bool, ...], tuple[int, int]] = {}
-        for start, end in pairwise(sorted({0, size, *(round(min(edge, size)) for edge in edges)})):
-            answers = tuple(bool(c.holds(np.array(start))) for c in conditions)
-            level, count = kinds.get(answers, (start, 0))
-            kinds[answers] = level, count + end - start
-        return list(kinds.values())
+        levels = np.zeros((1, len(sizes)), np.intp)
+        for k in self.order:
+            here = np.where(self.active(list(levels.T))[:, k], sizes[k], 1)  # (m,)
+            if here.sum() > most:
+                return None
+            levels = np.repeat(levels, here, axis=0)
+            levels[:, k] = np.arange(len(levels)) - np.repeat(np.cumsum(here) - here, here)
+        return levels

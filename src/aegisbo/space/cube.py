@@ -119,7 +119,7 @@ ROUNDS = 60  # of that
 KEPT = 64
 ROOM = 10.0 ** -np.arange(2, 11)  # distances at which there must be allowed points around one
 LOOKS = 2  # at each of them
-COUNTED = 100_000  # points of a finite cube of which those that keep the constraints are counted
+COUNTED = 100_000  # points of a finite cube with conditions or constraints that are counted
 
 
 class Rules(Protocol):
@@ -158,21 +158,19 @@ class Cube:
     def size(self) -> float:
         """The number of distinct points that are allowed: an int, or infinity if an axis is continuous.
 
-        In a cube of more than `COUNTED` points those that break constraints are counted, too.
+        It may be too large in a cube of more than `COUNTED` points with conditions or constraints.
         """
-        return len(self.every_point()) if self._is_counted else self._size
+        if self._levels is not None:
+            return len(self._levels if self.rules is None else self.every_point)
+        sizes = [axis.size for axis in self.axes]
+        return math.inf if math.inf in sizes else math.prod(sizes)
 
     @cached_property
-    def _size(self) -> float:
-        """The number of distinct points, allowed or not."""
-        sizes = [axis.size for axis in self.axes]
-        if math.inf in sizes:
-            return math.inf
-        return math.prod(sizes) if self.branches is None else self.branches.count([int(size) for size in sizes])
-
-    @property
-    def _is_counted(self) -> bool:
-        return self.rules is not None and self._size <= COUNTED
+    def _levels(self) -> Index | None:
+        """Of all points of a finite cube (m, parameters), allowed or not; None if there are more than `COUNTED`."""
+        if any(isinstance(axis, Continuous) for axis in self.axes):
+            return None
+        return self._conditions.levels([axis.size for axis in self._discrete], COUNTED)
 
     def allowed(self, Z: Array) -> Mask:  # (m, width) -> (m,)
         """Which points keep the constraints; they may have coordinates of all axes."""
@@ -252,32 +250,12 @@ class Cube:
             keys = keys * axis.size + axis.levels(Z[:, columns]).astype(object)
         return list(keys)
 
-    def point(self, key: int) -> Array:  # (width,)
-        """The point of a finite cube that has this key."""
-        levels = []
-        for axis in reversed(self._discrete):
-            key, level = divmod(key, axis.size)
-            levels.append(level)
-        return np.asarray(self._at(np.array([levels[::-1]]))[0])
-
-    def every_point(self) -> Array:  # (size, width)
-        """All points of a finite cube that are allowed, in the order of their keys if there are no conditions."""
-        return self._every_allowed if self.rules is not None else self._every()
-
     @cached_property
-    def _every_allowed(self) -> Array:
-        points = self._every()
+    def every_point(self) -> Array:  # (size, width)
+        """All points of a small finite cube that are allowed, in the order of their keys if there are no conditions."""
+        assert self._levels is not None
+        points = self._at(self._levels)
         return points[self.allowed(points)]
-
-    def _every(self) -> Array:
-        if self.branches is None:
-            return self._at(np.indices([axis.size for axis in self._discrete]).reshape(self.parameters, -1).T)
-        levels = np.zeros((1, self.parameters), np.intp)
-        for k in self.branches.order:
-            sizes = np.where(self.branches.active(list(levels.T))[:, k], self._discrete[k].size, 1)  # (m,)
-            levels = np.repeat(levels, sizes, axis=0)
-            levels[:, k] = np.concatenate([np.arange(size) for size in sizes])
-        return self._at(levels)
 
     def _at(self, levels: Index) -> Array:  # (m, parameters) -> (m, width)
         return self.without_absent(
@@ -296,36 +274,30 @@ class Cube:
         """
         if self.size == math.inf or self.exhausted(taken):
             return z
-        used = set(self.keys(taken))
-        key = self.keys(z[None])[0]
-        if self._is_counted:
-            return self._unused_of_counted(z, key, used)
-        if self.rules is not None:  # of so many, one that is taken is not worth a walk through the others
+        if self.rules is not None and self._levels is None:  # one that is taken is not worth a walk through so many
             return z
-        while key in used:
-            key = (key + 1) % int(self.size) if self.branches is None else self.keys(self._next(key)[None])[0]
-        return self.point(key)
+        used = set(self.keys(taken))
+        while self.keys(z[None])[0] in used or not self.allowed(z[None])[0]:
+            z = self._next(z)
+        return z
 
-    def _unused_of_counted(self, z: Array, key: int, used: set[int]) -> Array:  # (width,) -> (width,)
-        keys = np.array(self.keys(self.every_point()), dtype=object)
-        order = np.roll(np.arange(len(keys)), -int(np.flatnonzero(keys == key)[0]) if key in keys else 0)
-        return np.asarray(self.every_point()[next(k for k in order if keys[k] not in used)])
-
-    def _next(self, key: int) -> Array:  # (width,)
-        """The point after that with this key, where there are conditions; after the last comes the first.
+    def _next(self, z: Array) -> Array:  # (width,) -> (width,)
+        """The point after this one; after the last comes the first.
 
         As on a counter: of the axes that are there, the last one in order that can goes on, and those after it start
         again.
         """
-        assert self.branches is not None
-        z = self.point(key)[None]
-        levels, active = np.array(self._places(z), np.intp).T, self.active(z)[0]
-        for k in reversed(self.branches.order):
+        levels, active = np.array(self._places(z[None]), np.intp).T, self.active(z[None])[0]
+        for k in reversed(self._conditions.order):
             if active[k] and levels[0, k] + 1 < self._discrete[k].size:
                 levels[0, k] += 1
                 break
             levels[0, k] = 0
         return np.asarray(self._at(levels)[0])
+
+    @property
+    def _conditions(self) -> Branches:
+        return self.branches or Branches(((),) * self.parameters)
 
     @cached_property
     def _discrete(self) -> tuple[Grid | OneHot, ...]:
