@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aegisbo.space import Choice, Int, Real
-from aegisbo.space.sweep import sweep
+from aegisbo.space.parameters import sweep
 
 
 def test_real_values_are_evenly_spread_on_their_scale_ends_included() -> None:

@@ -134,7 +134,7 @@ def test_what_is_not_wider_is_a_difference(old: Any, new: Any) -> None:
 def test_what_is_wider_holds_every_old_value(old: Any, new: Any) -> None:
     assert differences(Space([old]), Space([new])) == []
     for share in np.linspace(0, 1, 7):
-        value = old.decode(np.full(old.axis.width, share))
+        value = old.decoded(np.full((1, old.axis.width), share)).item()
         assert new.check(value) == value
 
 

@@ -15,8 +15,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from aegisbo.integrations.optuna_space import inner_parameter, inner_value, to_choose
 from aegisbo.optimizer.policy import default_initial
-from aegisbo.space.parameters import Choice, Int, Parameter, When
-from aegisbo.space.sweep import sweep
+from aegisbo.space.parameters import Choice, Int, Parameter, When, sweep
 
 REMEDY = (
     "Let the values of other parameters alone decide whether it is suggested, always with the same range, or let every "

@@ -143,7 +143,7 @@ class Core:
         return trial
 
     def _widen(self, space: Space) -> None:
-        self.settings = replace(self.settings, space=space.with_functions(self.space.constraints))
+        self.settings = replace(self.settings, space=space.given(self.space.constraints))
         self._trials = self._trials.within(self.space)
         self._policy, self._memory = self.settings.policy(), {}  # what was learned of the old cube does not hold
 

@@ -18,7 +18,7 @@ from aegisbo.optimizer.prediction import Prediction, predicted
 from aegisbo.optimizer.trial import Trial
 from aegisbo.search.blocks import by_blocks
 from aegisbo.space import Params, Space
-from aegisbo.space.sweep import sweep
+from aegisbo.space.parameters import sweep
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief
 

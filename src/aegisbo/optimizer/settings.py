@@ -133,7 +133,7 @@ class Settings:
         described = Space.from_description(description["space"])
         given = {field.name: description[field.name] for field in fields(cls) if field.name in description}
         given |= {
-            "space": described if space is None else described.with_functions(space.constraints),
+            "space": described if space is None else described.given(space.constraints),
             "strategy": text if strategy is None else strategy,
         }
         return cls.checked(**given)

@@ -23,7 +23,7 @@ from aegisbo.report.reasons import CheckedPrediction
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.designs import sobol
 from aegisbo.space import Params, Space
-from aegisbo.space.sweep import sweep
+from aegisbo.space.parameters import sweep
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief, Believer
 from aegisbo.strategies.presets import DEFAULT_PRESET, preset_named

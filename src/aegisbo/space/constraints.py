@@ -14,8 +14,9 @@ import numpy as np
 from aegisbo.arrays import Array, Mask
 from aegisbo.errors import InvalidInput
 from aegisbo.number import as_number
+from aegisbo.space.cube import Cube
 from aegisbo.space.expression import Column, Expression, Kind, Verdict, parsed
-from aegisbo.space.parameters import Choice, Int, Parameter, Params, Real
+from aegisbo.space.parameters import Choice, Parameter, Params, Real
 
 Label = str | dict[str, str]  # a text, or {"function": its name}
 Constraint = str | Callable[..., bool]
@@ -150,17 +151,13 @@ class Constraints:
     def _columns(self) -> dict[str, tuple[int, slice]]:
         """Where the parameters are that some rule speaks of: which axis, and which coordinates."""
         used = {name for rule in self.rules for name in (rule.names if isinstance(rule, Expression) else rule.passed)}
-        found, start = {}, 0
-        for k, (name, parameter) in enumerate(self.parameters.items()):
-            if name in used:
-                found[name] = k, slice(start, start + parameter.axis.width)
-            start += parameter.axis.width
-        return found
+        columns = zip(self.parameters, self._cube.columns, strict=True)
+        return {name: (k, block) for k, (name, block) in enumerate(columns) if name in used}
 
     def verdicts(self, Z: Array, active: Mask, rules: Iterable[Rule] | None = None) -> list[Verdict]:
         """What each, or each of some, says of points (m, width), given which axes are there (m, parameters)."""
         there = {name: active[:, k] for name, (k, _) in self._columns.items()}
-        values = {name: decoded(self.parameters[name], Z[:, block]) for name, (_, block) in self._columns.items()}
+        values = {name: self.parameters[name].decoded(Z[:, block]) for name, (_, block) in self._columns.items()}
         numbers = {
             name: v.astype(np.float64, copy=False) if _kind(self.parameters[name]) == "number" else v
             for name, v in values.items()
@@ -189,7 +186,8 @@ class Constraints:
 
     def allow(self, Z: Array, active: Mask) -> Mask:  # (m, width), (m, parameters) -> (m,)
         """Which points keep all of them."""
-        return np.asarray(np.all([verdict.holds for verdict in self.verdicts(Z, active)], axis=0))
+        verdicts = self.verdicts(Z, active)
+        return np.asarray(np.all([np.full(len(Z), True), *(verdict.holds for verdict in verdicts)], axis=0))
 
     def slacks(self, Z: Array, active: Mask) -> Array:  # (m, width), (m, parameters) -> (m, r)
         """By how much points keep each of them, below 0 where they do not; without functions, which cannot tell."""
@@ -215,7 +213,7 @@ class Constraints:
 
         Most constraints are such, and a search asks for their slacks more often than for anything else.
         """
-        constants, weights = np.zeros(len(self._told)), np.zeros((self._width, len(self._told)))
+        constants, weights = np.zeros(len(self._told)), np.zeros((self._cube.width, len(self._told)))
         for k, rule in enumerate(self._told):
             linear = rule.linear
             if linear is None:
@@ -230,14 +228,15 @@ class Constraints:
         found = constants / self._spreads, weights / self._spreads
         return found if all(np.isfinite(part).all() for part in found) else None
 
-    @property
-    def _width(self) -> int:
-        return sum(parameter.axis.width for parameter in self.parameters.values())
+    @cached_property
+    def _cube(self) -> Cube:
+        """Without these constraints."""
+        return Cube(tuple(parameter.axis for parameter in self.parameters.values()))
 
     @cached_property
     def _spreads(self) -> list[float]:
         """By how much each slack differs from point to point, which is its unit."""
-        Z = np.random.default_rng(0).random((256, self._width))
+        Z = np.random.default_rng(0).random((256, self._cube.width))
         everywhere = np.full((256, len(self.parameters)), True)
         slacks = [verdict.slack for verdict in self.verdicts(Z, everywhere, self._told)]
         return [_spread(slack[np.isfinite(slack)]) or 1.0 for slack in slacks]
@@ -265,20 +264,3 @@ def _spread(slack: Array) -> float:  # (m,)
         return 0.0
     largest = np.abs(slack).max()
     return float(np.std(slack)) if largest < SQUARED else float(np.std(slack / largest) * largest)
-
-
-def decoded(parameter: Parameter, block: Array) -> Column:  # (m, its width) -> (m,)
-    """The values that coordinates stand for: to the last digit those that `parameter.decode` gives."""
-    match parameter:
-        case Int():
-            return np.asarray(parameter.low + parameter.axis.levels(block).astype(np.int64) * parameter.step)
-        case Choice():
-            return np.array(parameter.values, dtype=object)[parameter.axis.levels(block)]
-        case Real():
-            low, high = parameter._scale
-            share = np.clip(block[:, 0], 0.0, 1.0)
-            value = low * (1 - share) + high * share
-            if parameter.log:  # as `decode` does: NumPy's may differ in the last digit
-                value = np.array([math.exp(each) for each in value.tolist()])
-            value = np.clip(value, parameter.low, parameter.high)
-            return np.where(share == 0.0, parameter.low, np.where(share == 1.0, parameter.high, value))

@@ -84,30 +84,26 @@ class Grid:
 
 @dataclass(frozen=True)
 class OneHot:
-    """A block of `count` coordinates, one for each choice: 1 for the chosen one, 0 for the others."""
+    """A block of coordinates, one for each choice: 1 for the chosen one, 0 for the others."""
 
-    count: int
+    size: int
 
     @property
     def width(self) -> int:
-        return self.count
+        return self.size
 
-    @property
-    def size(self) -> int:
-        return self.count
-
-    def levels(self, Z: Array) -> Index:  # (m, count) -> (m,)
+    def levels(self, Z: Array) -> Index:  # (m, size) -> (m,)
         """The number of the largest coordinate, of the first one if they are equal."""
         return np.asarray(Z.argmax(axis=1))
 
-    def points(self, levels: Index) -> Array:  # (m,) -> (m, count)
-        return np.equal(levels[:, None], np.arange(self.count)).astype(np.float64)
+    def points(self, levels: Index) -> Array:  # (m,) -> (m, size)
+        return np.equal(levels[:, None], np.arange(self.size)).astype(np.float64)
 
-    def round(self, Z: Array) -> Array:  # (m, count) -> (m, count)
+    def round(self, Z: Array) -> Array:  # (m, size) -> (m, size)
         return self.points(self.levels(Z))
 
-    def fill(self, u: Array) -> Array:  # (m,) -> (m, count)
-        return self.points(np.clip(np.floor(u * self.count), 0, self.count - 1).astype(np.intp))
+    def fill(self, u: Array) -> Array:  # (m,) -> (m, size)
+        return self.points(np.clip(np.floor(u * self.size), 0, self.size - 1).astype(np.intp))
 
 
 Axis = Continuous | Grid | OneHot

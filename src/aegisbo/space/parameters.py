@@ -11,6 +11,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
@@ -70,13 +71,14 @@ class Real:
         low, high = self._scale
         return [((math.log(value) if self.log else value) - low) / (high - low)]
 
-    def decode(self, u: Array) -> float:  # (1,)
-        share = min(max(float(u[0]), 0.0), 1.0)
-        if share in (0.0, 1.0):  # hit the ends exactly, also through a logarithm
-            return self.high if share else self.low
+    def decoded(self, block: Array) -> Array:  # (m, 1) -> (m,)
         low, high = self._scale
+        share = np.clip(block[:, 0], 0.0, 1.0)
         value = low * (1 - share) + high * share
-        return min(max(math.exp(value) if self.log else value, self.low), self.high)
+        if self.log:  # not by NumPy, whose last digit may be another on another machine
+            value = np.array([math.exp(each) for each in value.tolist()])
+        value = np.clip(value, self.low, self.high)
+        return np.where(share == 0.0, self.low, np.where(share == 1.0, self.high, value))  # the ends exactly
 
     @cached_property
     def _scale(self) -> tuple[float, float]:
@@ -126,7 +128,7 @@ class Int:
     def check(self, value: object) -> int:
         """The value as an int, if it is one of the integers."""
         number = _within(_number(value, "the value"), self)
-        nearest = self._at(self._level(number))
+        nearest = self.low + self._level(number) * self.step
         if nearest != number:
             raise InvalidInput(f"{number!r} is not in {self}: use {nearest}, or leave it out.")
         return nearest
@@ -134,14 +136,11 @@ class Int:
     def encode(self, value: int) -> list[float]:
         return [float(self.axis.points(np.array([self._level(value)]))[0, 0])]
 
-    def decode(self, u: Array) -> int:  # (1,)
-        return self._at(int(self.axis.levels(u[None])[0]))
+    def decoded(self, block: Array) -> NDArray[np.int64]:  # (m, 1) -> (m,)
+        return self.low + self.axis.levels(block).astype(np.int64) * self.step
 
     def _level(self, value: float) -> int:
         return round((value - self.low) / self.step)
-
-    def _at(self, level: int) -> int:
-        return self.low + level * self.step
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -194,11 +193,21 @@ class Choice:
     def encode(self, value: Scalar) -> list[float]:
         return list(self.axis.points(np.array([self.values.index(value)]))[0].tolist())
 
-    def decode(self, u: Array) -> Scalar:  # (count,)
-        return self.values[int(self.axis.levels(u[None])[0])]
+    def decoded(self, block: Array) -> NDArray[np.object_]:  # (m, count) -> (m,)
+        return np.array(self.values, dtype=object)[self.axis.levels(block)]
 
 
 Parameter = Real | Int | Choice
+
+
+def sweep(parameter: Parameter, count: int) -> list[Any]:
+    """All choices; all whole numbers if there are at most so many; else so many values evenly spread, ends included."""
+    axis = parameter.axis
+    if isinstance(axis, Continuous) or (axis.size > count and not isinstance(axis, OneHot)):
+        points = axis.fill(np.linspace(0.0, 1.0, count))
+    else:
+        points = axis.points(np.arange(axis.size))
+    return list(dict.fromkeys(parameter.decoded(points).tolist()))
 
 
 @contextmanager

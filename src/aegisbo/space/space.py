@@ -102,12 +102,9 @@ class Space:
         spec = self.parameters if self.named else list(self.parameters.values())
         return Space(spec, [*self.constraints, *rules]) if rules else self
 
-    def given(self, functions: Iterable[Constraint]) -> Space:
-        """This space with functions for those of its constraints that are known by name only."""
-        return self.with_functions(rules_of(functions, self.parameters, self.named))
-
-    def with_functions(self, rules: Iterable[Rule]) -> Space:
-        """This space with the functions among these rules for those that are known by name only."""
+    def given(self, constraints: Iterable[Constraint | Rule]) -> Space:
+        """This space with the functions among these constraints for those that are known by name only."""
+        rules = rules_of(constraints, self.parameters, self.named)
         functions: dict[Rule, Rule] = {rule: rule for rule in rules if isinstance(rule, Function)}
         if not functions:
             return self
@@ -117,19 +114,15 @@ class Space:
     @property
     def lacks_a_function(self) -> bool:
         """Whether one of the constraints is a function that is known by name only, so that nobody can tell."""
-        return isinstance(self.cube.rules, Constraints) and bool(self.cube.rules.absent)
+        return self._rules.absent
 
     def broken(self, params: Params) -> list[str]:
         """The constraints that values break which have been checked, as far as these are here."""
-        rules = self.cube.rules
-        return rules.here.broken_by(params) if isinstance(rules, Constraints) else []
+        return self._rules.here.broken_by(params)
 
     def keeps_constraints(self, Z: Array) -> Mask:  # (m, width) -> (m,)
         """Which points of the cube keep the constraints, as far as these are here."""
-        rules = self.cube.rules
-        if not isinstance(rules, Constraints) or not rules.here.rules:
-            return np.full(len(Z), True)
-        return rules.here.allow(Z, self.cube.active(Z))
+        return self._rules.here.allow(Z, self.cube.active(Z))
 
     def require_allowed(self, params: Params) -> None:
         """Refuse values, which have been checked, that break a constraint.
@@ -146,12 +139,10 @@ class Space:
         """Refuse constraints that leave nothing."""
         if self.named and KEY in self.parameters:
             raise InvalidInput(f"A parameter cannot be called {KEY!r} where there are constraints: rename it.")
-        rules = self.cube.rules
-        assert isinstance(rules, Constraints)
-        if rules.absent or len(self.cube.first_allowed):
+        if self._rules.absent or len(self.cube.first_allowed):
             return
         Z = self.cube.fill_all(np.random.default_rng(0).random((4096, self.cube.parameters)))
-        never = rules.broken(Z, self.cube.active(Z)) or [rule.text for rule in self.constraints]
+        never = self._rules.broken(Z, self.cube.active(Z)) or [rule.text for rule in self.constraints]
         listed = brief("; ".join(map(brief, never)), 1000)
         said = f"the constraint {listed}" if len(never) == 1 else f"all of the constraints {listed}"
         equal = " What must be equal on real axes, compute inside the function." if "==" in "".join(never) else ""
@@ -163,7 +154,11 @@ class Space:
     def cube(self) -> Cube:
         """What strategies may know of this space."""
         axes = tuple(parameter.axis for parameter in self.parameters.values())
-        return Cube(axes, self.branches, Constraints(self.constraints, self.parameters) if self.constraints else None)
+        return Cube(axes, self.branches, self._rules if self.constraints else None)
+
+    @cached_property
+    def _rules(self) -> Constraints:
+        return Constraints(self.constraints, self.parameters)
 
     def check(self, x: object) -> Params:
         """The values of `x` by name.
@@ -197,18 +192,22 @@ class Space:
 
     def params(self, u: Array) -> Params:  # (width,)
         """The values, by name, that a point of the cube stands for, of the parameters that are there."""
-        u = as_vector(u, "A point of the cube", self.cube.width)
+        return self._those_there(self._values(as_vector(u, "A point of the cube", self.cube.width)))
+
+    def _values(self, u: Array) -> Params:  # (width,)
+        """The values that coordinates stand for, also of parameters that are not there."""
         blocks = zip(self.parameters.items(), self.cube.columns, strict=True)
-        return self._those_there({name: parameter.decode(u[columns]) for (name, parameter), columns in blocks})
+        return {name: parameter.decoded(u[None, columns]).item() for (name, parameter), columns in blocks}
 
     def changed(self, params: Params, changes: Params) -> Params:
         """A point with some values changed; what is there only after the change is in the middle of its range."""
         if self.branches is None:
             return {**params, **changes}
-        middle = {
-            name: parameter.decode(np.full(parameter.axis.width, 0.5)) for name, parameter in self.parameters.items()
-        }
-        return self._those_there({**middle, **params, **changes})
+        return self._those_there({**self._middle, **params, **changes})
+
+    @cached_property
+    def _middle(self) -> Params:
+        return self._values(np.full(self.cube.width, 0.5))
 
     def _those_there(self, values: Params) -> Params:
         """The values of the parameters that are there, given values of all."""
