@@ -8,9 +8,11 @@ from pathlib import Path
 from latex2mathml.converter import convert
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 from pymdownx.slugs import slugify
 
 ROOT = Path(__file__).parents[1]
+PLACES = {"docs/index.md": "index.html", "README.md": "README.html"}  # the front page is not the README
 SHOWN = (
     "*.md", "LICENSE", "CITATION.cff", "docs/**/*.md", "docs/images/*", "docs/theme/*", "paper/README.md",
     "paper/docs/*.md", "paper/docs/images/*", "benchmarks/README.md", "examples/*.py", "examples/*.ipynb",
@@ -30,9 +32,16 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     theme = [file for file in files if file.src_dir != config.docs_dir]
     paths = sorted({path for pattern in SHOWN for path in ROOT.glob(pattern)})
     ours = (path.relative_to(ROOT).as_posix() for path in paths)
-    pages = [File(uri, str(ROOT), config.site_dir, config.use_directory_urls) for uri in ours]
+    pages = [File(uri, str(ROOT), config.site_dir, config.use_directory_urls, dest_uri=PLACES.get(uri)) for uri in ours]
     notebooks = [page_of(file, config) for file in ROOT.glob("examples/*.ipynb")]
     return Files([*theme, *pages, *notebooks])
+
+
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
+    """The front page has the whole width."""
+    if page.file.dest_uri == "index.html":
+        page.meta["hide"] = ["navigation", "toc"]
+    return markdown
 
 
 def page_of(notebook: Path, config: MkDocsConfig) -> File:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from printed_page import DOCS, blocks_of, said_by
 
-PAGES = ["../README.md", "running.md", "programs.md", "loop.md", "choosing.md"]
+PAGES = ["../README.md", "index.md", "running.md", "programs.md", "loop.md", "choosing.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)
