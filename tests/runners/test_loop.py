@@ -25,7 +25,7 @@ from aegisbo.runners.run import Run
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import Law, constant, exponential, half_normal, measured, pareto
 from aegisbo.study import Study
-from aegisbo.study.in_memory import InMemory
+from aegisbo.study.study import InMemory
 
 
 @dataclass(frozen=True)

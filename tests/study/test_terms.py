@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aegisbo.events import read_event
-from aegisbo.study.terms import Terms
+from aegisbo.study.ledger import Terms
 
 
 def call(**given: Any) -> tuple[str, dict[str, Any]]:

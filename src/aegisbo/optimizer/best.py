@@ -8,16 +8,32 @@ from dataclasses import dataclass
 import numpy as np
 
 from aegisbo.arrays import Array, Index
+from aegisbo.optimizer.limits import Limit
 from aegisbo.optimizer.policy import Policy
 from aegisbo.optimizer.trial import Trial
 from aegisbo.strategies.base import Evidence, Memory
-from aegisbo.strategies.learned_limits import shortfall
+from aegisbo.strategies.learned_limits import shortfall, spreads
 
 # Whether a function is noisy cannot be seen in its values: a rough one looks the same. Hence an option, and a remark.
 SMOOTHED = "Values are noisy: x has the best posterior mean of all evaluated points, and fun is that mean."
 UNSMOOTHED = "Values are noisy, but there is no model to smooth them: x and fun are the best one measured."
 UNSURE = "It was observed elsewhere, and one of the constraints is a function that is not here: x may break it."
+NEAR = 0.05  # standard deviations of what was measured: a limit that is nearer to the best point binds
 BROKEN = "No evaluation has kept all limits: x is the one that comes closest."
+
+
+@dataclass(frozen=True)
+class LimitStanding:
+    """How the best point stands to a limit."""
+
+    limit: str
+    value: float  # measured there
+    slack: float  # how far it is from the limit; below 0 if it breaks it
+    binds: bool  # it is at the limit, or a better value was measured where this limit alone was broken
+
+    def __str__(self) -> str:
+        broken = "broken" if self.slack < 0.0 else "binds" if self.binds else ""
+        return f"{self.limit}: {self.value:.6g}" + (f" ({broken})" if broken else "")
 
 
 @dataclass(frozen=True)
@@ -25,7 +41,7 @@ class Best:
     """The first of the best among the trials with a value."""
 
     trial: Trial
-    loss: float
+    row: int  # of the evidence
     losses: Array  # (n,) that all are compared by
     feasible: bool  # whether it keeps all limits
     remark: str
@@ -46,7 +62,20 @@ def best_of(done: Sequence[Trial], evidence: Evidence, policy: Policy, memory: M
     often = sum(other.params == trial.params for other in done) if evidence.noisy else 0
     again = f"This x was measured {often} times." if often > 1 else ""
     remarks = " ".join(filter(None, [remark, again, "" if feasible else BROKEN]))
-    return Best(trial, float(losses[first]), losses, feasible, remarks)
+    return Best(trial, first, losses, feasible, remarks)
+
+
+def standings(limits: Sequence[Limit], best: Best, evidence: Evidence) -> tuple[LimitStanding, ...]:
+    """How the best of the evaluated points stands to each limit."""
+    if evidence.excess is None:
+        return ()
+    excess, losses, found = evidence.excess, best.losses, []
+    for k, (limit, spread) in enumerate(zip(limits, spreads(excess), strict=True)):
+        alone = (excess[:, k] > 0.0) & (np.delete(excess, k, axis=1) <= 0.0).all(axis=1)
+        slack = -float(excess[best.row, k])
+        binds = slack <= NEAR * float(spread) or bool((losses[alone] < losses[best.row]).any())
+        found.append(LimitStanding(limit.text, best.trial.measured[limit.name], slack, binds))
+    return tuple(found)
 
 
 def row_of_best(evidence: Evidence, losses: Array) -> int | None:

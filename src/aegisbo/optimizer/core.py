@@ -24,15 +24,14 @@ from aegisbo.events import (
     Widened,
     damaged,
 )
-from aegisbo.optimizer.best import UNSURE, best_of
+from aegisbo.optimizer.best import UNSURE, best_of, standings
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.found import Found
-from aegisbo.optimizer.limits import standings
 from aegisbo.optimizer.model import Model
 from aegisbo.optimizer.policy import require_free_point
 from aegisbo.optimizer.queue import INITIAL, Queue
 from aegisbo.optimizer.settings import Settings, as_stored
-from aegisbo.optimizer.told import checked_seconds, outcome_told
+from aegisbo.optimizer.told import checked_seconds
 from aegisbo.optimizer.trial import Trial
 from aegisbo.optimizer.trials import Trials
 from aegisbo.space import Params, Space
@@ -159,17 +158,6 @@ class Core:
         if not self.settings.noisy:
             self._queue.require_untried(params, self._trials.asked)
         return Added(params)
-
-    def observation(
-        self, x: Any, y: float, measured: Mapping[str, float] | None = None, sd: float | None = None
-    ) -> Observed:
-        """What happens if somebody tells of a value that was measured elsewhere, as `Optimizer.observe` has it.
-
-        Raises:
-            InvalidInput: `x` is no point of the space, or `y` or `sd` is not a number.
-        """
-        outcome = outcome_told(y, sd, measured)
-        return Observed(-1 - len(self._trials.observed), self.space.check(x), outcome)
 
     def choose(self, within: float | None = None) -> Asked:
         """The next point, chosen from what is known now; nothing changes until it is applied.
@@ -307,19 +295,19 @@ class Core:
             trials, done, evidence, memory = self.trials, self._trials.done(), self.evidence(), self._memory
             ended, now = sum(self._trials.counts()), copy(self)
         best = best_of(done, evidence, self._policy, memory, len(trials))
-        message = message or ("No trial has given a value." if best is None else "The best so far.")
-        unsure = best is not None and best.trial.number < 0 and self.space.lacks_a_function
-        remarks = [message, "" if best is None else best.remark, UNSURE if unsure else ""]
+        if best is None:
+            return Found(None, math.nan, ended, False, message or "No trial has given a value.", trials, None, now)
+        unsure = best.trial.number < 0 and self.space.lacks_a_function
         return Found(
-            x=None if best is None else best.trial.x,
-            fun=math.nan if best is None else self.direction.turned(best.loss),
+            x=best.trial.x,
+            fun=self.direction.turned(float(best.losses[best.row])),
             nfev=ended,
-            success=best is not None and best.feasible,
-            ending=" ".join(filter(None, remarks)),
+            success=best.feasible,
+            ending=" ".join(filter(None, [message or "The best so far.", best.remark, UNSURE if unsure else ""])),
             trials=trials,
-            best=None if best is None else best.trial,
+            best=best.trial,
             optimizer=now,
-            limits=() if best is None else standings(self.settings.limits, best.trial, done, best.losses),
+            limits=standings(self.settings.limits, best, evidence),
         )
 
     def evidence(self, within: float | None = None) -> Evidence:

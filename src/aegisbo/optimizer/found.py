@@ -6,14 +6,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from aegisbo.optimizer.best import LimitStanding
 from aegisbo.optimizer.failure_reasons import counted, failure_lines
 from aegisbo.optimizer.trial import Trial
 from aegisbo.printable import printable
-
-if TYPE_CHECKING:
-    from aegisbo.optimizer.limits import LimitStanding
 
 Whose_co = TypeVar("Whose_co", covariant=True)  # kind of optimizer: the core, or that of users
 
@@ -32,9 +30,7 @@ class Found(Generic[Whose_co]):
     trials: tuple[Trial, ...]
     best: Trial | None  # the one at x, with the value measured there
     optimizer: Whose_co = field(compare=False)  # as it was then: it can be asked, and goes on by itself
-    limits: tuple[
-        LimitStanding, ...
-    ] = ()  # how the best stands to each limit: what was measured, how far, whether it binds
+    limits: tuple[LimitStanding, ...] = ()  # how the best stands to each: what was measured, how far, whether it binds
     idle: Mapping[str, float] | None = None  # shares of the workers' time, by cause; None if nobody kept account
     study: Path | None = field(default=None, compare=False)  # where the file of the run is, if it has one
 

@@ -9,16 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import SD
-from aegisbo.strategies.learned_limits import spreads
 
 LIMIT = re.compile(r"\s*([A-Za-z_]\w*)\s*(<=|>=|<|>)\s*(\S+)\s*")
-NEAR = 0.05  # standard deviations of what was measured: a limit that is nearer to the best point binds
 
 
 @dataclass(frozen=True)
@@ -39,20 +34,6 @@ class Limit:
     def at(self, beyond: float) -> float:
         """The value that is so much beyond the limit."""
         return self.bound + beyond if self.symbol[0] == "<" else self.bound - beyond
-
-
-@dataclass(frozen=True)
-class LimitStanding:
-    """How the best point stands to a limit."""
-
-    limit: str
-    value: float  # measured there
-    slack: float  # how far it is from the limit; below 0 if it breaks it
-    binds: bool  # it is at the limit, or a better value was measured where this limit alone was broken
-
-    def __str__(self) -> str:
-        broken = "broken" if self.slack < 0.0 else "binds" if self.binds else ""
-        return f"{self.limit}: {self.value:.6g}" + (f" ({broken})" if broken else "")
 
 
 def limits_of(given: Iterable[str | Limit], parameters: Iterable[str]) -> tuple[Limit, ...]:
@@ -104,27 +85,3 @@ def broken_by(trial: Trial, limits: Sequence[Limit]) -> tuple[Limit, ...]:
     return tuple(
         limit for limit in limits if trial.value is not None and limit.excess(trial.measured[limit.name]) > 0.0
     )
-
-
-def excesses(limits: Sequence[Limit], trials: Sequence[Trial]) -> Array:  # (n, l)
-    """By how much the trials are beyond each limit."""
-    rows = [[limit.excess(trial.measured[limit.name]) for limit in limits] for trial in trials]
-    return np.array(rows, dtype=np.float64).reshape(len(trials), len(limits))
-
-
-def standings(
-    limits: Sequence[Limit], best: Trial | None, trials: Sequence[Trial], losses: Array
-) -> tuple[LimitStanding, ...]:
-    """How the best of the trials that are done, with these losses (n,), stands to each limit."""
-    if best is None or not limits:
-        return ()
-    excess = excesses(limits, trials)
-    spread = spreads(excess)
-    mine = next(k for k, trial in enumerate(trials) if trial.number == best.number)
-    found = []
-    for k, limit in enumerate(limits):
-        alone = (excess[:, k] > 0.0) & (np.delete(excess, k, axis=1) <= 0.0).all(axis=1)
-        slack = -float(excess[mine, k])
-        binds = slack <= NEAR * float(spread[k]) or bool((losses[alone] < losses[mine]).any())
-        found.append(LimitStanding(limit.text, best.measured[limit.name], slack, binds))
-    return tuple(found)

@@ -7,6 +7,8 @@ learn from, the strategy chooses.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import lru_cache
@@ -17,9 +19,9 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 from aegisbo.arrays import Array, as_vector
-from aegisbo.errors import InvalidInput, NoModel, SpaceExhausted
+from aegisbo.errors import OF_NONSENSE, AegisError, InvalidInput, NoModel, SpaceExhausted, StudyError
+from aegisbo.events import StoredMemory
 from aegisbo.optimizer.blas_threads import one_blas_thread
-from aegisbo.optimizer.stored_memory import understood
 from aegisbo.search.designs import maximin_latin_hypercube, sobol
 from aegisbo.space.allowed import pulled_back
 from aegisbo.space.cube import ABSENT, Cube
@@ -74,7 +76,7 @@ class Policy:
         if number < self.n_initial or len(evidence.y) < cube.parameters + 1:
             x = self._initial_point(number, cube, evidence.taken)
             return self._in_time(Suggestion(x, memory, {"move": "initial"}), None, number, evidence)
-        with one_blas_thread(), understood(memory):
+        with one_blas_thread(), _understood(memory):
             suggestion = self.strategy.suggest(evidence, memory, self.rng(Role.STRATEGY, number))
         _require_point(suggestion, self.strategy, cube)
         suggestion = _allowed(suggestion, evidence, self.rng(Role.MENDING, number))
@@ -144,17 +146,33 @@ class Policy:
                 f"The strategy {self.strategy!r} has no model that could be asked: use another, such as aegis."
             )
         require_enough_values(evidence)
-        with one_blas_thread(), understood(memory):
+        with one_blas_thread(), _understood(memory):
             return self.strategy.believe(evidence, memory, self.rng(Role.ASIDE, number))
 
     def belief_of_choice(self, evidence: Evidence, memory: Memory, number: int) -> Belief:
         """What the model believes by which the strategy, which must have one, chooses the trial with this number."""
-        with one_blas_thread(), understood(memory):
+        with one_blas_thread(), _understood(memory):
             return cast("ModelBased", self.strategy).belief_of_choice(evidence, memory, self.rng(Role.STRATEGY, number))
 
     def rng(self, role: Role, *address: int) -> Generator:
         """Random numbers by address, so that no draw depends on who asked or finished before."""
         return default_rng([self.seed, role, *(address or (0,))])
+
+
+@contextmanager
+def _understood(memory: Memory) -> Iterator[None]:
+    """While a strategy looks at its memory: say of a stored one that it makes no sense, as a file may be anybody's."""
+    try:
+        yield
+    except AegisError:
+        raise
+    except OF_NONSENSE as error:
+        if not isinstance(memory, StoredMemory):
+            raise
+        raise StudyError(
+            f"The strategy cannot go on from what was stored as its memory ({type(error).__name__}: {error}): "
+            "restore the study from a copy."
+        ) from error
 
 
 def _is_among(z: Array, points: Array) -> bool:  # (width,), (m, width)

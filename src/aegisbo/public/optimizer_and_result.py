@@ -9,7 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from aegisbo.errors import NoModel, UnknownName
-from aegisbo.events import Ended, Forgotten, Retried
+from aegisbo.events import Ended, Forgotten, Observed, Retried
 from aegisbo.keywords import names_checked
 from aegisbo.optimizer import Core, Found, Settings, Trial
 from aegisbo.optimizer.explanation import Explanation
@@ -277,7 +277,8 @@ class Optimizer(Core):
             InvalidInput: `x` is no point of the space, or `y` or `sd` is not a number.
         """
         with self._lock:
-            return cast("Trial", self.apply(self.observation(x, y, measured, sd)))
+            observed = Observed(-1 - len(self.observed), self.space.check(x), outcome_told(y, sd, measured))
+            return cast("Trial", self.apply(observed))
 
     def predict(self, points: Any) -> Prediction:
         """What the model expects at points of your own, in your units; the run goes on as if nobody had asked.

@@ -7,10 +7,11 @@ import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, time
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from aegisbo.errors import StudyError
 from aegisbo.events import Added, Body, Changed, Closed, Event, Observed, Opened, Widened, ended
@@ -20,11 +21,33 @@ from aegisbo.space.widening import widened
 from aegisbo.study.agreement import Caller, settled
 from aegisbo.study.earlier import outcome_of
 from aegisbo.study.fitting import EARLIER, Observation, news_among
-from aegisbo.study.in_memory import InMemory
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.store import Store
 
+E = TypeVar("E", bound=Event)
 Choosing = Callable[[], AbstractContextManager[Any]]  # in which a point is chosen: it may take long
+
+
+class InMemory:
+    """Counts events and keeps none: nobody will ask for them, and nobody else writes here. Else as a `Store`."""
+
+    path = file = None
+    moved = ""
+
+    def __init__(self) -> None:
+        self._ids = count(1)  # which several threads may take
+
+    def append(self, event: E) -> E:
+        """The event with its place."""
+        return replace(event, id=next(self._ids), at=time())
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Nothing to be undone."""
+        return nullcontext()
+
+    def news(self, after: int) -> list[Event]:
+        """None."""
+        return []
 
 
 class Study:
