@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import partial
 from numbers import Integral
 from threading import TIMEOUT_MAX
 from typing import Any
@@ -41,46 +42,39 @@ def count(remedy: str, least: int = 1, *, none: bool = False) -> Check:
     return check
 
 
-def seconds(name: str, value: Any, remedy: str = "") -> int | float | None:
+def check_that(kept: Callable[[Any], Any], otherwise: str, *, none: bool = False) -> Check:
+    """A check that keeps what a function makes of the value; if that is None, it is refused with this sentence."""
+
+    def check(name: str, value: Any) -> Any:
+        if none and value is None:
+            return None
+        if (found := kept(value)) is None:
+            raise InvalidInput(otherwise.format(name=name, value=brief(repr(value))))
+        return found
+
+    return check
+
+
+def _seconds(value: Any) -> int | float | None:
     """A time that a clock can wait for."""
     number = as_number(value)
-    if number is None or not 0 < number <= TIMEOUT_MAX:
-        raise InvalidInput(f"{name} is {brief(repr(value))}: give seconds, more than 0{remedy}.")
-    return as_stored(value)
+    return as_stored(value) if number is not None and 0 < number <= TIMEOUT_MAX else None
 
 
-def time_limit(name: str, value: Any) -> int | float | None:
-    """Seconds, or None."""
-    return None if value is None else seconds(name, value, "; without it, or with None, there is no limit")
-
-
-def finite(name: str, value: Any) -> int | float | None:
-    """A finite number, or None."""
+def _finite(value: Any) -> int | float | None:
     number = as_number(value)
-    if value is not None and (number is None or not math.isfinite(number)):
-        raise InvalidInput(f"{name} is {brief(repr(value))}: give a finite number, or None.")
-    return as_stored(value)
+    return as_stored(value) if number is not None and math.isfinite(number) else None
 
 
-def natural(name: str, value: Any) -> int | None:
-    """An int from 0 upwards, or None."""
-    whole = as_whole(value, least=0)
-    if whole is None and value is not None:
-        raise InvalidInput(f"{name} must be an integer from 0 upwards, or None, got {value!r}.")
-    return whole
-
-
-def switch(name: str, value: Any) -> bool:
-    """True or False."""
-    on = as_switch(value)
-    if on is None:
-        raise InvalidInput(f"{name} must be True or False, got {value!r}.")
-    return on
-
-
-def maybe_switch(name: str, value: Any) -> bool | None:
-    """True, False or None."""
-    return None if value is None else switch(name, value)
+NO_SECONDS, NO_SWITCH = "{name} is {value}: give seconds, more than 0", "{name} must be True or False, got {value}."
+seconds = check_that(_seconds, f"{NO_SECONDS}.")
+time_limit = check_that(_seconds, f"{NO_SECONDS}; without it, or with None, there is no limit.", none=True)
+finite = check_that(_finite, "{name} is {value}: give a finite number, or None.", none=True)
+natural = check_that(
+    partial(as_whole, least=0), "{name} must be an integer from 0 upwards, or None, got {value}.", none=True
+)
+switch = check_that(as_switch, NO_SWITCH)
+maybe_switch = check_that(as_switch, NO_SWITCH, none=True)
 
 
 def judged_later(name: str, value: Any) -> Any:

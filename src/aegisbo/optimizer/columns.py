@@ -44,26 +44,18 @@ class Columns:
         if trial.state == "done":
             table["excess"][row] = [limit.excess(trial.measured[limit.name]) for limit in self._limits]
 
-    def points(self, kind: int) -> Array:
-        """Where all trials of a kind lie (m, width), in the order of their rows."""
-        return self._column("point", self._are(kind))
+    def column(self, name: str, kind: int = DONE) -> Array:
+        """What all trials of a kind have in a column, in the order of their rows.
 
-    def values(self) -> Array:
-        """What all trials that are done have measured (m,)."""
-        return self._column("value", self._are(DONE))
-
-    def sds(self) -> Array:
-        """Their standard deviations (m,), 0 where nobody told one."""
-        return self._column("sd", self._are(DONE))
-
-    def excesses(self) -> Array:
-        """By how much they are beyond each limit (m, l)."""
-        return self._column("excess", self._are(DONE))
+        `point` (m, width) is where they lie, `value` (m,) what they have measured, `sd` (m,) its standard deviation, 0
+        where nobody told one, and `excess` (m, l) by how much they are beyond each limit.
+        """
+        return self._cut(name, self._are(kind))
 
     def timed(self) -> tuple[Array, Array]:
         """Where trials lie that kept their worker as long as their points do (m, width), and for how long (m,)."""
         some = self._table["seconds"][: self._rows] > 0.0
-        return self._column("point", some), self._column("seconds", some)
+        return self._cut("point", some), self._cut("seconds", some)
 
     def count(self, kind: int) -> int:
         """How many trials are of a kind."""
@@ -78,5 +70,5 @@ class Columns:
     def _are(self, kind: int) -> Mask:
         return np.asarray(self._table["kind"][: self._rows] == kind)
 
-    def _column(self, name: str, rows: Mask) -> Array:
+    def _cut(self, name: str, rows: Mask) -> Array:
         return np.compress(rows, self._table[name][: self._rows], axis=0)  # many times faster than a mask as an index

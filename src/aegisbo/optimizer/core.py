@@ -93,13 +93,7 @@ class Core:
     def restore(
         self, trials: Iterable[Mapping[str, Any]], memory: Memory | None = None, added: Iterable[Params] = ()
     ) -> None:
-        """Take in parts of a `state` that have been through JSON and that nobody will change: all that there is yet.
-
-        Args:
-            trials: as `Trial.describe` tells them, points observed elsewhere first.
-            memory: of the strategy.
-            added: points that wait to be tried.
-        """
+        """Take in parts of a `state` that have been through JSON and that nobody will change: all that there is yet."""
         self._memory, self._queue = StoredMemory(memory or {}), replace(self._queue, added=tuple(added))
         for entry in trials:
             self._trials.add(**entry)
@@ -121,7 +115,8 @@ class Core:
                 case Ended():
                     return self._trials.end(event.number, event.outcome)
                 case Observed():
-                    return self._trials.learn(event.params, event.outcome, event.note or OBSERVED)
+                    number, note = -1 - len(self._trials.observed), dict(event.note or OBSERVED)
+                    return self._trials.add(number, event.params, event.outcome, note=note)
                 case Added():
                     self._queue = self._queue.plus(event.params)
                 case Retried() | Forgotten():
@@ -283,14 +278,7 @@ class Core:
         return self._policy.strategy
 
     def found(self, message: str = "") -> Found[Self]:
-        """What has been found so far.
-
-        Args:
-            message: why it ends here, in your words.
-
-        Returns:
-            The best point and all trials; it does not change when more comes in.
-        """
+        """What has been found so far, which does not change when more comes in; the message says why it ends here."""
         with self._lock:
             trials, done, evidence, memory = self.trials, self._trials.done(), self.evidence(), self._memory
             ended, now = sum(self._trials.counts()), copy(self)

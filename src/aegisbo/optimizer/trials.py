@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -50,14 +50,10 @@ class Trials:
         return copy
 
     def add(self, number: int, params: Any, outcome: Outcome | None = None, **rest: Any) -> Trial:
-        """A further trial, or a further point observed elsewhere if the number is negative.
-
-        Raises:
-            InvalidInput: the parameters are no point of the space.
-        """
+        """A further trial, or a further point observed elsewhere if the number is negative, which may have ended."""
         params = self.space.check(params)
         trial = Trial(number, self.space.arrange(params), params, **rest)
-        return self._add(trial if outcome is None else trial.after(outcome))
+        return self._add(trial if outcome is None else trial.after(self._complete(outcome)))
 
     def _add(self, trial: Trial) -> Trial:
         # Back from the values: the model sees what is evaluated, and the same after the values were stored and read.
@@ -96,14 +92,6 @@ class Trials:
             raise TrialError(f"Trial {current.number} {ended}: to add data, use observe.")
         return current.number
 
-    def learn(self, x: Any, outcome: Outcome, note: Mapping[str, Any]) -> Trial:
-        """A further point observed elsewhere, where an evaluation ended like this.
-
-        Raises:
-            InvalidInput: `x` is no point of the space.
-        """
-        return self.add(-1 - len(self.observed), x, note=dict(note), outcome=self._complete(outcome))
-
     def _complete(self, outcome: Outcome) -> Outcome:
         """The outcome, which is invalid if something was not measured that has a limit."""
         names = names_of(self.limits) if outcome.state == "done" else ()
@@ -113,11 +101,7 @@ class Trials:
         return replace(outcome, state=incomplete.state, value=math.nan, reason=incomplete.reason)
 
     def retry(self, trial: Trial | int) -> Trial:
-        """Let a trial that has ended be pending again.
-
-        Raises:
-            TrialError: it was never asked for, is pending already, or was forgotten.
-        """
+        """Let a trial that has ended be pending again."""
         current = self.known(trial)
         if current.state == "pending":
             raise TrialError(f"Trial {current.number} is pending: only a trial that has ended can be retried.")
@@ -126,11 +110,7 @@ class Trials:
         return self.put(Trial(current.number, current.x, current.params, note=current.note))
 
     def forget(self, trial: Trial | int) -> Trial:
-        """Let a trial count for nothing.
-
-        Raises:
-            TrialError: it was never asked for, or was forgotten already.
-        """
+        """Let a trial count for nothing."""
         current = self.known(trial)
         if current.state == "forgotten":
             raise TrialError(f"Trial {current.number} was forgotten already: leave it out.")
@@ -160,7 +140,11 @@ class Trials:
 
     def values(self) -> Array:  # (n,)
         """What was measured, as the user measured it, in the order of the rows of the evidence."""
-        return np.append(self._observed.values(), self._asked.values())
+        return self._all("value")
+
+    def _all(self, name: str, kind: int = DONE) -> Array:
+        """A column of observed points first, then of trials by number, whoever ended first."""
+        return np.concatenate([each.column(name, kind) for each in (self._observed, self._asked)])
 
     def counts(self) -> tuple[int, int]:
         """How many trials, observed points aside, have ended with a value and without one."""
@@ -168,7 +152,7 @@ class Trials:
 
     def excess(self) -> Array | None:  # (n, l)
         """By how much they are beyond each limit, in the order of the rows of the evidence; None without limits."""
-        return np.vstack([self._observed.excesses(), self._asked.excesses()]) if self.limits else None
+        return self._all("excess") if self.limits else None
 
     def allowed(self) -> Mask:  # (n,)
         """Which of them keep the constraints, as far as these are here: points that were observed may break them."""
@@ -179,19 +163,13 @@ class Trials:
         return np.append(self._inside, np.full(self._asked.count(DONE), True))
 
     def evidence(self, losses: Array, timing: Timing | None, *, noisy: bool = False) -> Evidence:
-        """What a strategy is shown: observed points first, then trials by number, whoever ended first.
-
-        Args:
-            losses: the values (n,), turned so that less is better.
-            timing: how long evaluations took, where that matters.
-            noisy: whether values are said to be noisy.
-        """
-        sd, allowed = np.append(self._observed.sds(), self._asked.sds()), self.allowed()
+        """What a strategy is shown, with the values (n,) turned so that less is better."""
+        sd, allowed = self._all("sd"), self.allowed()
         return Evidence(
-            X=np.vstack([self._observed.points(DONE), self._asked.points(DONE)]),
+            X=self._all("point"),
             y=losses,
-            failed=np.vstack([self._observed.points(FAILED), self._asked.points(FAILED)]),
-            pending=self._asked.points(PENDING),
+            failed=self._all("point", FAILED),
+            pending=self._asked.column("point", PENDING),
             cube=self.space.cube,
             timing=timing,
             excess=self.excess(),
