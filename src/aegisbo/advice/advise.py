@@ -101,7 +101,7 @@ def advise(
             "One of the constraints is a function, which is not part of the file, so the study cannot be simulated "
             "from there: pass the `Optimizer` to `aegisbo.advice.advise`."
         )
-    own = max(record.capacity or record.in_flight, 1)
+    own = max(record.capacity or record.optimizer.most_pending, 1)
     teams = [(size, batches) for size in dict.fromkeys([own, *sizes]) for batches in (False, True)]
     teams = [(size, batches) for size, batches in teams if size > 1 or not batches]
     return foretold(record, teams, target=target, runs=runs, jobs=jobs, seed=seed, watch=watch)

@@ -80,5 +80,6 @@ def _model(optimizer: Core, *, exploring: bool) -> Landscape:
 
 
 def _places(model: Landscape, U: Array) -> Array:  # (m, width) -> (m, 2)
-    means, stds = model.standardized(U)
+    with one_blas_thread():
+        means, stds = model.belief.predict(U)
     return np.column_stack([model.measured(means), stds])

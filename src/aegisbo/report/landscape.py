@@ -77,16 +77,6 @@ class Landscape:
     fitted: int  # results that it was given
     numbers: tuple[int, ...]  # of the trials whose values the belief knows, in the order of its data
 
-    def standardized(self, U: Array) -> tuple[Array, Array]:  # (m, width)
-        """Mean and standard deviation (m,) on the scale of the model, smaller is better."""
-        with one_blas_thread():
-            return self.belief.predict(U)
-
-    def at(self, U: Array) -> Prediction:  # (m, width)
-        """What is predicted at points of the cube."""
-        with one_blas_thread():
-            return predicted(self.belief, U, self.belief.best, self.direction)
-
     def measured(self, z: Array) -> Array:  # (m,)
         """Values on the scale of the model as the user would measure them."""
         return self.direction.turned(self.belief.scale.measured(z))
@@ -135,7 +125,9 @@ class Landscape:
     def _slice(self, name: str, params: Params) -> Slice:
         values = tuple(sweep(self.space.parameters[name], SLICE))
         U = np.array([self.space.to_unit(self.space.changed(params, {name: value})) for value in values])
-        return Slice(name, values, self.at(U), self.space.keeps_constraints(U))
+        with one_blas_thread():
+            along = predicted(self.belief, U, self.belief.best, self.direction)
+        return Slice(name, values, along, self.space.keeps_constraints(U))
 
     def contour(self, x: str, y: str, params: Params, count: int = CONTOUR) -> Contour:
         """The mean over two parameters, all others as at `params`, with at most so many values of each."""

@@ -127,11 +127,6 @@ class Record:
         return max([told, *(trial.worker + 1 for trial in self.trials if trial.worker is not None)])
 
     @property
-    def in_flight(self) -> int:
-        """How many points were under evaluation at a time, at most."""
-        return self.optimizer.most_pending
-
-    @property
     def table(self) -> list[dict[str, Any]]:
         """A row for each point observed elsewhere and each trial, as it is exported; none without a study."""
         return [] if self.state is None else table_of(self.state)
