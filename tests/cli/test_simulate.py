@@ -189,10 +189,11 @@ def test_bad_input_is_refused_in_one_sentence(
     assert refuse(capsys, monkeypatch, "simulate", *arguments) == sentence
 
 
+@pytest.mark.parametrize("name", ["no/folder/runs.json", "."])
 def test_a_file_that_cannot_be_written_is_refused_before_the_runs(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
 ) -> None:
-    file = tmp_path / "no" / "folder" / "runs.json"
+    file = tmp_path / name
     monkeypatch.setattr(simulations, "execute", lambda specs, jobs: pytest.fail("it ran"))
     message = refuse(capsys, monkeypatch, "simulate", "--json", str(file))
     assert message == f"Error: {file} cannot be written: give a file in a folder that exists and is yours.\n"

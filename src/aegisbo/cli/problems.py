@@ -50,7 +50,7 @@ def problems(
     for problem in known:
         minimum, count = getattr(problem, "minimum", None), getattr(problem, "count", 1)
         lowest = "unknown" if minimum is None else f"{minimum:.6g}"
-        seconds = [_cost_or_reason(problem, unavailable)] if cost else []
+        seconds = [_cost(problem, unavailable)] if cost else []
         sides = box(problem.bounds).replace(", ", ",")  # so that a line ends between two sides
         table.add_row(problem.name, str(problem.d), str(count), lowest, *seconds, sides)
     console = Console(highlight=False)
@@ -80,27 +80,26 @@ def box(bounds: Sequence[tuple[float, float]]) -> str:
     return escape(" × ".join(side if count == 1 else f"{side}^{count}" for side, count in sides))
 
 
-def _cost_or_reason(problem: Problem | Family, unavailable: dict[str, list[str]]) -> str:
-    """The time of an evaluation; a problem that lacks a package is noted with the reason instead."""
+def _cost(problem: Problem | Family, unavailable: dict[str, list[str]]) -> str:
+    """The time of an evaluation: the median over some points of the diagonal.
+
+    A problem that lacks a package is noted with the reason instead.
+    """
+    import numpy as np
+
     from aegisbo.simulation.problem import Family
 
+    seconds = []
     try:
-        return cost_of(problem.instance(1) if isinstance(problem, Family) else problem)
+        function = problem.instance(1) if isinstance(problem, Family) else problem
+        low, high = np.array(function.bounds).T
+        for fraction in np.linspace(0.1, 0.9, 9):
+            start = perf_counter()
+            function(low + fraction * (high - low))
+            seconds.append(perf_counter() - start)
     except MissingExtra as error:
         unavailable.setdefault(str(error), []).append(problem.name)
         return "–"
-
-
-def cost_of(problem: Problem) -> str:
-    """The time of an evaluation: the median over some points of the diagonal."""
-    import numpy as np
-
-    low, high = np.array(problem.bounds).T
-    seconds = []
-    for fraction in np.linspace(0.1, 0.9, 9):
-        start = perf_counter()
-        problem(low + fraction * (high - low))
-        seconds.append(perf_counter() - start)
     typical = median(seconds)
     return f"{1e3 * typical:.1f} ms" if typical >= 1e-3 else f"{1e6 * typical:.0f} μs"
 

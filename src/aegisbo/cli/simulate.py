@@ -62,9 +62,6 @@ def simulate(
         Path | None,
         typer.Option(
             metavar="FILE",
-            dir_okay=False,
-            writable=True,
-            allow_dash=True,
             help="Write all runs with every evaluation; `-` for standard output (tables then go to standard error).",
         ),
     ] = None,

@@ -9,10 +9,10 @@ from aegisbo.errors import InvalidInput
 
 
 def require_writable(file: Path) -> None:
-    """Refuse a file in a folder that does not exist or is not ours, and a study, which nothing could bring back."""
+    """Refuse a folder, a file that is not ours or has no folder, and a study, which nothing could bring back."""
     from aegisbo.study.file import is_study
 
-    if not os.access(file.parent, os.W_OK):
+    if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
         raise InvalidInput(f"{file} cannot be written: give a file in a folder that exists and is yours.")
     if is_study(file):
         raise InvalidInput(f"{file} is a study, which would be lost: name another file.")
