@@ -67,7 +67,15 @@ def spelled(name: str) -> str:
 
 def as_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
     """The values of flags as a call in Python takes them."""
-    return {name: _as_argument(name, value) for name, value in given.items()}
+    taken = dict(given)
+    for name, value in given.items():
+        if value == 0 and name in NONE_AT_ZERO:
+            taken[name] = None
+        elif value in (None, []):
+            taken[name] = TABLE[name].default
+        elif name == "worker_env":
+            taken[name] = assigned(value, spelled(name))
+    return taken
 
 
 def earlier(sources: list[str] | None, given: list[str] | None, value: str) -> list[Earlier] | None:
@@ -78,14 +86,6 @@ def earlier(sources: list[str] | None, given: list[str] | None, value: str) -> l
     if not sources and (texts or value != "value"):
         raise InvalidInput("--given and --value-column go with --from: name the file that they are about.")
     return [Earlier(source, texts, value) for source in sources or []] or None
-
-
-def _as_argument(name: str, value: Any) -> Any:
-    if value == 0 and name in NONE_AT_ZERO:
-        return None
-    if value in (None, []):
-        return TABLE[name].default
-    return assigned(value, spelled(name)) if name == "worker_env" else value
 
 
 def _parameter(name: str, flag: Flag, command: str, default: Any) -> Parameter:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import mean, median
 from typing import Any
 
@@ -66,11 +65,19 @@ def as_json(records: Iterable[SimulatedRun]) -> str:
     return json.dumps({"format": 1, "versions": build(), "runs": [record.describe() for record in records]})
 
 
-@dataclass(frozen=True)
 class StrategyComparison:
-    """Strategies side by side on one problem, each compared with the first: tables of eighty columns, and sentences."""
+    """Strategies side by side on one problem, each compared with the first: tables of eighty columns, and sentences.
 
-    runs: Mapping[str, Sequence[SimulatedRun]]  # by strategy; the same runs in the same order for each
+    Args:
+        runs: by strategy; the same runs in the same order for each.
+    """
+
+    def __init__(self, runs: Mapping[str, Sequence[SimulatedRun]]) -> None:
+        self.runs = runs
+        name, self._records = next(iter(runs.items()))  # with which the others are compared
+        self._reference = escape(name)
+        self._is_regret = self._records[0].minimum is not None
+        self._can_tell = len(runs) > 1 and len(self._records) >= FEWEST_RUNS
 
     def print(self, console: Console, counts: Sequence[int]) -> None:
         """Show the scores after so many evaluations, then costs and comparisons."""
@@ -137,23 +144,6 @@ class StrategyComparison:
         names = {record.spec.problem for record in self._records}
         first = self._records[0].spec.problem
         return first if len(names) == 1 else f"{first.partition('#')[0]}, {len(names)} instances"
-
-    @property
-    def _reference(self) -> str:
-        return escape(next(iter(self.runs)))
-
-    @property
-    def _records(self) -> Sequence[SimulatedRun]:
-        """The runs of the reference."""
-        return next(iter(self.runs.values()))
-
-    @property
-    def _is_regret(self) -> bool:
-        return self._records[0].minimum is not None
-
-    @property
-    def _can_tell(self) -> bool:
-        return len(self.runs) > 1 and len(self._records) >= FEWEST_RUNS
 
 
 def _verdict(found: Comparison) -> list[str]:

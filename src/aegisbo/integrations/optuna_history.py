@@ -121,13 +121,10 @@ def _role(trial: FrozenTrial, patience: float) -> Role | None:
             return "done" if trial.value is not None and math.isfinite(trial.value) else "failed"
         case TrialState.FAIL:
             return "failed"
-        case TrialState.RUNNING if _seconds_since(trial.datetime_start) < patience:
-            return "pending"
-    return None  # waiting or dead
-
-
-def _seconds_since(start: datetime | None) -> float:
-    return 0.0 if start is None else (datetime.now() - start).total_seconds()
+        case TrialState.RUNNING:
+            started = trial.datetime_start or datetime.now()
+            return "pending" if (datetime.now() - started).total_seconds() < patience else None  # dead
+    return None  # waiting
 
 
 def _patience(trials: Iterable[FrozenTrial]) -> float:
