@@ -47,15 +47,7 @@ Instances = Annotated[str | None, typer.Option(metavar="N-M", help="Several inst
 
 
 def numbers_in(text: str, name: str) -> list[int]:
-    """The numbers that a text stands for.
-
-    Args:
-        text: as the user typed it.
-        name: what the user calls it, for the message of a refusal.
-
-    Raises:
-        InvalidInput: a part is no number and no range, or a range runs the wrong way round.
-    """
+    """The numbers that a text such as 1,4,7-9 stands for, which the user gave under this name."""
     numbers: list[int] = []
     for part in text.split(","):
         match = re.fullmatch(r"\s*(\d{1,6})(?:-(\d{1,6}))?\s*", part)  # more would not fit into memory
@@ -89,15 +81,7 @@ def with_instances(problems: Iterable[str], instance: int | None, instances: str
 
 
 def assigned(entries: list[str] | None, option: str) -> dict[str, str]:
-    """Texts by name.
-
-    Args:
-        entries: NAME=VALUE each.
-        option: what they were given for.
-
-    Raises:
-        InvalidInput: an entry is something else, or a name comes twice.
-    """
+    """The texts of entries NAME=VALUE, by name; `option` is what they were given for."""
     texts: dict[str, str] = {}
     for entry in entries or []:
         name, equals, value = entry.partition("=")

@@ -153,15 +153,7 @@ def _program() -> str:
 
 
 def timeline(stretches: Sequence[Stretch], worker: int, start: float, seconds: float, scale: float) -> str:
-    """One worker's time, in characters: busy for most of the time that a character stands for, or not.
-
-    Args:
-        stretches: when workers were evaluating.
-        worker: which one.
-        start: on the workers' clock.
-        seconds: how many to draw.
-        scale: characters a second.
-    """
+    """One worker's time from the start on, `scale` characters a second: busy for most of what it stands for, or not."""
     spans = [
         ((stretch.begin - start) * scale, math.inf if stretch.end is None else (stretch.end - start) * scale)
         for stretch in stretches
@@ -177,10 +169,7 @@ def timeline(stretches: Sequence[Stretch], worker: int, start: float, seconds: f
 def curves(traces: Mapping[str, Sequence[tuple[float, float]]], width: int, height: int) -> list[str]:
     """Step functions of time on a logarithmic axis, each until its last step; the first one lies on top.
 
-    Args:
-        traces: by the character that draws it: when a value was reached, and the value, which is above zero.
-        width: in characters, without the axis.
-        height: in lines, without the axis.
+    A trace, by the character that draws it, says when each value was reached, which is above zero.
     """
     until = max(trace[-1][0] for trace in traces.values())
     logs = [math.log10(value) for trace in traces.values() for _, value in trace]

@@ -39,9 +39,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 def with_options(command: str, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command a flag for each option of a run that it has: after its own, before those that are keywords only.
 
-    Args:
-        command: `minimize` or `work`.
-        defaults: what it does by itself, where a call in Python does something else.
+    The defaults are what it does by itself, where a call in Python does something else.
     """
 
     def decorate(fun: Callable[..., None]) -> Callable[..., None]:

@@ -37,14 +37,7 @@ def log(wanted: bool) -> Iterator[None]:
 
 
 def report(result: Found[Core], study: Path | None, console: Terminal, raising: str = "") -> None:
-    """The end of a run, in a few lines.
-
-    Args:
-        result: of the run.
-        study: its file, as the user calls it.
-        console: where to write.
-        raising: the option that would show the first exception as it is; empty if there is none, or it was given.
-    """
+    """The end of a run, in a few lines; `raising` is the option, if any, that would show the first exception itself."""
     from aegisbo.optimizer.failure_reasons import failure_lines
     from aegisbo.optimizer.trial import in_short
 

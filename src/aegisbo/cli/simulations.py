@@ -66,14 +66,10 @@ def as_json(records: Iterable[SimulatedRun]) -> str:
 
 
 class StrategyComparison:
-    """Strategies side by side on one problem, each compared with the first: tables of eighty columns, and sentences.
-
-    Args:
-        runs: by strategy; the same runs in the same order for each.
-    """
+    """Strategies side by side on one problem, each compared with the first: tables of eighty columns, and sentences."""
 
     def __init__(self, runs: Mapping[str, Sequence[SimulatedRun]]) -> None:
-        self.runs = runs
+        self.runs = runs  # by strategy; the same in the same order for each
         name, self._records = next(iter(runs.items()))  # with which the others are compared
         self._reference = escape(name)
         self._is_regret = self._records[0].minimum is not None

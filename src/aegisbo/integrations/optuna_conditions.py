@@ -53,14 +53,9 @@ def conditions_of(trials: Sequence[FrozenTrial], space: Mapping[str, BaseDistrib
 def objection(
     trials: Sequence[FrozenTrial], modeled: Mapping[str, BaseDistribution], *, given: bool, n_initial: int | None
 ) -> str | None:
-    """Why the model misses what completed trials tell; None if it does not, or if it would not be asked yet.
+    """Why a model of these parameters misses what completed trials tell; None if it does not, or is not asked yet.
 
-    Args:
-        trials: of the study.
-        modeled: the parameters that the model knows.
-        given: whether the user named them; if not, they are those of completed trials with one range, each in all
-            of them or under conditions that the trials show.
-        n_initial: how many trials come before the model; None for the default.
+    If the user has not given them, they are those of the `joint_space`.
     """
     kinds = [trial.distributions for trial in _completed(trials)]
     names = {name for kind in kinds for name, distribution in kind.items() if not distribution.single()}

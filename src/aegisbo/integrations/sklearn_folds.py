@@ -58,14 +58,7 @@ class Folds:
 
 
 def folds_of(details: Mapping[str, Any] | None, splits: int, missing: float, *, train: bool) -> list[Fold]:
-    """The folds of a candidate again; if its evaluation never ended by itself, failed ones.
-
-    Args:
-        details: what a trial keeps of its evaluation.
-        splits: how many folds there are.
-        missing: the score of one that failed.
-        train: whether there are training scores, too.
-    """
+    """The folds that a trial keeps; if its evaluation never ended by itself, failed ones, whose score is `missing`."""
     if details is None:
         lost = {"fit_error": "The evaluation was stopped, or its worker died.", "fit_time": math.nan}
         scores = dict.fromkeys(SCORES if train else SCORES[:1], missing)

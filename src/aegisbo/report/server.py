@@ -58,15 +58,7 @@ class Server(ThreadingHTTPServer):
 
 
 def server_of(paths: Sequence[Path], port: int | None = None) -> Server:
-    """A server for these studies, which may not exist yet.
-
-    Args:
-        paths: the study files.
-        port: where to listen; `PORT` or any free one unless given.
-
-    Raises:
-        InvalidInput: the port is taken.
-    """
+    """A server for these studies, which may not exist yet, at this port, else at `PORT` or any free one."""
     board = Board(paths)
     try:
         server = Server(board, PORT if port is None else port)
