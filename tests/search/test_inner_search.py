@@ -12,7 +12,10 @@ from aegisbo.gp import paths
 from aegisbo.gp.kernels import Matern52
 from aegisbo.gp.paths import SamplePaths
 from aegisbo.gp.posterior import GP, condition
-from aegisbo.search.inner_search import best_starts, minimize, polish
+from aegisbo.search.blocks import by_blocks
+from aegisbo.search.everywhere import EverywhereSearch
+from aegisbo.search.inner_search import best_starts, polish
+from aegisbo.space.cube import Continuous, Cube
 
 LOW, EXTENT = np.array([-5.0, 2.0]), np.array([15.0, 1.0])  # the box [-5, 10] x [2, 3]
 
@@ -119,7 +122,8 @@ def best_of_separate_runs(objective, starts):
 
 def searched(objective, candidates, starts=10, choose=best_starts):
     """Where the search ended (k, d), and the value at the first of these."""
-    found = minimize(objective, candidates, np.random.default_rng(0), starts=starts, choose=choose)
+    chosen = choose(by_blocks(objective.screen, candidates), starts, np.random.default_rng(0))
+    found = polish(objective, candidates[chosen])
     return found, objective.value_and_gradient(found[:1])[0][0]
 
 
@@ -211,7 +215,7 @@ def test_constant_objective():
 
 def test_every_candidate_is_screened_and_only_the_chosen_are_polished():
     recorder = Recorder(Branin())
-    candidates = np.random.default_rng(5).random((1001, 2))
+    candidates = np.random.default_rng(5).random((2000, 2))
     asked = []
 
     def choose(values, count, rng):
@@ -219,7 +223,8 @@ def test_every_candidate_is_screened_and_only_the_chosen_are_polished():
         return np.array([17, 3])
 
     rng = np.random.default_rng(0)
-    minimize(recorder, candidates, rng, starts=2, choose=choose)
+    search = EverywhereSearch(lambda n, d, rng: candidates, choose, starts=2)
+    search(recorder, Cube((Continuous(),) * 2), rng, np.empty((0, 2)))
     np.testing.assert_array_equal(np.concatenate(recorder.screened), candidates)
     np.testing.assert_array_equal(recorder.points[0], candidates[[17, 3]])
     [(values, count, given)] = asked

@@ -59,8 +59,8 @@ def descend(
     so many steps, or with the step during which it has more evaluations than these.
     """
     if not ROUTINE_IS_KNOWN:
-        return _by_scipy(function, start, box, flat / EPSILON, steps, evaluations)
-    run = _Run(start, box, flat / EPSILON, steps, evaluations)
+        return _by_scipy(function, start, box, flat, steps, evaluations)
+    run = _Run(start, box, flat, steps, evaluations)
     while run.asks():
         run.value, run.gradient = function(run.x.copy())
     return run.bottom
@@ -86,11 +86,8 @@ def descend_each(function: Batch, starts: Array, boxes: Array) -> list[Bottom]:
     """
     if not ROUTINE_IS_KNOWN:
         return [descend(partial(_alone, function), *each) for each in zip(starts, boxes, strict=True)]
-    runs = [
-        _Run(start, box, LEAST_DECREASE / EPSILON, MOST_STEPS, MOST_EVALUATIONS)
-        for start, box in zip(starts, boxes, strict=True)
-    ]
-    waiting = runs
+    limits = LEAST_DECREASE, MOST_STEPS, MOST_EVALUATIONS
+    waiting = runs = [_Run(start, box, *limits) for start, box in zip(starts, boxes, strict=True)]
     while waiting := [run for run in waiting if run.asks()]:
         values, gradients = function(np.array([run.x for run in waiting]))
         for run, value, gradient in zip(waiting, values, gradients, strict=True):
@@ -103,10 +100,10 @@ def _alone(function: Batch, x: Array) -> tuple[float, Array]:
     return float(values[0]), gradients[0]
 
 
-def _by_scipy(function: Function, start: Array, box: Array, tolerance: float, steps: int, evaluations: int) -> Bottom:
+def _by_scipy(function: Function, start: Array, box: Array, flat: float, steps: int, evaluations: int) -> Bottom:
     limits = {"maxls": LINE_SEARCH, "maxiter": steps, "maxfun": evaluations}
     x, value, found = fmin_l_bfgs_b(
-        function, start, bounds=box.tolist(), m=MEMORY, factr=tolerance, pgtol=LEVEL, **limits
+        function, start, bounds=box.tolist(), m=MEMORY, factr=flat / EPSILON, pgtol=LEVEL, **limits
     )
     return Bottom(x, float(value), found["grad"])
 
@@ -114,7 +111,7 @@ def _by_scipy(function: Function, start: Array, box: Array, tolerance: float, st
 class _Run:
     """SciPy's routine on its way down, held whenever it wants to know the function at `x`."""
 
-    def __init__(self, start: Array, box: Array, tolerance: float, steps: int, evaluations: int) -> None:
+    def __init__(self, start: Array, box: Array, flat: float, steps: int, evaluations: int) -> None:
         from scipy.optimize._lbfgsb import setulb
 
         n, m = len(start), MEMORY
@@ -126,7 +123,7 @@ class _Run:
         work = np.zeros(2 * m * n + 5 * n + 11 * m * m + 8 * m), np.zeros(3 * n, np.int32)
         self._task, search = np.zeros((2, 2), np.int32)
         state = np.zeros(4, np.int32), np.zeros(44, np.int32), np.zeros(29)
-        self._rest = tolerance, LEVEL, *work, self._task, *state, LINE_SEARCH, search
+        self._rest = flat / EPSILON, LEVEL, *work, self._task, *state, LINE_SEARCH, search
 
     def asks(self) -> bool:
         """Go on with the value and gradient at `x`; whether it wants to know them at another `x`, or has ended."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
-from aegisbo.search.inner_search import Choose, Objective, Spread, best_starts, minimize, on_branches, uniform
+from aegisbo.search.blocks import by_blocks
+from aegisbo.search.inner_search import Choose, Objective, Spread, best_starts, on_branches, polish, uniform
 from aegisbo.search.within import search_within
 from aegisbo.space.cube import Cube
 
@@ -28,4 +29,5 @@ class EverywhereSearch:
         d = cube.parameters
         candidates = cube.fill_all(self.spread(self.candidates * d, d, rng))
         objective = on_branches(objective, cube)
-        return cube.round(minimize(objective, candidates, rng, starts=self.starts, choose=self.choose))
+        values = by_blocks(objective.screen, candidates)
+        return cube.round(polish(objective, candidates[self.choose(values, self.starts, rng)]))

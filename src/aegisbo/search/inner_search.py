@@ -14,7 +14,6 @@ import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array, Floats, Index
-from aegisbo.search.blocks import by_blocks
 from aegisbo.search.descent import MOST_EVALUATIONS, MOST_STEPS, descend
 from aegisbo.space.cube import ABSENT, Cube
 
@@ -74,12 +73,6 @@ def uniform(n: int, d: int, rng: Generator) -> Array:
 def best_starts(values: Floats, count: int, rng: Generator) -> Index:
     """The lowest `count` points."""
     return np.argpartition(values, min(count, len(values)) - 1)[:count]
-
-
-def minimize(objective: Objective, candidates: Array, rng: Generator, *, starts: int, choose: Choose) -> Array:
-    """Screen the candidates (N, d) and polish the chosen starts together; where they ended (k, d), lowest first."""
-    values = by_blocks(objective.screen, candidates)
-    return polish(objective, candidates[choose(values, starts, rng)])
 
 
 def polish(

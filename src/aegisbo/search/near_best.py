@@ -40,19 +40,24 @@ class NearBestSearch:
         objective = on_branches(objective, cube)
         return cube.round(race(objective, self.promising(objective, cube, rng, good)))
 
-    def promising(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
-        """The best candidates of either kind (starts + near_starts, width), points that can be evaluated.
+    def promising(
+        self, objective: Objective, cube: Cube, rng: Generator, good: Array, anywhere: Array | None = None
+    ) -> Array:
+        """The best of points anywhere (m, width) and of those near good ones (starts + near_starts, width).
 
-        They have coordinates for all axes, also for those that are not there.
+        They can be evaluated, and have coordinates for all axes, also for those that are not there.
         """
         d = cube.parameters
-        anywhere = cube.fill_all(uniform(self.candidates * d, d, rng))
-        near = np.vstack([placed(good, cube, rng), children(good, cube, self.near * d, rng)])
+        if anywhere is None:
+            anywhere = cube.fill_all(uniform(self.candidates * d, d, rng))
+        count = self.near * d * (1 if cube.rules is None else 2)  # constraints forbid some of them
+        near = np.vstack([placed(good, cube, rng), children(good, cube, count, rng)])
+        near = near[cube.allowed(near)]
         values = by_blocks(objective.screen, np.vstack([anywhere, near]))
-        of_anywhere, of_near = values[: len(anywhere)], values[len(anywhere) :]
-        return np.vstack(
-            [anywhere[best_starts(of_anywhere, self.starts, rng)], near[best_starts(of_near, self.near_starts, rng)]]
-        )
+        starts = [anywhere[best_starts(values[: len(anywhere)], self.starts, rng)]]
+        if len(near):
+            starts.append(near[best_starts(values[len(anywhere) :], self.near_starts, rng)])
+        return np.vstack(starts)
 
 
 def race(objective: Objective, starts: Array) -> Array:

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from aegisbo.arrays import Array, Index, as_matrix
-from aegisbo.errors import InvalidInput
-from aegisbo.search import pareto
+from aegisbo.arrays import Array, Index
+from aegisbo.search import dominance
 
 Objectives = Callable[[Array], Array]  # (m, d) -> (m, 2)
 
@@ -37,7 +36,7 @@ class Archive:
     @property
     def front(self) -> Index:
         """The rows that no row of the archive dominates, copies included."""
-        return np.flatnonzero(pareto.nondominated(self.F))
+        return np.flatnonzero(dominance.ranks(self.F) == 0)
 
 
 def search(
@@ -51,15 +50,13 @@ def search(
 ) -> Archive:
     """Minimize two objectives at once over [0, 1]^d with population * (1 + generations) evaluations."""
     population = POPULATION_PER_COORDINATE * d if population is None else population
-    if population < 2 or population % 2:
-        raise InvalidInput(f"population is {population}: parents mate in pairs, give an even number of at least 2.")
     X = rng.random((population, d)) if first is None else first
-    F = _evaluate(objectives, X)
+    F = objectives(X)
     archive = [(X, F)]
     parents = _fittest(X, F, population)
     for _ in range(generations):
         X = _mutate(_cross(parents.X.take(_tournaments(parents, rng), axis=0), rng), rng)
-        F = _evaluate(objectives, X)
+        F = objectives(X)
         archive.append((X, F))
         parents = _fittest(np.vstack((parents.X, X)), np.vstack((parents.F, F)), population)
     return Archive(np.vstack([X for X, _ in archive]), np.vstack([F for _, F in archive]))
@@ -75,20 +72,13 @@ class _Population:
     crowding: Array  # (m,)
 
 
-def _evaluate(objectives: Objectives, X: Array) -> Array:
-    F = as_matrix(objectives(X), "objectives", columns=2)
-    if len(F) != len(X):
-        raise InvalidInput(f"objectives must return one row per point, got {len(F)} rows for {len(X)} points.")
-    return F
-
-
 def _fittest(X: Array, F: Array, size: int) -> _Population:
     """The `size` best points. A point that dominates a survivor survives too, so fronts need no second sort."""
-    fronts = pareto.ranks(F)
+    fronts = dominance.ranks(F)
     # Points behind the last front that survives, if only in part, need no further look: that is half of all.
     eligible = np.flatnonzero(fronts <= np.partition(fronts, size - 1)[size - 1])
     fronts = fronts[eligible]
-    crowding = pareto.crowding(F.take(eligible, axis=0), fronts)
+    crowding = dominance.crowding(F.take(eligible, axis=0), fronts)
     best = np.lexsort((-crowding, fronts))[:size]
     rows = eligible[best]
     return _Population(X.take(rows, axis=0), F.take(rows, axis=0), fronts[best], crowding[best])

@@ -16,9 +16,8 @@ from numpy.random import Generator
 from scipy.optimize import Bounds, minimize
 
 from aegisbo.arrays import Array, Floats
-from aegisbo.search.blocks import by_blocks
-from aegisbo.search.inner_search import Objective, best_starts, descended, on_branches
-from aegisbo.search.near_best import FINALISTS, SPRINT_STEPS, NearBestSearch, children, placed
+from aegisbo.search.inner_search import Objective, descended, on_branches
+from aegisbo.search.near_best import FINALISTS, SPRINT_STEPS, NearBestSearch
 from aegisbo.search.neighbors import Partly, coordinates, lowest_first, neighbors, values_of, walk
 from aegisbo.space.allowed import draw, pulled_back
 from aegisbo.space.cube import Continuous, Cube, Grid
@@ -40,7 +39,7 @@ def search_within(objective: Objective, cube: Cube, rng: Generator, good: Array)
         return lowest_first(objective, cube, cube.every_point)
     objective = on_branches(objective, cube)
     anywhere = draw(cube, rng, COUNTS.candidates * cube.parameters)
-    starts = _promising(objective, cube, rng, good, anywhere)
+    starts = COUNTS.promising(objective, cube, rng, good, anywhere)
     slide = Slide(cube, anywhere[[int(cube.slacks(anywhere).min(axis=1, initial=np.inf).argmax())]])
     if all(isinstance(axis, Continuous) for axis in cube.axes):
         ahead = slide.sprint(objective, starts)
@@ -78,18 +77,6 @@ def _exchanged(objective: Objective, cube: Cube, points: Array) -> Array:
         if heights.min() < values[k]:
             points[k] = ring[heights.argmin()]
     return points
-
-
-def _promising(objective: Objective, cube: Cube, rng: Generator, good: Array, anywhere: Array) -> Array:
-    """The best of allowed points drawn anywhere, and of those near good ones; as `NearBestSearch.promising`."""
-    near = np.vstack([placed(good, cube, rng), children(good, cube, 2 * COUNTS.near * cube.parameters, rng)])
-    near = near[cube.allowed(near)]
-    values = by_blocks(objective.screen, np.vstack([anywhere, near]))
-    of_anywhere, of_near = values[: len(anywhere)], values[len(anywhere) :]
-    starts = anywhere[best_starts(of_anywhere, COUNTS.starts, rng)]
-    if not len(near):
-        return starts
-    return np.vstack([starts, near[best_starts(of_near, COUNTS.near_starts, rng)]])
 
 
 @dataclass(frozen=True)

@@ -9,35 +9,12 @@ from __future__ import annotations
 from bisect import bisect_right
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from aegisbo.arrays import Array, Index, Mask, as_matrix
-from aegisbo.errors import InvalidInput
+from aegisbo.arrays import Array, Index
 
 
-def nondominated(
-    F: ArrayLike,  # (m, 2)
-) -> Mask:  # (m,)
-    """Which rows no other row dominates; of identical rows all are kept or none."""
-    F = as_matrix(F, "F", columns=2)
-    order = _lexicographic(F)
-    first, second = F.take(order, axis=0).T
-    # A leader has a second objective below that of every row before it, so nothing dominates it. Any other row is
-    # nowhere smaller than the last leader before it: it is on the front only as a copy of that leader.
-    lowest = np.minimum.accumulate(second)
-    leads = np.ones(len(F), dtype=np.bool_)
-    leads[1:] = second[1:] < lowest[:-1]
-    leader = np.flatnonzero(leads)[np.cumsum(leads) - 1]
-    mask = np.empty(len(F), dtype=np.bool_)
-    mask[order] = (first == first[leader]) & (second == second[leader])
-    return mask
-
-
-def ranks(
-    F: ArrayLike,  # (m, 2)
-) -> Index:  # (m,)
+def ranks(F: Array) -> Index:  # (m, 2) -> (m,)
     """The front of every row: 0 if nothing dominates it, else one more than the highest front among its dominators."""
-    F = as_matrix(F, "F", columns=2)
     order = _lexicographic(F)
     first, second = F.take(order, axis=0).T
     distinct = np.ones(len(F), dtype=np.bool_)
@@ -78,14 +55,8 @@ def _fronts(seconds: list[float]) -> list[int]:
     return fronts
 
 
-def crowding(
-    F: ArrayLike,  # (m, 2)
-    ranks: Index,  # (m,), the fronts of F
-) -> Array:  # (m,)
+def crowding(F: Array, ranks: Index) -> Array:  # (m, 2), (m,) -> (m,)
     """Crowding distance within the own front: the sides of the box between both neighbors, in units of the front."""
-    F = as_matrix(F, "F", columns=2)
-    if ranks.shape != (len(F),):
-        raise InvalidInput(f"ranks must have shape ({len(F)},), got {ranks.shape}: give one front per row of F.")
     # Along a front one objective rises while the other falls, so one sort finds the neighbors in both. Only copies
     # can tie; they keep the order in which they came.
     along = _lexicographic(F)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aegisbo.errors import InvalidInput
-from aegisbo.search import pareto
+from aegisbo.search import dominance
 
 GRID = st.integers(-3, 3).map(float)  # ties and copies
 REALS = st.floats(-1e6, 1e6)
@@ -54,14 +52,8 @@ def crowding_of_front(F):
 
 @thoroughly
 @given(OBJECTIVES)
-def test_nondominated_is_its_definition(F):
-    np.testing.assert_array_equal(pareto.nondominated(F), ~dominated(F))
-
-
-@thoroughly
-@given(OBJECTIVES)
 def test_ranks_peel_front_after_front(F):
-    np.testing.assert_array_equal(pareto.ranks(F), peel(F))
+    np.testing.assert_array_equal(dominance.ranks(F), peel(F))
 
 
 @thoroughly
@@ -72,33 +64,14 @@ def test_crowding_is_its_definition_on_every_front(F):
     for front in set(fronts):
         members = fronts == front
         expected[members] = crowding_of_front(F[members])
-    np.testing.assert_allclose(pareto.crowding(F, fronts), expected, rtol=1e-12)
+    np.testing.assert_allclose(dominance.crowding(F, fronts), expected, rtol=1e-12)
 
 
 def test_many_rows_agree_with_the_definition():
     F = np.random.default_rng(0).integers(0, 40, (300, 2)).astype(float)
-    np.testing.assert_array_equal(pareto.ranks(F), peel(F))
-    np.testing.assert_array_equal(pareto.nondominated(F), peel(F) == 0)
+    np.testing.assert_array_equal(dominance.ranks(F), peel(F))
 
 
 def test_a_front_of_copies_has_two_ends_and_no_room_between():
     F = np.tile([2.0, -7.0], (5, 1))
-    np.testing.assert_array_equal(pareto.crowding(F, pareto.ranks(F)), [np.inf, 0.0, 0.0, 0.0, np.inf])
-
-
-@pytest.mark.parametrize(
-    "F", [[[1.0, np.nan]], [[np.inf, 0.0]], [1.0, 2.0], [[1.0, 2.0, 3.0]], [["a", "b"]], [[1.0, 2.0], [3.0]]]
-)
-def test_unusable_objectives_are_refused(F):
-    for function in (
-        pareto.nondominated,
-        pareto.ranks,
-        lambda F: pareto.crowding(F, np.zeros(1, dtype=np.intp)),
-    ):
-        with pytest.raises(InvalidInput, match="F"):
-            function(F)
-
-
-def test_unusable_ranks_are_refused():
-    with pytest.raises(InvalidInput, match="one front per row"):
-        pareto.crowding([[0.0, 0.0], [1.0, 1.0]], np.zeros(3, dtype=np.intp))
+    np.testing.assert_array_equal(dominance.crowding(F, dominance.ranks(F)), [np.inf, 0.0, 0.0, 0.0, np.inf])
