@@ -269,7 +269,7 @@ def test_where_nothing_can_be_factored_the_notes_say_so():
     model = IsotropicModel((0.1, 1.0), (1e-3, 10.0), 1e-20)  # lost beside the scale: pivots are exactly zero
     found = fit(X, y, model, np.random.default_rng(0))
     assert [note.split()[0] for note in found.notes] == ["no", "jitter"]
-    assert found.gp.jitter > 0.0
+    assert found.gp.factor.jitter > 0.0
     assert np.isfinite(found.gp.predict(np.random.default_rng(1).random((9, 2)))).all()
 
 

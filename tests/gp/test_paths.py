@@ -64,7 +64,7 @@ def spread_of_one_frequency(gp, Z):
     frequencies = multivariate_t(shape=shape, df=5, seed=rng).rvs(10_000).reshape(-1, d)
     waves = np.exp(1j * np.vstack([gp.X, Z]) @ frequencies.T)  # (n + m, J)
     n = len(gp.X)
-    K = gp.kernel(gp.X, gp.X) + (gp.noise + gp.jitter) * np.eye(n)
+    K = gp.kernel(gp.X, gp.X) + (gp.noise + gp.factor.jitter) * np.eye(n)
     a = waves[n:] - np.linalg.solve(K, gp.kernel(gp.X, Z)).T @ waves[:n]  # (m, J)
     products = (a[:, None, :] * a[None, :, :].conj()).real  # (m, m, J)
     return gp.kernel.outputscale * products.std(axis=2)

@@ -150,11 +150,11 @@ def test_jitter_survives_an_extension():
     X = np.repeat([[0.5, 0.5]], 4, axis=0)
     kernel = Matern52(np.array([0.4]), 1.0)
     gp = condition(kernel, 0.0, X, np.ones(4))  # four equal rows and no noise: singular, without rounding
-    assert gp.jitter > 0.0
+    assert gp.factor.jitter > 0.0
     more, Z = np.array([[0.1, 0.9], [0.8, 0.2]]), np.array([[0.3, 0.3], [0.5, 0.6]])
-    union = condition(kernel, gp.jitter, np.vstack([X, more]), np.append(np.ones(4), [2.0, -1.0]))
+    union = condition(kernel, gp.factor.jitter, np.vstack([X, more]), np.append(np.ones(4), [2.0, -1.0]))
     extended = gp.extended(more, np.array([2.0, -1.0]))
-    assert extended.jitter == gp.jitter
+    assert extended.factor.jitter == gp.factor.jitter
     np.testing.assert_allclose(extended.mean(Z), union.mean(Z), atol=1e-3)  # the condition number is 1e12
     np.testing.assert_allclose(extended.predict(Z)[1], union.predict(Z)[1], atol=1e-3)
 

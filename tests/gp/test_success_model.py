@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from aegisbo.arrays import Array
-from aegisbo.gp.success import Curve, LearnedSuccess, SuccessModel, learn
+from aegisbo.gp.success_model import LearnedSuccess, SuccessModel, learn
 from aegisbo.strategies.learned_success import success_model
 
 Region = Callable[[Array], Array]  # the chance to succeed (n,) at X (n, d)
@@ -39,7 +40,7 @@ def labeled(region: Region, n: int, d: int, seed: int) -> tuple[Array, Array]:
 def learned_from(region: Region, n: int, d: int, seed: int) -> tuple[LearnedSuccess, SuccessModel]:
     X, labels = labeled(region, n, d, seed)
     found = learn(X, labels, success_model(d), np.random.default_rng(seed))
-    return found, SuccessModel(found.hyperparameters.given(X, labels), found.curve)
+    return found, SuccessModel(found.hyperparameters.given(X, labels), found.a, found.b)
 
 
 def log_score(log_p: Array, labels: Array) -> float:
@@ -111,4 +112,4 @@ def test_the_gradient_is_that_of_the_logarithm() -> None:
 
 def test_a_curve_that_falls_is_not_believed() -> None:
     found, _ = learned_from(plane, 60, 2, 0)
-    assert not LearnedSuccess(found.hyperparameters, Curve(found.curve.a, -found.curve.b), found.gain).is_credible
+    assert not replace(found, b=-found.b).is_credible

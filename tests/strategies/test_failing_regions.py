@@ -10,7 +10,7 @@ from scipy.optimize import check_grad
 
 from aegisbo import Optimizer
 from aegisbo.arrays import Array
-from aegisbo.gp.success import SuccessModel
+from aegisbo.gp.success_model import SuccessModel
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.chance import REACH, Expected, NearFailures

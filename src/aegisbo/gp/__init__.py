@@ -15,7 +15,7 @@ Where to look:
 ``additive_model``    the model of the modern preset and its likelihood
 ``additive_fit``      where its hyper-parameters are learned
 ``quadratic_model``   a quadratic and what it leaves over, around a minimum (adaptive preset)
-``success``           the chance that an evaluation succeeds
+``success_model``     the chance that an evaluation succeeds
 ``low_values``        how well a model predicts the lowest of its data
 ``thinning``          some of many data, to be learned from or to be conditioned on
 ``output_transform``  from measured values to standardized ones and back

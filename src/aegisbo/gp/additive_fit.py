@@ -106,8 +106,8 @@ def _fit(
     notes = [] if np.isfinite(value) else ["no start could be factored: hyper-parameters left at their defaults"]
     found = likelihood.hyperparameters(phi)
     gp = found.given(X, y, extra)
-    if gp.jitter:
-        notes.append(f"jitter {gp.jitter:g} added to the diagonal")
+    if gp.factor.jitter:
+        notes.append(f"jitter {gp.factor.jitter:g} added to the diagonal")
     return AdditiveFit(gp, found, tuple(notes))
 
 

@@ -56,8 +56,8 @@ def fit(X: Array, y: Array, model: IsotropicModel, rng: Generator, warm: Array |
         if not np.isfinite(value):
             notes.append("no start could be factored: hyper-parameters left at their defaults")
     gp = model.posterior(X, y, phi)
-    if gp.jitter:
-        notes.append(f"jitter {gp.jitter:g} added to the diagonal")
+    if gp.factor.jitter:
+        notes.append(f"jitter {gp.factor.jitter:g} added to the diagonal")
     return IsotropicFit(gp, phi, value, tuple(notes))
 
 

@@ -90,7 +90,7 @@ def draw(gp: GP, rng: Generator, count: int = 1, features: int = FEATURES) -> Sa
     pairs = features // 2
     frequencies = gp.kernel.spectral_draws(pairs, gp.X.shape[1], rng)
     u, v = np.sqrt(gp.kernel.outputscale / pairs) * rng.standard_normal((2, count, pairs))
-    variance = gp.noise + gp.jitter + (0.0 if gp.extra is None else gp.extra)
+    variance = gp.noise + gp.factor.jitter + (0.0 if gp.extra is None else gp.extra)
     noise = np.sqrt(variance) * rng.standard_normal((count, len(gp.y)))
 
     def prior_at(X: Array) -> Array:  # (m, d) -> (m, S)

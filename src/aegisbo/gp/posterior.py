@@ -47,10 +47,6 @@ class GP:
     effects: MainEffects | None = None
     extra: Array | None = None  # (n,) variance of the noise of each datum beyond that of all; None for none
 
-    @property
-    def jitter(self) -> float:
-        return self.factor.jitter
-
     def squared_distances(self, Z: Floats) -> Floats:
         """From all data to Z (m, d): (n, m), in units of the length scales and in the precision of Z."""
         return self.kernel.distances_from(self._single_origins if Z.dtype == np.float32 else self._origins, Z)

@@ -1,8 +1,11 @@
-"""Other ways to write down a parameter: a pair of bounds, one of Optuna's distributions, a table of JSON or TOML."""
+"""Other ways to write down a parameter: a pair of bounds, one of Optuna's distributions, a table of JSON or TOML.
+
+For whoever wrote it in a way that nobody reads, the error says what they probably meant.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import MISSING, asdict, fields
 from difflib import get_close_matches
 from typing import Any
@@ -12,7 +15,6 @@ import numpy as np
 from aegisbo.errors import InvalidInput, UnknownName
 from aegisbo.number import as_number
 from aegisbo.space.constraints import KEY
-from aegisbo.space.near_misses import is_list, is_pair, remedy_for, remedy_for_space
 from aegisbo.space.parameters import Choice, Int, Parameter, Real, naming
 
 Pair = Sequence[float]  # (low, high), short for Real(low, high)
@@ -29,9 +31,9 @@ def parameter_from_entry(name: str, entry: Entry) -> Parameter:
     if type(entry).__module__ == "optuna.distributions":
         return _from_optuna(name, entry)
     entry = list(entry) if isinstance(entry, Iterator) else entry  # which can be looked at once only
-    if not is_pair(entry):
+    if not _is_pair(entry):
         raise InvalidInput(
-            f"Parameter {name!r} must be Real, Int, Choice or a pair (low, high), got {entry!r}{remedy_for(entry)}."
+            f"Parameter {name!r} must be Real, Int, Choice or a pair (low, high), got {entry!r}{_remedy_for(entry)}."
         )
     low, high = entry
     with naming(name):
@@ -46,9 +48,9 @@ def entries_of(spec: Any) -> list[Entry]:
     """
     if type(spec).__name__ == "Bounds" and type(spec).__module__.startswith("scipy.optimize"):
         return list(np.column_stack(np.broadcast_arrays(np.ravel(spec.lb), np.ravel(spec.ub))).tolist())
-    entries = list(spec) if is_list(spec) else None
+    entries = list(spec) if _is_list(spec) else None
     if entries is None or any(as_number(entry) is not None for entry in entries):
-        raise InvalidInput(f"A space is a dict or a list of parameters, got {spec!r}{remedy_for_space(spec)}.")
+        raise InvalidInput(f"A space is a dict or a list of parameters, got {spec!r}{_remedy_for_space(spec)}.")
     return entries
 
 
@@ -93,3 +95,57 @@ def parameter_from_table(name: str, table: Mapping[str, Any]) -> Parameter:
             if default is MISSING and key not in entries:
                 raise InvalidInput(f"{key!r} is missing.")
         return KINDS[kind](**entries)
+
+
+def _is_list(value: Any) -> bool:
+    """Whether a value holds others in a fixed order."""
+    if isinstance(value, str | bytes | Mapping | Set):
+        return False
+    return isinstance(value, Iterable) and not (isinstance(value, np.ndarray) and value.ndim == 0)
+
+
+def _is_pair(entry: Any) -> bool:
+    """Whether an entry was meant as (low, high): two values, one of which is a number at least."""
+    if isinstance(entry, range) or not _is_list(entry):
+        return False
+    values = list(entry)
+    return len(values) == 2 and any(as_number(value) is not None for value in values)
+
+
+def _remedy_for(entry: Any) -> str:
+    """How an entry that is no parameter could be written, as the end of a sentence; nothing if nobody can guess."""
+    if as_number(entry) is not None:
+        return ": put a constant into the function"
+    try:
+        meant = _meant(entry)
+    except InvalidInput:
+        return ""
+    return "" if meant is None else f": write {meant}"
+
+
+def _remedy_for_space(spec: Any) -> str:
+    """How something that is no space could be written, as the end of a sentence; nothing if nobody can guess."""
+    if isinstance(spec, Parameter):
+        return f": write [{spec}], or a dict by name"
+    if isinstance(spec, str) and spec.endswith(".toml"):
+        return f": write aegisbo.space.read_space({spec!r})"
+    match [as_number(value) for value in spec] if _is_list(spec) else None:
+        case [float(low), float(high)]:
+            return f": write [({low:g}, {high:g})] for one parameter with these bounds"
+        case [*_]:
+            return ": write a pair (low, high) for each parameter"
+    return ""
+
+
+def _meant(entry: Any) -> Parameter | None:
+    if isinstance(entry, range) and entry:
+        return Int(entry[0], entry[-1], step=entry.step)
+    if isinstance(entry, Set):
+        return Choice(sorted(entry, key=str))
+    if not _is_list(entry):
+        return None
+    match list(entry):
+        case [low, high, str(scale)] if as_number(low) is not None:  # as other packages write it
+            return Real(low, high, log=True) if scale.startswith("log") else Real(low, high)
+        case values:
+            return Choice(values)

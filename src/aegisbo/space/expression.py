@@ -15,6 +15,7 @@ import operator
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from keyword import iskeyword
 from typing import Any, NamedTuple
 
@@ -92,9 +93,7 @@ class Expression:
     def linear(self) -> Linear | None:
         """The slack as a linear function of the parameters, if it is one comparison of such functions."""
         match self.tree:
-            case ast.Compare(low, [ast.Lt() | ast.LtE()], [high]):
-                return _linear(ast.BinOp(high, ast.Sub(), low))
-            case ast.Compare(high, [ast.Gt() | ast.GtE()], [low]):
+            case ast.Compare(low, [ast.Lt() | ast.LtE()], [high]) | ast.Compare(high, [ast.Gt() | ast.GtE()], [low]):
                 return _linear(ast.BinOp(high, ast.Sub(), low))
         return None
 
@@ -277,13 +276,11 @@ def _truth(node: ast.expr, columns: Mapping[str, Column]) -> _Truth:
         case ast.UnaryOp(_, inner):
             holds, fails, slack = _truth(inner, columns)
             return _Truth(fails, holds, -slack)
-        case ast.BoolOp(ast.And(), parts):
-            return _all_of([_truth(part, columns) for part in parts])
-        case ast.BoolOp(_, parts):
-            return _one_of([_truth(part, columns) for part in parts])
+        case ast.BoolOp(symbol, parts):
+            return reduce(_both if isinstance(symbol, ast.And) else _either, [_truth(part, columns) for part in parts])
         case ast.Compare(left, symbols, others):
             values = [_value(part, columns) for part in (left, *others)]
-            return _all_of([_comparison(*each) for each in zip(symbols, values, values[1:], strict=False)])
+            return reduce(_both, [_comparison(*each) for each in zip(symbols, values, values[1:], strict=False)])
     holds = np.asarray(_value(node, columns), dtype=bool)  # a choice between True and False
     return _Truth(holds, ~holds, np.where(holds, 1.0, -1.0))
 
@@ -320,18 +317,12 @@ def _combined(one: Linear, symbol: ast.operator, other: Linear) -> Linear | None
     return None
 
 
-def _all_of(truths: list[_Truth]) -> _Truth:
-    holds, fails, slack = truths[0]
-    for other in truths[1:]:
-        holds, fails, slack = holds & other.holds, fails | other.fails, np.minimum(slack, other.slack)
-    return _Truth(holds, fails, slack)
+def _both(one: _Truth, other: _Truth) -> _Truth:
+    return _Truth(one.holds & other.holds, one.fails | other.fails, np.minimum(one.slack, other.slack))
 
 
-def _one_of(truths: list[_Truth]) -> _Truth:
-    holds, fails, slack = truths[0]
-    for other in truths[1:]:
-        holds, fails, slack = holds | other.holds, fails & other.fails, np.fmax(slack, other.slack)
-    return _Truth(holds, fails, slack)
+def _either(one: _Truth, other: _Truth) -> _Truth:
+    return _Truth(one.holds | other.holds, one.fails & other.fails, np.fmax(one.slack, other.slack))
 
 
 def _comparison(symbol: ast.cmpop, left: Any, right: Any) -> _Truth:

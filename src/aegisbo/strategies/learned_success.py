@@ -1,7 +1,8 @@
 """Failing regions: where evaluations fail is learned from those that did.
 
 A few failures say little: they keep others away from their immediate neighborhood. Once there are enough to see that
-they depend on x (`gp.success`), a model takes over. Where they do not, as on a flaky cluster, nothing more happens.
+they depend on x (`gp.success_model`), a model takes over. Where they do not, as on a flaky cluster, nothing more
+happens.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.gp.additive_model import AdditiveHyperparameters, AdditiveModel, HierarchicalPrior
-from aegisbo.gp.success import Curve, LearnedSuccess, SuccessModel, learn
+from aegisbo.gp.success_model import LearnedSuccess, SuccessModel, learn
 from aegisbo.gp.thinning import evenly_spread
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.chance import Chance, NearFailures
@@ -39,7 +40,7 @@ def believe_in_success(evidence: Evidence, memory: Memory, rng: Generator) -> tu
     learned = known.learned
     if not learned.is_credible:
         return NearFailures(evidence.failed), memory
-    return SuccessModel(learned.hyperparameters.given(X, labels), learned.curve), memory
+    return SuccessModel(learned.hyperparameters.given(X, labels), learned.a, learned.b), memory
 
 
 @dataclass(frozen=True)
@@ -57,14 +58,14 @@ class Known(Remembered):
     @classmethod
     def of(cls, learned: LearnedSuccess, n: int) -> Known:
         """What n results have taught."""
-        best, curve = learned.hyperparameters, learned.curve
-        return cls(list(best.phi), best.s, best.constant, curve.a, curve.b, learned.gain, n)
+        best = learned.hyperparameters
+        return cls(list(best.phi), best.s, best.constant, learned.a, learned.b, learned.gain, n)
 
     @property
     def learned(self) -> LearnedSuccess:
         """What a model is made of."""
         best = AdditiveHyperparameters(tuple(self.phi), self.s, self.constant)
-        return LearnedSuccess(best, Curve(self.a, self.b), self.gain)
+        return LearnedSuccess(best, self.a, self.b, self.gain)
 
 
 def _labeled(evidence: Evidence) -> tuple[Array, Array]:

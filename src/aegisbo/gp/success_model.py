@@ -30,26 +30,19 @@ STEEPEST = 8.0  # standard deviation of the prior of a and b: where labels are c
 
 
 @dataclass(frozen=True)
-class Curve:
-    """From the mean of labels to a chance."""
-
-    a: float
-    b: float
-
-
-@dataclass(frozen=True)
 class LearnedSuccess:
     """What was learned of successes and failures: enough to go on from."""
 
     hyperparameters: AdditiveHyperparameters
-    curve: Curve
+    a: float
+    b: float
     gain: float  # in log p of all labels, beside the frequency of failures
 
     @property
     def is_credible(self) -> bool:
         """Whether failures depend on where they happen."""
         coordinates = len(self.hyperparameters.phi) // 2 - 1
-        return self.curve.b > 0.0 and self.gain > GAIN + GAIN_PER_COORDINATE * coordinates
+        return self.b > 0.0 and self.gain > GAIN + GAIN_PER_COORDINATE * coordinates
 
 
 @dataclass(frozen=True)
@@ -57,29 +50,31 @@ class SuccessModel:
     """The chance to succeed anywhere in the cube."""
 
     gp: GP  # of labels
-    curve: Curve
+    a: float
+    b: float
 
     def log_value(self, Z: Floats) -> Floats:
         """log p (m,) at Z (m, d), in the precision of Z."""
-        return np.asarray(log_expit(self.curve.a + self.curve.b * self.gp.mean(Z)))
+        return np.asarray(log_expit(self.a + self.b * self.gp.mean(Z)))
 
     def log_value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
         """log p (m,) at Z (m, d), and its gradient (m, d)."""
         mean, gradient = self.gp.mean_and_gradient(Z)
-        t = self.curve.a + self.curve.b * mean
-        return np.asarray(log_expit(t)), (expit(-t) * self.curve.b)[:, None] * gradient
+        t = self.a + self.b * mean
+        return np.asarray(log_expit(t)), (expit(-t) * self.b)[:, None] * gradient
 
 
 def learn(X: Array, labels: Array, model: AdditiveModel, rng: Generator, warm: Array | None = None) -> LearnedSuccess:
     """Learn from labels (n,), 1 where an evaluation succeeded and −1 where it failed, at X (n, d); both occur."""
     found = additive_fit.fit(X, labels, model, rng, warm)
     means = labels - left_out(found.gp, np.arange(len(X)))[0]  # of each label, by all others
-    curve, log_p = _fitted_curve(means, labels)
-    return LearnedSuccess(found.hyperparameters, curve, log_p - _by_frequency(labels))
+    a, b = _fitted_curve(means, labels)
+    log_p = float(log_expit(labels * (a + b * means)).sum())
+    return LearnedSuccess(found.hyperparameters, a, b, log_p - _by_frequency(labels))
 
 
-def _fitted_curve(means: Array, labels: Array) -> tuple[Curve, float]:
-    """The most likely curve, and log p of the labels (n,) given their predicted means (n,)."""
+def _fitted_curve(means: Array, labels: Array) -> tuple[float, float]:
+    """The most likely a and b, given labels (n,) and their predicted means (n,)."""
 
     def descent(ab: Array) -> tuple[float, Array]:
         t = labels * (ab[0] + ab[1] * means)
@@ -87,8 +82,8 @@ def _fitted_curve(means: Array, labels: Array) -> tuple[Curve, float]:
         gradient = np.array([slopes.sum(), slopes @ means]) + ab / STEEPEST**2
         return float(-log_expit(t).sum() + 0.5 * ab @ ab / STEEPEST**2), gradient
 
-    a, b = minimize(descent, np.array([0.0, 1.0]), jac=True, method="L-BFGS-B").x
-    return Curve(float(a), float(b)), float(log_expit(labels * (a + b * means)).sum())
+    a, b = minimize(descent, np.array([0.0, 1.0]), jac=True, method="L-BFGS-B").x.tolist()
+    return a, b
 
 
 def _by_frequency(labels: Array) -> float:
