@@ -138,29 +138,6 @@ def test_the_page_of_results_counts_the_runs_of_bbob(d: int) -> None:
     assert f"| {d} parameters | {' | '.join(cells)} |" in page
 
 
-@pytest.mark.parametrize(
-    ("d", "method", "sentence"),
-    [
-        ("d5", "cmaes", "Run by run it is better in {} and worse in {} against CMA-ES"),
-        ("d5", "optuna-tpe", "and {} and {} against TPE"),
-        ("d5", "optuna-gp", "at d = 5 in {} and {}, lost by the median"),
-        ("d10", "cmaes", "it is better in {} and worse in {} against CMA-ES, which is lower by the median"),
-        ("d10", "optuna-tpe", "and in {} and {} against TPE"),
-        ("d2", "cmaes", "(d = 2: {} and {},"),
-        ("d2", "optuna-gp", "it is better in {} and worse in {} of 120 runs at d = 2"),
-    ],
-)
-def test_the_page_of_bbob_tells_what_the_file_of_bbob_holds(d: str, method: str, sentence: str) -> None:
-    runs = [row for row in rows("bbob.csv") if row["seed"] == "0"]
-    regrets = {(row["problem"], row["method"]): max(float(row["regret"]), 1e-9) for row in runs}
-    ours = {name: regret for (name, by), regret in regrets.items() if by == "aegis/adaptive" and name.endswith(d)}
-    assert len(ours) == 120
-    better = sum(regret < regrets[name, method] for name, regret in ours.items())
-    worse = sum(regret > regrets[name, method] for name, regret in ours.items())
-    page = BBOB_PAGE.read_text("utf-8")
-    assert sentence.format(better, worse) in " ".join(page.split())
-
-
 def bbob_medians(d: int) -> dict[int, dict[str, float]]:
     """Median regret over the instances by function and method, worked out here without the report."""
     runs: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -181,27 +158,21 @@ def test_the_page_of_bbob_tells_the_medians_in_five_dimensions() -> None:
             assert float(told[method]) == pytest.approx(float(f"{value:.2g}"), rel=0.05, abs=1e-12), (number, method)
 
 
-@pytest.mark.parametrize(
-    ("d", "method", "sentence"),
-    [
-        (2, "cmaes", "(d = 2: {},"),
-        (2, "optuna-tpe", "and {}). Against"),
-        (2, "optuna-gp", "runs at d = 2, lost by the median on {};"),
-        (5, "cmaes", "By the median CMA-ES is lower on {},"),
-        (5, "optuna-tpe", "TPE on {} ("),
-        (5, "optuna-gp", "lost by the median on {}. In one group"),
-        (10, "cmaes", "against CMA-ES, which is lower by the median on {},"),
-        (10, "optuna-tpe", "against TPE, which is lower on {}."),
-    ],
-)
-def test_the_page_of_bbob_tells_where_others_are_lower(d: int, method: str, sentence: str) -> None:
-    lost = [
-        f"f{number}"
-        for number, medians in bbob_medians(d).items()
-        if max(medians[method], 1e-9) < max(medians["aegis/adaptive"], 1e-9)
-    ]
-    page = " ".join(BBOB_PAGE.read_text("utf-8").split())
-    assert sentence.format(" and ".join(filter(None, [", ".join(lost[:-1]), lost[-1]]))) in page
+@pytest.mark.parametrize("d", [2, 5, 10])
+def test_the_page_of_bbob_tells_where_others_are_lower(d: int) -> None:
+    runs: dict[str, dict[str, float]] = defaultdict(dict)
+    for row in rows("bbob.csv"):
+        if row["seed"] == "0" and row["problem"].endswith(f"-d{d}"):
+            runs[row["problem"]][row["method"]] = max(float(row["regret"]), 1e-9)
+    cells = []
+    for method in ("cmaes", "optuna-tpe", "optuna-gp"):
+        lost = []
+        for number in bbob.FUNCTIONS:
+            both = [by for name, by in runs.items() if name.startswith(f"bbob-f{number}-") and method in by]
+            if median(by[method] for by in both) < median(by["aegis/adaptive"] for by in both):
+                lost.append(f"f{number}")
+        cells.append(", ".join(lost))
+    assert f"| {d} | {' | '.join(cells)} |" in BBOB_PAGE.read_text("utf-8")
 
 
 def test_the_page_of_bbob_tells_the_areas_of_the_group_that_was_run_again() -> None:
@@ -213,15 +184,8 @@ def test_the_page_of_bbob_tells_the_areas_of_the_group_that_was_run_again() -> N
     assert f"over all 100 runs `adaptive` has {ours:.3f} and the GP {theirs:.3f}" in page
 
 
-@pytest.mark.parametrize(
-    ("d", "sentence"),
-    [
-        (2, "In two dimensions it is {} of 24 functions and {} of 120 runs."),
-        (5, "on {} of 24 functions by its median, and in {} of 120 runs."),
-        (10, "at or below the best of 2009 on {} of 24 functions and in {} of 120 runs;"),
-    ],
-)
-def test_the_page_of_bbob_tells_how_often_the_best_of_2009_was_reached(d: int, sentence: str) -> None:
+@pytest.mark.parametrize("d", [2, 5, 10])
+def test_the_page_of_bbob_tells_how_often_the_best_of_2009_was_reached(d: int) -> None:
     functions, runs = 0, 0
     for function in bbob.FUNCTIONS:
         best = bbob.best_2009_after(function, d, 40 * d)
@@ -233,8 +197,7 @@ def test_the_page_of_bbob_tells_how_often_the_best_of_2009_was_reached(d: int, s
         ]
         assert len(mine) == 5
         functions, runs = functions + (np.median(mine) <= best), runs + sum(regret <= best for regret in mine)
-    page = " ".join(BBOB_PAGE.read_text("utf-8").split())
-    assert sentence.format(functions, runs) in page
+    assert f"| {d} | {functions} of 24 | {runs} of 120 |" in BBOB_PAGE.read_text("utf-8")
 
 
 @pytest.mark.parametrize("d", [2, 5, 10])
@@ -256,11 +219,7 @@ def test_the_page_of_bbob_tells_the_areas_of_all_groups(d: int) -> None:
 def test_the_page_of_bbob_tells_of_the_gp_in_ten_dimensions() -> None:
     page = BBOB_PAGE.read_text("utf-8")
     runs = [row for row in rows("bbob.csv") if row["problem"].endswith("-d10")]
-    theirs = {row["problem"]: float(row["regret"]) for row in runs if row["method"] == "optuna-gp"}
-    ours = {row["problem"]: float(row["regret"]) for row in runs if row["method"] == "aegis/adaptive"}
-    pairs = [(max(ours[name], 1e-9), max(regret, 1e-9)) for name, regret in theirs.items()]
-    better, worse = sum(mine < other for mine, other in pairs), sum(mine > other for mine, other in pairs)
-    assert f"better in {better} and worse in {worse} of its {len(pairs)} runs" in " ".join(page.split())
+    theirs = {row["problem"] for row in runs if row["method"] == "optuna-gp"}
     same = [Outcome(**{**row, "seed": 0}) for row in runs if row["problem"] in theirs]
     for group, needs in curves.curves(same, curves.absolute_targets).items():
         methods = ("aegis/adaptive", "optuna-gp")
