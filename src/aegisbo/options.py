@@ -126,9 +126,7 @@ class Options:
 
     budget: int = option(
         None,  # until the study has said it
-        Flag(
-            "Evaluations in all.", "N", int, least=1, copies="Evaluations of all copies; unless given, as in the study."
-        ),
+        Flag("Evaluations in total.", "N", int, least=1, copies="Evaluations of all copies in total."),
         count("give a whole number of evaluations, at least 1"),
         shared=True,
         open=True,
@@ -148,21 +146,21 @@ class Options:
     executor: Any = option(
         None,
         Flag(
-            "`processes`, `threads`, `serial`, the address of a Dask scheduler, `ray`, or `slurm`, with settings as in "
-            "`slurm:minutes=30,memory_gb=8`.",
+            "`processes`, `threads`, `serial`, `ray`, `slurm:minutes=30`, or the address of a Dask scheduler.",
             "KIND",
             only="minimize",
         ),
         fixed=ONE_CALL,
     )
     threads_per_worker: int | None = option(
-        None, Flag("BLAS and OpenMP threads of a worker process; a share of the cores.", "N", int, 1), fixed=ONE_CALL
+        None,
+        Flag("BLAS and OpenMP threads of a worker; a share of the cores.", "N", int, 1),
+        fixed=ONE_CALL,
     )
     worker_env: Any = option(
         None,
         Flag(
-            "A variable in the environment of worker processes, such as `CUDA_VISIBLE_DEVICES={slot}`; `{slot}` counts "
-            "them from 0. May be given several times.",
+            "An environment variable of the workers, such as `CUDA_VISIBLE_DEVICES={slot}`. Repeatable.",
             "NAME=VALUE",
             list,
         ),
@@ -174,13 +172,13 @@ class Options:
     trial_timeout: float | None = option(None, Flag("Seconds for one evaluation.", "S", float), time_limit, shared=True)
     retries: int = option(
         2,
-        Flag("How often an evaluation is repeated whose worker, or copy of `aegisbo work`, died.", "N", int),
+        Flag("How often an evaluation is tried again if its worker died.", "N", int),
         count("give a whole number, 0 for none", least=0),
     )
-    target: float | None = option(None, Flag("A value that is good enough to stop.", "Y", float), finite, shared=True)
+    target: float | None = option(None, Flag("Stop when a value is as good as this.", "Y", float), finite, shared=True)
     give_up_after: int | None = option(
         20,
-        Flag("End if so many evaluations gave no value at all; 0: never.", "N", int),
+        Flag("Stop if the first N evaluations all fail; 0: never.", "N", int),
         count("give at least 1, or None to go on whatever happens", none=True),
         shared=True,
         none_at_zero=True,
@@ -188,7 +186,7 @@ class Options:
     raise_errors: bool | None = option(
         None,
         Flag(
-            "Whether the first exception of the function ends the run; unless given, with `serial` only.",
+            "Stop at the first exception; unless given, with `serial` only.",
             of=bool,
             name="raise-errors/--no-raise-errors",
             only="minimize",
@@ -204,7 +202,7 @@ class Options:
     )
     progress: bool | None = option(None, None, maybe_switch, fixed=ONE_CALL)
     anyway: bool = option(
-        False, Flag("Go on with a study although the function has changed since.", of=bool), switch, fixed=ONE_CALL
+        False, Flag("Continue a study although the function has changed.", of=bool), switch, fixed=ONE_CALL
     )
 
     @classmethod
@@ -239,22 +237,20 @@ def decided(default: Any, flag: Flag | None, check: Check = judged_later, fixed:
 
 # What decides the choices of a run, as it is given; `optimizer.Settings` is made from it.
 SETTINGS: dict[str, Option] = {
-    "strategy": decided("aegis", Flag("See `aegisbo strategies`.", "NAME")),
-    "preset": decided(None, Flag("Which surrogate, such as `paper`.", "NAME")),
-    "n_initial": decided(None, Flag("Points spread out at the start; 2d unless given.", "N", int), natural),
-    "seed": decided(None, Flag("Decides all random numbers.", "N", int), natural),
+    "strategy": decided("aegis", Flag("The strategy; `aegisbo strategies` lists them.", "NAME")),
+    "preset": decided(None, Flag("`adaptive`, `modern` or `paper`; `adaptive` unless given.", "NAME")),
+    "n_initial": decided(None, Flag("Points spread out at the start; two for each parameter.", "N", int), natural),
+    "seed": decided(None, Flag("Makes random choices repeatable.", "N", int), natural),
     "initial": decided(
         None, None, fixed="the first points have been chosen. `aegisbo add` lets another point be tried"
     ),
-    "maximize": decided(False, Flag("Look for the largest value instead.", of=bool), switch),
-    "noisy": decided(
-        False, Flag("Values are noisy: the best is the best posterior mean, not the luckiest value.", of=bool), switch
-    ),
-    "cost": decided(None, Flag("`time`: prefer points that are evaluated quickly, where that pays.", "time")),
+    "maximize": decided(False, Flag("Look for the largest value.", of=bool), switch),
+    "noisy": decided(False, Flag("Values are noisy: the best mean counts, not the luckiest value.", of=bool), switch),
+    "cost": decided(None, Flag("`time`: prefer points that are quick to evaluate.", "time")),
     "constraints": decided(
         (),
         Flag(
-            "What points must fulfill to be evaluated, such as `a < b` or `x + 2*y <= 3`. May be given several times.",
+            "What points must satisfy, such as `a < b`. Repeatable.",
             "TEXT",
             list,
             name="constraint",
@@ -263,8 +259,7 @@ SETTINGS: dict[str, Option] = {
     "limits": decided(
         (),
         Flag(
-            "What must hold of a quantity that is measured beside the value, such as `latency <= 5`. May be given "
-            "several times.",
+            "A limit on a quantity that is measured, such as `latency <= 5`. Repeatable.",
             "TEXT",
             list,
             name="limit",

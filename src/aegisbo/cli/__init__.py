@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -28,7 +29,7 @@ from aegisbo.errors import AegisError
 BAD_INPUT = 2  # the code that typer itself uses for options it cannot read
 
 app = typer.Typer(
-    help="Minimize expensive functions with workers that never wait.",
+    help="Tune what is slow to try, with workers that never wait.",
     epilog="Exit codes: 0 all went well; 1 an unexpected error; 2 something in the input cannot be used; "
     "3 no evaluation gave a value; 4 a replay came out differently; 130 interrupted (`minimize` and `work` then end "
     "with 0).",
@@ -37,22 +38,32 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-app.command(epilog=minimize.EXAMPLES)(minimize.minimize)
-app.command(epilog=work.EXAMPLES)(work.work)
-app.command(epilog=edit.EXAMPLE_OF_ADD)(edit.add)
-app.command("set", epilog=edit.EXAMPLES_OF_SET)(edit.set_)
-app.command()(show.show)
-app.command()(pages.report)
-app.command()(pages.serve)
-app.command(epilog=advise.EXAMPLES)(advise.advise)
-app.command()(edit.retry)
-app.command()(edit.forget)
-app.command()(replay.replay)
-app.command()(export.export)
-app.command()(demo.demo)
-app.command(epilog=simulate.EXAMPLES)(simulate.simulate)
-app.command()(strategies.strategies)
-app.add_typer(problems.app, name="problems")
+COMMANDS: dict[str, dict[Callable[..., None], str]] = {  # by the title above them in --help, with their examples
+    "Run": {minimize.minimize: minimize.EXAMPLES, work.work: work.EXAMPLES},
+    "Look at a study, also while it runs": {
+        show.show: "Example: `aegisbo show run.db --best 5`",
+        pages.report: "Example: `aegisbo report run.db`",
+        pages.serve: "Example: `aegisbo serve run.db`",
+        advise.advise: advise.EXAMPLES,
+        replay.replay: "Example: `aegisbo replay run.db`",
+        export.export: "Example: `aegisbo export run.db -o trials.csv`",
+    },
+    "Change a study, also while it runs": {
+        edit.add: "Example: `aegisbo add run.db lr=1e-3 units=64 act=relu`",
+        edit.set_: edit.EXAMPLES_OF_SET,
+        edit.retry: "Example: `aegisbo retry run.db 3,5,8-10`",
+        edit.forget: "Example: `aegisbo forget run.db 3,5,8-10`",
+    },
+    "Learn and compare": {
+        demo.demo: "",
+        simulate.simulate: simulate.EXAMPLES,
+        strategies.strategies: "",
+    },
+}
+for title, commands in COMMANDS.items():
+    for command, example in commands.items():
+        app.command(command.__name__.strip("_"), epilog=example, rich_help_panel=title)(command)
+app.add_typer(problems.app, name="problems", rich_help_panel="Learn and compare")
 
 
 def _print_version(wanted: bool) -> None:

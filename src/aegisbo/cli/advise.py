@@ -49,7 +49,7 @@ def advise(
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Draw it, too: a .png, .svg or .pdf file.")
     ] = None,
 ) -> None:
-    """Say how long other numbers of workers, or batches, would take to find what a study has found.
+    """Estimate how long other numbers of workers would have taken.
 
     The study is simulated from its beginning by its own strategy, on what its model expects and on other functions that
     it holds possible, with job times like those that the study has seen.

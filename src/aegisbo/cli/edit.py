@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from aegisbo.study.state import State
 
 OWN = [name for name in CHANGEABLE if name not in SHARED]  # of each copy
-EXAMPLE_OF_ADD = "Example: `aegisbo add run.db lr=1e-3 units=64 act=relu`"
 EXAMPLES_OF_SET = f"""Examples:
 
 - `aegisbo set run.db budget=400 workers=8`
@@ -33,7 +32,7 @@ def add(
         list[str], typer.Argument(metavar="NAME=VALUE...", help="The point: a value for each parameter.")
     ],
 ) -> None:
-    """Let a point be tried that you have in mind, before the strategy chooses another one.
+    """Try a point of your own next.
 
     A run that is at work takes it as soon as a worker is free, within a second or so. It counts towards the budget.
     """
@@ -58,7 +57,7 @@ def set_(
     study: StudyFile,
     changes: Annotated[list[str], typer.Argument(metavar="NAME=VALUE...", help="What to change, and to what.")],
 ) -> None:
-    """Change the budget, the workers or the limits of a run without stopping it.
+    """Change the budget, the workers or other settings of a run.
 
     With fewer workers, evaluations that are running may finish. The same call again goes on with what was set; a call
     that asks for something else than the one before it decides anew.
@@ -86,7 +85,7 @@ def set_(
 def retry(
     study: StudyFile, numbers: Annotated[str | None, typer.Argument(metavar="[NUMBERS]", help=TRIALS)] = None
 ) -> None:
-    """Let trials be run again, all without a value or those named.
+    """Run trials again: those named, or all without a value.
 
     Whoever drives this study next (`minimize`, or copies of `work`) runs them first, with the same numbers and points.
     If a named trial has a value, it is dropped. The file keeps a record of everything that happened.
@@ -101,7 +100,7 @@ def retry(
 
 
 def forget(study: StudyFile, numbers: Annotated[str, typer.Argument(metavar="NUMBERS", help=TRIALS)]) -> None:
-    """Drop trials as if they had never been asked for.
+    """Drop trials as if they had never been run.
 
     They teach the model nothing, are never the best, and do not count towards the budget. The file keeps a record of
     everything that happened.

@@ -25,7 +25,7 @@ def export(
     ] = None,
     name: Annotated[str | None, typer.Option(help="Of the Optuna study; the file's unless given.")] = None,
 ) -> None:
-    """Write the trials of a study as a table, or into an Optuna storage."""
+    """Write the trials as a table, or into an Optuna storage."""
     if to not in ("csv", "json", "optuna"):
         raise UnknownName("export format", to, ("csv", "json", "optuna"))
     if (to == "optuna") != (storage is not None):

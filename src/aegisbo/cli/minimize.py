@@ -42,11 +42,9 @@ EXAMPLES = """Examples:
 - `aegisbo minimize training:loss --space space.toml --budget 200 --workers 8 --study run.db`
 - `aegisbo minimize --command "./simulate --lr {lr} --units {units}" --space space.toml --budget 50`
 
-A function is called with the parameters by name. A program gets them where `{name}` stands in its arguments, as
-environment variables `AEGISBO_name`, and in the JSON file that `AEGISBO_PARAMETERS` names; `AEGISBO_SLOT` counts the
-workers from 0. The last line that it prints must be one number; with `--limit "latency <= 5"` it also prints a line
-such as `latency=3.2`, and a function returns `value, {"latency": 3.2}`. Running the same command again continues the
-study.
+A function gets the parameters by name and returns the value; with `--limit "latency <= 5"` it returns
+`value, {"latency": 3.2}`. A program gets them in place of `{name}`, and prints the value as its last line; a limited
+quantity goes on a line of its own, `latency=3.2`. Run the same command again to continue a study.
 """
 
 
@@ -55,17 +53,16 @@ def minimize(
     function: Annotated[
         str | None, typer.Argument(metavar="[MODULE:FUNCTION]", help="A Python function, imported from here.")
     ] = None,
-    command: Annotated[str | None, typer.Option(metavar="TEXT", help="A program to run instead, see below.")] = None,
+    command: Annotated[str | None, typer.Option(metavar="TEXT", help="A program to run instead.")] = None,
     value_file: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Where the program leaves its value, if not in its last line; `{folder}` is a folder of each "
-            "evaluation's own.",
+            help="A file in which the program leaves its value; `{folder}` is its own folder.",
         ),
     ] = None,
-    space: Annotated[Path | None, typer.Option(metavar="FILE", help="The parameters, in TOML.")] = None,
-    example_space: Annotated[bool, typer.Option("--example-space", help="Print such a file and leave.")] = False,
+    space: Annotated[Path | None, typer.Option(metavar="FILE", help="The parameters, in a TOML file.")] = None,
+    example_space: Annotated[bool, typer.Option("--example-space", help="Print an example of such a file.")] = False,
     study: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Record the run in this file, or continue it.")
     ] = None,
@@ -73,13 +70,11 @@ def minimize(
     from_: From = None,
     given: Given = None,
     value_column: ValueColumn = "value",
-    serve: Annotated[
-        bool, typer.Option("--serve", help="Show the run as a live page, as `aegisbo serve` does; needs --study.")
-    ] = False,
+    serve: Annotated[bool, typer.Option("--serve", help="Show the run as a live page; needs --study.")] = False,
     quiet: Quiet = False,
     **options: Any,
 ) -> None:
-    """Minimize a Python function or any program, with workers that never wait for each other."""
+    """Tune a Python function or a program."""
     if example_space:
         typer.echo(EXAMPLE_SPACE, nl=False)
         return

@@ -27,7 +27,7 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Write what happened in a study, and why, into one page that opens without a network."""
+    """Write a report of what happened and why, as one HTML page."""
     from aegisbo.report.html import is_report
     from aegisbo.report.html import report as page_of
     from aegisbo.report.record import Record
@@ -46,7 +46,7 @@ def serve(
     studies: Annotated[list[Path], typer.Argument(metavar="STUDY...", help="One study file or several.")],
     port: Annotated[int | None, counted("Where to listen; 8700 or any free one unless given.", 0, 65535)] = None,
 ) -> None:
-    """Show studies as a page that follows them while they run; only this machine can see it, and it only reads."""
+    """Show studies as a live page that only this machine can see."""
     from aegisbo.report.server import server_of
     from aegisbo.study.file import explained
 

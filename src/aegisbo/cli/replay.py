@@ -14,7 +14,7 @@ UNFAITHFUL = 4  # exit code: a decision does not follow from the record
 
 
 def replay(study: StudyFile) -> None:
-    """Make every decision of a run again and check that it follows from what was known then."""
+    """Repeat every decision of a run and compare."""
     from rich.progress import Progress
 
     from aegisbo.study.replay import replay as run

@@ -16,23 +16,35 @@ if TYPE_CHECKING:
     from aegisbo.study import Earlier
 
 TABLE = OPTIONS | SETTINGS
+EARLIER = "Earlier results"
+FAILING = ("trial_timeout", "retries", "give_up_after", "raise_errors")
 
 From = Annotated[
     list[str] | None,
     typer.Option(
         "--from",
         metavar="FILE",
-        help="Earlier results to learn from: a study or a CSV file. What fits is used. May be given several times.",
+        help="A study or CSV file with earlier results. Repeatable.",
+        rich_help_panel=EARLIER,
     ),
 ]
 Given = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=VALUE",
-        help="What a parameter was that --from lacks; or, of one that --space lacks, whose results are used.",
+        help="The value of a parameter that --from or --space lacks.",
+        rich_help_panel=EARLIER,
     ),
 ]
-ValueColumn = Annotated[str, typer.Option(metavar="NAME", help="The column of a plain CSV file with the values.")]
+ValueColumn = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="The column of a CSV file with the values (default value).",
+        show_default=False,
+        rich_help_panel=EARLIER,
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 
 
@@ -86,14 +98,25 @@ def earlier(sources: list[str] | None, given: list[str] | None, value: str) -> l
     return [Earlier(source, texts, value) for source in sources or []] or None
 
 
+def _title(name: str) -> str:
+    """Under which an option stands in --help."""
+    if name in SETTINGS:
+        return "How points are chosen"
+    return "If evaluations fail" if name in FAILING else "How it runs"
+
+
 def _parameter(name: str, flag: Flag, command: str, default: Any) -> Parameter:
     readers: dict[type, Any] = {int: whole(flag.least), float: real()}
+    words = flag.copies if flag.copies and command == "work" else flag.help
+    if default not in (None, False, ()):
+        words = f"{words.removesuffix('.')} (default {default})."
     about = typer.Option(
         spelled(name),
         parser=readers.get(flag.of),
         metavar=flag.takes or None,
-        help=flag.copies if flag.copies and command == "work" else flag.help,
-        show_default=default is not None,
+        help=words,
+        show_default=False,
+        rich_help_panel=_title(name),
     )
     kind: Any = list[str] if flag.of is list else flag.of
     shown = None if flag.of is list else default

@@ -40,7 +40,7 @@ def show(
         str | None, typer.Option(metavar="ORDER", help="By `number`, or all of them by `value`, the best first.")
     ] = None,
 ) -> None:
-    """Show the best point, what is running, what failed and why, and how idle the workers were."""
+    """Show the best point, what is running and what failed."""
     if sort is not None and sort not in ORDERS:
         raise UnknownName("order", sort, ORDERS)
     given = {"--last": last, "--best": best, "--failed": failed or None, "--trial": trial}

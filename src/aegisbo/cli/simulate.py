@@ -66,7 +66,7 @@ def simulate(
         ),
     ] = None,
 ) -> None:
-    """Run strategies on benchmark problems with simulated workers, and compare them.
+    """Compare strategies on benchmark problems, with simulated workers.
 
     Workers live on a virtual clock with job times drawn from a law, so any number of them fits on one core.
     A run starts with 2d points of a Latin hypercube, which take no time. All strategies share the initial points and

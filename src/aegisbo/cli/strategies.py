@@ -19,7 +19,7 @@ Parameters follow the name, as in aegis:gamma=0.2,epsilon=faster
 
 
 def strategies() -> None:
-    """List the strategies and their parameters, those of other packages included."""
+    """List the strategies and their parameters."""
     from aegisbo.cli.tables import plain_table
     from aegisbo.strategies.registry import names
 

@@ -37,7 +37,7 @@ def work(
     function: Annotated[
         str | None,
         typer.Argument(
-            metavar="[MODULE:FUNCTION]", help="A Python function, imported from here; unless given, as in the study."
+            metavar="[MODULE:FUNCTION]", help="A Python function, imported from here; unless given, the study's."
         ),
     ] = None,
     command: Annotated[str | None, typer.Option(metavar="TEXT", help="A program instead, as for `minimize`.")] = None,
@@ -54,7 +54,7 @@ def work(
     quiet: Quiet = False,
     **options: Any,
 ) -> None:
-    """Evaluate trials of a study together with other copies of this command, until its budget is spent."""
+    """Join a study as one of several copies, until its budget is spent."""
     from aegisbo.runners.interrupt import STOPPED
     from aegisbo.runners.work import work as run
 
