@@ -80,7 +80,7 @@ def test_starting_a_process_is_told_from_sending_a_point() -> None:
             script.asked(number, at if k == 0 else began)
             script.told(number, began, began + 0.5, worker=0)
     found = findings(script.record())["workers"]
-    assert found.text == "The worker evaluated for 50% of the time; 50% waiting for a process to start."
+    assert found.text == "The worker evaluated for 50% of the time; 50% starting up."
     assert "Processes started 2 times, for up to 5 s each" in found.remedy
     assert "threads" not in found.remedy
 
@@ -92,7 +92,7 @@ def test_a_process_that_follows_one_that_was_killed_starts_too() -> None:
         script.asked(number, 10.0 * number)
         script.failed(number, 10.0 * number + 6.0, 10.0 * number + 10.0, worker=0, state="timed_out")
     found = findings(script.record())["workers"]
-    assert "60% waiting for a process to start" in found.text
+    assert "60% starting up" in found.text
     assert "Processes started 3 times" in found.remedy
 
 
@@ -103,7 +103,7 @@ def test_sending_points_is_what_short_evaluations_wait_for() -> None:
         script.asked(number, number)
         script.told(number, number + 0.75, number + 1.0, worker=0)
     found = findings(script.record())["workers"]
-    assert "evaluated for 25% of the time; 71% waiting for a point to arrive, 4% waiting for a process" in found.text
+    assert "evaluated for 25% of the time; 71% sending points, 4% starting up" in found.text
     assert "short beside sending them" in found.remedy
 
 

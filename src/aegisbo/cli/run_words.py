@@ -40,6 +40,7 @@ def report(result: Found[Core], study: Path | None, console: Terminal, raising: 
     """The end of a run, in a few lines; `raising` is the option, if any, that would show the first exception itself."""
     from aegisbo.optimizer.failure_reasons import failure_lines
     from aegisbo.optimizer.trial import in_short
+    from aegisbo.runners.idle import CAUSES
 
     say = console.print
     if study is not None and study.resolve() != result.study:  # it was taken away, or the function has left the folder
@@ -56,11 +57,7 @@ def report(result: Found[Core], study: Path | None, console: Terminal, raising: 
     for line in failure_lines(failures, REASONS):
         say(f"       {line}")
     if result.idle is not None:
-        idle = result.idle
-        say(
-            f"idle   {idle['suggestion']:.1%} waiting for a suggestion, {idle['pool']:.1%} for a process to start, "
-            f"{idle['nothing']:.1%} with nothing left to do"
-        )
+        say("idle   " + ", ".join(f"{share:.1%} {CAUSES[cause]}" for cause, share in result.idle.items()))
     if study is not None:
         say(f"study  {study}")
     if failed:

@@ -15,7 +15,6 @@ from aegisbo.printable import printable
 from aegisbo.study.export import all_names
 
 PREFIXES = ("param_", "measured_")
-NAME = (3, 8)  # letters from the beginning and the end of a name, if whole names do not fit
 CHOICE = 16  # cells for a value that is a text
 BROKEN = 8  # and for what a point breaks, if there is not even room for that
 REASON = 40  # cells, at most, for the reason why there is no value
@@ -77,26 +76,25 @@ def cut(text: str, cells: int) -> str:
 
 
 def _parts(fixed: Sequence[Column], rows: Sequence[Row], width: int) -> list[list[Column]]:
-    """The columns of each table: all in one, with whole names or with short ones, else as many as fit into each."""
+    """The columns of each table: all in one, with names on one line or on two, else as many as fit into each."""
     keys = [key for key in all_names(rows) if key.startswith(PREFIXES)]
     names = [printable(" ".join(key.partition("_")[2].split())) for key in keys]
     cells = [[_cell(row[key]) if key in row else ABSENT for row in rows] for key in keys]
-    short = [_cut_within(name) for name in names]
-    short = short if len(set(short)) == len(names) else names
-    for headings in (names, short):
+    folded = [_folded(name) for name in names]
+    for headings in (names, folded):
         columns = [*fixed, *zip(headings, cells, strict=True)]
         if _width(columns) <= width:
             return [columns]
     parts = [list(fixed)]
-    for column in zip(short, cells, strict=True):
+    for column in zip(folded, cells, strict=True):
         if _width([*parts[-1], column]) > width:
-            parts.append([fixed[0]])  # the numbers of the trials
+            parts.append([fixed[0], fixed[2]])  # which trial, and its value
         parts[-1].append(column)
     return parts
 
 
 def _width(columns: Sequence[Column]) -> int:
-    return sum(max(map(cell_len, [heading, *cells])) + GAP for heading, cells in columns) - GAP
+    return sum(max(map(cell_len, [*heading.split("\n"), *cells])) + GAP for heading, cells in columns) - GAP
 
 
 def _value(row: Row, cells: int) -> str:
@@ -110,9 +108,11 @@ def _cell(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else cut(str(value), CHOICE)
 
 
-def _cut_within(name: str) -> str:
-    """A long name without its middle: names often differ in their ends only."""
-    return name if cell_len(name) <= sum(NAME) + 1 else f"{name[: NAME[0]]}…{name[-NAME[1] :]}"
+def _folded(name: str) -> str:
+    """A name on two lines, as equally long as underscores allow."""
+    words = name.split("_")
+    ways = ("_".join(words[:k]) + "_\n" + "_".join(words[k:]) for k in range(1, len(words)))
+    return min([name, *ways], key=lambda way: max(map(cell_len, way.split("\n"))))
 
 
 def _is_number(cell: str) -> bool:

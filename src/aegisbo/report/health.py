@@ -108,7 +108,7 @@ def _workers(record: Record, model: Landscape | None) -> Iterator[Finding]:
         shares["pool"] = max(shares["pool"] - shares["starting"], 0.0)
     count = len(time.workers)
     cause = max(shares, key=lambda each: shares[each])
-    causes = {**WAITING, "starting": "waiting for a process to start", "pool": "waiting for a point to arrive"}
+    causes = {**WAITING, "starting": "starting up", "pool": "sending points"}
     waited = ", ".join(f"{share:.0%} {causes[each]}" for each, share in shares.items() if share >= 0.005)
     who = f"The {count} workers" if count > 1 else "The worker"
     text = f"{who} evaluated for {time.utilization:.0%} of the time" + (f"; {waited}." if waited else ".")

@@ -10,12 +10,7 @@ from aegisbo.report.evaluations import Evaluation, evaluations_of
 from aegisbo.report.record import Record, Span
 from aegisbo.runners.idle import CAUSES
 
-WAITING = {  # causes of idle time; "idle": nobody knows, because there is no study
-    "suggestion": "waiting for a suggestion",
-    "pool": "waiting for the pool",
-    "nothing": "with nothing left to do",
-    "idle": "idle",
-}
+WAITING = {**CAUSES, "idle": "idle"}  # the last: nobody knows why, because there is no study
 SHORTEST = 1e-3  # seconds of a gap
 REPLACED = ("lost", "timed_out")  # how an evaluation ends whose process is followed by a new one
 
@@ -73,7 +68,7 @@ class Timeline:
     def shares(self) -> dict[str, float]:
         """The shares of all workers' time that were spent idle, by cause."""
         total = sum(worker.total for worker in self.workers) or 1.0
-        causes = ("idle",) if any(gap.cause == "idle" for gap in self.gaps) else CAUSES
+        causes = ("idle",) if any(gap.cause == "idle" for gap in self.gaps) else tuple(CAUSES)
         return {cause: sum(getattr(worker, cause) for worker in self.workers) / total for cause in causes}
 
 

@@ -1,4 +1,4 @@
-"""Why workers were idle: waiting for a suggestion, waiting for the pool, or with nothing left to do."""
+"""Why workers were idle: waiting for a suggestion, starting up, or out of work."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
 
-CAUSES = ("suggestion", "pool", "nothing")  # of idle time
+CAUSES = {"suggestion": "waiting for a suggestion", "pool": "starting up", "nothing": "out of work"}  # of idle time
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ class Finished:
 
     @property
     def seconds(self) -> float:
-        """How long the evaluation took; the rest of the time it waited for the pool."""
+        """How long the evaluation took; the rest of the time its worker was starting up."""
         return self.finished - self.started if self.outcome.seconds is None else self.outcome.seconds
 
 

@@ -38,6 +38,6 @@ class Run:
 
     @property
     def idle_shares(self) -> dict[str, float]:
-        """The share of the workers' time spent waiting for a suggestion, for the pool, and with nothing left to do."""
+        """The share of the workers' time spent idle, by its cause."""
         total = sum(worker.total for worker in self.idle) or 1.0
         return {cause: sum(getattr(worker, cause) for worker in self.idle) / total for cause in CAUSES}

@@ -1,6 +1,6 @@
 // The workers' time: a bar for each evaluation, the gaps between them by cause, and how busy each worker was.
 
-const CAUSES = { suggestion: "waiting for a suggestion", pool: "waiting for the pool", nothing: "nothing left to do", idle: "idle" };
+const CAUSES = { suggestion: "waiting for a suggestion", pool: "starting up", nothing: "out of work", idle: "idle" };
 const LINES = {
   suggestion: ["M1 6H25", "idle-line"], pool: ["M1 6h3m3 0h3m3 0h3m3 0h3m3 0h1", "idle-line"],
   nothing: ["M1 2H25V10H1z", "idle-box"], idle: ["M1 6H25", "idle-line"],
