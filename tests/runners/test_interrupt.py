@@ -14,7 +14,7 @@ import pytest
 
 import aegisbo
 from aegisbo import load
-from aegisbo.runners.interrupt import CtrlC, EndAtOnce, interruptible
+from aegisbo.runners.interrupt import ctrl_c, end_at_once, interruptible
 from aegisbo.runners.protocol import StopRun
 
 
@@ -28,10 +28,10 @@ def as_in_a_terminal() -> Iterator[None]:
 
 def test_the_second_one_ends_the_run_and_further_ones_do_no_harm() -> None:
     said: list[str] = []
-    with CtrlC(said.append) as ctrl_c:
-        assert not ctrl_c.pressed
+    with ctrl_c(said.append) as signals:
+        assert not signals.came
         signal.raise_signal(signal.SIGINT)
-        assert ctrl_c.pressed
+        assert signals.came
         with pytest.raises(StopRun, match=r"Stopped by Ctrl-C, without waiting"), interruptible():
             signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
@@ -45,12 +45,12 @@ def test_one_that_comes_while_the_first_is_answered_is_raised_after_the_answer()
         signal.raise_signal(signal.SIGINT)  # logging would swallow what is raised here
         answered.append(text)
 
-    with pytest.raises(StopRun), CtrlC(slow), interruptible():
+    with pytest.raises(StopRun), ctrl_c(slow), interruptible():
         signal.raise_signal(signal.SIGINT)
     assert len(answered) == 1
 
 
-@pytest.mark.parametrize("handler", [lambda: CtrlC(lambda text: None), EndAtOnce])
+@pytest.mark.parametrize("handler", [lambda: ctrl_c(lambda text: None), end_at_once])
 def test_one_that_comes_while_something_is_handed_over_is_raised_where_it_does_no_harm(handler: Any) -> None:
     reached = []
     with handler():
@@ -65,8 +65,8 @@ def test_one_that_comes_while_something_is_handed_over_is_raised_where_it_does_n
 
 
 def test_a_run_inside_the_function_of_another_one_is_not_disturbed_either() -> None:
-    with CtrlC(lambda text: None), interruptible():
-        with CtrlC(lambda text: None):
+    with ctrl_c(lambda text: None), interruptible():
+        with ctrl_c(lambda text: None):
             signal.raise_signal(signal.SIGINT)
             signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)  # the first one of the run outside

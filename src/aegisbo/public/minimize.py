@@ -15,7 +15,7 @@ from aegisbo.options import OPTIONS, SETTINGS, Options
 from aegisbo.public.optimizer_and_result import Result
 from aegisbo.runners.arguments import check_call, check_file, checked_callbacks
 from aegisbo.runners.drive import drive, found_by
-from aegisbo.runners.interrupt import CtrlC
+from aegisbo.runners.interrupt import ctrl_c
 from aegisbo.runners.loop import SPENT
 from aegisbo.runners.observed import observed_elsewhere
 from aegisbo.runners.pools.environment import WorkerEnv
@@ -80,22 +80,23 @@ def minimize(
             a concurrent.futures.Executor, a function that makes one (again, if it breaks), a Dask Client, the address
             of a Dask scheduler, "slurm" or `aegisbo.executors.Slurm(minutes=30, memory_gb=8)`, "ray" or
             `aegisbo.executors.Ray(num_gpus=1)`.
-        threads_per_worker: how many threads BLAS and OpenMP may use in each worker process. By default the cores are
-            shared out, at least one each, except that an environment variable that you have set, such as
-            OMP_NUM_THREADS, is left as it is. Only for executor="processes".
+        threads_per_worker: how many threads BLAS and OpenMP may use in each worker process. By default each process
+            gets an equal share of the cores, at least one. A variable that you have set yourself, such as
+            OMP_NUM_THREADS, stays as it is. Only for executor="processes".
         worker_env: environment variables of the worker processes, set before they load the function: a mapping, whose
             values may hold {slot}, or a function of the slot, as in `lambda slot: {"CUDA_VISIBLE_DEVICES": str(slot)}`.
             Workers have the slots 0, 1, ...; the function finds its own in `aegisbo.worker().slot` and in the variable
             AEGISBO_SLOT. Only for executor="processes" and SLURM.
-        timeout: seconds for the whole call. Nothing is started that would probably not finish, judged by how long
-            evaluations took so far, and where: near the end quicker points are chosen, if there are any.
+        timeout: seconds for the whole call. An evaluation that would probably not finish in time is not started; this
+            is judged by how long evaluations took so far, and where. Near the end quicker points are chosen, if there
+            are any.
         trial_timeout: seconds for one evaluation, from the call of the function; it is then stopped and counts as
             a failure.
-        retries: how often an evaluation is run again whose worker died.
+        retries: how often an evaluation is repeated if its worker dies.
         target: a value that is good enough to stop; if values are noisy, a posterior mean, not one lucky value.
-        give_up_after: the call ends itself when so many evaluations have ended and none of them gave a value, because
-            then the function is probably broken; None to go on whatever happens. If the first five fail alike with a
-            mistake of the program, such as a TypeError or no number returned, it ends then.
+        give_up_after: the call ends when so many evaluations have ended and none of them gave a value, because then the
+            function is probably broken; None to go on whatever happens. It ends after five if all of them failed alike
+            through a mistake in the program, such as a TypeError or an answer that is no number.
         raise_errors: whether the first exception of the function ends the call: executor="serial" raises it as it is,
             the others raise EvaluationFailed. The trial stays pending, so that the same call runs it again. None means
             True for "serial" only; False counts it as a failed trial.
@@ -109,15 +110,16 @@ def minimize(
         callbacks: called with each finished trial and the result so far; one that raises StopIteration ends the run.
         progress: whether to show progress; None shows it on a terminal and in a notebook only.
         maximize: look for where the function is largest instead.
-        noisy: the function gives another value each time, so that the best one measured is merely lucky: the result is
-            then the evaluated point with the best posterior mean, and `fun` that mean. In a finite space AEGiS measures
-            points again where that decides who is best.
-        cost: "time" if evaluations take longer at some points than at others, and AEGiS is to prefer quick ones where
-            that pays per second. It learns the times as it goes, and changes nothing where they are all alike.
-        constraints: what points must fulfill to be evaluated: texts such as "a < b" or "x + 2*y <= 3", or functions
+        noisy: the function gives a different value each time, so the best measured value may be mere luck. The result
+            is then the evaluated point with the best posterior mean, and `fun` is that mean. In a finite space AEGiS
+            evaluates a point again where that helps to decide which is best.
+        cost: "time" if some points take longer to evaluate than others, and AEGiS is to prefer quick ones where that
+            pays per second. It learns the times as it goes, and changes nothing where they are all alike.
+        constraints: what a point must satisfy to be evaluated: texts such as "a < b" or "x + 2*y <= 3", or functions
             that take parameters by name and return a bool; see docs/constraints.md.
-        limits: what must hold of quantities that are measured, such as "latency <= 5". The function then returns
-            value, {"latency": 3.2}. The best is the best that keeps all limits; `result.limits` says which bind.
+        limits: what must hold for quantities that the function measures, such as "latency <= 5". The function then
+            returns value, {"latency": 3.2}. The result is the best point that keeps all limits; `result.limits` says
+            which of them bind.
         anyway: go on with a study that holds values of another function, or of this one before it was changed.
 
     Returns:
@@ -154,8 +156,8 @@ def minimize(
             result = Result.of(book.found(SPENT))
             again = f"{SPENT} After `aegisbo retry {quote(str(study))}` the same call goes on."
             return result if result.success else replace(result, ending=again)
-        ctrl_c = CtrlC(logger.warning)
-        record = drive(book, fun, options, remaining, ctrl_c, lambda: not ctrl_c.pressed, watching)
+        signals = ctrl_c(logger.warning)
+        record = drive(book, fun, options, remaining, signals, lambda: not signals.came, watching)
     return Result.of(found_by(book, record))
 
 

@@ -49,12 +49,12 @@ class Optimizer(Core):
             points if there are any, else twice the number of parameters; 0 to rely on observed data.
         initial: points to start with; a Latin hypercube completes them to `n_initial`.
         maximize: look for where the function is largest instead.
-        noisy: the function gives another value each time, so that the best one measured is merely lucky: the best
-            point is then the evaluated one with the best posterior mean, and AEGiS measures points of a finite space
-            again where that decides who is best.
+        noisy: the function gives a different value each time, so the best measured value may be mere luck. The best
+            point is then the evaluated one with the best posterior mean. In a finite space AEGiS asks for a point again
+            where that helps to decide which is best.
         cost: "time" if AEGiS is to prefer points whose evaluation takes less time, where that pays per second.
-        constraints: what points must fulfill to be asked for, beside what the space says, see `Space`.
-        limits: what must hold of quantities that are measured beside the value, such as "latency <= 5".
+        constraints: what a point must satisfy to be asked for, in addition to what the space says; see `Space`.
+        limits: what must hold for quantities that are measured beside the value, such as "latency <= 5".
 
     Raises:
         InvalidInput: a value cannot be used; the message names it and what to give instead.
@@ -132,9 +132,9 @@ class Optimizer(Core):
             return cast("Trial", self.apply(self.choose(within)))
 
     def add(self, x: Any) -> Params:
-        """Let a point be tried that you want to be tried: the next `ask` returns it, after others that wait.
+        """Have a point of your own evaluated: the next `ask` returns it, after other added points that still wait.
 
-        Points of `initial` come first. It counts as any other trial.
+        Points of `initial` come first. It counts like any other trial.
 
         Args:
             x: in the form that the function receives, or by name.
@@ -143,8 +143,8 @@ class Optimizer(Core):
             Its values by name.
 
         Raises:
-            InvalidInput: it is no point of the space, or breaks a constraint; or a trial has been there or will be,
-                unless values are noisy.
+            InvalidInput: it is no point of the space, or breaks a constraint; or it has been asked for or added
+                before, unless values are noisy.
         """
         with self._lock:
             event = self.addition(x)
@@ -166,9 +166,9 @@ class Optimizer(Core):
             trial: the trial or its number.
             value: what was measured.
             seconds: how long that took, if you want `cost="time"` or `ask(within=...)` to know.
-            sd: the standard deviation of this value, if you know it: that of a mean of 5 measurements, say. The model
-                trusts the value accordingly, besides the noise that it learns (not with the `paper` preset).
-            measured: other quantities by name; without one that has a limit the trial is invalid.
+            sd: the standard deviation of this value, if you know it, such as that of a mean of 5 measurements. The
+                model trusts the value accordingly, beside the noise that it learns (not with the `paper` preset).
+            measured: other quantities by name; if one that has a limit is missing, the trial is invalid.
 
         Returns:
             The trial as it is now.
@@ -200,7 +200,7 @@ class Optimizer(Core):
         return self.end(trial, Outcome(state, reason=str(reason)))
 
     def expire(self, trial: Trial | int) -> Trial:
-        """Give up waiting for a trial: it is lost, its point is free again, but a late `tell` or `fail` still counts.
+        """Stop waiting for a trial: it is lost and its point is free again, but a late `tell` or `fail` still counts.
 
         Args:
             trial: it or its number.

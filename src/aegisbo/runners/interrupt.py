@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
@@ -45,20 +44,30 @@ def interruptible() -> Iterator[None]:
         _here.open = before
 
 
-class _Handler(ABC):
-    """A context with signal handlers of its own; does nothing outside the main thread, where Python allows none."""
+class Signals:
+    """A context with signal handlers of its own; does nothing outside the main thread, where Python allows none.
 
-    signals: tuple[signal.Signals, ...]
+    The first signal is answered, and number `last` ends the run: now, or where the run may next be ended.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, signals: Iterable[signal.Signals], answer: Callable[[], None], last: int) -> None:
+        self._signals = signals
+        self._answer = answer
+        self._last = last
+        self._times = 0
+        self._answered = self._raised = False
         self._before: dict[signal.Signals, Any] = {}  # the handlers to restore
-        self._raised = False
+
+    @property
+    def came(self) -> bool:
+        """Whether the run is to end."""
+        return self._times > 0
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             self._outside = _here.open, _here.due  # a run may be inside another one's function
             _here.open, _here.due = False, None
-            self._before = {each: signal.signal(each, self._handle) for each in self.signals}
+            self._before = {each: signal.signal(each, self._handle) for each in self._signals}
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -67,15 +76,17 @@ class _Handler(ABC):
         if self._before:
             _here.open, _here.due = self._outside
 
-    @abstractmethod
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        """What a signal does."""
-
-    def _end_the_run(self, by: str) -> None:
-        """Raise it now, or where the run may next be ended; once, because further ones must not hurt what ends it."""
-        if self._raised:
+        self._times += 1
+        if self._times == 1:
+            self._answer()
+            self._answered = True
+        # Not while the first is being answered: logging swallows what is raised inside it. And once: further ones must
+        # not hurt what ends the run.
+        if self._times < self._last or not self._answered or self._raised:
             return
         self._raised = True
+        by = signal.Signals(number).name if self._last == 1 else "Ctrl-C, without waiting for what was running"
         stop = Interrupted(f"{STOPPED} {by}.")
         if not _here.open:
             _here.due = stop
@@ -84,42 +95,11 @@ class _Handler(ABC):
         raise stop
 
 
-class CtrlC(_Handler):
-    """A context that handles Ctrl-C."""
-
-    signals = (signal.SIGINT,)
-
-    def __init__(self, say: Callable[[str], None]) -> None:
-        super().__init__()
-        self._times = 0
-        self._said = False
-        self._say = say
-
-    @property
-    def pressed(self) -> bool:
-        """Whether the run is to end."""
-        return self._times > 0
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        self._times += 1
-        if self._times == 1:
-            self._say("Stopping: what is running may finish. Ctrl-C again to stop now.")
-            self._said = True
-        # Not while the above is being said: logging swallows what is raised inside it.
-        if self._times > 1 and self._said:
-            self._end_the_run("Ctrl-C, without waiting for what was running")
+def ctrl_c(say: Callable[[str], None]) -> Signals:
+    """A context in which the first Ctrl-C lets what is running finish, and the second one ends the run."""
+    return Signals([signal.SIGINT], lambda: say("Stopping: what is running may finish. Ctrl-C again to stop now."), 2)
 
 
-class EndAtOnce(_Handler):
+def end_at_once(hurry: Callable[[], None] = lambda: None) -> Signals:
     """A context in which Ctrl-C and SIGTERM end the run now; `hurry` lets whatever the run waits for know it."""
-
-    signals = (signal.SIGINT, signal.SIGTERM)
-
-    def __init__(self, hurry: Callable[[], None] = lambda: None) -> None:
-        super().__init__()
-        self._hurry = hurry
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        if not self._raised:
-            self._hurry()
-        self._end_the_run(signal.Signals(number).name)
+    return Signals([signal.SIGINT, signal.SIGTERM], hurry, 1)

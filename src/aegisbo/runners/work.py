@@ -13,7 +13,7 @@ from aegisbo.optimizer import Core, Found, Settings
 from aegisbo.options import OF_A_COPY, Options
 from aegisbo.runners.arguments import check_call, check_file
 from aegisbo.runners.drive import drive, found_by
-from aegisbo.runners.interrupt import EndAtOnce
+from aegisbo.runners.interrupt import end_at_once
 from aegisbo.runners.observed import Lists, observed_elsewhere
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.recipe import objective_of, recipe
@@ -71,5 +71,5 @@ def work(
         shared.learn(earlier)
         options = with_changes(replace(options, budget=shared.budget), shared.changed, study)
         # If the file was taken away, this copy shares it with nobody; else it is the study that counts.
-        record = drive(shared, fun, options, sys.maxsize, EndAtOnce(shared.hurry), lambda: not shared.moved)
+        record = drive(shared, fun, options, sys.maxsize, end_at_once(shared.hurry), lambda: not shared.moved)
     return found_by(shared, record)

@@ -15,7 +15,6 @@ import pickle
 import select
 import signal
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
@@ -81,7 +80,10 @@ def _serve() -> None:
     load(evaluation)  # now, so that the first point need not wait for it
     send(LOADED)
     while True:
-        send(_outcome(evaluation, received.get(), partial(send, CALLED)))
+        outcome = evaluate_packed(evaluation, received.get(), partial(send, CALLED))
+        with suppress(Exception):  # the function may have closed it
+            sys.stdout.flush()
+        send(outcome)
 
 
 def _keep_nothing_back() -> None:
@@ -104,10 +106,3 @@ def _receive(points: BinaryIO, received: SimpleQueue[bytes]) -> None:
             received.put(pickle.load(points))
     except (EOFError, OSError, pickle.UnpicklingError):
         _kill_group()
-
-
-def _outcome(evaluation: bytes, point: bytes, called: Callable[[], None]) -> bytes:
-    outcome = evaluate_packed(evaluation, point, called)
-    with suppress(Exception):  # the function may have closed it
-        sys.stdout.flush()
-    return outcome
