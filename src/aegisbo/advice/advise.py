@@ -193,7 +193,7 @@ class _Question:
 
 
 def _question(record: Record, model: Landscape, target: float | None, seed: int) -> _Question:
-    waits = [decision.seconds for decision in record.decisions.values()]
+    waits = [decision.asked.seconds for decision in record.decisions.values()]
     optimizer, limits = record.optimizer, record.optimizer.settings.limits
     counting = [trial for trial in record.ended if trial.value is not None and not broken_by(trial, limits)]
     losses = optimizer.direction.turned(np.array([trial.value for trial in counting], dtype=np.float64))

@@ -184,7 +184,7 @@ def _trials(record: Record) -> dict[str, Any]:
         **{name: [as_number(trial.note.get(name)) for trial in trials] for name in ("mean", "std")},
         **{name: [each and getattr(each, name) for each in decisions] for name in ("known", "behind")},
         "pending": [each and len(each.pending) for each in decisions],
-        "choosing": [each and each.seconds for each in decisions],
+        "choosing": [each and each.asked.seconds for each in decisions],
         "params": [[values[place] for values in points] for place in range(len(record.optimizer.space.parameters))],
         "measured": [[trial.measured.get(name) for trial in trials] for name in names_of(limits)],
         "broken": [", ".join(limit.text for limit in broken_by(trial, limits)) or None for trial in trials],

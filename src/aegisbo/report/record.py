@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,26 +15,13 @@ from aegisbo.events import Event
 from aegisbo.optimizer import Core, Found, Trial
 from aegisbo.outcome import FAILURES
 from aegisbo.study.export import table_of
-from aegisbo.study.known_then import choices
-from aegisbo.study.ledger import Ledger
+from aegisbo.study.known_then import ChoiceMade, choices
 from aegisbo.study.lock import is_driven
 from aegisbo.study.reading import read_events
 from aegisbo.study.state import State
 
 Span = tuple[float, float]  # seconds since 1970
 Run = Found[Core] | Core | str | os.PathLike[str]  # whatever stands for a run
-
-
-@dataclass(frozen=True)
-class Circumstances:
-    """When a point was chosen, and what the choice knew."""
-
-    number: int
-    at: float  # when it was made, in seconds since 1970
-    seconds: float  # that it took
-    known: int  # results it knew
-    behind: int  # results that had come in, but were not known when the trial was chosen
-    pending: tuple[int, ...]  # trials under evaluation, as far as it knew
 
 
 @dataclass(frozen=True)
@@ -116,9 +103,9 @@ class Record:
         return trial.ended if recorded is None else recorded.at
 
     @cached_property
-    def decisions(self) -> Mapping[int, Circumstances]:
+    def decisions(self) -> Mapping[int, ChoiceMade]:
         """The choices, by number of the trial; none without a study."""
-        return {decision.number: decision for decision in _decisions(self.events)}
+        return {choice.asked.number: choice for choice in choices(self.events)}
 
     @cached_property
     def capacity(self) -> int:
@@ -164,14 +151,3 @@ def record_of(run: Any) -> Record:
     if isinstance(run, str | os.PathLike):
         return Record.of_study(run)
     raise InvalidInput(f"Expected a result, an optimizer or the file of a study, got {run!r}.")
-
-
-def _decisions(events: Iterable[Event]) -> Iterable[Circumstances]:
-    """When each point was chosen, and what the choice knew."""
-    ledger = Ledger()
-    for choice in choices(events):
-        for event in choice.news:
-            ledger.apply(event)
-        asked = choice.asked
-        yield Circumstances(asked.number, asked.at, asked.seconds, choice.known, choice.behind, tuple(ledger.holders))
-        ledger.apply(asked)

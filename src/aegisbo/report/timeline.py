@@ -75,7 +75,7 @@ class Timeline:
 def timeline(record: Record) -> Timeline:
     """The workers' time; without bars where nobody knows when anything was evaluated."""
     bars = evaluations_of(record)
-    asked = {number: decision.at for number, decision in record.decisions.items()}
+    asked = {number: decision.asked.at for number, decision in record.decisions.items()}
     workers = max((bar.worker + 1 for bar in bars), default=0)
     called = _called_for(record) if bars else {}
     workers = max([workers, *called.values()])

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from aegisbo.events import Added, Asked, Ended, Event, Forgotten, Observed, Retried, Widened, making_sense
 from aegisbo.optimizer import Core, Settings
 from aegisbo.optimizer.queue import ADDED
+from aegisbo.study.ledger import Ledger
 from aegisbo.study.state import State
 
 LESSONS = (Ended, Observed, Retried, Forgotten, Widened)  # what a strategy learns from
@@ -23,6 +24,7 @@ class ChoiceMade:
     news: tuple[Event, ...]  # what it knew and the choice before it did not, in order
     known: int  # results that it knew
     behind: int  # results that had come in, but were not known to it
+    pending: tuple[int, ...]  # trials under evaluation, as far as it knew
 
 
 def choices(events: Iterable[Event]) -> Iterator[ChoiceMade]:
@@ -30,6 +32,7 @@ def choices(events: Iterable[Event]) -> Iterator[ChoiceMade]:
     unknown: deque[Event] = deque()
     added: deque[Event] = deque()  # each is known to the choice that took it
     results: list[int] = []
+    ledger = Ledger()
     for event in events:
         if isinstance(event, Asked):
             news = []
@@ -37,8 +40,11 @@ def choices(events: Iterable[Event]) -> Iterator[ChoiceMade]:
                 news.append(unknown.popleft())
             if event.note.get("move") == ADDED and added:
                 news.append(added.popleft())
+            for lesson in news:
+                ledger.apply(lesson)
             known = bisect(results, event.seen)
-            yield ChoiceMade(event, tuple(news), known, len(results) - known)
+            yield ChoiceMade(event, tuple(news), known, len(results) - known, tuple(ledger.holders))
+            ledger.apply(event)
         elif isinstance(event, Added):
             added.append(event)
         elif isinstance(event, LESSONS):
