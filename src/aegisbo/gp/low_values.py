@@ -8,8 +8,7 @@ import numpy as np
 
 from aegisbo.arrays import Array, Index
 from aegisbo.gp.output_transform import Scale, SoftScale
-from aegisbo.gp.posterior import GP
-from aegisbo.gp.quadratic_model import QuadraticGP
+from aegisbo.gp.quadratic_model import Posterior
 
 SHARE = 0.75  # how many data count as the lowest, for each coefficient of a quadratic
 MOST = 120  # data that count as the lowest at most, as many as a model of the lowest points has
@@ -20,7 +19,7 @@ def lowest(measured: Array, d: int) -> Index:
     return np.argsort(measured, kind="stable")[: min(max(d + 2, ceil(SHARE * (d + 1) * (d + 2) / 2)), MOST)]
 
 
-def skill(gp: GP | QuadraticGP, scale: Scale | SoftScale, measured: Array, rows: Index) -> float:
+def skill(gp: Posterior, scale: Scale | SoftScale, measured: Array, rows: Index) -> float:
     """log p of the values measured (n,) in these rows of the model's data, each predicted from all other data.
 
     It is in the units in which they were measured, so that models on different scales can be compared.
@@ -28,13 +27,13 @@ def skill(gp: GP | QuadraticGP, scale: Scale | SoftScale, measured: Array, rows:
     return float((log_densities(gp, rows) + scale.log_slope(measured[rows])).sum())
 
 
-def log_densities(gp: GP | QuadraticGP, rows: Index) -> Array:
+def log_densities(gp: Posterior, rows: Index) -> Array:
     """log p(y_i | all other data) (m,) in these rows (m,), at the hyper-parameters that the model has."""
     errors, variances = left_out(gp, rows)
     return np.asarray(-0.5 * (np.log(2.0 * np.pi * variances) + errors**2 / variances))
 
 
-def left_out(gp: GP | QuadraticGP, rows: Index) -> tuple[Array, Array]:
+def left_out(gp: Posterior, rows: Index) -> tuple[Array, Array]:
     """By how much each y_i in these rows (m,) exceeds its prediction from all other data (m,), and its variance (m,).
 
     With Q = K⁻¹, y_i is predicted with error α_i/Q_ii and variance 1/Q_ii, noise included (Rasmussen and Williams,

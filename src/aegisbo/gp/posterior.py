@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
@@ -12,22 +11,6 @@ from aegisbo.arrays import Array, Floats
 from aegisbo.gp.kernels import Matern52, matern52, matern52_and_slope
 from aegisbo.gp.linalg import Factor, extend, factorize
 from aegisbo.gp.main_effects import FREQUENCIES, MainEffects, by_coordinate, waves, waves_and_slopes
-
-
-class Posterior(Protocol):
-    """What is known of a function: data, and a prediction with its uncertainty anywhere."""
-
-    @property
-    def X(self) -> Array: ...  # (n, d)
-
-    @property
-    def y(self) -> Array: ...  # (n,)
-
-    def predict(self, Z: Array) -> tuple[Array, Array]:
-        """Mean and variance (m,) at Z (m, d)."""
-
-    def predict_and_gradient(self, Z: Array) -> tuple[Array, Array, Array, Array]:
-        """Mean (m,), variance (m,), gradient of the mean (m, d), gradient of the variance (m, d) at Z (m, d)."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from scipy.linalg import blas, lapack
 from aegisbo.arrays import Array
 from aegisbo.gp.kernels import Matern52, matern52_and_slope
 from aegisbo.gp.linalg import Factor, extend, factorize
+from aegisbo.gp.posterior import GP
 from aegisbo.search.descent import climb
 
 # Limits and normal priors (center, standard deviation) of phi. Inputs are of the order of 1, outputs have variance 1.
@@ -98,6 +99,9 @@ class QuadraticGP:
         lengths = (Z**2).mean(axis=1)
         prior = self.kernel.outputscale + self.bowl * (lengths + lengths**2)
         return np.asarray(np.maximum(prior - np.einsum("nm,nm->m", white, white), 0.0))
+
+
+Posterior = GP | QuadraticGP  # both predict, with gradients
 
 
 def fit(X: Array, y: Array, warm: Array | None = None) -> QuadraticGP:

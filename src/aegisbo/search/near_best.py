@@ -19,9 +19,7 @@ from aegisbo.space.cube import Cube
 
 SPRINT_STEPS = 12  # steps that all starts of a race make
 FINALISTS = 2
-FINAL_EVALUATIONS = (
-    80  # evaluations of finalists at most: hardly ever so many; with a thousand data each takes milliseconds
-)
+FINAL_EVALUATIONS = 80  # of finalists at most: hardly ever so many; with a thousand data each takes milliseconds
 MIXED = 0.7  # of the children have two parents, the others are copies of one, before they move
 MOVE_SIZES = (1e-4, 0.3)  # standard deviations of the moves, in sides of the cube; any order of magnitude is as likely
 

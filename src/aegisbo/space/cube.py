@@ -183,7 +183,22 @@ class Cube:
     @cached_property
     def first_allowed(self) -> Array:
         """Some points that keep the constraints (m, width), with coordinates of all axes; none if none was found."""
-        return _first_allowed(self)
+        rng, shape = np.random.default_rng(0), (LOOKED_AT, self.width)
+        for _ in range(TIMES):
+            Z = self.fill_all(rng.random((LOOKED_AT, self.parameters)))
+            inside = Z[self.allowed(Z)]
+            if len(inside):
+                return inside[:KEPT]
+        best = Z[np.argsort(self.violation(Z), kind="stable")[:KEPT]]
+        for k in range(ROUNDS):
+            steps = 0.3 * 0.85**k * rng.standard_normal(shape) * (rng.random(shape) < 0.5)
+            Z = self.round_all(np.clip(best[rng.integers(len(best), size=LOOKED_AT)] + steps, 0.0, 1.0))
+            inside = _with_room(self, Z[self.allowed(Z)][:KEPT], rng)
+            if len(inside):
+                return inside
+            Z = np.vstack([best, Z])
+            best = Z[np.argsort(self.violation(Z), kind="stable")[:KEPT]]
+        return Z[:0]
 
     @cached_property
     def columns(self) -> tuple[slice, ...]:
@@ -301,28 +316,6 @@ class Cube:
         if len(discrete) < len(self.axes):
             raise InvalidInput("Points of a cube with a continuous axis cannot be numbered: test `size` first.")
         return discrete
-
-
-def _first_allowed(cube: Cube) -> Array:
-    """Some points that keep all constraints (at most 64, width), the same at each call; none if none was found."""
-    rng = np.random.default_rng(0)
-    for _ in range(TIMES):
-        Z = cube.fill_all(rng.random((LOOKED_AT, cube.parameters)))
-        inside = Z[cube.allowed(Z)]
-        if len(inside):
-            return inside[:KEPT]
-    best = Z[np.argsort(cube.violation(Z), kind="stable")[:KEPT]]
-    for k in range(ROUNDS):
-        steps = (
-            0.3 * 0.85**k * rng.standard_normal((LOOKED_AT, cube.width)) * (rng.random((LOOKED_AT, cube.width)) < 0.5)
-        )
-        Z = cube.round_all(np.clip(best[rng.integers(len(best), size=LOOKED_AT)] + steps, 0.0, 1.0))
-        inside = _with_room(cube, Z[cube.allowed(Z)][:KEPT], rng)
-        if len(inside):
-            return inside
-        Z = np.vstack([best, Z])
-        best = Z[np.argsort(cube.violation(Z), kind="stable")[:KEPT]]
-    return Z[:0]
 
 
 def _with_room(cube: Cube, Z: Array, rng: Generator) -> Array:

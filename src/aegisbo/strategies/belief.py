@@ -13,7 +13,8 @@ from numpy.random import Generator
 from aegisbo.arrays import Array, Index
 from aegisbo.gp.low_values import lowest, skill
 from aegisbo.gp.output_transform import Scale, SoftScale
-from aegisbo.gp.posterior import GP, Posterior
+from aegisbo.gp.posterior import GP
+from aegisbo.gp.quadratic_model import Posterior
 from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.base import Evidence, Memory, Note
 from aegisbo.strategies.chance import AllOf, Chance

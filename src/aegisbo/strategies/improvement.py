@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import erfcx, ndtr
 
 from aegisbo.arrays import Array
-from aegisbo.gp.posterior import Posterior
+from aegisbo.gp.quadratic_model import Posterior
 
 LOG_SQRT_2PI = 0.5 * float(np.log(2.0 * np.pi))
 SMALLEST_VARIANCE = 1e-18  # a standard deviation of 1e-9: nothing is learned by measuring there
