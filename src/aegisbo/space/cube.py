@@ -12,7 +12,6 @@ import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array, Index, Mask
-from aegisbo.errors import InvalidInput
 from aegisbo.space.branches import Branches
 
 
@@ -164,7 +163,7 @@ class Cube:
     @cached_property
     def _levels(self) -> Index | None:
         """Of all points of a finite cube (m, parameters), allowed or not; None if there are more than `COUNTED`."""
-        if any(isinstance(axis, Continuous) for axis in self.axes):
+        if len(self._discrete) < self.parameters:
             return None
         return self._conditions.levels([axis.size for axis in self._discrete], COUNTED)
 
@@ -250,20 +249,14 @@ class Cube:
         blocks = [(axis, Z[:, columns]) for axis, columns in zip(self.axes, self.columns, strict=True)]
         return [block[:, 0] if isinstance(axis, Continuous) else axis.levels(block) for axis, block in blocks]
 
-    def keys(self, Z: Array) -> list[int]:  # (m, width)
-        """A number for each point of a finite cube: two points are the same if their keys are.
-
-        They are 0 to size - 1 if there are no conditions.
-        """
-        Z = self.without_absent(Z)
-        keys = np.zeros(len(Z), dtype=object)  # Python integers: the size of a cube may exceed 64 bits
-        for axis, columns in zip(self._discrete, self.columns, strict=True):
-            keys = keys * axis.size + axis.levels(Z[:, columns]).astype(object)
-        return list(keys)
+    def keys(self, Z: Array) -> list[tuple[float, ...]]:  # (m, width)
+        """The levels of each point: two points are the same if their keys are."""
+        places = self._places(self.without_absent(Z))
+        return list(zip(*(each.tolist() for each in places), strict=True))
 
     @cached_property
     def every_point(self) -> Array:  # (size, width)
-        """All points of a small finite cube that are allowed, in the order of their keys if there are no conditions."""
+        """All points of a small finite cube that are allowed, in the order of a counter."""
         assert self._levels is not None
         points = self._at(self._levels)
         return points[self.allowed(points)]
@@ -278,7 +271,7 @@ class Cube:
         return len(taken) >= self.size and len(set(self.keys(taken[self.allowed(taken)]))) == self.size
 
     def unused(self, z: Array, taken: Array) -> Array:  # (width,), (m, width) -> (width,)
-        """`z`, or if `taken` holds it, the next point after it, in the order of the keys if there are no conditions.
+        """`z`, or if `taken` holds it, the next allowed point after it that is not taken.
 
         It is `z`, too, where there is nothing to look for: if no point is left, or if an axis is continuous, so that
         points hardly ever coincide.
@@ -310,12 +303,9 @@ class Cube:
     def _conditions(self) -> Branches:
         return self.branches or Branches(((),) * self.parameters)
 
-    @cached_property
+    @property
     def _discrete(self) -> tuple[Grid | OneHot, ...]:
-        discrete = tuple(axis for axis in self.axes if not isinstance(axis, Continuous))
-        if len(discrete) < len(self.axes):
-            raise InvalidInput("Points of a cube with a continuous axis cannot be numbered: test `size` first.")
-        return discrete
+        return tuple(axis for axis in self.axes if not isinstance(axis, Continuous))
 
 
 def _with_room(cube: Cube, Z: Array, rng: Generator) -> Array:
