@@ -23,7 +23,7 @@ from aegisbo.arrays import Array, Floats
 from aegisbo.errors import InvalidInput, UnknownName
 from aegisbo.gp.paths import FEATURES
 from aegisbo.gp.posterior import GP
-from aegisbo.search.inner_search import Objective
+from aegisbo.search.inner_search import Acquisition
 from aegisbo.strategies import registry
 from aegisbo.strategies.aegis import Aegis
 from aegisbo.strategies.moves.move import Decision, SureMove, Turn
@@ -122,7 +122,7 @@ def supposing(gp: GP, pending: Array, level: str) -> GP:
 class Tempered:
     """A path whose deviations from the posterior mean are smaller."""
 
-    path: Objective
+    path: Acquisition
     gp: GP
 
     def screen(self, Z: Array) -> Floats:

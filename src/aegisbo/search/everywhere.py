@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.search.blocks import by_blocks
-from aegisbo.search.inner_search import Choose, Objective, Spread, best_starts, on_branches, polish, uniform
+from aegisbo.search.inner_search import Acquisition, Choose, Spread, best_starts, on_branches, polish, uniform
 from aegisbo.search.within import search_within
 from aegisbo.space.cube import Cube
 
@@ -22,7 +22,7 @@ class EverywhereSearch:
     candidates: int = 1000  # for each parameter
     starts: int = 10
 
-    def __call__(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
+    def __call__(self, objective: Acquisition, cube: Cube, rng: Generator, good: Array) -> Array:
         """Local minima (starts, width), rounded to what can be evaluated, the lowest first."""
         if cube.rules is not None:
             return search_within(objective, cube, rng, good)

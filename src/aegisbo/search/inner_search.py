@@ -21,8 +21,8 @@ Spread = Callable[[int, int, Generator], Array]  # (n, d, rng) -> candidates (n,
 Choose = Callable[[Floats, int, Generator], Index]  # (screened values, how many, rng) -> indices of the starts
 
 
-class Objective(Protocol):
-    """A function on the cube, for many points at once."""
+class Acquisition(Protocol):
+    """What a search minimizes: a cheap function on the cube, for many points at once."""
 
     def screen(self, Z: Array) -> Floats:
         """Values (m,) at Z (m, d), good enough to rank points by; single precision will do."""
@@ -34,7 +34,7 @@ class Objective(Protocol):
 class InnerSearch(Protocol):
     """How cheap functions are minimized over the cube."""
 
-    def __call__(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
+    def __call__(self, objective: Acquisition, cube: Cube, rng: Generator, good: Array) -> Array:
         """Low points (k, width), rounded to what can be evaluated, the lowest first.
 
         `good` (m, width) are the best points known, the best first: a hint where to look.
@@ -45,7 +45,7 @@ class InnerSearch(Protocol):
 class _OnBranches:
     """The objective where some axes are not there: it does not see them, so it is flat along them."""
 
-    objective: Objective
+    objective: Acquisition
     cube: Cube
 
     def screen(self, Z: Array) -> Floats:
@@ -57,7 +57,7 @@ class _OnBranches:
         return values, gradients * present
 
 
-def on_branches(objective: Objective, cube: Cube) -> Objective:
+def on_branches(objective: Acquisition, cube: Cube) -> Acquisition:
     """The objective for points that have coordinates for all axes, also for those that are not there.
 
     A search keeps these: when a move lets an axis be there, it has a place.
@@ -76,7 +76,7 @@ def best_starts(values: Floats, count: int, rng: Generator) -> Index:
 
 
 def polish(
-    objective: Objective, starts: Array, *, steps: int = MOST_STEPS, evaluations: int = MOST_EVALUATIONS
+    objective: Acquisition, starts: Array, *, steps: int = MOST_STEPS, evaluations: int = MOST_EVALUATIONS
 ) -> Array:
     """The lowest point that each descent from the starts (k, d) has seen, (k, d), the lowest of them first."""
     best_x, best_value = descended(objective, starts, steps=steps, evaluations=evaluations)
@@ -84,7 +84,7 @@ def polish(
 
 
 def descended(
-    objective: Objective, starts: Array, *, steps: int = MOST_STEPS, evaluations: int = MOST_EVALUATIONS
+    objective: Acquisition, starts: Array, *, steps: int = MOST_STEPS, evaluations: int = MOST_EVALUATIONS
 ) -> tuple[Array, Array]:
     """The lowest point (k, d) that the descent from each start (k, d) has seen, and the values there (k,).
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
-from aegisbo.search.inner_search import Objective, on_branches, polish
+from aegisbo.search.inner_search import Acquisition, on_branches, polish
 from aegisbo.search.near_best import FINAL_EVALUATIONS, FINALISTS, SPRINT_STEPS, NearBestSearch
 from aegisbo.search.neighbors import Partly, coordinates, lowest_first, neighbors, walk
 from aegisbo.search.within import search_within
@@ -30,7 +30,7 @@ class MixedSearch:
     near_best: NearBestSearch = field(default_factory=NearBestSearch)  # finds the starts
     listed: int = 1000  # points for each parameter: a cube of no more is looked at in full
 
-    def __call__(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
+    def __call__(self, objective: Acquisition, cube: Cube, rng: Generator, good: Array) -> Array:
         """The lowest first (k, width): all points of a small cube, else local minima, their neighbors and starts."""
         if cube.rules is not None:
             return search_within(objective, cube, rng, good)
@@ -47,7 +47,7 @@ class MixedSearch:
         return lowest_first(objective, cube, cube.without_absent(np.vstack([minima, around, points])))
 
 
-def local_minima(objective: Objective, cube: Cube, points: Array) -> Array:
+def local_minima(objective: Acquisition, cube: Cube, points: Array) -> Array:
     """Low points (at most k, width) below points (k, width) that can be evaluated; the lowest are local minima.
 
     A race, as where all is continuous: all go a little way, the best of them to the end.

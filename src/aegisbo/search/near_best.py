@@ -14,7 +14,7 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.search.blocks import by_blocks
-from aegisbo.search.inner_search import Objective, best_starts, on_branches, polish, uniform
+from aegisbo.search.inner_search import Acquisition, best_starts, on_branches, polish, uniform
 from aegisbo.space.cube import Cube
 
 SPRINT_STEPS = 12  # steps that all starts of a race make
@@ -33,13 +33,13 @@ class NearBestSearch:
     starts: int = 7  # from anywhere
     near_starts: int = 3  # apart, because else all starts would lie near the best point
 
-    def __call__(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
+    def __call__(self, objective: Acquisition, cube: Cube, rng: Generator, good: Array) -> Array:
         """Local minima (k, width), rounded to what can be evaluated, the lowest first."""
         objective = on_branches(objective, cube)
         return cube.round(race(objective, self.promising(objective, cube, rng, good)))
 
     def promising(
-        self, objective: Objective, cube: Cube, rng: Generator, good: Array, anywhere: Array | None = None
+        self, objective: Acquisition, cube: Cube, rng: Generator, good: Array, anywhere: Array | None = None
     ) -> Array:
         """The best of points anywhere (m, width) and of those near good ones (starts + near_starts, width).
 
@@ -58,7 +58,7 @@ class NearBestSearch:
         return np.vstack(starts)
 
 
-def race(objective: Objective, starts: Array) -> Array:
+def race(objective: Acquisition, starts: Array) -> Array:
     """Where descents from all starts (k, d) got: a little way, the best of them to the end. Lowest first (k, d).
 
     Which start wins shows early; the long way to the last digits is for the winners.

@@ -8,7 +8,7 @@ import numpy as np
 
 from aegisbo.arrays import Array, Floats, Index
 from aegisbo.search.blocks import by_blocks
-from aegisbo.search.inner_search import Objective
+from aegisbo.search.inner_search import Acquisition
 from aegisbo.space.cube import Axis, Continuous, Cube, Grid, OneHot
 
 MANY = 64  # values of a choice; of the moves to more than these only the lowest are looked at closely
@@ -16,7 +16,7 @@ LOWEST = 8  # moves that are looked at closely if there are more than `MANY`; sc
 STRIDE = 4  # moves along a grid are 1, 4, 16, ... levels long, so that long grids are crossed in few of them
 
 
-def neighbors(objective: Objective, cube: Cube, points: Array) -> Array:  # (k, width) -> (k, moves, width)
+def neighbors(objective: Acquisition, cube: Cube, points: Array) -> Array:  # (k, width) -> (k, moves, width)
     """All points that differ in the level or choice of one parameter, on long grids only some of them.
 
     Moves beyond the end of a grid stop there, so a neighbor may come twice, or be the point itself. Of a choice with
@@ -41,13 +41,13 @@ def _at_levels(axis: Grid | OneHot, columns: slice, points: Array, levels: Index
     return around
 
 
-def _lowest_levels(objective: Objective, axis: OneHot, columns: slice, point: Array, levels: Index) -> Index:
+def _lowest_levels(objective: Acquisition, axis: OneHot, columns: slice, point: Array, levels: Index) -> Index:
     """Those of the levels (m,) at which the point (width,) is lowest, as far as screening can tell (LOWEST,)."""
     values = by_blocks(lambda some: objective.screen(_at_levels(axis, columns, point[None], some[None])[0]), levels)
     return np.asarray(levels[np.argpartition(values, LOWEST)[:LOWEST]])
 
 
-def walk(objective: Objective, cube: Cube, points: Array) -> Array:
+def walk(objective: Acquisition, cube: Cube, points: Array) -> Array:
     """Move each point to its lowest neighbor as long as that is lower; continuous coordinates stay as they are."""
     points, values = points.copy(), values_of(objective, points)
     walking = np.arange(len(points))
@@ -66,7 +66,7 @@ def walk(objective: Objective, cube: Cube, points: Array) -> Array:
 class Partly:
     """The objective as a function of some coordinates: along the others it claims to be flat, so they are kept."""
 
-    objective: Objective
+    objective: Acquisition
     free: Array  # (width,) 1 for a coordinate that may move, else 0
 
     def screen(self, Z: Array) -> Floats:
@@ -92,12 +92,12 @@ def _other_levels(axis: Grid | OneHot, levels: Index) -> Index:  # (k,) -> (k, m
     return np.asarray(np.clip(levels[:, None] + moves, 0, axis.size - 1))
 
 
-def values_of(objective: Objective, Z: Array) -> Array:  # (m, width) -> (m,)
+def values_of(objective: Acquisition, Z: Array) -> Array:  # (m, width) -> (m,)
     """In double precision, unlike what is screened."""
     return by_blocks(lambda block: objective.value_and_gradient(block)[0], Z)
 
 
-def lowest_first(objective: Objective, cube: Cube, points: Array) -> Array:
+def lowest_first(objective: Acquisition, cube: Cube, points: Array) -> Array:
     """The distinct points, which can be evaluated, in the order of their values."""
     _, first = np.unique(_in_short(cube, points), axis=0, return_index=True)
     distinct = points[first]

@@ -16,7 +16,7 @@ from numpy.random import Generator
 from scipy.optimize import Bounds, minimize
 
 from aegisbo.arrays import Array, Floats
-from aegisbo.search.inner_search import Objective, descended, on_branches
+from aegisbo.search.inner_search import Acquisition, descended, on_branches
 from aegisbo.search.near_best import FINALISTS, SPRINT_STEPS, NearBestSearch
 from aegisbo.search.neighbors import Partly, coordinates, lowest_first, neighbors, values_of, walk
 from aegisbo.space.allowed import draw, pulled_back
@@ -33,7 +33,7 @@ COUNTS = NearBestSearch()
 LISTED = 1000  # points for each parameter: a cube of no more is looked at in full
 
 
-def search_within(objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
+def search_within(objective: Acquisition, cube: Cube, rng: Generator, good: Array) -> Array:
     """Low allowed points (k, width), rounded to what can be evaluated, the lowest first."""
     if cube.size <= LISTED * cube.parameters:
         return lowest_first(objective, cube, cube.every_point)
@@ -50,7 +50,7 @@ def search_within(objective: Objective, cube: Cube, rng: Generator, good: Array)
     return lowest_first(objective, cube, points[cube.allowed(points)])
 
 
-def _in_turns(objective: Objective, slide: Slide, starts: Array) -> Array:
+def _in_turns(objective: Acquisition, slide: Slide, starts: Array) -> Array:
     """Allowed points (k, width) that descents and moves between levels lead to, and their neighbors."""
     cube = slide.cube
     inside, at_fixed_levels = _Inside(objective, cube), Partly(objective, coordinates(cube, Continuous))
@@ -64,7 +64,7 @@ def _in_turns(objective: Objective, slide: Slide, starts: Array) -> Array:
     return np.vstack([found, around[cube.allowed(around)]])
 
 
-def _exchanged(objective: Objective, cube: Cube, points: Array) -> Array:
+def _exchanged(objective: Acquisition, cube: Cube, points: Array) -> Array:
     """The points (k, width), each replaced by a neighbor of a neighbor if that is lower.
 
     At an edge such as a + b <= 10 a step up of one parameter must wait for a step down of the other.
@@ -86,18 +86,18 @@ class Slide:
     cube: Cube
     deep: Array  # (1, width) an allowed point far from all edges: whoever is on one is pulled back towards it
 
-    def sprint(self, objective: Objective, starts: Array) -> Array:
+    def sprint(self, objective: Acquisition, starts: Array) -> Array:
         """Where all allowed starts (k, width) get in a few steps, the lowest first."""
         beyond, _ = descended(_Priced(objective, self.cube), starts, steps=SPRINT_STEPS)
         ahead = self._back(objective, starts, beyond)
         return ahead[np.argsort(values_of(objective, ahead), kind="stable")]
 
-    def all_the_way(self, objective: Objective, starts: Array) -> Array:
+    def all_the_way(self, objective: Acquisition, starts: Array) -> Array:
         """Allowed points (k, width), each nowhere above its allowed start (k, width)."""
         beyond = np.vstack([self._bottom(objective, start) for start in starts])
         return self._back(objective, starts, beyond)
 
-    def _bottom(self, objective: Objective, start: Array) -> Array:  # (width,) -> (width,)
+    def _bottom(self, objective: Acquisition, start: Array) -> Array:  # (width,) -> (width,)
         """Where sequential quadratic programming ends, about as far beyond the edges as it can tell."""
 
         def value_and_gradient(z: Array) -> tuple[float, Array]:
@@ -125,7 +125,7 @@ class Slide:
         slacks = self.cube.slacks(np.vstack([z, z + np.diag(steps)]))  # at once: a call costs more than its rows
         return np.asarray(((slacks[1:] - slacks[0]) / steps[:, None]).T)
 
-    def _back(self, objective: Objective, inside: Array, beyond: Array) -> Array:
+    def _back(self, objective: Acquisition, inside: Array, beyond: Array) -> Array:
         """The lowest of `inside` (k, width), and of the last allowed points on the ways to `beyond` (k, width).
 
         One way leads from `inside` itself, which may be on an edge already, and one from deep inside, at the same
@@ -145,7 +145,7 @@ class Slide:
 class _Priced:
     """The objective where a broken constraint costs: ½ PRICE slack²."""
 
-    objective: Objective
+    objective: Acquisition
     cube: Cube
 
     def screen(self, Z: Array) -> Floats:
@@ -168,7 +168,7 @@ class _Priced:
 class _Inside:
     """The objective, and infinity at points that are not allowed."""
 
-    objective: Objective
+    objective: Acquisition
     cube: Cube
 
     def screen(self, Z: Array) -> Floats:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from aegisbo.arrays import Array, Floats
-from aegisbo.search.inner_search import Objective
+from aegisbo.search.inner_search import Acquisition
 
 REACH = 0.05  # of a single failure, in units of the cube's diagonal
 LEAST = 1e-9  # a chance is never less, so that its logarithm stays finite
@@ -63,7 +63,7 @@ class AllOf:
 class Expected:
     """A function to be minimized, where a failure counts as `worst`."""
 
-    objective: Objective
+    objective: Acquisition
     chance: Chance
     worst: float
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
-from aegisbo.search.inner_search import Objective
+from aegisbo.search.inner_search import Acquisition
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.improvement import Improvement
 from aegisbo.strategies.model_based import ModelBased
@@ -26,7 +26,7 @@ class ExpectedImprovement(ModelBased):
         """What is maximized; this one does not look at pending points."""
         return Improvement(belief.gp, belief.best)
 
-    def penalty(self, belief: Belief, pending: Array, rng: Generator) -> Objective | None:
+    def penalty(self, belief: Belief, pending: Array, rng: Generator) -> Acquisition | None:
         """−log of what keeps away from the points that are pending, if there are any; this one does not."""
         return None
 

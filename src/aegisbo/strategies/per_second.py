@@ -9,7 +9,7 @@ from numpy.random import Generator
 from scipy.special import expit
 
 from aegisbo.arrays import Array, Floats, Index
-from aegisbo.search.inner_search import Objective
+from aegisbo.search.inner_search import Acquisition
 from aegisbo.strategies.durations import Durations
 
 SOFTNESS = 0.3  # standard deviations of the outputs: how far above the best value a hope for a gain is given up
@@ -35,7 +35,7 @@ class GainPerSecond:
     The gain is softened, log(1 + exp(gain / softness)), so that there is a way to go where nothing is gained.
     """
 
-    function: Objective
+    function: Acquisition
     best: float
     durations: Durations
 

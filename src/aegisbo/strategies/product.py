@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aegisbo.arrays import Array, Floats
-from aegisbo.search.inner_search import Objective
+from aegisbo.search.inner_search import Acquisition
 from aegisbo.strategies.chance import Chance
 
 
@@ -18,7 +18,7 @@ from aegisbo.strategies.chance import Chance
 class Product:
     """−log of a product, given −log of each factor."""
 
-    factors: tuple[Objective, ...]
+    factors: tuple[Acquisition, ...]
 
     def screen(self, Z: Array) -> Floats:
         return np.asarray(sum(factor.screen(Z) for factor in self.factors))
@@ -43,7 +43,7 @@ class Risk:
         return -value, -gradient
 
 
-def product(*factors: Objective, chance: Chance | None) -> Objective:
+def product(*factors: Acquisition, chance: Chance | None) -> Acquisition:
     """−log of the product of these factors and, if there is one, of a chance."""
     factors = factors if chance is None else (*factors, Risk(chance))
     return factors[0] if len(factors) == 1 else Product(factors)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array, Floats
-from aegisbo.search.inner_search import InnerSearch, Objective
+from aegisbo.search.inner_search import Acquisition, InnerSearch
 from aegisbo.space.cube import Cube
 
 
@@ -23,7 +23,7 @@ from aegisbo.space.cube import Cube
 class Exponential:
     """−a, for an objective that is −log a."""
 
-    logarithm: Objective
+    logarithm: Acquisition
 
     def screen(self, Z: Array) -> Floats:
         """Values (m,) at Z (m, d)."""
@@ -42,6 +42,6 @@ class WithoutLogarithm:
 
     search: InnerSearch
 
-    def __call__(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
+    def __call__(self, objective: Acquisition, cube: Cube, rng: Generator, good: Array) -> Array:
         """Local maxima of the acquisition (k, width), the highest first."""
         return self.search(Exponential(objective), cube, rng, good)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from aegisbo.gp.posterior import GP
-from aegisbo.search.inner_search import InnerSearch, Objective
+from aegisbo.search.inner_search import Acquisition, InnerSearch
 from aegisbo.strategies.moves.move import Decision, Turn
 
 
@@ -16,7 +16,7 @@ from aegisbo.strategies.moves.move import Decision, Turn
 class PathMove:
     """Draw a path and minimize it."""
 
-    draw: Callable[[GP, int, Generator], Objective]
+    draw: Callable[[GP, int, Generator], Acquisition]
     features: int
     search: InnerSearch
 

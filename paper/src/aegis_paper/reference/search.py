@@ -27,7 +27,7 @@ from aegisbo.arrays import Array, Floats, Index
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.designs import sobol
 from aegisbo.search.everywhere import EverywhereSearch
-from aegisbo.search.inner_search import Choose, Objective, Spread
+from aegisbo.search.inner_search import Acquisition, Choose, Spread
 from aegisbo.space.cube import Cube
 
 WORTHWHILE = 1e-4  # of the largest improvement
@@ -83,7 +83,7 @@ class SeparateRuns:
     candidates: int = 1000  # for each parameter
     starts: int = 10
 
-    def __call__(self, objective: Objective, cube: Cube, rng: Generator, good: Array) -> Array:
+    def __call__(self, objective: Acquisition, cube: Cube, rng: Generator, good: Array) -> Array:
         """Where the runs ended (k, width), rounded to what can be evaluated, the lowest first."""
         d = cube.parameters
         candidates = cube.fill(self.spread(self.candidates * d, d, rng))

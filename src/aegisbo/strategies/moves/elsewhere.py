@@ -17,7 +17,7 @@ from scipy.spatial.distance import cdist
 
 from aegisbo.arrays import Array, Index, Mask
 from aegisbo.search.blocks import by_blocks
-from aegisbo.search.inner_search import Objective
+from aegisbo.search.inner_search import Acquisition
 from aegisbo.search.near_best import race
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief
@@ -114,7 +114,7 @@ class InBox:
     """An objective as a function of where in a box a point lies."""
 
     box: Box
-    objective: Objective
+    objective: Acquisition
 
     def screen(self, V: Array) -> Array:
         return np.asarray(self.objective.screen(self.box.at(V)))

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from aegisbo.arrays import Array, Floats
 from aegisbo.gp.paths import FEATURES
-from aegisbo.search.inner_search import Objective
+from aegisbo.search.inner_search import Acquisition
 from aegisbo.strategies.learned_limits import best_first
 from aegisbo.strategies.moves.move import Decision, Turn
 from aegisbo.strategies.moves.thompson import posterior_path
@@ -33,7 +33,7 @@ class Feasible:
         if belief.keeping is None or evidence.kept.any():
             return None
         if rng.random() < 0.5:
-            objective: Objective = Risk(belief.chance or belief.keeping, alone=True)
+            objective: Acquisition = Risk(belief.chance or belief.keeping, alone=True)
         else:
             drawn = tuple((posterior_path(gp, self.features, rng), bound) for gp, bound in belief.keeping.models)
             objective = product(_Beyond(drawn), chance=belief.success)
@@ -44,7 +44,7 @@ class Feasible:
 class _Beyond:
     """By how much functions drawn from the models are beyond the limits: Σ log(1 + exp((f_j − t_j)/softness))."""
 
-    paths: tuple[tuple[Objective, float], ...]
+    paths: tuple[tuple[Acquisition, float], ...]
 
     def screen(self, Z: Array) -> Floats:
         return np.asarray(sum(np.logaddexp(0.0, (path.screen(Z) - bound) / SOFTNESS) for path, bound in self.paths))

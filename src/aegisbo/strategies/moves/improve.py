@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
-from aegisbo.search.inner_search import InnerSearch, Objective
+from aegisbo.search.inner_search import Acquisition, InnerSearch
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.belief import Belief, lowest_measured
 from aegisbo.strategies.improvement import Improvement
@@ -48,7 +48,7 @@ class Improve:
 
 
 def most_improved(
-    improvement: Improvement, belief: Belief, cube: Cube, search: InnerSearch, rng: Generator, *factors: Objective
+    improvement: Improvement, belief: Belief, cube: Cube, search: InnerSearch, rng: Generator, *factors: Acquisition
 ) -> Array:
     """Maximize an improvement, times other factors and the chance to succeed: choices (k, width), the best first."""
     objective = product(improvement, *factors, chance=belief.chance)

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from aegisbo.arrays import Array, Floats
 from aegisbo.gp import paths
 from aegisbo.gp.posterior import GP
-from aegisbo.search.inner_search import Objective
+from aegisbo.search.inner_search import Acquisition
 from aegisbo.strategies.moves.exploit import weighed
 from aegisbo.strategies.moves.move import Decision, Turn
 
@@ -28,7 +28,7 @@ class SamplePath:
         return Decision("thompson", turn.search(objective, evidence.cube, turn.rng, belief.good_points()), belief)
 
 
-def posterior_path(gp: GP, features: int, rng: Generator) -> Objective:
+def posterior_path(gp: GP, features: int, rng: Generator) -> Acquisition:
     """A function drawn from the posterior, to be minimized."""
     return _Path(paths.draw(gp, rng, features=features))
 
