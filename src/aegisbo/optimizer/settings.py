@@ -114,10 +114,7 @@ class Settings:
     ) -> Settings:
         """The settings that `describe` described.
 
-        Args:
-            description: what `describe` returned.
-            strategy: the strategy object, if it could not be written as text.
-            space: has the functions among the constraints, which cannot be written either.
+        A strategy object and the functions among the constraints (of `space`) cannot be written, and are given again.
 
         Raises:
             InvalidInput: another version wrote it, or a strategy object is missing or not wanted.

@@ -61,7 +61,7 @@ class Earlier:
             cells = [{name: _typed(cell) for name, cell in row.items()} for row in source.to_dict("records")]
             return self._of_cells("The table", cells, "row", 0)
         optimizer = _optimizer_of(source)
-        return _of_optimizer(optimizer, "The earlier run") if optimizer else _of_trials(source, "The trials")
+        return _of_optimizer(optimizer, "The earlier run") if optimizer else Table("The trials", _rows(source))
 
     def _of_cells(self, name: str, cells: list[dict[str, Any]], kind: str, first: int) -> Table:
         """The table with these cells; those of a file are texts, and empty ones are "" or None."""
@@ -133,13 +133,12 @@ def _of_study(path: Path) -> Table:
 
 
 def _of_optimizer(optimizer: Core, name: str) -> Table:
-    table = _of_trials((*optimizer.observed, *optimizer.trials), name)
-    return replace(table, maximize=optimizer.settings.maximize)
+    return Table(name, _rows((*optimizer.observed, *optimizer.trials)), optimizer.settings.maximize)
 
 
-def _of_trials(trials: Iterable[Trial], name: str) -> Table:
+def _rows(trials: Iterable[Trial]) -> tuple[Row, ...]:
     ended = ("done", *FAILURES)
-    return Table(name, tuple((each.params, outcome_of(each) if each.state in ended else None) for each in trials))
+    return tuple((trial.params, outcome_of(trial) if trial.state in ended else None) for trial in trials)
 
 
 def _cells_of_file(path: Path) -> list[dict[str, Any]]:

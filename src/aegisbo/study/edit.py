@@ -79,10 +79,7 @@ def without_value(optimizer: Core) -> list[int]:
 
 def _listed(numbers: Iterable[int]) -> list[int]:
     listed = isinstance(numbers, Iterable) and not isinstance(numbers, str)
-    known = set()
-    for number in numbers if listed else [None]:
-        whole = as_whole(number)
-        if whole is None:
-            raise InvalidInput(f"numbers must be a list of trial numbers, got {numbers!r}.")
-        known.add(whole)
-    return sorted(known)
+    known = {as_whole(number) for number in numbers} if listed else {None}
+    if None in known:
+        raise InvalidInput(f"numbers must be a list of trial numbers, got {numbers!r}.")
+    return sorted(number for number in known if number is not None)

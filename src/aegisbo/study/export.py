@@ -73,11 +73,11 @@ def write(path: str | os.PathLike[str], form: str, out: TextIO) -> None:
     """Write the study's trials as "csv" or "json"."""
     if form not in WRITERS:
         raise UnknownName("export format", form, WRITERS)
-    WRITERS[form](path, out)
+    WRITERS[form](State.after(read_events(Path(path))), out)
 
 
-def _csv(path: str | os.PathLike[str], out: TextIO) -> None:
-    table = rows(path)
+def _csv(state: State, out: TextIO) -> None:
+    table = table_of(state)
     writer = csv.DictWriter(_Lines(out), fieldnames=all_names(table) or ["number"])
     writer.writeheader()
     for row in table:
@@ -112,8 +112,7 @@ def _iso(at: float | None) -> str | None:
     return None if at is None else datetime.fromtimestamp(at).astimezone().isoformat(timespec="milliseconds")
 
 
-def _json(path: str | os.PathLike[str], out: TextIO) -> None:
-    state = State.after(read_events(Path(path)))
+def _json(state: State, out: TextIO) -> None:
     created, optimizer = state.created.body, state.optimizer
     settings = {**created["optimizer"], "space": optimizer.space.describe()}  # which may have been widened
     trials = [trial.describe() for trial in optimizer.trials]

@@ -22,10 +22,6 @@ EARLIER = {**OBSERVED, "earlier": True}  # the note of a result that came with a
 Observation = tuple[Params, Outcome]  # a point of the space, and how its evaluation ended elsewhere
 
 
-class _Unfit(Exception):
-    """A row is no result of a point; the message says why, as a clause."""
-
-
 @dataclass(frozen=True)
 class Fit:
     """What a table tells of a space."""
@@ -67,14 +63,16 @@ def fitted(table: Table, space: Space, given: Mapping[str, Any], needed: Iterabl
     for params, outcome in table.rows:
         try:
             if outcome is None:
-                raise _Unfit("there is no value, and no failure either")
+                raise InvalidInput("there is no value, and no failure either")
             _require_comparable(params, space, given, varying)
             said = {name: cell for name, cell in params.items() if not (name in blank and cell in (None, ""))}
             point = _point(said, space, given)
-            _require_measured(outcome, needed)
+            for name in needed if outcome.state == "done" else ():
+                if name not in outcome.measured:
+                    raise InvalidInput(f"{name}, which has a limit, was not measured")
             observations.append((point, outcome))
-        except _Unfit as reason:
-            reasons[str(reason)] += 1
+        except InvalidInput as reason:
+            reasons[str(reason).rstrip(".")] += 1
     ignored = () if table.exact else sorted(map(str, lacking))
     return Fit(table.name, tuple(observations), dict(reasons), tuple(ignored))
 
@@ -125,31 +123,19 @@ def _blank(table: Table, space: Space) -> set[str]:
     return {name for name in space.parameters if name in said or None not in choices.get(name, ())}
 
 
-def _require_measured(outcome: Outcome, needed: Iterable[str]) -> None:
-    for name in needed:
-        if outcome.state == "done" and name not in outcome.measured:
-            raise _Unfit(f"{name}, which has a limit, was not measured")
-
-
 def _require_comparable(params: Mapping[str, Any], space: Space, given: Mapping[str, Any], varying: set[str]) -> None:
     for name in varying:
         if name in params:
-            raise _Unfit(f"{name} varied and is no parameter now ({_given(name)} uses those at one value of it)")
+            raise InvalidInput(f"{name} varied and is no parameter now ({_given(name)} uses those at one value of it)")
     for name, value in given.items():
-        if name in params and name not in space.parameters and not _same(params[name], value):
-            raise _Unfit(f"{name} is not {value}")
+        if name in params and name not in space.parameters:
+            was, meant = (meaning_of(each) if isinstance(each, str) else each for each in (params[name], value))
+            if params[name] != value and was != meant:
+                raise InvalidInput(f"{name} is not {value}")
 
 
 def _given(name: str) -> str:
     return f"--given {name}=..., in Python Earlier(..., given=...),"
-
-
-def _same(one: Any, other: Any) -> bool:
-    return bool(one == other) or _meant(one) == _meant(other)
-
-
-def _meant(value: Any) -> Any:
-    return meaning_of(value) if isinstance(value, str) else value
 
 
 def _point(said: Mapping[str, Any], space: Space, given: Mapping[str, Any]) -> Params:
@@ -159,12 +145,9 @@ def _point(said: Mapping[str, Any], space: Space, given: Mapping[str, Any]) -> P
             if name in said or name in given:
                 values[name] = value_of(parameter, said[name] if name in said else given[name])
         except InvalidInput:
-            raise _Unfit(f"{name} is not in {parameter}") from None
+            raise InvalidInput(f"{name} is not in {parameter}") from None
     there = set(space.parameters if space.branches is None else space.changed(values, {}))
     for name in space.parameters:
         if name in there and name not in values:
-            raise _Unfit(f"{name} is missing ({_given(name)} says what it was)")
-    try:
-        return space.check({name: value for name, value in values.items() if name in there})
-    except InvalidInput as error:
-        raise _Unfit(str(error).rstrip(".")) from None
+            raise InvalidInput(f"{name} is missing ({_given(name)} says what it was)")
+    return space.check({name: value for name, value in values.items() if name in there})

@@ -23,6 +23,9 @@ from typing import Any
 from aegisbo.errors import StudyError, require_posix
 from aegisbo.study.file import explained
 
+if sys.platform != "win32":  # which has none, and must still be able to import this
+    import fcntl
+
 # The system's `struct flock`, and where in it the kind of a lock stands, its first byte, its length and its holder;
 # zeros mean the whole file.
 FLOCK, KIND, FIRST, LENGTH, PID = ("qqihh", 3, 0, 1, 2) if sys.platform == "darwin" else ("hhqqi4x", 0, 2, 3, 4)
@@ -104,24 +107,20 @@ class DriverLock:
 
         It costs the others their patience once, until its turn is over.
         """
-        mine = self._wait(TURN, 0.0 if self._still_stuck() else patience)
-        if not mine and not self._still_stuck() and (holder := _holder_of(self._descriptor, TURN)) is not None:
-            self._stuck = holder
+        known = self._stuck is not None and self._stuck == _holder_of(self._descriptor, TURN)
+        mine = self._wait(TURN, 0.0 if known else patience)
+        holder = None if mine else _holder_of(self._descriptor, TURN)
+        if holder is not None and holder != self._stuck:
             self._say(
                 f"{self._study}: {_process(holder)} has been choosing for {patience:g} seconds, or is suspended. "
                 "This copy chooses without waiting for it, until it has chosen."
             )
+        self._stuck = holder
         try:
             yield
         finally:
             if mine:
-                self._give_back(TURN)
-
-    def _still_stuck(self) -> bool:
-        """Whether the process for which we have waited in vain still has its turn."""
-        if self._stuck is not None and self._stuck != _holder_of(self._descriptor, TURN):
-            self._stuck = None
-        return self._stuck is not None
+                fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1, TURN)
 
     def _sign(self) -> None:
         """Say in the file who holds the lock."""
@@ -158,16 +157,9 @@ class DriverLock:
         while not _locked(self._descriptor, byte, exclusive=byte == TURN):
             if time.monotonic() >= deadline:
                 return False
-            time.sleep(
-                SystemRandom().uniform(0.5, 1.0) * pause
-            )  # so that copies which began together do not stay in step
+            time.sleep(SystemRandom().uniform(0.5, 1.0) * pause)  # or copies which began together would stay in step
             pause = min(1.5 * pause, longest)
         return True
-
-    def _give_back(self, byte: int) -> None:
-        import fcntl
-
-        fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1, byte)
 
     def _still_there(self) -> bool:
         try:
@@ -186,8 +178,6 @@ def claimed(descriptor: int) -> bool:
 
 def _locked(descriptor: int, byte: int | None = None, *, exclusive: bool) -> bool:
     """Whether this process could lock a byte of a file, or all of it."""
-    import fcntl  # here, because Windows has none and must still be able to import this
-
     kind = fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH
     place = (0, 0) if byte is None else (1, byte)  # no length means the whole file
     try:
@@ -223,8 +213,6 @@ def _holder_of(descriptor: int, byte: int | None = None) -> int | None:
 
     To try would be to refuse a driver that begins just now.
     """
-    import fcntl
-
     question = [0] * 5
     question[KIND] = fcntl.F_WRLCK
     if byte is not None:

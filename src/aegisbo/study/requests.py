@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -57,34 +57,27 @@ def change(path: str | os.PathLike[str], **changes: Any) -> dict[str, Any]:
     """
     changes = checked_changes(changes)
     with beside(Path(path)) as store:
-        if State.after(store.events()).ledger.copies:
-            _require_heeded_by_copies(path, changes)
+        for name in changes if State.after(store.events()).ledger.copies else ():
+            if name not in SHARED:
+                raise InvalidInput(
+                    f"{name} is each copy's own while copies of `aegisbo work` share {path}: start or stop copies "
+                    f"instead. For all of them you can change {', '.join(SHARED)}."
+                )
         store.append(Changed(changes))
     return changes
 
 
-def _require_heeded_by_copies(path: str | os.PathLike[str], changes: Iterable[str]) -> None:
-    for name in changes:
-        if name not in SHARED:
-            raise InvalidInput(
-                f"{name} is each copy's own while copies of `aegisbo work` share {path}: start or stop copies instead. "
-                f"For all of them you can change {', '.join(SHARED)}."
-            )
-
-
 @contextmanager
 def beside(path: Path) -> Iterator[Store]:
-    """The study, to be written to beside its driver or its copies; all that is written meanwhile, or nothing."""
-    _require_reach(path, State.after(read_events(path)))
-    with closing(Store(path, lambda text: None, beside=True)) as store, store.transaction():
-        yield store
+    """The study, to be written to beside its driver or its copies; all that is written meanwhile, or nothing.
 
-
-def _require_reach(path: Path, state: State) -> None:
-    """Refuse to write beside a driver on another machine: its write-ahead log is for one."""
-    last = state.drivers.last
+    Not beside a driver on another machine: its write-ahead log is for one.
+    """
+    last = State.after(read_events(path)).drivers.last
     if isinstance(last, Opened) and last.host not in (None, platform.node()) and is_driven(path):
         raise StudyError(
             f"{path} is being driven by process {last.pid} on {last.host}, and SQLite lets only that machine write "
             "to it meanwhile: run the same command there."
         )
+    with closing(Store(path, lambda text: None, beside=True)) as store, store.transaction():
+        yield store

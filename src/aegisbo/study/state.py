@@ -43,12 +43,10 @@ class State:
 
     @classmethod
     def after(cls, events: Iterable[Event], given: Settings | None = None) -> State:
-        """What is known after all these events.
+        """What is known after all events of a study.
 
-        Args:
-            events: of one study, from its beginning.
-            given: have the strategy object and the functions among the constraints, for a study that could not store
-                them; only choosing points needs these.
+        What cannot be stored, a strategy object and functions among the constraints, is taken from the settings that
+        are `given`; only choosing points needs these.
 
         Raises:
             StudyError: an event makes no sense.
@@ -70,11 +68,7 @@ class State:
         return self.optimizer.settings
 
     def apply(self, event: Event) -> None:
-        """Let one more event have happened.
-
-        Raises:
-            StudyError: it makes no sense.
-        """
+        """Let one more event have happened, which must make sense."""
         with making_sense(event):
             self.optimizer.apply(event)
             self.drivers.apply(event)
