@@ -135,7 +135,7 @@ def test_a_file_that_sqlite_has_analysed_is_a_study(study: Path, whole: Path) ->
 
 def test_views_and_triggers_that_come_after_the_look_do_not_run_either(study: Path) -> None:
     """Somebody may write between the look at the tables and the reading of them."""
-    with closing(file.reader(study, alone=False)) as reader, closing(Store(study, print, shared=True)) as store:
+    with closing(Store(study, print, shared=True)) as store, closing(file.reader(study, alone=False)) as reader:
         altered(study, TRIGGER)
         with pytest.raises(StudyError, match=r"not authorized|prohibited"):
             store.append(told(0))

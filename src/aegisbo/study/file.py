@@ -113,7 +113,6 @@ def _rows(path: Path, *, alone: bool) -> set[tuple[object, ...]] | None:
     """All that the events of a study hold; None if it is damaged."""
     try:
         with closing(reader(path, alone=alone)) as connection:
-            require_study(connection, path)
             return set(connection.execute("SELECT * FROM events").fetchall())
     except sqlite3.OperationalError:  # it cannot be opened, say, which is not the fault of what it holds
         raise
@@ -152,7 +151,7 @@ def _permission(action: int, _one: str | None, _other: str | None, _database: st
     return sqlite3.SQLITE_OK if plain else sqlite3.SQLITE_DENY
 
 
-def require_study(connection: sqlite3.Connection, path: Path) -> None:
+def _require_study(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse any file that this version cannot continue; before anything but the names of its tables is read."""
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
         raise StudyError(f"{path} is not a study: name another file.")
@@ -201,7 +200,7 @@ def require_no_folder(path: Path) -> None:
 
 
 def reader(path: Path, *, alone: bool) -> sqlite3.Connection:
-    """A connection that changes nothing; `alone` says that there is no log and nobody writes.
+    """A connection to a study that changes nothing; `alone` says that there is no log and nobody writes.
 
     Else SQLite would make a log and an index beside the file, which a reader cannot remove. Who died while it wrote
     without a write-ahead log has left a journal: only who may write can read past it, and so SQLite tidies up.
@@ -210,7 +209,13 @@ def reader(path: Path, *, alone: bool) -> sqlite3.Connection:
         raise StudyError(f"{path} is empty: name another file, or delete it.")
     mode = "rw" if companion(path, "-journal").exists() else "ro"
     address = f"{path.absolute().as_uri()}?mode={mode}{'&immutable=1' * alone}"
-    return guarded(sqlite3.connect(address, PATIENCE, uri=True))
+    connection = guarded(sqlite3.connect(address, PATIENCE, uri=True))
+    try:
+        _require_study(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def has_log(path: Path) -> bool:

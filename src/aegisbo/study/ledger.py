@@ -77,7 +77,11 @@ class Ledger:
                     self.losses[event.number] += 1
                     self.reasons[event.number] = event.outcome.reason
             case Retried() | Forgotten():
-                self._think_again(event)
+                for number in event.numbers:
+                    self.ended.discard(number)
+                    self.holders.pop(number, None)
+                    self.losses.pop(number, None)
+                self.holders |= dict.fromkeys(event.numbers if isinstance(event, Retried) else ())
 
     @property
     def budget(self) -> int | None:
@@ -102,11 +106,3 @@ class Ledger:
     def held_by(self, copy: int) -> list[int]:
         """The open trials that this copy runs, in order of number."""
         return sorted(number for number, holder in self.holders.items() if holder == copy)
-
-    def _think_again(self, event: Retried | Forgotten) -> None:
-        for number in event.numbers:
-            self.ended.discard(number)
-            self.holders.pop(number, None)
-            self.losses.pop(number, None)
-            if isinstance(event, Retried):
-                self.holders[number] = None

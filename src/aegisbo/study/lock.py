@@ -191,21 +191,19 @@ def _locked(descriptor: int, byte: int | None = None, *, exclusive: bool) -> boo
 def is_driven(path: Path) -> bool:
     """Whether somebody drives the study at this moment; asked without taking the lock or making a file."""
     with _one_at_a_time:
-        # If the lock is ours, it would be gone once its file is opened and closed here.
-        return path.resolve() in _held or _is_driven_elsewhere(path.resolve())
-
-
-def _is_driven_elsewhere(study: Path) -> bool:
-    try:
-        descriptor = os.open(_beside(study), os.O_RDONLY)
-    except FileNotFoundError:
-        return False
-    except OSError:  # the file of another user: there is a driver, or was
-        return True
-    try:
-        return _holder_of(descriptor) is not None
-    finally:
-        os.close(descriptor)
+        study = path.resolve()
+        if study in _held:  # the lock would be gone once its file is opened and closed here
+            return True
+        try:
+            descriptor = os.open(_beside(study), os.O_RDONLY)
+        except FileNotFoundError:
+            return False
+        except OSError:  # the file of another user: there is a driver, or was
+            return True
+        try:
+            return _holder_of(descriptor) is not None
+        finally:
+            os.close(descriptor)
 
 
 def _holder_of(descriptor: int, byte: int | None = None) -> int | None:

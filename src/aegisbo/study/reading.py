@@ -19,7 +19,6 @@ from aegisbo.study.file import (
     reader,
     require_no_folder,
     require_own_log,
-    require_study,
 )
 from aegisbo.study.lock import is_driven
 
@@ -46,7 +45,6 @@ def _undisturbed(path: Path) -> list[Event]:
             if before is None and not is_driven(path):
                 require_own_log(path)
             with closing(reader(path, alone=before is not None)) as connection:
-                require_study(connection, path)
                 events = rows(connection, path)
         except (sqlite3.DatabaseError, StudyError):
             died = not journal and companion(path, "-journal").exists()

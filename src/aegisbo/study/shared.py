@@ -262,7 +262,8 @@ class Shared(Study):
             self._be_there(ledger)  # after that, because what this copy runs may have become free
             for number in self._eligible(ledger):
                 if ledger.losses[number] > self._retries:
-                    self._fail(number, ledger)
+                    reason = f"Its worker or its copy died {ledger.losses[number]} times: {ledger.reasons[number]}"
+                    self._append(Ended(number, Outcome("failed", reason=reason, seconds=0.0), self.id))
                 else:
                     self._append(Taken(number, self.id))
                     self._running.add(number)
@@ -293,10 +294,6 @@ class Shared(Study):
             self._append(replace(asked, seen=seen, seconds=perf_counter() - started, copy=self.id))
             self._running.add(asked.number)
         return asked.number
-
-    def _fail(self, number: int, ledger: Ledger) -> None:
-        reason = f"Its worker or its copy died {ledger.losses[number]} times: {ledger.reasons[number]}"
-        self._append(Ended(number, Outcome("failed", reason=reason, seconds=0.0), self.id))
 
     def _dead(self) -> list[int]:
         """The copies without a sign of life for as long as they said; nobody's clock is compared with another's."""

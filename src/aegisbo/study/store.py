@@ -30,7 +30,6 @@ from aegisbo.study.file import (
     require_no_folder,
     require_no_log,
     require_own_log,
-    require_study,
     rescue,
 )
 from aegisbo.study.lock import DriverLock, claimed, writer_of
@@ -83,8 +82,7 @@ class Store:
             elif path.exists():
                 require_no_folder(path)
                 require_own_log(path)
-                with closing(reader(path, alone=_unused(path, shared=shared))) as look:
-                    require_study(look, path)
+                reader(path, alone=_unused(path, shared=shared)).close()  # which refuses what is no study
                 if not os.access(path, os.W_OK):  # SQLite would notice it too late to leave no log behind
                     raise StudyError(f"Study file {path}: it cannot be written to: check its permissions.")
             else:
