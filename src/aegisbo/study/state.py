@@ -13,15 +13,7 @@ from typing import Any, ClassVar
 from numpy.random import Generator
 
 from aegisbo.errors import AegisError, StudyError
-from aegisbo.events import (
-    Asked,
-    Created,
-    Ended,
-    Event,
-    Joined,
-    Opened,
-    making_sense,
-)
+from aegisbo.events import Asked, Created, Ended, Event, Joined, Opened, making_sense
 from aegisbo.optimizer import Core, Settings
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
 from aegisbo.strategies.registry import resolve
