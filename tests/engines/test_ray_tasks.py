@@ -20,7 +20,7 @@ def test_a_task_that_waits_for_a_place_has_not_been_called(tmp_path: Path) -> No
 
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
     try:
-        check_that_waiting_is_not_being_called(lambda evaluation: RayTasks(Ray(), evaluation, 2, None), tmp_path)
+        check_that_waiting_is_not_being_called(lambda evaluation: RayTasks(Ray(), evaluation, 2), tmp_path)
     finally:
         ray.shutdown()
     assert "aegisbo Ray" not in [thread.name for thread in threading.enumerate()]

@@ -68,9 +68,7 @@ def test_a_job_that_waits_for_a_worker_has_not_been_called(tmp_path: Path) -> No
         distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as narrow,
         distributed.Client(narrow) as client,
     ):
-        check_that_waiting_is_not_being_called(
-            lambda evaluation: Dask(client, evaluation, 2, None, ours=False), tmp_path
-        )
+        check_that_waiting_is_not_being_called(lambda evaluation: Dask(client, evaluation, 2, ours=False), tmp_path)
 
 
 class Task:
@@ -118,7 +116,7 @@ class ByHand:
 def by_hand(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[ByHand, Dask]]:
     monkeypatch.setattr(dask_module, "LOOK", 0.01)
     client = ByHand("a", "b")
-    with closing(Dask(client, lambda x: judged(1.0), 2, None, ours=False)) as pool:
+    with closing(Dask(client, lambda x: judged(1.0), 2, ours=False)) as pool:
         yield client, pool
 
 
@@ -178,7 +176,7 @@ def test_a_client_of_our_own_is_closed_when_the_cluster_is_of_no_use(ours: bool)
 
     client = Empty()
     with pytest.raises(AegisError, match="has no workers yet"):
-        Dask(client, lambda x: judged(1.0), None, None, ours=ours)
+        Dask(client, lambda x: judged(1.0), None, ours=ours)
     assert client.closed == ours
 
 

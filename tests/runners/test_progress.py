@@ -116,7 +116,7 @@ class TestTally:
 
     def test_what_is_running_is_known_between_completions(self) -> None:
         gate = threading.Event()
-        pool = Threads(lambda x: Outcome("done", float(gate.wait(60))), 2, None)
+        pool = Threads(lambda x: Outcome("done", float(gate.wait(60))), 2)
         tally = Tally(Optimizer(BOX, strategy="random"), pool, 3)
         for number in range(2):
             pool.submit(number, 1.0)
@@ -280,7 +280,7 @@ class TestEcho:
         assert capsys.readouterr().err == ""
 
     def test_not_if_it_has_been_seen_already(self, logged: Logged, optimizer: Optimizer) -> None:
-        pool = Threads(lambda x: Outcome("done", 1.0), 1, None)
+        pool = Threads(lambda x: Outcome("done", 1.0), 1)
         self.told(optimizer, None, pool)
         assert not any("[trial" in text for _, text in logged)
 

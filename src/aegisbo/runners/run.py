@@ -27,14 +27,10 @@ class Run:
         return max((job.finished for job in self.finished), default=self.started) - self.started
 
     @property
-    def busy(self) -> float:
-        """Seconds that all workers together spent evaluating."""
-        return sum(job.seconds for job in self.finished)
-
-    @property
     def utilization(self) -> float:
         """The share of the workers' time that was spent evaluating; 1 if the run took no time at all."""
-        return self.busy / (self.capacity * self.makespan) if self.makespan > 0 else 1.0
+        busy = sum(job.seconds for job in self.finished)
+        return busy / (self.capacity * self.makespan) if self.makespan > 0 else 1.0
 
     @property
     def idle_shares(self) -> dict[str, float]:

@@ -69,9 +69,9 @@ class Pool(ABC):
     packs = True  # whether points are sent to other processes; threads take them as they are
     prints_here = False  # whether what the function prints reaches this process's terminal by itself
 
-    def __init__(self, capacity: int, journal: Study | None = None) -> None:
+    def __init__(self, capacity: int) -> None:
         self.capacity = int(capacity)  # NumPy's integers are not always taken for one
-        self._journal = journal
+        self.journal: Study | None = None  # the end of every job is recorded there before `collect` returns it
         self._submitted: dict[int, _Job] = {}  # by number
         self._lock = Lock()  # an end is recorded and queued in one go: both have the same order
         self._ends: deque[Finished | BaseException] = deque()
@@ -163,7 +163,7 @@ class Pool(ABC):
             outcome = replace(self._timed(outcome, job, now), worker=job.worker)
             end = Finished(number, outcome, job.submitted, now)
             try:
-                event = None if self._journal is None else self._journal.ended(number, outcome, end.seconds)
+                event = None if self.journal is None else self.journal.ended(number, outcome, end.seconds)
                 self._queue(replace(end, event=event))
             except BaseException as error:  # for example, the disk is full: `collect` raises it in the driver
                 self._queue(error)

@@ -20,7 +20,6 @@ from aegisbo.runners.packing import evaluate_packed, pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by
 from aegisbo.runners.protocol import WorkersGone
 from aegisbo.runners.slots import at_slot
-from aegisbo.study import Study
 
 LOOK = 1.0  # seconds between two looks at which workers there are
 NOTICE = 30.0  # seconds without any, while jobs wait, after which it is said
@@ -47,9 +46,7 @@ class Dask(Pool):
     name = "Tasks on a Dask cluster"
     reports_calls = True
 
-    def __init__(
-        self, client: Client, evaluation: Evaluation, capacity: int | None, journal: Study | None, *, ours: bool
-    ) -> None:
+    def __init__(self, client: Client, evaluation: Evaluation, capacity: int | None, *, ours: bool) -> None:
         self._client = client
         self._ours = ours  # whether the client was made here and must be closed here
         try:
@@ -61,7 +58,7 @@ class Dask(Pool):
             if ours:
                 client.close()
             raise
-        super().__init__(capacity or threads, journal)
+        super().__init__(capacity or threads)
         self._run = f"aegisbo-{uuid4().hex[:8]}"  # also the topic of what jobs say
         client.subscribe_topic(self._run, self._hear)
         self._tasks: dict[int, _Task] = {}  # by number

@@ -15,7 +15,6 @@ from aegisbo.runners.packing import evaluate_packed, pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by, taking
 from aegisbo.runners.protocol import WorkersGone
 from aegisbo.runners.slots import at_slot
-from aegisbo.study import Study
 
 SIZES = ("_max_workers", "num_workers", "max_workers")  # where executors say how many workers they have
 
@@ -36,13 +35,12 @@ class Futures(Pool):
         evaluation: Evaluation,
         capacity: int | None,  # None for as many as the executor has workers
         cores: int,  # as many otherwise
-        journal: Study | None,
     ) -> None:
         self._ours = not isinstance(executor, Executor)
         self._make = _maker_of(executor) if isinstance(executor, Executor) else executor
         self._executor = executor if isinstance(executor, Executor) else _made(executor)
         size = next((size for name in SIZES if isinstance(size := getattr(self._executor, name, None), int)), cores)
-        super().__init__(capacity or size, journal)
+        super().__init__(capacity or size)
         self._futures: dict[int, tuple[Executor, Future[Any]]] = {}  # by number
         self._broken: tuple[Executor | None, bool] = None, False  # the last one, and whether several jobs were there
         # Threads can call the function as it is; for other processes and machines it is packed.

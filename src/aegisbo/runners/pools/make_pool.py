@@ -58,30 +58,30 @@ def make_pool(
         from aegisbo.runners.pools.processes import Processes  # here, because Windows cannot load it
 
         environments = partial(whole_environments, worker_env, threads_per_worker, _cores())
-        pool: Pool = Processes(evaluation, journal, environments, workers or _cores())
+        pool: Pool = Processes(evaluation, environments, workers or _cores())
     elif kind == "slurm":
         variables = partial(by_slot, worker_env)
-        pool = SlurmJobs(executor, partial(with_output, evaluation), journal, variables, workers or 1)
+        pool = SlurmJobs(executor, partial(with_output, evaluation), variables, workers or 1)
     else:
-        pool = _elsewhere(kind, executor, partial(with_output, evaluation), workers, journal)
-    pool.raise_errors = raise_errors
+        pool = _elsewhere(kind, executor, partial(with_output, evaluation), workers)
+    pool.journal, pool.raise_errors = journal, raise_errors
     return pool
 
 
-def _elsewhere(kind: str, executor: Any, evaluation: Evaluation, workers: int | None, journal: Study | None) -> Pool:
+def _elsewhere(kind: str, executor: Any, evaluation: Evaluation, workers: int | None) -> Pool:
     """A pool whose environment is not set here."""
     if kind == "threads":
-        return Threads(evaluation, workers or _cores(), journal)
+        return Threads(evaluation, workers or _cores())
     if kind == "serial":
-        return Serial(evaluation, journal)
+        return Serial(evaluation)
     if kind == "futures":
-        return Futures(executor, evaluation, workers, _cores(), journal)
+        return Futures(executor, evaluation, workers, _cores())
     if kind == "dask":
         ours = isinstance(executor, str)
-        return Dask(connect(executor) if ours else executor, evaluation, workers, journal, ours=ours)
+        return Dask(connect(executor) if ours else executor, evaluation, workers, ours=ours)
     from aegisbo.runners.pools.ray import RayTasks  # here, because it takes a moment to load
 
-    return RayTasks(executor, evaluation, workers, journal)
+    return RayTasks(executor, evaluation, workers)
 
 
 def check_executor(

@@ -19,7 +19,6 @@ from aegisbo.runners.packing import pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.pools.child import GRACE, Child, Died
 from aegisbo.runners.pools.worker import CALLED
-from aegisbo.study import Study
 
 Environments = Callable[[int], Sequence[Mapping[str, str]]]  # of each of so many workers
 
@@ -31,10 +30,8 @@ class Processes(Pool):
     can_stop = True
     reports_calls = True
 
-    def __init__(
-        self, evaluation: Evaluation, journal: Study | None, environments: Environments, capacity: int
-    ) -> None:
-        super().__init__(capacity, journal)
+    def __init__(self, evaluation: Evaluation, environments: Environments, capacity: int) -> None:
+        super().__init__(capacity)
         self._packed = pack(evaluation)
         self._environments = environments
         self._workers: list[_Worker] = []

@@ -17,7 +17,6 @@ from aegisbo.runners.evaluation import Evaluation
 from aegisbo.runners.packing import evaluate_packed, load, pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by, taking
 from aegisbo.runners.slots import at_slot
-from aegisbo.study import Study
 
 
 class RayTasks(Pool):
@@ -31,7 +30,7 @@ class RayTasks(Pool):
     can_stop = True
     reports_calls = True
 
-    def __init__(self, settings: Ray, evaluation: Evaluation, capacity: int | None, journal: Study | None) -> None:
+    def __init__(self, settings: Ray, evaluation: Evaluation, capacity: int | None) -> None:
         packed = pack(evaluation)
         try:
             self._ray = ray = import_module("ray")
@@ -44,7 +43,7 @@ class RayTasks(Pool):
         self._ours = not ray.is_initialized()
         if self._ours:
             ray.init(include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
-        super().__init__(capacity or _room(ray, settings), journal)
+        super().__init__(capacity or _room(ray, settings))
         self._packed = ray.put(packed)
         self._tasks: dict[int, Any] = {}  # by number
         self._stopped: dict[int, str] = {}  # reasons, by number

@@ -25,7 +25,6 @@ from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation
 from aegisbo.runners.packing import evaluate_packed, pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by, taking
-from aegisbo.study import Study
 
 LOOK = 0.2  # seconds between two looks into the folder
 ASK = 30.0  # seconds between two questions to SLURM, which answers for all jobs at once
@@ -55,11 +54,10 @@ class SlurmJobs(Pool):
         self,
         settings: Slurm,
         evaluation: Evaluation,
-        journal: Study | None,
         variables: Callable[[int], Sequence[Mapping[str, str]]],  # of each of so many slots
         capacity: int,
     ) -> None:
-        super().__init__(capacity, journal)
+        super().__init__(capacity)
         self._settings = settings
         self._folder = Path(settings.folder).absolute()  # once: a callback may change the directory
         self._all_variables = variables

@@ -9,7 +9,6 @@ from typing import Any
 from aegisbo.runners.evaluation import Evaluation
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.slots import at_slot
-from aegisbo.study import Study
 
 
 class Threads(Pool):
@@ -19,8 +18,8 @@ class Threads(Pool):
     packs = False
     prints_here = True
 
-    def __init__(self, evaluation: Evaluation, capacity: int, journal: Study | None) -> None:
-        super().__init__(capacity, journal)
+    def __init__(self, evaluation: Evaluation, capacity: int) -> None:
+        super().__init__(capacity)
         self._evaluation = evaluation
 
     def close(self) -> None:
@@ -40,8 +39,8 @@ class Serial(Threads):
     name = "Evaluations in the calling thread"
     when_late = "is waited for"
 
-    def __init__(self, evaluation: Evaluation, journal: Study | None) -> None:
-        super().__init__(evaluation, 1, journal)
+    def __init__(self, evaluation: Evaluation) -> None:
+        super().__init__(evaluation, 1)
 
     def resize(self, capacity: int) -> None:
         """Say that there is one thread only."""

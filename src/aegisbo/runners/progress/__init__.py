@@ -18,7 +18,7 @@ from time import monotonic
 from aegisbo.optimizer import Core, Trial
 from aegisbo.outcome import FAILURES
 from aegisbo.runners.pools.base import Pool
-from aegisbo.runners.progress.log_lines import PAUSE, beginning, continuing, first_failure, logger
+from aegisbo.runners.progress.log_lines import PAUSE, beginning, first_failure, logger
 from aegisbo.runners.progress.notebook import in_notebook, notebook_line
 from aegisbo.runners.progress.standing import Standing, Tally, line
 from aegisbo.runners.protocol import Finished
@@ -42,7 +42,8 @@ def progress_of(
     echo = None if wanted is False or pool.prints_here else say if live is None else _write
     say(beginning(optimizer, pool, budget, study))
     if optimizer.trials:
-        (say if live is None else _write)(continuing(tally.standing(), study))
+        done = tally.standing().ended
+        (say if live is None else _write)(f"Continuing {study}: {done} of {budget} evaluations done.")
     with live or nullcontext():
         yield Teller(optimizer, tally, say, echo, study)
         tally.update()

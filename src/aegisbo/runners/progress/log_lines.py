@@ -13,7 +13,6 @@ from aegisbo.optimizer.failure_reasons import cut
 from aegisbo.optimizer.trial import in_short
 from aegisbo.printable import so_many
 from aegisbo.runners.pools.base import Pool
-from aegisbo.runners.progress.standing import Standing
 
 logger = logging.getLogger("aegisbo")
 
@@ -31,11 +30,6 @@ def beginning(optimizer: Core, pool: Pool, budget: int, study: str | os.PathLike
         f"{what} over {parameters} with {workers} ({pool.name.lower()}): "
         f"budget {budget}, strategy {strategy}, seed {optimizer.seed}, study {study or 'none'}."
     )
-
-
-def continuing(standing: Standing, study: str | os.PathLike[str] | None) -> str:
-    """Where a run goes on that was begun before."""
-    return f"Continuing {study}: {standing.ended} of {standing.budget} evaluations done."
 
 
 def first_failure(trial: Trial, reason: str, study: str | os.PathLike[str] | None) -> str:
