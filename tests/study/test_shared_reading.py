@@ -17,8 +17,8 @@ from some_events import told
 from aegisbo import load
 from aegisbo.events import Created
 from aegisbo.outcome import Outcome
-from aegisbo.report.evaluations import evaluations_of
 from aegisbo.report.record import Record
+from aegisbo.report.timeline import evaluations_of
 from aegisbo.study import store as store_module
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.reading import read_events

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from aegisbo.cli.function import chosen
+from aegisbo.cli.pages import served
 from aegisbo.cli.run_options import From, Given, Quiet, ValueColumn, as_arguments, earlier, with_options
 from aegisbo.cli.run_words import INTERRUPTED, NO_VALUE, log, report
 from aegisbo.cli.tables import Terminal
@@ -87,7 +86,7 @@ def minimize(
     if serve and study is None:
         raise InvalidInput("--serve shows a study: name its file with --study.")
     parameters = read_space(space)
-    run = _live(study if serve else None)(run)
+    run = served(study if serve else None)(run)
     run = log(not quiet and not sys.stderr.isatty())(run)  # for as long as it runs
     result = run(
         chosen(function, command, value_file),
@@ -102,16 +101,3 @@ def minimize(
     report(result, study, Terminal(soft_wrap=True), raising)
     if not result.success:
         raise typer.Exit(INTERRUPTED if result.ending.startswith(STOPPED) else NO_VALUE)
-
-
-@contextmanager
-def _live(study: Path | None) -> Iterator[None]:
-    """Show a study as a page while this lasts."""
-    if study is None:
-        yield
-        return
-    from aegisbo.cli.pages import served
-
-    with served(study) as address:
-        typer.echo(f"{address} shows the run while it lasts; afterwards `aegisbo serve {study}` does.", err=True)
-        yield

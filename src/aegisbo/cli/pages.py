@@ -65,11 +65,14 @@ def serve(
 
 
 @contextmanager
-def served(study: Path) -> Iterator[str]:
-    """Serve a study, which may not exist yet, from another process while this lasts; gives the address.
+def served(study: Path | None) -> Iterator[None]:
+    """Serve a study, if there is one and though it may not exist yet, from another process while this lasts.
 
     Another process, so that it does not keep the optimizer from choosing. It ends with this one, however that ends.
     """
+    if study is None:
+        yield
+        return
     command = [sys.executable, "-c", BESIDE, str(study)]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
@@ -79,4 +82,5 @@ def served(study: Path) -> Iterator[str]:
         address = process.stdout.readline().strip()
         if not address:
             raise AegisError("The live page could not be started: see above. Leave --serve out to run without it.")
-        yield address  # leaving the block closes its standard input, and waits for it
+        typer.echo(f"{address} shows the run while it lasts; afterwards `aegisbo serve {study}` does.", err=True)
+        yield  # leaving the block closes its standard input, and waits for it
