@@ -49,7 +49,7 @@ def turn_of(
     belief = known if isinstance(known, Belief) else believed(known)
     none = np.empty((0, cube.width))
     evidence = Evidence(belief.gp.X, belief.gp.y, none, none, cube, timing=SimpleNamespace(price=price))
-    return Turn(belief, evidence, search, rng, {}, Pareto())
+    return Turn(belief, evidence, search, rng, {})
 
 
 def believed(gp: GP) -> Belief:

@@ -52,4 +52,4 @@ def _turn(gp: GP, rng: Generator) -> Turn:
     d = gp.X.shape[1]
     evidence = Evidence(gp.X, gp.y, np.empty((0, d)), np.empty((0, d)), Cube((Continuous(),) * d))
     belief = Belief(gp, scale_of(gp.y), float(gp.y.min()), ())
-    return Turn(belief, evidence, PAPER.search, rng, {}, PAPER.pareto)
+    return Turn(belief, evidence, PAPER.search, rng, {})

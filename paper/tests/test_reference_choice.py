@@ -40,7 +40,7 @@ def moves_of(d: int, workers: int, count: int, **changes: Any) -> list[str]:
         evidence = Evidence(
             np.zeros((n, d)), np.zeros(n), np.zeros((0, d)), np.zeros((0, d)), Cube((Continuous(),) * d)
         )
-        moves.append(strategy.decide(Turn(belief, evidence, PAPER.search, rng, memory, PAPER.pareto)).move)
+        moves.append(strategy.decide(Turn(belief, evidence, PAPER.search, rng, memory)).move)
     return moves
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from aegisbo.gp.thinning import GOOD, evenly_spread, lowest_apart, thinned
+from aegisbo.gp.thinning import GOOD, evenly_spread, thinned
 
 N, SIZE, D = 2000, 200, 3
 
@@ -30,19 +30,6 @@ def test_rows_that_are_evenly_spread(n, most):
         assert (rows[0], rows[-1]) == (0, n - 1)
         assert np.ptp(np.diff(rows)) <= 1
         assert np.diff(rows).min() >= 1
-
-
-@pytest.mark.parametrize("radius", [0.0, 0.05, 0.3, 1.0])
-def test_the_lowest_that_are_kept_are_far_from_each_other_and_close_to_all_others(radius):
-    rng = np.random.default_rng(3)
-    X, y = rng.random((300, 2)).round(2), rng.integers(40, size=300).astype(float)
-    kept = lowest_apart(X, y, radius)
-    close = np.abs(X[:, None] - X[None]).max(axis=2) <= radius  # (n, n)
-    assert (np.diff(kept) > 0).all()
-    assert y[kept].min() == y.min()
-    np.testing.assert_array_equal(close[np.ix_(kept, kept)], np.eye(len(kept), dtype=bool))
-    for row in set(range(300)) - set(kept):
-        assert y[kept[close[row, kept]]].min() <= y[row]
 
 
 def test_few_data_are_kept_in_full(data):

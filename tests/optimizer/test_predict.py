@@ -77,7 +77,7 @@ def test_where_the_scale_is_straight_it_is_the_textbooks_prediction(maximize: bo
 def test_where_the_scale_is_bent_it_describes_the_draws_that_come_back_through_it(maximize: bool) -> None:
     sign = -1.0 if maximize else 1.0
     optimizer = driven(9, lambda trial: sign * math.exp(bowl(trial.x) / 20.0), maximize=maximize)
-    belief = optimizer.model().belief.everywhere
+    belief = optimizer.model().belief.exploring
     assert isinstance(belief.scale, SoftScale)
     mu, var = belief.gp.predict((POINTS - [-5, 2]) / [15, 1])
     rng = np.random.default_rng(0)
@@ -127,7 +127,7 @@ def test_with_noise_the_best_is_the_lowest_posterior_mean() -> None:
     rng = np.random.default_rng(5)
     optimizer = driven(15, lambda trial: bowl(trial.x) + 5.0 * rng.standard_normal(), noisy=True)
     result, model = optimizer.result(), optimizer.model()
-    gp, points = model.belief.everywhere.gp, (np.vstack([POINTS, result.x]) - [-5, 2]) / [15, 1]
+    gp, points = model.belief.exploring.gp, (np.vstack([POINTS, result.x]) - [-5, 2]) / [15, 1]
     mu, var = gp.predict(points)
     z = (mu[-1] - mu[:-1]) / np.sqrt(var[:-1])
     np.testing.assert_allclose(optimizer.predict(POINTS).chance, ndtr(z), rtol=1e-6)
@@ -264,7 +264,7 @@ class TestExplain:
         optimizer = driven(12)
         optimizer.observe([9.9, 2.95], 80.0)
         ended = [*optimizer.observed, *optimizer.trials[:12]]
-        scales = optimizer.model().belief.everywhere.gp.kernel.lengthscale * [15, 1]
+        scales = optimizer.model().belief.exploring.gp.kernel.lengthscale * [15, 1]
         for point in ([9.0, 2.9], [0.0, 2.0], 5, -1):
             given = [trial for trial in ended if trial.number == point]
             x = given[0].x if given else point

@@ -18,7 +18,6 @@ from aegisbo.runners.loop import run
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import law_from_text
 from aegisbo.space.cube import Continuous, Cube
-from aegisbo.strategies import chosen_surrogate, surrogates
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.local_model import local_model
@@ -220,18 +219,6 @@ def test_the_model_that_was_used_is_the_one_that_learns_from_new_starts(monkeypa
     assert [rival for rival, _ in others] == [learned, learned]
 
 
-def test_with_many_data_the_choice_is_settled(monkeypatch):
-    for part in (surrogates, chosen_surrogate):
-        monkeypatch.setattr(part, "LEARNED_FROM", 50)
-    _, memory = learn(wavy(50))
-    settled = {**memory, "used": "quarter"}
-    belief, after = learn(wavy(53), settled)
-    assert (belief.model, after["used"], list(after["models"])) == ("quarter", "quarter", ["quarter"])
-    assert after["models"]["quarter"]["learned_at"] == 53
-    assert belief.exploring is belief
-    assert learn(wavy(53))[0].model == "half"  # nothing was chosen before
-
-
 @pytest.mark.parametrize(("n", "near"), [(5, False), (6, True)])
 def test_a_local_model_needs_a_value_for_each_coefficient_of_a_quadratic(n, near):
     strategy = resolve("aegis:epsilon=0", "adaptive")
@@ -242,19 +229,6 @@ def test_a_local_model_needs_a_value_for_each_coefficient_of_a_quadratic(n, near
 @pytest.mark.parametrize(("gap", "expected"), [(0.0, 0.5), (-5.0, 1 / (1 + np.e)), (1e4, 0.6), (-1e4, 0.1)])
 def test_a_model_is_preferred_by_what_it_predicts_but_never_trusted_alone(gap, expected):
     assert preference(gap - 300.0, -300.0) == pytest.approx(expected)
-
-
-def test_what_a_pending_point_promises_is_not_sought_again():
-    """Without a result in between the second point does not go where the first one went."""
-    strategy, few = resolve("aegis:epsilon=0", "adaptive"), wavy(5)  # too few for a local model
-    first = strategy.suggest(few, {"opened_at": 4}, np.random.default_rng(0))
-    assert first.note["move"] == "exploit"
-    second = strategy.suggest(replace(few, pending=first.x[None]), first.memory, np.random.default_rng(1))
-    assert second.note["move"] == "improve"
-    assert np.abs(second.x - first.x).max() > 0.01
-    modern = resolve("aegis:epsilon=0", "modern")
-    told = modern.suggest(replace(few, pending=first.x[None]), {"opened_at": 4}, np.random.default_rng(1))
-    assert told.note["move"] == "exploit"  # and only its guard moves the point
 
 
 def turned_bowl(seed):
@@ -270,21 +244,6 @@ def test_eight_workers_find_the_bottom_of_a_turned_bowl():
     run(Study(optimizer), VirtualWorkers(turned_bowl(0), 8, law_from_text("half-normal"), 0), 90)
     assert optimizer.result().fun < 1e-4  # where it started at about 1e4
     assert any(trial.note["move"] == "local" for trial in optimizer.trials)
-
-
-@pytest.mark.long
-def test_an_exhausted_valley_is_left():
-    """Where the bottom of a bowl is known to the last digit, exploiting means to explore, even if ε is 0."""
-    optimizer = Optimizer([(-5, 5)] * 3, strategy="aegis:epsilon=0", preset="adaptive", seed=0)
-    for _ in range(45):
-        trial = optimizer.ask()
-        optimizer.tell(trial.number, float((trial.x**2).sum()))
-    assert optimizer.best.value < 1e-6
-    moves = [trial.note["move"] for trial in optimizer.trials]
-    assert not {"pareto", "elsewhere"} & set(moves[:12])
-    away = [trial.x for trial in optimizer.trials if trial.note["move"] in ("pareto", "elsewhere")]
-    assert len(away) > 5
-    assert np.linalg.norm(away, axis=1).max() > 1.0
 
 
 def test_only_continuous_spaces_have_a_local_model():

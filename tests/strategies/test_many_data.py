@@ -14,7 +14,7 @@ from aegisbo.gp import additive_fit, low_values
 from aegisbo.gp.additive_model import AdditiveHyperparameters
 from aegisbo.gp.posterior import GP
 from aegisbo.space.cube import Continuous, Cube
-from aegisbo.strategies import chosen_surrogate, surrogates
+from aegisbo.strategies import surrogates
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.presets import MODERN, modern_model
 
@@ -173,9 +173,8 @@ def posteriors() -> int:
 
 
 @pytest.mark.parametrize("n", [30, 100], ids=["the posterior has all", "it has some"])
-def test_no_posterior_outlives_its_suggestion(n, without_collector, monkeypatch):
+def test_no_posterior_outlives_its_suggestion(n, without_collector):
     """Each has matrices of megabytes where data are many: dozens of them took a gigabyte."""
-    monkeypatch.setattr(chosen_surrogate, "LEARNED_FROM", surrogates.LEARNED_FROM)
     optimizer, moves, of_others = with_results(n), set(), posteriors()
     for _ in range(16):
         trial = optimizer.ask()

@@ -23,18 +23,6 @@ def evenly_spread(n: int, most: int) -> Index:
     return np.linspace(0, n - 1, min(n, most)).round().astype(np.intp)
 
 
-def lowest_apart(X: Array, y: Array, radius: float) -> Index:
-    """The rows of X (n, d) that have the lowest y (n,) as far as the radius in each coordinate, in their order.
-
-    From the lowest on: what is that close to one that is kept goes.
-    """
-    kept: list[int] = []
-    for row in np.argsort(y, kind="stable"):
-        if not kept or np.abs(X[kept] - X[row]).max(axis=1).min() > radius:
-            kept.append(int(row))
-    return np.sort(np.array(kept, dtype=np.intp))
-
-
 def thinned(X: Array, y: Array, lengthscale: Array, size: int) -> Index:
     """The rows (size,) of X (n, d) and y (n,) to keep, in their order; all if there are no more.
 

@@ -60,7 +60,7 @@ class Model:
     @cached_property
     def _best(self) -> tuple[int | None, float]:
         """Its row, and what is to be beaten, on the scale of what is told: anything is better than nothing."""
-        X, losses, told = self.evidence.X, self.evidence.y, self.belief.everywhere
+        X, losses, told = self.evidence.X, self.evidence.y, self.belief.exploring
         smooth = self.belief.scale.measured(by_blocks(self.belief.gp.mean, X)) if self.noisy else losses
         row = row_of_best(self.evidence, smooth)
         if row is None:
@@ -69,7 +69,7 @@ class Model:
         return row, float(level[0])
 
     def _predicted(self, Z: Array) -> Prediction:  # (m, width)
-        return predicted(self.belief.everywhere, Z, self._best[1], self.direction)
+        return predicted(self.belief.exploring, Z, self._best[1], self.direction)
 
     def _influence(self, params: Params) -> dict[str, Influence]:
         """What each parameter would change if it alone went through its range, the most influential one first.
@@ -88,7 +88,7 @@ class Model:
     def _nearest(self, x: Array, trial: Trial | None) -> tuple[Trial | None, float | None]:
         """The evaluated trial nearest to x (width,), the given one left out, and how many length scales it is away."""
         away = np.vstack([self.evidence.X, self.evidence.failed]) - x
-        distances = np.sqrt(((away / self.belief.everywhere.gp.kernel.lengthscale) ** 2).sum(axis=1))
+        distances = np.sqrt(((away / self.belief.exploring.gp.kernel.lengthscale) ** 2).sum(axis=1))
         number = None if trial is None else trial.number
         others = [
             (d, each) for d, each in zip(distances, (*self.done, *self.failed), strict=True) if each.number != number

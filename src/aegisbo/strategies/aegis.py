@@ -13,7 +13,7 @@ from aegisbo.strategies.checks import check, one_of, optional, share, switch
 from aegisbo.strategies.memory import Remembered
 from aegisbo.strategies.model_based import ModelBased
 from aegisbo.strategies.moves.anywhere import Anywhere
-from aegisbo.strategies.moves.move import Decision, Move, SureMove, Turn
+from aegisbo.strategies.moves.move import Decision, Move, Turn
 from aegisbo.strategies.moves.repeat import Repeat
 
 
@@ -79,7 +79,6 @@ class Aegis(ModelBased):
         if self.repeats and (again := Repeat().choose(turn)):
             return again
         stage = self.stage(turn)
-        turn = replace(turn, explore=self._exploration)
         r = turn.rng.random()  # line 4
         moves = self.moves(r, turn.evidence.cube.parameters, stage)
         decision = next(chosen for move in moves if (chosen := move.choose(turn)))
@@ -96,7 +95,9 @@ class Aegis(ModelBased):
         epsilon_p = (1.0 - self.gamma) * epsilon
         if r < 1.0 - epsilon:  # line 5
             return (*parts.before_exploit, parts.exploit)
-        return (parts.thompson,) if r < 1.0 - epsilon_p else (self._exploration,)  # lines 7 and 10
+        if r < 1.0 - epsilon_p:  # line 7
+            return (parts.thompson,)
+        return (parts.pareto if self.explore == "pareto" else Anywhere(),)  # line 10
 
     def stage(self, turn: Turn) -> Stage:
         """How far the run is, by the number of results."""
@@ -109,7 +110,3 @@ class Aegis(ModelBased):
     def exploration(self, d: int) -> float:
         """ε for d parameters."""
         return schedules.exploration(self.parts.epsilon if self.epsilon is None else self.epsilon, d)
-
-    @property
-    def _exploration(self) -> SureMove:
-        return self.parts.pareto if self.explore == "pareto" else Anywhere()

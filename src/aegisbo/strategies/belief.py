@@ -35,8 +35,7 @@ class Belief:
     best: float  # lowest value measured, standardized; where values are noisy, lowest mean of an evaluated point
     notes: Sequence[str]  # what was out of the ordinary in the fit
     model: str = ""  # its name, where there are several
-    wide: Callable[[], Belief] | None = None  # makes the one that knows most of all points, if it is another one
-    coarse: Callable[[], Belief] | None = None  # makes the one to explore with in its place, where that helps
+    explorer: Callable[[], Belief] | None = None  # makes the one that knows most of all points, if it is another one
     success: Chance | None = None  # None if nothing has failed, or a failure is a bad value to the model
     keeping: Keeping | None = None  # the chance to keep all limits on what is measured; None if there are none
     # (k, width) the best points, the best first, where these are not those with the lowest values: some break limits
@@ -69,28 +68,19 @@ class Belief:
 
     @property
     def exploring(self) -> Belief:
-        """What to explore with; what may fail and what counts as best is the same, the latter on its own scale."""
+        """What to explore with and what to tell of any point: this one may know of little but the lowest values.
+
+        What may fail and what counts as best is the same, the latter on its own scale.
+        """
         return self._explorer or self
 
-    @property
-    def everywhere(self) -> Belief:
-        """What to tell of any point, likewise: one to exploit with may know of little but the lowest values."""
-        return self._teller or self
-
-    # These two are None instead of this belief itself: one that kept itself would be freed by the garbage collector
-    # alone, which comes once in dozens of suggestions, and with a thousand results each has a factor of megabytes.
+    # None instead of this belief itself: one that kept itself would be freed by the garbage collector alone, which
+    # comes once in dozens of suggestions, and with a thousand results each has a factor of megabytes.
     @cached_property
     def _explorer(self) -> Belief | None:
-        return self._other(self.coarse or self.wide)
-
-    @cached_property
-    def _teller(self) -> Belief | None:
-        return self._other(self.wide)
-
-    def _other(self, make: Callable[[], Belief] | None) -> Belief | None:
-        if make is None:
+        if self.explorer is None:
             return None
-        other = replace(make(), success=self.success, keeping=self.keeping, good=self.good)
+        other = replace(self.explorer(), success=self.success, keeping=self.keeping, good=self.good)
         if self.good is None:
             return other
         measured = self.scale.measured(np.array([self.best]))

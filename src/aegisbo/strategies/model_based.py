@@ -57,7 +57,7 @@ class ModelBased(KnownParameters, ABC):
             return Suggestion(anywhere(evidence.cube, rng)[0], memory, {"move": "initial"})
         fitting, deciding, replacing, learning = _streams(rng)
         belief, memory = self.fitted(evidence, memory, fitting, learning)
-        turn = Turn(belief, evidence, self.parts.search, deciding, dict(memory), self.parts.pareto)
+        turn = Turn(belief, evidence, self.parts.search, deciding, dict(memory))
         decision = FEASIBLE.choose(turn) or self.decide(turn)
         x, note = decision.choices[0], {"move": decision.move, **decision.note}
         guarded = self.parts.guard if self.guard is None else self.guard

@@ -101,7 +101,7 @@ ADAPTIVE = replace(
         exploring=AdditiveSurrogate(modern_model, wide=True),
     ),
     before_exploit=(Local(),),
-    second_thoughts=(Improve(least_promise=1e-3, beside_pending=True), Elsewhere(), Repeat()),
+    second_thoughts=(Improve(least_promise=1e-3), Elsewhere(), Repeat()),
 )
 
 PRESETS = {preset.name: preset for preset in (PAPER, MODERN, ADAPTIVE)}

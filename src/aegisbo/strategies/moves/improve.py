@@ -24,11 +24,9 @@ class Improve:
 
     Args:
         least_promise: what the lowest mean must promise to be exploited, in standard deviations of the (soft) outputs.
-        beside_pending: whether it must promise more than pending points, too, and not only than what is measured.
     """
 
     least_promise: float
-    beside_pending: bool = False
 
     def instead(self, turn: Turn, decision: Decision) -> Decision | None:
         """Where most improvement is expected, per second if that is the price."""
@@ -43,8 +41,7 @@ class Improve:
     def _is_spent(self, x: Array, turn: Turn) -> bool:
         """Whether the lowest mean, at x (width,), promises too little."""
         belief = turn.belief
-        best = best_with(belief, turn.evidence.pending) if self.beside_pending else belief.best
-        return best - float(belief.gp.mean(x[None, :])[0]) < self.least_promise
+        return belief.best - float(belief.gp.mean(x[None, :])[0]) < self.least_promise
 
 
 def most_improved(

@@ -11,7 +11,7 @@ from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.local_model import LocalModel, local_model, search_near
 from aegisbo.strategies.memory import Remembered
 from aegisbo.strategies.moves.move import Decision, Turn
-from aegisbo.strategies.moves.valley import EXHAUSTED, Valley, early_unit
+from aegisbo.strategies.moves.valley import Valley
 
 TEMPERATURE = 5.0  # by which differences of log p are divided
 CHANCES = (0.1, 0.6)  # of the local model at least and at most: there may be other valleys
@@ -19,10 +19,7 @@ CHANCES = (0.1, 0.6)  # of the local model at least and at most: there may be ot
 
 @dataclass(frozen=True)
 class Local:
-    """Maximize expected improvement near the best point, by lot: the more often, the better that model predicts.
-
-    If there is nothing left to gain there, the valley is exhausted, and the choice explores instead.
-    """
+    """Maximize expected improvement near the best point, by lot: the more often, the better that model predicts."""
 
     def choose(self, turn: Turn) -> Decision | None:
         """The best first, if there is a model of the neighborhood and the lot falls on it."""
@@ -34,10 +31,7 @@ class Local:
             return None
         objective = near.improvement(evidence, belief.chance)
         choices = search_near(objective, evidence.cube, turn.rng)
-        gain = near.gain(objective, choices[0])
-        turn.remember(Valley(float(evidence.y.min()) - gain))
-        if not gain > EXHAUSTED * early_unit(evidence):
-            return turn.explore.choose(turn)
+        turn.remember(Valley(float(evidence.y.min()) - near.gain(objective, choices[0])))
         return Decision("local", choices, belief, objective.neighborhood.widths)
 
     def _model(self, turn: Turn) -> LocalModel:

@@ -40,7 +40,6 @@ class Turn:
     search: InnerSearch  # how cheap functions are minimized
     rng: Generator  # for everything random
     memory: dict[str, Any]  # JSON-able; what is remembered now goes in there
-    explore: SureMove  # for whoever finds that there is nothing to exploit
 
     def recall(self, part: type[Part]) -> Part | None:
         """What a part of the strategy has remembered; None if nothing."""

@@ -13,7 +13,6 @@ from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.memory import Remembered
 
 KNOWN = 1e-7  # the bottom of a valley is known if less than this can be gained there, in units of the first values
-EXHAUSTED = 3e-10  # a valley is exhausted if less than this can be gained there, in the same units
 SIGMA = 4.0  # of the critical distance: above 4 the number of descents stays finite (Rinnooy Kan and Timmer)
 
 
