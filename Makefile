@@ -1,7 +1,7 @@
 # Every target sets up what it needs; `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup box2d test test-long lint demo bench chaos package docs clean
+.PHONY: help setup box2d test test-long lint demo bench chaos package docs notebooks clean
 
 VENV := .venv
 BENCH_VENV := .venv-bench
@@ -88,6 +88,9 @@ $(DOCS_VENV)/.stamp: docs/requirements.txt
 	$(PYTHON) -m venv $(DOCS_VENV)
 	$(DOCS_VENV)/bin/pip install --quiet --requirement docs/requirements.txt
 	@touch $@
+
+notebooks: setup ## run the notebooks of examples/ and store what they show
+	$(VENV)/bin/python docs/notebooks.py examples/*.ipynb
 
 bench: $(BENCH_VENV)/.stamp ## measure the time of a suggestion against other libraries (needs torch, a large download)
 	$(BENCH_VENV)/bin/python -m benchmarks.suggest

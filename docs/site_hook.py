@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 from latex2mathml.converter import convert
 from mkdocs.config.defaults import MkDocsConfig
@@ -45,10 +47,24 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
 
 
 def page_of(notebook: Path, config: MkDocsConfig) -> File:
-    """A notebook as a page: its text, its code, and where the notebook itself is."""
+    """A notebook as a page: its text, its code, what the code showed, and where the notebook itself is."""
     shown = []
     for cell in json.loads(notebook.read_text("utf-8"))["cells"]:
         text = "".join(cell["source"])
         shown.append(f"```python\n{text}\n```" if cell["cell_type"] == "code" else text)
-    shown.insert(1, f"This page is a notebook: [{notebook.name}]({notebook.name}).")
+        shown.extend(map(shown_by, cell.get("outputs", [])))
+    shown.insert(1, f"*To run it yourself, [download this notebook]({notebook.name}).*")
     return File.generated(config, f"examples/{notebook.stem}.md", content="\n\n".join(shown))
+
+
+def shown_by(output: dict[str, Any]) -> str:
+    """A picture, a table or text, as a notebook would show it."""
+    data = output.get("data", {"text/plain": output.get("text")})
+    if "image/png" in data:
+        width = output["metadata"]["image/png"]["width"]
+        return f'<img alt="" width="{width}" src="data:image/png;base64,{data["image/png"]}">'
+    table = "".join(data.get("text/html", []))
+    if "<table" in table:
+        plain = re.sub(r"<style.*?</style>|\n *|(?<=<table) [^>]*", "", table, flags=re.DOTALL)
+        return f"<div>{plain}</div>"
+    return f'<div class="shown" markdown>\n```text\n{"".join(data["text/plain"]).rstrip()}\n```\n</div>'
