@@ -18,7 +18,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import aegisbo
-from aegisbo.report.record import Circumstances, Record
+from aegisbo.report.record import Record
+from aegisbo.study.known_then import ChoiceMade
 
 BOX = [(0.0, 10.0)]
 FIRST = 6  # the first choice that is shown
@@ -51,7 +52,7 @@ def draw(record: Record) -> Figure:
     return figure
 
 
-def draw_workers(axis: Axes, record: Record, chosen: list[Circumstances]) -> None:
+def draw_workers(axis: Axes, record: Record, chosen: list[ChoiceMade]) -> None:
     start = min(trial.started for trial in record.trials)
     for trial in record.trials[: FIRST + SHOWN]:
         color = COLORS[trial.note["move"]]
@@ -59,7 +60,7 @@ def draw_workers(axis: Axes, record: Record, chosen: list[Circumstances]) -> Non
         axis.barh(trial.worker, trial.seconds, left=begin, color=color, edgecolor="white", height=0.9)
         axis.text(begin + trial.seconds / 2, trial.worker, str(trial.number), color="white", ha="center", va="center")
     for letter, choice in zip("abcd", chosen, strict=True):
-        at = choice.at - start
+        at = choice.asked.at - start
         axis.axvline(at, color="black", linewidth=0.8)
         axis.annotate(letter, (at, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 2), textcoords="offset points",
                       ha="center", weight="bold")  # fmt: skip
@@ -72,7 +73,7 @@ def draw_workers(axis: Axes, record: Record, chosen: list[Circumstances]) -> Non
     axis.legend(ncols=6, loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=9)
 
 
-def draw_choice(axis: Axes, record: Record, choice: Circumstances, letter: str) -> None:
+def draw_choice(axis: Axes, record: Record, choice: ChoiceMade, letter: str) -> None:
     known = record.ended[: choice.known]
     optimizer = aegisbo.Optimizer(BOX, seed=0)
     for trial in known:
@@ -88,7 +89,7 @@ def draw_choice(axis: Axes, record: Record, choice: Circumstances, letter: str) 
         axis.axvline(x, color="tab:red", linestyle="dashed", linewidth=1.2)
         axis.annotate(str(number), (x, 0.02), xycoords=("data", "axes fraction"), xytext=(3, 0),
                       textcoords="offset points", color="tab:red")  # fmt: skip
-    trial = record.trials[choice.number]
+    trial = record.trials[choice.asked.number]
     x, color = trial.x[0], COLORS[trial.note["move"]]
     axis.axvline(x, color=color, linewidth=2)
     axis.annotate(str(trial.number), (x, 0.92), xycoords=("data", "axes fraction"), xytext=(4, 0),
