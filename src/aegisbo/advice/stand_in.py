@@ -75,11 +75,7 @@ class StandIn:
 
     @classmethod
     def of(cls, optimizer: Core, belief: Belief) -> StandIn:
-        """The one that a run expects.
-
-        Raises:
-            InvalidInput: nobody knows how long its evaluations took.
-        """
+        """The one that a run expects."""
         evidence, rng = optimizer.evidence(), default_rng(optimizer.seed)
         times = _times(optimizer)
         with one_blas_thread():

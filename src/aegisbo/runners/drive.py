@@ -53,7 +53,7 @@ def drive(
         tell = stack.enter_context(progress_of(optimizer, pool, options.budget, options.progress, study.path))
         stack.enter_context(signals)
         watch = Watch(optimizer, callbacks, options, tell, study.path)
-        heed = None if study.path is None else Steering(study.requests, optimizer, pool, watch, options)
+        heed = None if study.path is None else Steering(study.requests, optimizer, pool, watch)
         record = run(study, pool, budget, options=options, watch=watch, more=more, heed=heed)
         study.closed(study.last_words(record.message), [asdict(idle) for idle in record.idle])
     return record

@@ -35,13 +35,7 @@ class Idle:
 
 
 def idle_of(jobs: Iterable[JobTimes], sizes: Sequence[tuple[float, int]], ended: float) -> tuple[Idle, ...]:
-    """How each worker spent the time while it was wanted, until `ended`.
-
-    Args:
-        jobs: when each was where.
-        sizes: since when how many workers were wanted, the beginning first.
-        ended: when all was over.
-    """
+    """How each worker spent its time until `ended`; the sizes say since when how many workers were wanted."""
     by_slot: list[list[JobTimes]] = [[] for _ in range(max(size for _, size in sizes))]
     last = sizes[0][0]  # when the last point was handed out: until then every free worker waited for one
     for job in sorted(jobs, key=lambda job: job.submitted):

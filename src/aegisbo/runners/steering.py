@@ -33,8 +33,7 @@ class Steering:
     requests: Callable[[], Iterable[Added | Changed]]  # since the last call
     optimizer: Core
     pool: Pool
-    watch: Watch
-    options: Options
+    watch: Watch  # has the options that hold
 
     def __call__(self) -> Options | None:
         """The options from now on; None if nobody has asked anything."""
@@ -45,18 +44,17 @@ class Steering:
                 logger.info(f"Added: {in_brief(event.params)} is tried next.")
             else:
                 self._change(event.changes)
-        return self.options if events else None
+        return self.watch.options if events else None
 
     def _change(self, changes: Mapping[str, Any]) -> None:
         logger.info(f"Set: {', '.join(f'{name}={value}' for name, value in changes.items())}.")
-        self.options = replace(self.options, **changes)
         if "workers" in changes:
             self._resize(changes["workers"])
         if "budget" in changes:
             self.watch.tell.tally.spend(changes["budget"])
         if "trial_timeout" in changes:
             warn_if_unstoppable(self.pool, changes["trial_timeout"])
-        self.watch.change(self.options)
+        self.watch.change(replace(self.watch.options, **changes))
 
     def _resize(self, workers: int) -> None:
         try:

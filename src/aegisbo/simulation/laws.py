@@ -40,11 +40,7 @@ def constant(u: float) -> float:
 
 
 def measured(seconds: Sequence[float]) -> Law:
-    """One of the measured times, each as likely as the others.
-
-    Raises:
-        InvalidInput: there are none, or one is no time.
-    """
+    """One of the measured times, each as likely as the others."""
     shortest = min(as_vector(seconds, "seconds"), default=None)
     if shortest is None or shortest < 0:
         raise InvalidInput(f"The shortest of the seconds is {shortest}: give at least one, and none below 0.")
@@ -60,12 +56,7 @@ LAWS: dict[str, Law] = {
 
 
 def law_from_text(text: str) -> Law:
-    """The law that a text names: one of `LAWS`, or a file that lists measured seconds.
-
-    Raises:
-        UnknownName: there is neither such a law nor such a file.
-        InvalidInput: the file holds something else than seconds.
-    """
+    """The law that a text names: one of `LAWS`, or a file that lists measured seconds."""
     if text in LAWS:
         return LAWS[text]
     if not Path(text).is_file():

@@ -32,7 +32,11 @@ def answers(simulation: Callable[[What], Answer], specs: Sequence[What], jobs: i
         return
     with closing(make_pool("processes", partial(_answer, simulation), processes, judge=kept)) as pool:
         for spec, outcome in zip(specs, _outcomes(specs, pool), strict=True):
-            yield _checked(spec, outcome)
+            if outcome.state != "done":
+                raise AegisError(f"The simulation of {spec} gave no record: {outcome.reason}")
+            if isinstance(outcome.value, Exception):
+                raise outcome.value
+            yield outcome.value
 
 
 def _outcomes(specs: Sequence[Any], pool: Pool) -> Iterator[Outcome]:
@@ -57,11 +61,3 @@ def _answer(simulation: Callable[[What], Answer], spec: What) -> Answer | Except
     except Exception as error:
         error.add_note(format_exc())  # where it happened
         return error
-
-
-def _checked(spec: Any, outcome: Outcome) -> Any:
-    if outcome.state != "done":
-        raise AegisError(f"The simulation of {spec} gave no record: {outcome.reason}")
-    if isinstance(outcome.value, Exception):
-        raise outcome.value
-    return outcome.value
