@@ -1,4 +1,4 @@
-"""The command line: one small file per command. Heavy parts load when a command runs, so that --help is quick."""
+"""The command line, in small files. Heavy parts load when a command runs, so that --help is quick."""
 
 from __future__ import annotations
 
@@ -9,20 +9,7 @@ from typing import Annotated
 import typer
 
 from aegisbo import __version__
-from aegisbo.cli import (
-    advise,
-    demo,
-    edit,
-    export,
-    minimize,
-    pages,
-    problems,
-    replay,
-    show,
-    simulate,
-    strategies,
-    work,
-)
+from aegisbo.cli import advise, demo, edit, export, minimize, pages, problems, replay, show, simulate, strategies, work
 from aegisbo.cli.tables import Terminal
 from aegisbo.errors import AegisError
 

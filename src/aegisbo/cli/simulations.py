@@ -77,9 +77,11 @@ class StrategyComparison:
 
     def print(self, console: Console, counts: Sequence[int]) -> None:
         """Show the scores after so many evaluations, then costs and comparisons."""
+        names = list(dict.fromkeys(record.spec.problem for record in self._records))
+        problem = names[0] if len(names) == 1 else f"{names[0].partition('#')[0]}, {len(names)} instances"
         score = "regret" if self._is_regret else "best value"
         against = f"; runs won and lost against {self._reference}" if len(self.runs) > 1 else ""
-        console.print(f"[bold]{self._problem}: {score} after so many evaluations[/bold]", self.scores(counts), sep="\n")
+        console.print(f"[bold]{problem}: {score} after so many evaluations[/bold]", self.scores(counts), sep="\n")
         console.print(f"\n[bold]Milliseconds per suggestion{against}[/bold]", self.comparison(), sep="\n")
         console.print(f"\n{self.use_of_workers()}\n")
 
@@ -134,12 +136,6 @@ class StrategyComparison:
             "much better, or worse, at the end (Wilcoxon's signed-rank test, one-sided, each strategy for itself); a "
             f"difference is clear if p is below {CLEAR}."
         )
-
-    @property
-    def _problem(self) -> str:
-        names = {record.spec.problem for record in self._records}
-        first = self._records[0].spec.problem
-        return first if len(names) == 1 else f"{first.partition('#')[0]}, {len(names)} instances"
 
 
 def _verdict(found: Comparison) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,7 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from aegisbo.errors import InvalidInput
-from aegisbo.events import Asked, Ended
 from aegisbo.optimizer import Trial
-from aegisbo.optimizer.limits import Limit
 from aegisbo.outcome import FAILURES
 from aegisbo.space import Choice, Int
 from aegisbo.space.parameters import Parameter
@@ -51,15 +49,8 @@ def export(path: str | os.PathLike[str], storage: str, name: str | None = None) 
             "a journal file such as optuna.log, in a folder that exists."
         ) from error
     distributions = {name: _distribution(kind) for name, kind in optimizer.space.parameters.items()}
-    study.add_trials(
-        [
-            _frozen(
-                trial, distributions, optimizer.settings.limits, state.asked[trial.number], state.ended[trial.number]
-            )
-            for trial in optimizer.trials
-            if trial.state in ("done", *FAILURES)
-        ]
-    )
+    ended = [trial for trial in optimizer.trials if trial.state in ("done", *FAILURES)]
+    study.add_trials([_frozen(trial, distributions, state) for trial in ended])
     return study
 
 
@@ -69,9 +60,8 @@ def _storage(text: str) -> str | optuna.storages.BaseStorage:
     return optuna.storages.JournalStorage(JournalFileBackend(text))
 
 
-def _frozen(
-    trial: Trial, distributions: Mapping[str, BaseDistribution], limits: Sequence[Limit], asked: Asked, ended: Ended
-) -> FrozenTrial:
+def _frozen(trial: Trial, distributions: Mapping[str, BaseDistribution], state: State) -> FrozenTrial:
+    asked, ended, limits = state.asked[trial.number], state.ended[trial.number], state.settings.limits
     told = {"reason": trial.reason, "sd": trial.sd, "measured": dict(trial.measured) or None}
     done = trial.state == "done"
     frozen = optuna.trial.create_trial(
