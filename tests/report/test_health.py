@@ -157,11 +157,11 @@ def test_evaluations_in_vain_are_counted() -> None:
     script.failed(0, 0.0, 2.0, worker=0, state="lost")
     script.add("lost", 0, 5.0, reason="", seconds=0.0)
     script.opened(10.0)
-    found = findings(script.record())["in vain"]
+    found = findings(script.record())["wasted"]
     assert "ended without a result" in found.text
     assert found.remedy == "What is pending is run again by the same call."
     script.told(0, 11.0, 12.0, worker=0)
-    found = findings(script.record())["in vain"]
+    found = findings(script.record())["wasted"]
     assert "ended without a result" in found.text
     assert found.remedy == ""  # nothing is pending any more
 

@@ -44,7 +44,7 @@ def test_a_mistake_of_the_program_ends_the_run(fun: Any) -> None:
     result = search(fun)
     assert result.nfev == 5
     assert result.ending == (
-        "The first 5 evaluations failed alike, and the points are not to blame. Fix the function, then make the same "
+        "The first 5 evaluations failed in the same way, whatever the point. Fix the function, then make the same "
         "call again."
     )
     assert " ".join(str(result.trials[0].reason).split())[:40] in result.message
@@ -84,7 +84,7 @@ def test_a_program_that_cannot_be_started_ends_the_run_in_any_pool() -> None:
     for text in ("./nowhere-{x}", "sh -c 'nowhere {x}'"):
         result = search(Command(text), space, executor="threads", workers=2)
         assert 5 <= result.nfev <= 6
-        assert result.ending.startswith("The first 5 evaluations failed alike")
+        assert result.ending.startswith("The first 5 evaluations failed in the same way")
         assert " x The program " in result.message
 
 

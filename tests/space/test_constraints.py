@@ -144,7 +144,7 @@ def test_values_at_many_points_are_those_at_each_to_the_last_digit(name: str) ->
         ("a <", "cannot be read"),
         ("", "cannot be read"),
         ("a + b", "compares nothing"),
-        ("1 < 2", "speaks of no parameter"),
+        ("1 < 2", "uses no parameter"),
         ("a < c", "there is no parameter 'c'"),
         ("kind < 3", "'kind' is no number and has no order"),
         ("kind + 1 < 3", "only numbers can be added"),
@@ -189,7 +189,7 @@ def test_names_that_texts_cannot_speak_of(name: str, text: str, why: str) -> Non
     with pytest.raises(InvalidInput) as caught:
         Space({name: (0, 2)}, constraints=[text])
     assert why in str(caught.value)
-    assert f"A text cannot speak of {name}: write a function that takes **params." in str(caught.value)
+    assert f"A text cannot use {name}: write a function that takes **params." in str(caught.value)
     assert Space({name: (0, 2)}, [lambda **params: params[name] < 1]).broken({name: 1.5})
 
 

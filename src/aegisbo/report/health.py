@@ -138,7 +138,7 @@ def _failures(record: Record, model: Landscape | None) -> Iterator[Finding]:
     failed, ended = sum(len(group.numbers) for group in groups), len(record.ended)
     seconds = sum(group.seconds for group in groups)
     text = f"{failed} of {ended} evaluations gave no value and took {seconds:.3g} s; most often: {_quoted(groups[0])}."
-    remedy = "Look at their messages below; after mending the function, `aegisbo retry` runs them again."
+    remedy = "Look at their messages below; after fixing the function, `aegisbo retry` runs them again."
     told = next((group for group in groups if group.region is not None), None)
     if told is not None and (region := told.region) is not None:
         whose = "these" if told is groups[0] else _quoted(told)
@@ -178,12 +178,12 @@ def on_predictions(record: Record, model: Landscape | None) -> Iterator[Finding]
         parts.append(f"of {then.count} predictions made at the time, {then.within:.0%} held within their 95 % band")
         narrow = then.within < 0.85
     if left_out is not None and left_out.count >= FEW:
-        share = 1.0 - left_out.error / left_out.spread if left_out.spread > 0 else 0.0
+        share = left_out.error / left_out.spread if left_out.spread > 0 else 1.0
         parts.append(
-            f"with one result left out, the model comes {max(share, 0.0):.0%} closer to it than the median of all does "
+            f"for a result that is left out, the model's error is {min(share, 1.0):.0%} of that of guessing the median "
             f"({left_out.within:.0%} within the band)"
         )
-        poor = share < 0.3
+        poor = share > 0.7
     if not parts:
         return
     text = f"{'; '.join(parts)}."
@@ -243,7 +243,7 @@ def _irrelevant(record: Record, model: Landscape | None) -> Iterator[Finding]:
 
 
 def _in_vain(record: Record, model: Landscape | None) -> Iterator[Finding]:
-    """Points that were asked for in vain: evaluations that were lost or cut short, and points chosen twice."""
+    """Points that were wasted: evaluations that were lost or cut short, and points chosen twice."""
     bars = timeline(record).bars
     wasted = [bar for bar in bars if bar.state in ("lost", "interrupted")]
     if wasted:
@@ -255,7 +255,7 @@ def _in_vain(record: Record, model: Landscape | None) -> Iterator[Finding]:
         ]
         waiting = not record.driven and any(record.trials[bar.number].state == "pending" for bar in wasted)
         yield Finding(
-            "in vain",
+            "wasted",
             "note",
             f"{len(wasted)} evaluations ({seconds:.3g} s) ended without a result: {' and '.join(filter(None, parts))}.",
             "What is pending is run again by the same call." if waiting else "",
@@ -264,7 +264,7 @@ def _in_vain(record: Record, model: Landscape | None) -> Iterator[Finding]:
     replaced = sum("guard" in trial.note for trial in chosen)
     if len(chosen) == 20 and replaced >= 5:
         yield Finding(
-            "in vain",
+            "wasted",
             "note",
             f"{replaced} of the last 20 choices would have repeated an earlier point and were replaced.",
             "The model sees little left to find here: stop, or widen the space.",

@@ -98,7 +98,7 @@ class Watch:
         if _alike_at_any_point(tuple(self.failures.values())):
             again = "" if self.study is None else f"run `aegisbo retry {quote(os.fspath(self.study))}` and "
             raise StopRun(
-                f"The first {failed} evaluations failed alike, and the points are not to blame. Fix the function, "
+                f"The first {failed} evaluations failed in the same way, whatever the point. Fix the function, "
                 f"then {again}make the same call again."
             )
         if failed >= self.options.give_up_after:

@@ -59,7 +59,7 @@ class Function:
         try:
             answer = self.call(**params) if self.form is None else self.call(self.form(list(params.values())))
         except Exception as error:
-            raise InvalidInput(f"The constraint {self.text} raised {error!r} at {params}: mend it.") from error
+            raise InvalidInput(f"The constraint {self.text} raised {error!r} at {params}: fix it.") from error
         if not isinstance(answer, bool | np.bool_):
             raise InvalidInput(f"The constraint {self.text} must return True or False, got {answer!r} at {params}.")
         return bool(answer)
@@ -74,7 +74,7 @@ def rules_of(
     """The constraints as a user gave them, or as they were stored, each once.
 
     Raises:
-        InvalidInput: one cannot be read, or speaks of what is not there.
+        InvalidInput: one cannot be read, or uses what is not there.
     """
     if isinstance(constraints, str) or callable(constraints) or not isinstance(constraints, Iterable):
         raise InvalidInput(f"constraints must be a list, such as ['a < b'], got {constraints!r}.")
@@ -142,14 +142,14 @@ def _kind(parameter: Parameter) -> Kind:
 
 @dataclass(frozen=True)
 class Constraints:
-    """All constraints of a space on its cube; one that speaks of a parameter which is not there counts as kept."""
+    """All constraints of a space on its cube; one that uses a parameter which is not there counts as kept."""
 
     rules: tuple[Rule, ...]
     parameters: Mapping[str, Parameter] = field(compare=False, hash=False)
 
     @cached_property
     def _columns(self) -> dict[str, tuple[int, slice]]:
-        """Where the parameters are that some rule speaks of: which axis, and which coordinates."""
+        """Where the parameters are that some rule uses: which axis, and which coordinates."""
         used = {name for rule in self.rules for name in (rule.names if isinstance(rule, Expression) else rule.passed)}
         columns = zip(self.parameters, self._cube.columns, strict=True)
         return {name: (k, block) for k, (name, block) in enumerate(columns) if name in used}

@@ -147,14 +147,14 @@ def parsed(text: str, kinds: Mapping[str, Kind], choices: Mapping[str, Sequence[
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     names = {node.id: 0 for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called}
     if not names:
-        raise InvalidInput(f"Constraint {said} speaks of no parameter: use one of {', '.join(kinds)}.")
+        raise InvalidInput(f"Constraint {said} uses no parameter: use one of {', '.join(kinds)}.")
     return Expression(ast.unparse(tree), tuple(names), tree)
 
 
 def _hint(text: str, names: Iterable[str]) -> str:
     """What to do about parameters in a text whose names Python cannot read, such as learning-rate."""
     odd = [name for name in names if name in text and (not name.isidentifier() or iskeyword(name))]
-    return f" A text cannot speak of {', '.join(odd)}: write a function that takes **params." if odd else ""
+    return f" A text cannot use {', '.join(odd)}: write a function that takes **params." if odd else ""
 
 
 def _rename(tree: ast.AST, names: Iterable[str]) -> None:
@@ -221,7 +221,7 @@ def _kind(node: ast.expr, kinds: Mapping[str, Kind]) -> Kind:
 
 def _kind_of_name(name: str, kinds: Mapping[str, Kind]) -> Kind:
     if name not in kinds:
-        raise InvalidInput(f"there is no parameter {brief(name)!r}; it may speak of {', '.join(kinds)}.")
+        raise InvalidInput(f"there is no parameter {brief(name)!r}; it may use {', '.join(kinds)}.")
     return kinds[name]
 
 

@@ -35,7 +35,7 @@ class Space:
             a `scipy.optimize.Bounds` are such a list, too. A parameter that has conditions (`when`) is there only where
             they hold; the function is called without it elsewhere.
         constraints: what points must fulfill to be evaluated: texts such as "a < b" or "x + 2*y <= 3", or functions
-            that take parameters by name and return a bool. One that speaks of a parameter which is not there counts as
+            that take parameters by name and return a bool. One that uses a parameter which is not there counts as
             fulfilled.
 
     Raises:
