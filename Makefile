@@ -77,11 +77,12 @@ lint: setup ## check format, style and types
 demo: $(VENV)/.core ## watch four workers that never wait beside four that work in batches (half a minute)
 	$(VENV)/bin/aegisbo demo
 
-docs: $(DOCS_VENV)/.stamp ## build the documentation into site/, from where it opens without a network
+docs: $(DOCS_VENV)/.stamp $(VENV)/.core ## build the documentation into site/, from where it opens without a network
+	$(VENV)/bin/aegisbo report docs/runs/digits.db
 	NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --quiet
 	@echo 'Open site/index.html.'
 
-# Alone: it reads the sources and needs nothing of .venv. The theme's notice of its end in 2027 is off (docs/design.md).
+# Alone: MkDocs reads the sources and needs nothing of .venv, which only writes the report of a run. The theme's notice of its end in 2027 is off (docs/design.md).
 $(DOCS_VENV)/.stamp: docs/requirements.txt
 	$(CHECK_PYTHON)
 	@echo 'Building $(DOCS_VENV) with what makes the site, once (about 170 MB) ...'
@@ -89,8 +90,9 @@ $(DOCS_VENV)/.stamp: docs/requirements.txt
 	$(DOCS_VENV)/bin/pip install --quiet --requirement docs/requirements.txt
 	@touch $@
 
-notebooks: setup ## run the notebooks of examples/ and store what they show
+notebooks: setup ## run the notebooks of examples/, draw the gallery, and store what they show
 	$(VENV)/bin/python docs/notebooks.py examples/*.ipynb
+	$(VENV)/bin/python docs/gallery.py
 
 bench: $(BENCH_VENV)/.stamp ## measure the time of a suggestion against other libraries (needs torch, a large download)
 	$(BENCH_VENV)/bin/python -m benchmarks.suggest

@@ -55,13 +55,13 @@ def _forms(value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     text = {"text/plain": repr(value).splitlines(keepends=True)}
     if hasattr(value, "_repr_png_"):
         picture, size = value._repr_png_()
-        return {"image/png": b64encode(_small(picture)).decode(), **text}, {"image/png": size}
+        return {"image/png": b64encode(small(picture)).decode(), **text}, {"image/png": size}
     if hasattr(value, "_repr_html_"):
         return {"text/html": value._repr_html_().splitlines(keepends=True), **text}, {}
     return text, {}
 
 
-def _small(picture: bytes) -> bytes:
+def small(picture: bytes) -> bytes:
     """A PNG with few colors, which takes a third of the place."""
     file = io.BytesIO()
     Image.open(io.BytesIO(picture)).convert("RGB").quantize(64).save(file, "png", optimize=True)

@@ -16,8 +16,9 @@ from pymdownx.slugs import slugify
 ROOT = Path(__file__).parents[1]
 PLACES = {"docs/index.md": "index.html", "README.md": "README.html"}  # the front page is not the README
 SHOWN = (
-    "*.md", "LICENSE", "CITATION.cff", "docs/**/*.md", "docs/images/*", "docs/theme/*", "paper/README.md",
-    "paper/docs/*.md", "paper/docs/images/*", "benchmarks/README.md", "examples/*.py", "examples/*.ipynb",
+    "*.md", "LICENSE", "CITATION.cff", "docs/**/*.md", "docs/images/*", "docs/theme/*", "docs/runs/*",
+    "paper/README.md", "paper/docs/*.md", "paper/docs/images/*", "benchmarks/README.md",
+    "examples/*.py", "examples/*.ipynb",
 )  # fmt: skip
 
 
