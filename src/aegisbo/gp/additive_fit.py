@@ -48,11 +48,11 @@ def fit(
     s: float = 1.0,
     rival: Array | None = None,
 ) -> AdditiveFit:
-    """Fit the model.
+    """Fit the model to y (n,) at X (n, d).
 
     Args:
-        X: where it was measured (n, d).
-        y: what was measured (n,).
+        X: where it was measured.
+        y: what was measured.
         model: what is learned, and what is likely before.
         rng: draws the starts.
         warm: an earlier phi, from which a climb starts, too.

@@ -94,7 +94,7 @@ class AdditiveHyperparameters:
 
     def given(self, X: Array, y: Array, extra: Array | None = None) -> GP:
         """The posterior given y (n,) at X (n, d), where each y has noise of a known variance besides (n,)."""
-        lengthscale, _, a, noise, variances, _ = _natural(np.array(self.phi))
+        lengthscale, a, noise, variances, _ = _natural(np.array(self.phi))
         kernel = Matern52(lengthscale, self.s * (1.0 - a))
         effects = MainEffects(self.s * a / X.shape[1] * variances.ravel())
         return condition(kernel, self.s * noise, X, y, constant=self.constant, effects=effects, extra=extra)
@@ -103,11 +103,7 @@ class AdditiveHyperparameters:
 class AdditiveLikelihood:
     """Log likelihood plus log prior of y (n,) at X (n, d), as a function of phi (2 d + 2,).
 
-    Args:
-        X: where it was measured.
-        y: what was measured.
-        model: what is likely before.
-        extra: variances (n,) of noise that is known besides, as shares of s.
+    `extra` are the variances (n,) of noise that is known besides, as shares of s.
     """
 
     def __init__(self, X: Array, y: Array, model: AdditiveModel, extra: Array | float = 0.0) -> None:
@@ -139,7 +135,7 @@ class AdditiveLikelihood:
 
     def _at(self, phi: Array) -> _Point | None:
         n, d = self.X.shape
-        lengthscale, _, a, noise, variances, slopes_of_variances = _natural(phi)
+        lengthscale, a, noise, variances, slopes_of_variances = _natural(phi)
         M, slopes = matern52_and_slope(pdist(self.X / lengthscale, "sqeuclidean"))  # (n (n - 1) / 2,)
         C = (a / d) * (self._waves.T * variances[:, self._moving].ravel()) @ self._waves  # (n, n)
         if len(self._still):
@@ -187,12 +183,11 @@ class AdditiveLikelihood:
         return traces
 
 
-def _natural(phi: Array) -> tuple[Array, Array, float, float, Array, Array]:
-    """l, λ, a, ρ, and the variances of the waves with their slopes in log λ."""
+def _natural(phi: Array) -> tuple[Array, float, float, Array, Array]:
+    """l, a, ρ, and the variances of the waves with their slopes in log λ."""
     d = len(phi) // 2 - 1
-    effect_lengthscale = np.exp(phi[d : 2 * d])
     share, noise = float(1.0 / (1.0 + np.exp(-phi[-2]))), float(np.exp(phi[-1]))
-    return np.exp(phi[:d]), effect_lengthscale, share, noise, *spectrum(effect_lengthscale)
+    return np.exp(phi[:d]), share, noise, *spectrum(np.exp(phi[d : 2 * d]))
 
 
 @dataclass(frozen=True)

@@ -24,13 +24,9 @@ def evenly_spread(n: int, most: int) -> Index:
 
 
 def thinned(X: Array, y: Array, lengthscale: Array, size: int) -> Index:
-    """The rows (size,) of X (n, d) and y (n,) to keep, in their order; all if there are no more.
+    """The rows (size,) of X (n, d) and y (n,), the newest last, to keep, in their order; all if there are no more.
 
-    Args:
-        X: where something was tried, the newest last; distances are measured in units of the length scales (d,).
-        y: how it came out.
-        lengthscale: one for each coordinate, or one for all.
-        size: how many to keep.
+    Distances are measured in units of the length scales, one for each coordinate (d,) or one for all (1,).
     """
     n = len(X)
     if n <= size:

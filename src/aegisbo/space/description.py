@@ -41,11 +41,7 @@ def parameter_from_entry(name: str, entry: Entry) -> Parameter:
 
 
 def entries_of(spec: Any) -> list[Entry]:
-    """The entries of a space without names.
-
-    Raises:
-        InvalidInput: it is no list of entries.
-    """
+    """The entries of a space without names."""
     if type(spec).__name__ == "Bounds" and type(spec).__module__.startswith("scipy.optimize"):
         return list(np.column_stack(np.broadcast_arrays(np.ravel(spec.lb), np.ravel(spec.ub))).tolist())
     entries = list(spec) if _is_list(spec) else None

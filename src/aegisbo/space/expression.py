@@ -112,12 +112,7 @@ class Linear(NamedTuple):
 
 
 def parsed(text: str, kinds: Mapping[str, Kind], choices: Mapping[str, Sequence[object]]) -> Expression:
-    """The expression that a text means.
-
-    Args:
-        text: as above.
-        kinds: of the parameters by name.
-        choices: the values, by name, of those that have a list of them.
+    """The expression that a text means, given the kinds of all parameters and the values of choices by name.
 
     Raises:
         InvalidInput: it cannot be read, or compares what cannot be compared.
@@ -166,11 +161,7 @@ def _rename(tree: ast.AST, names: Iterable[str]) -> None:
 
 
 def _require_possible(tree: ast.AST, kinds: Mapping[str, Kind], choices: Mapping[str, Sequence[object]]) -> None:
-    """Refuse what is compared with a value that it never has: a misspelled one, which would be a constraint on nothing.
-
-    Raises:
-        InvalidInput: the message names the values that it has.
-    """
+    """Refuse a comparison with a value that never occurs: a misspelled one, which would be a constraint on nothing."""
     compared = [node for node in ast.walk(tree) if isinstance(node, ast.Compare)]
     pairs = [
         pair

@@ -125,11 +125,7 @@ class Space:
         return self._rules.here.allow(Z, self.cube.active(Z))
 
     def require_allowed(self, params: Params) -> None:
-        """Refuse values, which have been checked, that break a constraint.
-
-        Raises:
-            InvalidInput: they do, or one is a function that is not here.
-        """
+        """Refuse values, which have been checked, that break a constraint, or if one is a function that is not here."""
         if self.lacks_a_function:
             raise InvalidInput("One of the constraints is a function that is not here: use `initial` where it is.")
         for constraint in self.broken(params):

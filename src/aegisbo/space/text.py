@@ -32,11 +32,7 @@ def spelled(value: Any) -> Any:
 
 
 def values_from(space: Space, texts: Mapping[str, str]) -> dict[str, Any]:
-    """Values by name from texts by name; a name that the space does not have keeps its text.
-
-    Raises:
-        InvalidInput: a text is no number, or none of the choices.
-    """
+    """Values by name from texts by name, as `value_from`; a name that the space does not have keeps its text."""
     values: dict[str, Any] = {}
     for name, text in texts.items():
         with naming(name):

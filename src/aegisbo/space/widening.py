@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aegisbo.space.constraints import KEY
 from aegisbo.space.parameters import Choice, Int, Parameter, Real
 from aegisbo.space.space import Space
 
@@ -11,20 +12,13 @@ def differences(old: Space, new: Space) -> list[str]:
     if old.named != new.named:
         having = {True: "names", False: "no names"}
         return [f"the parameters have {having[old.named]} in the study, and {having[new.named]} in this call"]
-    pairs = {
-        name: (old.parameters.get(name), new.parameters.get(name)) for name in {**old.parameters, **new.parameters}
-    }
-    others = [] if set(old.constraints) == set(new.constraints) else [_of_constraints(old, new)]
-    return [
-        f"{name}: {was or 'nothing'} in the study, {now or 'nothing'} in this call"
-        for name, (was, now) in pairs.items()
-        if not _holds(now, was)
-    ] + others
-
-
-def _of_constraints(old: Space, new: Space) -> str:
-    was, now = ("; ".join(rule.text for rule in space.constraints) or "nothing" for space in (old, new))
-    return f"constraints: {was} in the study, {now} in this call"
+    names = {**old.parameters, **new.parameters}
+    pairs = [(name, old.parameters.get(name), new.parameters.get(name)) for name in names]
+    differing: list[tuple[str, object, object]] = [(name, was, now) for name, was, now in pairs if not _holds(now, was)]
+    if set(old.constraints) != set(new.constraints):
+        before, after = ("; ".join(rule.text for rule in space.constraints) for space in (old, new))
+        differing.append((KEY, before, after))
+    return [f"{what}: {was or 'nothing'} in the study, {now or 'nothing'} in this call" for what, was, now in differing]
 
 
 def widened(old: Space, new: Space) -> Space:
