@@ -142,8 +142,7 @@ class GP:
     @cached_property
     def weighted_waves(self) -> Array:
         """The waves at the data times their prior variances (B d, n), for a GP with main effects."""
-        if self.effects is None:
-            raise AttributeError("This GP has no main effects.")
+        assert self.effects is not None
         return self.effects.variances[:, None] * waves(self.X)
 
     @cached_property

@@ -40,11 +40,11 @@ class Function:
     def text(self) -> str:
         return f"{self.name}()"
 
-    def verdict(self, columns: Mapping[str, Column], active: Mapping[str, Mask]) -> Verdict:
+    def verdict(self, columns: Mapping[str, Column], there: Mapping[str, Mask]) -> Verdict:
         """What it says of points, one by one; it cannot say by how much."""
-        rows = {name: (column.tolist(), active[name]) for name, column in columns.items() if name in self.passed}
+        rows = {name: (column.tolist(), there[name]) for name, column in columns.items() if name in self.passed}
         count = len(next(iter(columns.values())))
-        holds = [self.holds({n: values[k] for n, (values, there) in rows.items() if there[k]}) for k in range(count)]
+        holds = [self.holds({n: values[k] for n, (values, mask) in rows.items() if mask[k]}) for k in range(count)]
         return Verdict(np.array(holds, dtype=bool), np.zeros(count))
 
     def holds(self, values: Params) -> bool:
@@ -158,31 +158,11 @@ class Constraints:
         """What each, or each of some, says of points (m, width), given which axes are there (m, parameters)."""
         there = {name: active[:, k] for name, (k, _) in self._columns.items()}
         values = {name: self.parameters[name].decoded(Z[:, block]) for name, (_, block) in self._columns.items()}
-        numbers = {
-            name: v.astype(np.float64, copy=False) if _kind(self.parameters[name]) == "number" else v
-            for name, v in values.items()
-        }
-        rules = self.rules if rules is None else rules
-        return [self._of(rule, values if isinstance(rule, Function) else numbers, there) for rule in rules]
-
-    def _of(self, rule: Rule, values: Mapping[str, Column], there: Mapping[str, Mask]) -> Verdict:
-        if isinstance(rule, Function):
-            return rule.verdict(values, there)
-        holds, slack = rule.verdict(values)
-        absent = ~np.all([there[name] for name in rule.names], axis=0)
-        return Verdict(holds | absent, np.where(absent, np.inf, slack))
+        return [rule.verdict(values, there) for rule in (self.rules if rules is None else rules)]
 
     def broken_by(self, params: Params) -> list[str]:
         """In which words those are told that values break: as they are, since the cube may change their last digit."""
-        return [rule.text for rule in self.rules if not self._holds(rule, params)]
-
-    def _holds(self, rule: Rule, params: Params) -> bool:
-        if isinstance(rule, Function):
-            return rule.holds(params)
-        if any(name not in params for name in rule.names):
-            return True
-        dtypes = {name: np.float64 if _kind(self.parameters[name]) == "number" else object for name in rule.names}
-        return bool(rule.verdict({name: np.array([params[name]], dtype) for name, dtype in dtypes.items()}).holds[0])
+        return [rule.text for rule in self.rules if not rule.holds(params)]
 
     def allow(self, Z: Array, active: Mask) -> Mask:  # (m, width), (m, parameters) -> (m,)
         """Which points keep all of them."""

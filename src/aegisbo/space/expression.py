@@ -80,14 +80,26 @@ class Expression:
 
     text: str
     names: tuple[str, ...] = field(compare=False, repr=False)  # of the parameters in it
+    numbers: frozenset[str] = field(compare=False, repr=False)  # the names of those that are numbers
     tree: ast.expr = field(compare=False, repr=False)
 
-    def verdict(self, columns: Mapping[str, Column]) -> Verdict:
-        """What it says of points, given the values of its parameters (m,) by name; no value counts as broken."""
+    def verdict(self, columns: Mapping[str, Column], there: Mapping[str, Mask]) -> Verdict:
+        """What it says of points, given the values of parameters (m,) by name, and where they are there (m,).
+
+        No value counts as broken, and a parameter that is not there as kept.
+        """
+        given = {n: columns[n].astype(np.float64, copy=False) if n in self.numbers else columns[n] for n in self.names}
         with np.errstate(all="ignore"):
-            holds, _, slack = _truth(self.tree, columns)
-        length = len(columns[self.names[0]])
-        return Verdict(np.broadcast_to(holds, length), np.broadcast_to(slack, length).astype(np.float64))
+            holds, _, slack = _truth(self.tree, given)
+        absent = ~np.all([there[name] for name in self.names], axis=0)
+        return Verdict(holds | absent, np.where(absent, np.inf, slack))
+
+    def holds(self, values: Mapping[str, Any]) -> bool:
+        """What it says of one point."""
+        if any(name not in values for name in self.names):
+            return True
+        columns = {name: np.array([values[name]], dtype=object) for name in self.names}
+        return bool(self.verdict(columns, dict.fromkeys(self.names, np.array([True]))).holds[0])
 
     @property
     def linear(self) -> Linear | None:
@@ -143,7 +155,7 @@ def parsed(text: str, kinds: Mapping[str, Kind], choices: Mapping[str, Sequence[
     names = {node.id: 0 for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called}
     if not names:
         raise InvalidInput(f"Constraint {said} uses no parameter: use one of {', '.join(kinds)}.")
-    return Expression(ast.unparse(tree), tuple(names), tree)
+    return Expression(ast.unparse(tree), tuple(names), frozenset(n for n in names if kinds[n] == "number"), tree)
 
 
 def _hint(text: str, names: Iterable[str]) -> str:
