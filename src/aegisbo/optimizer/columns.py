@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 
@@ -63,9 +64,9 @@ class Columns:
 
     def copied(self) -> Columns:
         """A copy that changes independently of this one."""
-        copy = Columns(0)
-        vars(copy).update(vars(self), _table=self._table.copy())
-        return copy
+        other = copy(self)
+        other._table = self._table.copy()
+        return other
 
     def _are(self, kind: int) -> Mask:
         return np.asarray(self._table["kind"][: self._rows] == kind)

@@ -58,7 +58,7 @@ class Core:
         self._policy = self.settings.policy()
         self._queue = Queue(self.settings.initial or ())
         self._memory: Memory = {}
-        self._trials = Trials(self.space, self.settings.limits)
+        self._trials = Trials(self.settings)
         self._make_locks()
 
     def _make_locks(self) -> None:
@@ -138,7 +138,7 @@ class Core:
 
     def _widen(self, space: Space) -> None:
         self.settings = replace(self.settings, space=space.given(self.space.constraints))
-        self._trials = self._trials.within(self.space)
+        self._trials = self._trials.under(self.settings)
         self._policy, self._memory = self.settings.policy(), {}  # what was learned of the old cube does not hold
 
     def addition(self, x: Any) -> Added:
@@ -299,12 +299,6 @@ class Core:
         )
 
     def evidence(self, within: float | None = None) -> Evidence:
-        """What the strategy would be shown now: observed points first, then trials by number, whoever ended first.
-
-        Where time matters, because of `cost` or because only so many seconds are left, it is shown the times, too.
-        """
-        matters = bool(self.settings.cost) or within is not None
+        """What the strategy would be shown now: observed points first, then trials by number, whoever ended first."""
         with self._lock:
-            timing = self._trials.timing(bool(self.settings.cost), within) if matters else None
-            losses = self.direction.turned(self._trials.values())
-            return self._trials.evidence(losses, timing, noisy=self.settings.noisy)
+            return self._trials.evidence(within)

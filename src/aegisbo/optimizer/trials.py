@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -13,10 +13,11 @@ from aegisbo.arrays import Array, Mask
 from aegisbo.errors import InvalidInput, TrialError
 from aegisbo.number import as_whole
 from aegisbo.optimizer.columns import DONE, FAILED, PENDING, Columns
-from aegisbo.optimizer.limits import Limit, names_of
+from aegisbo.optimizer.direction import Direction
+from aegisbo.optimizer.limits import names_of
+from aegisbo.optimizer.settings import Settings
 from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import FAILURES, Outcome, with_measured
-from aegisbo.space import Space
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.timing import Timing
 
@@ -24,30 +25,29 @@ from aegisbo.strategies.timing import Timing
 class Trials:
     """What is known of all trials and of points observed elsewhere. Whoever shares it between threads guards it."""
 
-    def __init__(self, space: Space, limits: Sequence[Limit] = ()) -> None:
-        self.space = space
-        self.limits = limits
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.space, self.limits = settings.space, settings.limits
         self.asked: list[Trial] = []  # by number
         self.observed: list[Trial] = []
         self.most_pending = 0  # at a time
-        self._observed, self._asked = (Columns(space.cube.width, limits) for _ in range(2))
+        self._observed, self._asked = (Columns(self.space.cube.width, self.limits) for _ in range(2))
         self._inside = np.empty(0, dtype=np.bool_)  # which of the first observed points with a value are allowed
 
-    def within(self, space: Space) -> Trials:
-        """All of them in another space, which has their points, too."""
-        moved = Trials(space, self.limits)
+    def under(self, settings: Settings) -> Trials:
+        """All of them under other settings, whose space has their points, too."""
+        moved = Trials(settings)
         for trial in (*self.observed, *self.asked):
-            moved._add(replace(trial, x=space.arrange(trial.params)))
+            moved._add(replace(trial, x=settings.space.arrange(trial.params)))
         moved.most_pending = self.most_pending
         return moved
 
     def copied(self) -> Trials:
         """A copy that changes independently of this one."""
-        copy = Trials(self.space, self.limits)
-        copy.asked, copy.observed = list(self.asked), list(self.observed)
-        copy.most_pending = self.most_pending
-        copy._asked, copy._observed, copy._inside = self._asked.copied(), self._observed.copied(), self._inside
-        return copy
+        other = copy(self)
+        other.asked, other.observed = list(self.asked), list(self.observed)
+        other._asked, other._observed = self._asked.copied(), self._observed.copied()
+        return other
 
     def add(self, number: int, params: Any, outcome: Outcome | None = None, **rest: Any) -> Trial:
         """A further trial, or a further point observed elsewhere if the number is negative, which may have ended."""
@@ -162,25 +162,22 @@ class Trials:
             self._inside = np.append(self._inside, [not self.space.broken(trial.params) for trial in new])
         return np.append(self._inside, np.full(self._asked.count(DONE), True))
 
-    def evidence(self, losses: Array, timing: Timing | None, *, noisy: bool = False) -> Evidence:
-        """What a strategy is shown, with the values (n,) turned so that less is better."""
-        sd, allowed = self._all("sd"), self.allowed()
+    def evidence(self, within: float | None) -> Evidence:
+        """What a strategy is shown; the times, too, because of `cost` or because only so many seconds are left."""
+        sd, allowed, costly = self._all("sd"), self.allowed(), bool(self.settings.cost)
+        timed = Timing(*self._asked.timed(), costly=costly, limit=within)
         return Evidence(
             X=self._all("point"),
-            y=losses,
+            y=Direction(self.settings.maximize).turned(self.values()),
             failed=self._all("point", FAILED),
             pending=self._asked.column("point", PENDING),
             cube=self.space.cube,
-            timing=timing,
+            timing=timed if costly or within is not None else None,
             excess=self.excess(),
             sd=sd if sd.any() else None,
-            noisy=noisy,
+            noisy=self.settings.noisy,
             allowed=None if allowed.all() else allowed,
         )
-
-    def timing(self, costly: bool, within: float | None) -> Timing:
-        """How long evaluations took, whether that is what they cost, and how many seconds are left."""
-        return Timing(*self._asked.timed(), costly=costly, limit=within)
 
 
 def _is_news(trial: Trial, outcome: Outcome) -> bool:
