@@ -85,7 +85,7 @@ def descend_each(function: Batch, starts: Array, boxes: Array) -> list[Bottom]:
     Each run makes its own steps, as `descend` would; one call answers all that wait for the function.
     """
     if not ROUTINE_IS_KNOWN:
-        return [descend(partial(_alone, function), *each) for each in zip(starts, boxes, strict=True)]
+        return [descend(partial(alone, function), *each) for each in zip(starts, boxes, strict=True)]
     limits = LEAST_DECREASE, MOST_STEPS, MOST_EVALUATIONS
     waiting = runs = [_Run(start, box, *limits) for start, box in zip(starts, boxes, strict=True)]
     while waiting := [run for run in waiting if run.asks()]:
@@ -95,7 +95,8 @@ def descend_each(function: Batch, starts: Array, boxes: Array) -> list[Bottom]:
     return [run.bottom for run in runs]
 
 
-def _alone(function: Batch, x: Array) -> tuple[float, Array]:
+def alone(function: Batch, x: Array) -> tuple[float, Array]:
+    """The function at one point (n,)."""
     values, gradients = function(x[None, :])
     return float(values[0]), gradients[0]
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.random import Generator
 from scipy.optimize import Bounds, minimize
 
 from aegisbo.arrays import Array, Floats
+from aegisbo.search.descent import alone
 from aegisbo.search.inner_search import Acquisition, descended, on_branches
 from aegisbo.search.near_best import FINALISTS, SPRINT_STEPS, NearBestSearch
 from aegisbo.search.neighbors import Partly, coordinates, lowest_first, neighbors, values_of, walk
@@ -99,15 +101,10 @@ class Slide:
 
     def _bottom(self, objective: Acquisition, start: Array) -> Array:  # (width,) -> (width,)
         """Where sequential quadratic programming ends, about as far beyond the edges as it can tell."""
-
-        def value_and_gradient(z: Array) -> tuple[float, Array]:
-            values, gradients = objective.value_and_gradient(z[None])
-            return float(values[0]), gradients[0]
-
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Values in x were outside bounds")  # by a rounding error
             found = minimize(
-                value_and_gradient,
+                partial(alone, objective.value_and_gradient),
                 start,
                 jac=True,
                 method="SLSQP",

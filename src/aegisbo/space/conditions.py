@@ -93,7 +93,7 @@ def _range(parent: Real | Int, text: str) -> tuple[float, float]:
         last = min((math.floor(high) - parent.low) // parent.step, last) if high < math.inf else last
         span: tuple[float, float] = (first, last)
     else:
-        span = tuple(_coordinate(parent, value) for value in (low, high))  # type: ignore[assignment]
+        span = _coordinate(parent, low), _coordinate(parent, high)
     if span[0] > span[1]:
         raise InvalidInput(f"{parent} never gets there.")
     return span
