@@ -38,7 +38,7 @@ def test_an_exception_of_any_kind_is_the_same_in_a_process_as_here() -> None:
         errors.append(caught.value)
     assert errors[0].args == errors[1].args
     (note,) = errors[1].__notes__
-    assert "clock.py" in note  # where it happened, over there
+    assert "runs.py" in note  # where it happened, over there
 
 
 @dataclass
