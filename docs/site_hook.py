@@ -18,7 +18,7 @@ PLACES = {"docs/index.md": "index.html", "README.md": "README.html"}  # the fron
 SHOWN = (
     "*.md", "LICENSE", "CITATION.cff", "docs/**/*.md", "docs/images/*", "docs/theme/*", "docs/runs/*",
     "paper/README.md", "paper/docs/*.md", "paper/docs/images/*", "benchmarks/README.md",
-    "examples/*.py", "examples/*.ipynb",
+    "examples/README.md", "examples/*.py", "examples/*.ipynb",
 )  # fmt: skip
 
 

@@ -1,6 +1,8 @@
-"""Your own loop: ask for a point, tell what it gave, in any order; stop, store, go on.
+"""Learn to drive the optimizer from your own loop: ask for points, tell results in any order, store it and go on.
 
-python examples/ask_tell.py
+Run it, it takes a few seconds:
+
+    python examples/ask_tell.py
 """
 
 from __future__ import annotations
@@ -14,9 +16,7 @@ def measure(lr, units):
     return (units - 100) ** 2 / 1e4 + abs(lr - 0.003) * 100
 
 
-optimizer = aegisbo.Optimizer(
-    {"lr": aegisbo.Real(1e-5, 1e-1, log=True), "units": aegisbo.Int(16, 256)}, strategy="aegis", seed=0
-)
+optimizer = aegisbo.Optimizer({"lr": aegisbo.Real(1e-5, 1e-1, log=True), "units": aegisbo.Int(16, 256)}, seed=0)
 optimizer.observe({"lr": 0.01, "units": 64}, measure(0.01, 64))  # known from an earlier experiment
 
 running = [optimizer.ask() for _ in range(3)]  # three machines

@@ -1,8 +1,8 @@
-"""A program instead of a function: the same from Python and from the command line.
+"""Learn to tune a program in any language: aegisbo fills in its arguments and reads the last line that it prints.
 
     python examples/external_program.py
 
-From a shell, with a space file (`aegisbo minimize --example-space` prints one):
+The same from a shell, with a space file (`aegisbo minimize --example-space` prints one):
 
     aegisbo minimize --command "awk -v x={x} -v y={y} 'BEGIN { print (x - 1)^2 + (y - 2.5)^2 }'" \
         --space space.toml --budget 30 --study program.db

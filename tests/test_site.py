@@ -12,8 +12,18 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 LISTED = re.findall(r"- (?:[^:\n]+: )?(\S+\.md)$", ROOT.joinpath("mkdocs.yml").read_text("utf-8"), re.MULTILINE)
-NAVIGATION = [re.sub(r"^(examples/.*)\.md$", r"\1.ipynb", page) for page in LISTED]  # what the site makes of notebooks
-SOURCES = ("*.md", "docs/**/*.md", "paper/*.md", "paper/docs/*.md", "benchmarks/*.md", "examples/*.ipynb")
+NAVIGATION = [
+    re.sub(r"^(examples/[a-z_]+)\.md$", r"\1.ipynb", page) for page in LISTED
+]  # what the site makes of notebooks
+SOURCES = (
+    "*.md",
+    "docs/**/*.md",
+    "paper/*.md",
+    "paper/docs/*.md",
+    "benchmarks/*.md",
+    "examples/*.md",
+    "examples/*.ipynb",
+)
 BLOCK = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^)\s]+)\)")
 
