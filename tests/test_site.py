@@ -56,6 +56,11 @@ def test_links_lead_somewhere(page: str) -> None:
     assert broken_links(ROOT / page) == []
 
 
+@pytest.mark.parametrize("page", NAVIGATION)
+def test_links_have_titles_and_not_names_of_pages(page: str) -> None:
+    assert re.findall(r"\[`?([\w/.-]+\.(?:md|ipynb))`?\]\(", ROOT.joinpath(page).read_text("utf-8")) == []
+
+
 def test_the_checker_of_links_goes_red(tmp_path: Path) -> None:
     (tmp_path / "other.md").write_text("# Other\n## Slots: a GPU each\n```\n# no heading\n```\n", "utf-8")
     page = tmp_path / "page.md"
