@@ -12,7 +12,7 @@ from aegisbo.gp.posterior import GP, condition
 from aegisbo.search.everywhere import EverywhereSearch
 from aegisbo.search.inner_search import best_starts
 from aegisbo.space.cube import Continuous, Cube
-from aegisbo.strategies.improvement import Improvement
+from aegisbo.strategies.log_expected_improvement import Improvement
 from aegisbo.strategies.penalization import soft_penalty
 from aegisbo.strategies.product import product
 

@@ -12,7 +12,7 @@ from aegisbo import Int, Optimizer, Real
 from aegisbo.errors import InvalidInput, NoTime
 from aegisbo.optimizer import Settings, Trial
 from aegisbo.outcome import Outcome
-from aegisbo.strategies.improvement import log_expected_improvement
+from aegisbo.strategies.log_expected_improvement import log_expected_improvement
 from aegisbo.study import Study
 from aegisbo.study.replay import replay
 

@@ -15,7 +15,7 @@ from aegisbo.search.near_best import NearBestSearch
 from aegisbo.search.neighbors import LOWEST, MANY, lowest_first, neighbors
 from aegisbo.space import Choice, Real, Space
 from aegisbo.space.cube import Continuous, Cube, Grid, OneHot
-from aegisbo.strategies.improvement import Improvement
+from aegisbo.strategies.log_expected_improvement import Improvement
 
 FEW = MixedSearch(NearBestSearch(candidates=20), listed=20)  # so that these cubes are not looked at in full
 CORNER = np.zeros((1, 2))  # a hint that is none

@@ -10,7 +10,7 @@ from moving import offer
 
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies.base import Evidence
-from aegisbo.strategies.improvement import Improvement
+from aegisbo.strategies.log_expected_improvement import Improvement
 from aegisbo.strategies.moves.elsewhere import (
     BOX_STARTS,
     Box,

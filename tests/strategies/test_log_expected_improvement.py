@@ -10,7 +10,7 @@ from scipy.stats import norm
 from aegisbo.gp.kernels import Matern52
 from aegisbo.gp.posterior import condition
 from aegisbo.search.dominance import ranks
-from aegisbo.strategies.improvement import log_expected_improvement
+from aegisbo.strategies.log_expected_improvement import log_expected_improvement
 
 BEST = -0.7
 SIGMAS = [1e-3, 0.3, 20.0]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from aegisbo.arrays import Array
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.expected_improvement import ExpectedImprovement
-from aegisbo.strategies.improvement import Improvement
+from aegisbo.strategies.log_expected_improvement import Improvement
 from aegisbo.strategies.moves.improve import believed_improvement
 
 

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from aegisbo.arrays import Array
 from aegisbo.search.inner_search import Acquisition
 from aegisbo.strategies.belief import Belief
-from aegisbo.strategies.improvement import Improvement
+from aegisbo.strategies.log_expected_improvement import Improvement
 from aegisbo.strategies.model_based import ModelBased
 from aegisbo.strategies.moves.improve import most_improved
 from aegisbo.strategies.moves.move import Decision, Turn

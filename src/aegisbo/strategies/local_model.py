@@ -24,7 +24,7 @@ from aegisbo.search.near_best import race
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.chance import Chance
-from aegisbo.strategies.improvement import Improvement
+from aegisbo.strategies.log_expected_improvement import Improvement
 
 ENOUGH = 1.5  # lowest points for each coefficient of a quadratic
 HIGHER = 150  # points above the lowest ones at most, the nearest

@@ -22,7 +22,7 @@ from aegisbo.search.near_best import race
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.chance import Chance
-from aegisbo.strategies.improvement import Improvement
+from aegisbo.strategies.log_expected_improvement import Improvement
 from aegisbo.strategies.moves.move import Decision, Turn
 from aegisbo.strategies.moves.valley import Valley, critical_distance, in_valley
 from aegisbo.strategies.product import product

@@ -10,7 +10,7 @@ from aegisbo.arrays import Array
 from aegisbo.search.inner_search import Acquisition, InnerSearch
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.belief import Belief, lowest_measured
-from aegisbo.strategies.improvement import Improvement
+from aegisbo.strategies.log_expected_improvement import Improvement
 from aegisbo.strategies.moves.move import Decision, Turn
 from aegisbo.strategies.per_second import Quickness
 from aegisbo.strategies.product import product
