@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from aegisbo.gp import additive_fit, additive_model, paths
+from aegisbo.gp import additive_fit, paths
 from aegisbo.gp.additive_model import AdditiveLikelihood, HierarchicalPrior
 from aegisbo.gp.kernels import Matern52
 from aegisbo.gp.main_effects import MainEffects, spectrum
 from aegisbo.gp.output_transform import soft_scale_of
 from aegisbo.gp.posterior import condition
 from aegisbo.simulation import problems
-from aegisbo.space.cube import Continuous, Cube, OneHot
 from aegisbo.strategies.presets import modern_model
 
 H = 1e-5
@@ -260,17 +259,3 @@ def test_odd_data_give_a_usable_posterior(X, y):
     assert np.isfinite(mu).all()
     assert np.isfinite(var).all()
     assert (var >= 0.0).all()
-
-
-@pytest.mark.parametrize("values", [5, 90])
-def test_of_a_long_choice_the_likelihood_needs_only_what_differs_among_the_data(values, monkeypatch):
-    cube, rng = Cube((Continuous(), OneHot(90), Continuous())), np.random.default_rng(0)
-    tried, y = cube.fill(rng.random((12, 3)) * [1.0, values / 90, 1.0]), rng.normal(size=12)
-    model, phi = modern_model(cube.width), some_phi(cube.width)
-    some = AdditiveLikelihood(tried, y, model)
-    monkeypatch.setattr(additive_model, "WIDE", 1000)
-    everything = AdditiveLikelihood(tried, y, model)
-    value, gradient = everything.value_and_gradient(phi)
-    assert some.value(phi) == pytest.approx(value, rel=1e-10)
-    np.testing.assert_allclose(some.value_and_gradient(phi)[1], gradient, rtol=1e-7, atol=1e-9)
-    assert len(some._waves) < len(everything._waves)

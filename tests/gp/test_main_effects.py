@@ -45,7 +45,7 @@ def test_slopes_are_central_differences(d):
 def test_sums_by_coordinate():
     terms = np.random.default_rng(0).random((WAVES * 3, 4))
     expected = [[sum(terms[b * 3 + i, m] for b in range(WAVES)) for i in range(3)] for m in range(4)]
-    np.testing.assert_allclose(by_coordinate(terms), expected, rtol=1e-13)
+    np.testing.assert_allclose(by_coordinate(terms, 3), expected, rtol=1e-13)
 
 
 @pytest.mark.parametrize("lengthscale", [0.1, 0.3, 1.0])

@@ -10,6 +10,7 @@ Where to look:
 ``posterior``         the GP given data: mean, variance, gradients, more data
 ``paths``             functions drawn from the posterior (Thompson sampling)
 ``trigonometry``      cosines and sines of many angles, which is most of a path
+``sparse_points``     sums over coordinates, at points of a choice with many values
 ``isotropic_model``   the model of the paper and its likelihood
 ``isotropic_fit``     where its hyper-parameters are learned
 ``additive_model``    the model of the modern preset and its likelihood

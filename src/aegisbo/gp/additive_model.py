@@ -23,9 +23,9 @@ from aegisbo.arrays import Array
 from aegisbo.gp.kernels import Matern52, matern52_and_slope
 from aegisbo.gp.main_effects import WAVES, MainEffects, spectrum, waves
 from aegisbo.gp.posterior import GP, condition
+from aegisbo.gp.sparse_points import WIDE
 
 Bounds = tuple[float, float]
-WIDE = 64  # coordinates from which on those that are the same in all data are left out of the sums
 LOGIT_BOUNDS = (-6.0, 6.0)  # of a; beyond, one of the two parts has vanished
 
 

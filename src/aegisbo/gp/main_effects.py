@@ -60,9 +60,9 @@ def waves_and_slopes(Z: Array) -> tuple[Array, Array]:
     return turned.imag / sqrt(REACH), np.repeat(FREQUENCIES / sqrt(REACH), Z.shape[1])[:, None] * turned.real
 
 
-def by_coordinate(terms: Array) -> Array:
+def by_coordinate(terms: Array, d: int) -> Array:
     """Sums (m, d) over the waves of each coordinate, of terms (B d, m)."""
-    return np.asarray(terms.reshape(WAVES, -1, terms.shape[1]).sum(axis=0).T)
+    return np.asarray(terms.reshape(WAVES, d, -1).sum(axis=0).T)
 
 
 def spectrum(lengthscales: Array) -> tuple[Array, Array]:

@@ -16,14 +16,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array, Floats
 from aegisbo.gp.kernels import matern52_and_slope
-from aegisbo.gp.main_effects import by_coordinate, waves, waves_and_slopes
+from aegisbo.gp.main_effects import waves
 from aegisbo.gp.posterior import GP
+from aegisbo.gp.sparse_points import WIDE, sparse, waves_and_slopes_at, waves_at
 from aegisbo.gp.trigonometry import cos_sin
 from aegisbo.search.blocks import by_blocks
 
@@ -46,13 +48,13 @@ class SamplePaths:
         """Values (S, m) at Z (m, d); single-precision Z is answered in single precision."""
         waves_of_prior, amplitudes, update = self._single if Z.dtype == np.float32 else self._double
         Z1 = np.column_stack([Z, np.ones(len(Z), Z.dtype)])
-        prior = []
+        few, prior = sparse(Z1) if Z.shape[1] >= WIDE else None, []
         for wave, amplitude in zip(waves_of_prior, amplitudes, strict=True):
-            angles = Z1 @ wave  # (m, F/2)
+            angles = (Z1 if few is None else few) @ wave  # (m, F/2)
             prior.append(np.cos(angles, out=angles) @ amplitude)
         values = np.stack(prior) + update @ self.gp.joint_covariances(Z)
         if self.effects is not None:
-            values += self.effects.astype(Z.dtype, copy=False) @ waves(Z)
+            values += waves_at(Z).weighted(self.effects.astype(Z.dtype, copy=False))
         return np.asarray(values + Z.dtype.type(self.gp.constant) if self.gp.constant else values)
 
     def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
@@ -68,10 +70,10 @@ class SamplePaths:
             sines *= amplitudes
             gradients[i] -= sines @ self.frequencies
         if self.effects is not None:
-            phi, phi_slopes = waves_and_slopes(Z)  # (B d, m)
-            values += self.effects @ phi
+            phi = waves_and_slopes_at(Z)
+            values += phi.weighted(self.effects)
             for gradient, weights in zip(gradients, self.effects, strict=True):
-                gradient += by_coordinate(weights[:, None] * phi_slopes)
+                gradient += phi.slopes(weights)
         return values + self.gp.constant, gradients
 
     @property
@@ -82,7 +84,9 @@ class SamplePaths:
 
     @cached_property
     def _single(self) -> tuple[Floats, ...]:
-        return tuple(array.astype(np.float32) for array in self._double)
+        # Sparse points pick single rows of the waves, which are then best in one piece each.
+        order: Literal["C", "K"] = "C" if self.frequencies.shape[1] >= WIDE else "K"
+        return tuple(array.astype(np.float32, order=order) for array in self._double)
 
 
 def draw(gp: GP, rng: Generator, count: int = 1, features: int = FEATURES) -> SamplePaths:

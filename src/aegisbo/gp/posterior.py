@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from aegisbo.arrays import Array, Floats
 from aegisbo.gp.kernels import Matern52, matern52, matern52_and_slope
 from aegisbo.gp.linalg import Factor, extend, factorize
 from aegisbo.gp.main_effects import FREQUENCIES, MainEffects, by_coordinate, waves, waves_and_slopes
+from aegisbo.gp.sparse_points import scaled, sparse, squared_distances, waves_and_slopes_at, waves_at
 
 
 @dataclass(frozen=True)
@@ -32,20 +34,23 @@ class GP:
 
     def squared_distances(self, Z: Floats) -> Floats:
         """From all data to Z (m, d): (n, m), in units of the length scales and in the precision of Z."""
+        few = sparse(Z)
+        if few is not None:
+            return squared_distances(self._sparse_data.astype(Z.dtype), scaled(few, self.kernel.lengthscale))
         return self.kernel.distances_from(self._single_origins if Z.dtype == np.float32 else self._origins, Z)
 
     def covariances(self, Z: Floats) -> Floats:
         """k(X, Z) (n, m), in the precision of Z (m, d)."""
         k = self.joint_covariances(Z)
         if self.effects is not None:
-            k += self.weighted_waves.T.astype(Z.dtype, copy=False) @ waves(Z)
+            k += waves_at(Z).weighted(self.weighted_waves.T.astype(Z.dtype, copy=False))
         return k
 
     def mean(self, Z: Floats) -> Floats:
         """Posterior mean (m,) at Z (m, d), eq. 1; single-precision Z is answered in single precision."""
         mu = np.asarray(self.alpha.astype(Z.dtype, copy=False) @ self.joint_covariances(Z))
         if self.effects is not None:
-            mu += self._mean_effects.astype(Z.dtype, copy=False) @ waves(Z)
+            mu += waves_at(Z).weighted(self._mean_effects.astype(Z.dtype, copy=False))
         return mu + Z.dtype.type(self.constant) if self.constant else mu
 
     def predict(self, Z: Array) -> tuple[Array, Array]:
@@ -53,9 +58,9 @@ class GP:
         k = self.joint_covariances(Z)  # (n, m)
         prior: Array | float = self.kernel.outputscale
         if self.effects is not None:
-            phi = waves(Z)  # (B d, m)
-            k += self.weighted_waves.T @ phi
-            prior = prior + self.effects.variances @ phi**2
+            phi = waves_at(Z)
+            k += phi.weighted(self.weighted_waves.T)
+            prior = prior + phi.squared(self.effects.variances)
         return self.alpha @ k + self.constant, self._variance(prior, self.factor.whiten_again(k))
 
     def covariance(self, A: Array, B: Array) -> Array:
@@ -70,9 +75,9 @@ class GP:
         mu = self.kernel.outputscale * (self.alpha @ correlations)
         gradient = self.kernel.weighted_gradient(Z, self.X, slopes.T, self.alpha)
         if self.effects is not None:
-            phi, phi_slopes = waves_and_slopes(Z)  # (B d, m)
-            mu += self._mean_effects @ phi
-            gradient += by_coordinate(self._mean_effects[:, None] * phi_slopes)
+            phi = waves_and_slopes_at(Z)
+            mu += phi.weighted(self._mean_effects)
+            gradient += phi.slopes(self._mean_effects)
         return mu + self.constant, gradient
 
     def predict_and_gradient(self, Z: Array) -> tuple[Array, Array, Array, Array]:
@@ -89,9 +94,9 @@ class GP:
         grad_mu = self.kernel.weighted_gradient(Z, self.X, slopes.T, self.alpha)
         grad_var = -2.0 * self.kernel.weighted_gradient(Z, self.X, slopes.T, solved.T)
         if self.effects is not None:
-            grad_mu += by_coordinate(self._mean_effects[:, None] * phi_slopes)
+            grad_mu += by_coordinate(self._mean_effects[:, None] * phi_slopes, Z.shape[1])
             left = self.effects.variances[:, None] * phi - self.weighted_waves @ solved  # what the data leave open
-            grad_var += 2.0 * by_coordinate(left * phi_slopes)
+            grad_var += 2.0 * by_coordinate(left * phi_slopes, Z.shape[1])
         return self.alpha @ k + self.constant, self._variance(prior, white), grad_mu, grad_var
 
     def steepness(self, Z: Array) -> tuple[Array, Array]:
@@ -100,11 +105,11 @@ class GP:
         slopes = matern52_and_slope(squares)[1]
         gradient = self.kernel.weighted_gradient(Z, self.X, slopes.T, self.alpha)
         if self.effects is not None:
-            gradient += by_coordinate(self._mean_effects[:, None] * waves_and_slopes(Z)[1])
+            gradient += waves_and_slopes_at(Z).slopes(self._mean_effects)
         bend = self.kernel.weighted_bend(Z, self.X, squares.T, slopes.T, self.alpha, gradient)
         if self.effects is not None:
             bends = -np.repeat(FREQUENCIES**2, Z.shape[1])[:, None] * waves(Z)  # (B d, m)
-            bend += gradient * by_coordinate(self._mean_effects[:, None] * bends)
+            bend += gradient * by_coordinate(self._mean_effects[:, None] * bends, Z.shape[1])
         slope = np.linalg.norm(gradient, axis=1)
         return slope, bend / np.maximum(slope, 1e-300)[:, None]
 
@@ -138,6 +143,10 @@ class GP:
     @cached_property
     def _single_origins(self) -> Floats:
         return self._origins.astype(np.float32)
+
+    @cached_property
+    def _sparse_data(self) -> csr_array:
+        return scaled(csr_array(self.X), self.kernel.lengthscale)
 
     @cached_property
     def weighted_waves(self) -> Array:
