@@ -48,7 +48,9 @@ def test_a_result_speaks_as_scipy_does():
 def test_a_result_says_where_the_workers_time_went_if_that_is_known():
     result = Optimizer([(-5, 10)], strategy=Center()).result()
     assert result.idle is None
-    assert repr(replace(result, idle={"pool": 0.25, "nothing": 0})).endswith("idle: 25.0% pool, 0.0% nothing")
+    assert repr(replace(result, idle={"pool": 0.25, "nothing": 0})).endswith(
+        "idle: 25.0% starting up, 0.0% out of work"
+    )
 
 
 def test_a_result_without_a_value():

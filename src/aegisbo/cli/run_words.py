@@ -39,8 +39,8 @@ def log(wanted: bool) -> Iterator[None]:
 def report(result: Found[Core], study: Path | None, console: Terminal, raising: str = "") -> None:
     """The end of a run, in a few lines; `raising` is the option, if any, that would show the first exception itself."""
     from aegisbo.optimizer.failure_reasons import failure_lines
+    from aegisbo.optimizer.found import CAUSES
     from aegisbo.optimizer.trial import in_short
-    from aegisbo.runners.idle import CAUSES
 
     say = console.print
     if study is not None and study.resolve() != result.study:  # it was taken away, or the function has left the folder

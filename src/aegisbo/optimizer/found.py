@@ -16,6 +16,7 @@ from aegisbo.printable import printable
 Whose_co = TypeVar("Whose_co", covariant=True)  # kind of optimizer: the core, or that of users
 
 REASONS = 3  # that a message names
+CAUSES = {"suggestion": "waiting for a suggestion", "pool": "starting up", "nothing": "out of work"}  # of idle time
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,7 +77,7 @@ class Found(Generic[Whose_co]):
         if self.limits:
             lines["limits"] = "; ".join(map(str, self.limits))
         if self.idle is not None:
-            lines["idle"] = ", ".join(f"{share:.1%} {cause}" for cause, share in self.idle.items())
+            lines["idle"] = ", ".join(f"{share:.1%} {CAUSES[cause]}" for cause, share in self.idle.items())
         return lines
 
     def __repr__(self) -> str:

@@ -12,8 +12,8 @@ from math import inf
 from operator import attrgetter
 
 from aegisbo.events import Asked, Closed, Ended, Lost, Opened, Taken
+from aegisbo.optimizer.found import CAUSES
 from aegisbo.report.record import Record, Span
-from aegisbo.runners.idle import CAUSES
 from aegisbo.study.ledger import Ledger
 
 WAITING = {**CAUSES, "idle": "idle"}  # the last: nobody knows why, because there is no study

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
 
-CAUSES = {"suggestion": "waiting for a suggestion", "pool": "starting up", "nothing": "out of work"}  # of idle time
+from aegisbo.optimizer.found import CAUSES
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from aegisbo.runners.idle import CAUSES, Idle
+from aegisbo.optimizer.found import CAUSES
+from aegisbo.runners.idle import Idle
 from aegisbo.runners.protocol import Finished
 
 

@@ -2,8 +2,8 @@
 
 Of three sets of terms (slopes; slopes and squares; slopes and all products) and of several strengths of the ridge, the
 one is taken that predicts best what was left out. If none predicts clearly better than the mean of all does, every
-point is expected to take equally long. docs/results.md compares this with a Gaussian process, which predicts better
-from about 80 points on, and takes fifty to a hundred times as long.
+point is expected to take equally long. A Gaussian process predicts better from about 80 points on, and takes fifty to a
+hundred times as long (docs/experiments/durations.md).
 """
 
 from __future__ import annotations

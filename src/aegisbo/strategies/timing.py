@@ -10,7 +10,7 @@ import numpy as np
 from aegisbo.arrays import Array, Mask
 from aegisbo.strategies.durations import Durations, learned
 
-PROBABLY = 0.8  # the chance to end in time that a point must have: by experiment, docs/results.md
+PROBABLY = 0.8  # the chance to end in time that a point must have: by experiment, docs/experiments/durations.md
 
 
 @dataclass(frozen=True)
