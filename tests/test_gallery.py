@@ -18,7 +18,7 @@ STUDY = DOCS / "runs" / "digits.db"
 
 def test_the_run_that_the_site_shows_opens_and_is_what_the_page_says() -> None:
     result = load(STUDY)
-    assert (result.nfev, result.failures) == (60, {"Stopped at trial_timeout=5.": 6})
+    assert (result.nfev, result.failures) == (60, {"Stopped at trial_timeout=5.": 2})
 
 
 @pytest.mark.long
