@@ -12,7 +12,7 @@ from aegisbo.study.state import State
 
 
 def load(path: str | os.PathLike[str]) -> Result:
-    """The result of a study so far; it may be running at this moment.
+    """Read what a study has found so far, while it runs or after it has ended.
 
     Args:
         path: the study file.
@@ -21,7 +21,7 @@ def load(path: str | os.PathLike[str]) -> Result:
         The best point, all trials, how the last driver ended, and how idle the workers of all drivers were.
 
     Raises:
-        StudyError: there is no such file, or it is no study.
+        StudyError: the file does not exist, or is not a study.
     """
     path = Path(path)
     state = State.after(read_events(path))

@@ -65,71 +65,71 @@ def minimize(
     """Find where an expensive function is smallest, with workers that never wait for each other.
 
     Args:
-        fun: the function. With named parameters it is called as fun(lr=..., units=...), else as fun(x). For a program,
-            `Command("./simulate --lr {lr}")`.
+        fun: the function. It is called as fun(lr=..., units=...) if the parameters have names, otherwise as fun(x). To
+            run a program, give `Command("./simulate --lr {lr}")`.
         space: parameters by name, or a list of parameters or (low, high) pairs.
-        budget: evaluations in all, failed ones and those already in the study included.
-        workers: how many evaluations run at a time; the number of cores unless the executor says otherwise.
+        budget: total number of evaluations, including those that fail and those already in the study.
+        workers: how many evaluations run at a time; by default one per core, or as many as the executor has.
         strategy: a name that `aegisbo strategies` lists, or an object such as `aegisbo.strategies.Aegis(gamma=0.2)`.
-        preset: which variant of a named strategy; None for the default.
-        n_initial: points spread out at the start; twice the number of parameters unless given.
-        seed: decides all random numbers; None draws one.
-        study: a file that records the run. The same call with the same file continues it, one process at a time. The
-            space may be wider than it was.
+        preset: the variant of a strategy given by name; None uses its default.
+        n_initial: how many points to spread over the space first; by default twice the number of parameters.
+        seed: makes all random numbers repeatable; None picks a seed.
+        study: a file that records the run. The same call with the same file continues it, and may widen the space. Only
+            one process at a time can do so.
         executor: where evaluations run: "processes" (the default), "threads", "serial" (here, for debugging),
-            a concurrent.futures.Executor, a function that makes one (again, if it breaks), a Dask Client, the address
-            of a Dask scheduler, "slurm" or `aegisbo.executors.Slurm(minutes=30, memory_gb=8)`, "ray" or
+            a concurrent.futures.Executor, a function that makes one (and another if it breaks), a Dask Client, the
+            address of a Dask scheduler, "slurm" or `aegisbo.executors.Slurm(minutes=30, memory_gb=8)`, "ray" or
             `aegisbo.executors.Ray(num_gpus=1)`.
         threads_per_worker: how many threads BLAS and OpenMP may use in each worker process. By default each process
             gets an equal share of the cores, at least one. A variable that you have set yourself, such as
             OMP_NUM_THREADS, stays as it is. Only for executor="processes".
         worker_env: environment variables of the worker processes, set before they load the function: a mapping, whose
             values may hold {slot}, or a function of the slot, as in `lambda slot: {"CUDA_VISIBLE_DEVICES": str(slot)}`.
-            Workers have the slots 0, 1, ...; the function finds its own in `aegisbo.worker().slot` and in the variable
+            Slots are numbered 0, 1, ...; the function reads its own from `aegisbo.worker().slot` or from the variable
             AEGISBO_SLOT. Only for executor="processes" and SLURM.
-        timeout: seconds for the whole call. An evaluation that would probably not finish in time is not started; this
-            is judged by how long evaluations took so far, and where. Near the end quicker points are chosen, if there
-            are any.
-        trial_timeout: seconds for one evaluation, from the call of the function; it is then stopped and counts as
-            a failure.
+        timeout: seconds for the whole call. An evaluation that would probably not finish in time is not started. This
+            is predicted from how long earlier evaluations took, and at which points. Near the end, quicker points are
+            chosen if there are any.
+        trial_timeout: seconds for one evaluation, counted from the call of the function. An evaluation that takes
+            longer is stopped and counts as a failure.
         retries: how often an evaluation is repeated if its worker dies.
-        target: a value that is good enough to stop; if values are noisy, a posterior mean, not one lucky value.
-        give_up_after: the call ends when so many evaluations have ended and none of them gave a value, because then the
-            function is probably broken; None to go on whatever happens. It ends after five if all of them failed alike
-            through a mistake in the program, such as a TypeError or an answer that is no number.
-        raise_errors: whether the first exception of the function ends the call: executor="serial" raises it as it is,
-            the others raise EvaluationFailed. The trial stays pending, so that the same call runs it again. None means
-            True for "serial" only; False counts it as a failed trial.
-        initial: points to start with.
-        observed: results from elsewhere: a list of pairs, a point and its value each, NaN for one that failed; or
-            earlier results, of which those are used that fit the space: the name of a study or of a CSV file, a
-            DataFrame, a result, a list of trials, an `aegisbo.study.Earlier` that says more, or a list of these. They
-            teach the model and count as candidates for the best, but not as evaluations. With n_initial=0 they replace
-            the points spread out at the start. A study keeps them. Where there are limits, a pair has a third
-            part, {"latency": 3.2}.
+        target: stop when a value is this good. If values are noisy, the posterior mean has to be, not one lucky value.
+        give_up_after: end the call after this many evaluations if none has given a value, because the function is
+            probably broken; None never gives up. The call ends after five if all of them failed in the same way through
+            a programming error, such as a TypeError or a return value that is not a number.
+        raise_errors: whether the first exception of the function ends the call. executor="serial" raises that exception
+            itself, the others raise EvaluationFailed. The trial stays pending, so the same call runs it again. None
+            means True for "serial" only; False counts the exception as a failed trial.
+        initial: points to evaluate first.
+        observed: results from elsewhere. Give a list of (point, value) pairs, with NaN for a point that failed; with
+            limits, add what was measured: (point, value, {"latency": 3.2}). Or give earlier results, of which those
+            that fit the space are used: the name of a study or a CSV file, a DataFrame, a result, a list of trials, an
+            `aegisbo.study.Earlier`, which takes options, or a list of these. The model learns from them and the best
+            may be among them, but they do not count as evaluations. With n_initial=0 they replace the points spread
+            over the space first. A study keeps them.
         callbacks: called with each finished trial and the result so far; one that raises StopIteration ends the run.
-        progress: whether to show progress; None shows it on a terminal and in a notebook only.
-        maximize: look for where the function is largest instead.
-        noisy: the function gives a different value each time, so the best measured value may be mere luck. The result
+        progress: whether to show progress; None shows it only on a terminal and in a notebook.
+        maximize: find where the function is largest instead.
+        noisy: the function gives a different value each time, so the best measured value may be luck. The result
             is then the evaluated point with the best posterior mean, and `fun` is that mean. In a finite space AEGiS
             evaluates a point again where that helps to decide which is best.
-        cost: "time" if some points take longer to evaluate than others, and AEGiS is to prefer quick ones where that
-            pays per second. It learns the times as it goes, and changes nothing where they are all alike.
-        constraints: what a point must satisfy to be evaluated: texts such as "a < b" or "x + 2*y <= 3", or functions
-            that take parameters by name and return a bool; see docs/constraints.md.
-        limits: what must hold for quantities that the function measures, such as "latency <= 5". The function then
-            returns value, {"latency": 3.2}. The result is the best point that keeps all limits; `result.limits` says
-            which of them bind.
-        anyway: go on with a study that holds values of another function, or of this one before it was changed.
+        cost: "time" makes AEGiS prefer points that are quick to evaluate, if they gain more per second. It learns the
+            times during the run. Where all points take equally long, it changes nothing.
+        constraints: rules that a point must satisfy to be evaluated: texts such as "a < b" or "x + 2*y <= 3", or
+            functions that take parameters by name and return a bool; see docs/constraints.md.
+        limits: bounds on quantities that the function measures, such as "latency <= 5". The function then returns
+            value, {"latency": 3.2}. The result is the best point that keeps all limits; `result.limits` says which of
+            them bind.
+        anyway: continue a study even if it holds values of another function, or of an earlier version of this one.
 
     Returns:
         The best point (`x`, `fun`), every trial, why the run ended (`message`) and how idle the workers were (`idle`).
-        If no evaluation gave a value, `success` is False and `x` is None; that is no exception. After Ctrl-C `success`
-        is False too, and everything else is there.
+        If no evaluation gave a value, no exception is raised: `success` is False and `x` is None. After Ctrl-C
+        `success` is False too, and the rest of the result is complete.
 
     Raises:
-        InvalidInput: an argument cannot be used; nothing has been evaluated.
-        StudyError: the study file holds another run, is in use, or cannot be written.
+        InvalidInput: an argument is not valid; nothing has been evaluated.
+        StudyError: the study file belongs to another run, is in use, or cannot be written.
         EvaluationFailed: the function raised an exception, and `raise_errors` is True.
         AegisError: the cluster that `executor` names does not answer.
     """

@@ -34,30 +34,30 @@ PARTS = ("memory", "observed", "trials", "added")  # of a state beside the setti
 
 
 class Optimizer(Core):
-    """Choose points of a space, one at a time and without ever waiting, to find where a function is smallest.
+    """Choose points one at a time, without ever waiting for a result, to find where a function is smallest.
 
-    One optimizer may be used by many threads: asks take turns, and nothing else waits for them. A result that comes in
-    while a point is being chosen is not known to that choice. Several processes cannot share one: use `minimize` with
+    Many threads may use one optimizer. Calls of `ask` take turns, and nothing else waits for them. A choice does not
+    know results that come in while it is being made. Several processes cannot share one optimizer: use `minimize` with
     worker processes, or an Optuna storage.
 
     Args:
-        space: parameters by name or in a list, see `Space`.
+        space: parameters by name or in a list; see `Space`.
         strategy: a name that `aegisbo strategies` lists, or a strategy object such as `aegisbo.strategies.Aegis()`.
-        preset: which variant of a named strategy; None for the default one.
-        seed: decides all random numbers; None draws one, to be read from `seed`.
-        n_initial: how many points to spread out before the strategy takes over: by default the number of `initial`
-            points if there are any, else twice the number of parameters; 0 to rely on observed data.
-        initial: points to start with; a Latin hypercube completes them to `n_initial`.
-        maximize: look for where the function is largest instead.
-        noisy: the function gives a different value each time, so the best measured value may be mere luck. The best
-            point is then the evaluated one with the best posterior mean. In a finite space AEGiS asks for a point again
-            where that helps to decide which is best.
-        cost: "time" if AEGiS is to prefer points whose evaluation takes less time, where that pays per second.
-        constraints: what a point must satisfy to be asked for, in addition to what the space says; see `Space`.
-        limits: what must hold for quantities that are measured beside the value, such as "latency <= 5".
+        preset: the variant of a strategy given by name; None uses its default.
+        seed: makes all random numbers repeatable; None picks a seed, which the attribute `seed` tells.
+        n_initial: how many points to spread over the space before the strategy takes over. By default, the number of
+            `initial` points if there are any, otherwise twice the number of parameters. 0 relies on observed data.
+        initial: points to evaluate first; a Latin hypercube adds others until there are `n_initial`.
+        maximize: find where the function is largest instead.
+        noisy: the function gives a different value each time, so the best measured value may be luck. The best point is
+            then the evaluated one with the best posterior mean. In a finite space AEGiS asks for a point again where
+            that helps to decide which is best.
+        cost: "time" makes AEGiS prefer points that are quick to evaluate, if they gain more per second.
+        constraints: rules that a point must satisfy, in addition to those of the space; see `Space`.
+        limits: bounds on quantities that are measured along with the value, such as "latency <= 5".
 
     Raises:
-        InvalidInput: a value cannot be used; the message names it and what to give instead.
+        InvalidInput: an argument is not valid; the message names it and what to give instead.
     """
 
     @names_checked
@@ -92,18 +92,18 @@ class Optimizer(Core):
     def from_state(
         cls, state: Mapping[str, Any], strategy: Strategy | None = None, constraints: Iterable[Constraint] = ()
     ) -> Self:
-        """Go on from a stored `state` as if nothing had happened.
+        """Continue from a stored `state`, with the choices that would have come next.
 
         Args:
             state: what the method `state` returned.
             strategy: the strategy object, if the run had one that cannot be written as text.
-            constraints: the functions among the constraints, if there were some.
+            constraints: those constraints that are functions, if there were any.
 
         Returns:
             An optimizer that makes the same choices as the one whose state was stored.
 
         Raises:
-            InvalidInput: another version wrote the state, or a strategy object is missing or not wanted.
+            InvalidInput: another version wrote the state, or a strategy object is missing or not needed.
         """
         given = tuple(constraints)
         functions = Space.from_description(state["space"]).given(given) if given else None
@@ -114,37 +114,37 @@ class Optimizer(Core):
         return optimizer
 
     def ask(self, *, within: float | None = None) -> Trial:
-        """The next trial to evaluate, pending from now on. Waits for no result; may be called any number of times.
+        """Choose the next point without waiting for results; its trial is now pending. Call this as often as you like.
 
         Args:
-            within: seconds that are left, if there is a limit: a point is chosen whose evaluation will probably be
-                finished by then, judged by the times of those that have ended.
+            within: seconds that are left, if time is limited. The point is then one whose evaluation will probably
+                finish in time, judging by how long earlier ones took.
 
         Returns:
-            The trial: `x` is what the function receives, `number` is what `tell` wants back, `note` says why.
+            The trial: evaluate your function at `x`, give `number` back to `tell`; `note` says why this point.
 
         Raises:
-            SpaceExhausted: every point of a finite space is evaluated or under evaluation.
-            NoTime: no evaluation would probably be finished within that time; nothing has changed.
+            SpaceExhausted: every point of a finite space has been evaluated or is pending.
+            NoTime: probably no evaluation would finish in time; nothing has changed.
             InvalidInput: `within` is not a number of seconds.
         """
         with self._turn:
             return cast("Trial", self.apply(self.choose(within)))
 
     def add(self, x: Any) -> Params:
-        """Have a point of your own evaluated: the next `ask` returns it, after other added points that still wait.
+        """Have a point of your own evaluated: `ask` returns it next, after `initial` points and those added earlier.
 
-        Points of `initial` come first. It counts like any other trial.
+        It counts like any other trial.
 
         Args:
-            x: in the form that the function receives, or by name.
+            x: the point, in the form that the function receives or by name.
 
         Returns:
             Its values by name.
 
         Raises:
-            InvalidInput: it is no point of the space, or breaks a constraint; or it has been asked for or added
-                before, unless values are noisy.
+            InvalidInput: the point is not in the space or breaks a constraint; or it was asked for or added before,
+                unless values are noisy.
         """
         with self._lock:
             event = self.addition(x)
@@ -160,31 +160,31 @@ class Optimizer(Core):
         sd: float | None = None,
         measured: Mapping[str, float] | None = None,
     ) -> Trial:
-        """End a trial with the value measured; one that is not finite makes the trial invalid.
+        """Report the value of a trial, which ends it; a value that is not finite makes the trial invalid.
 
         Args:
             trial: the trial or its number.
             value: what was measured.
-            seconds: how long that took, if you want `cost="time"` or `ask(within=...)` to know.
-            sd: the standard deviation of this value, if you know it, such as that of a mean of 5 measurements. The
-                model trusts the value accordingly, beside the noise that it learns (not with the `paper` preset).
-            measured: other quantities by name; if one that has a limit is missing, the trial is invalid.
+            seconds: how long the evaluation took, for `cost="time"` and `ask(within=...)`.
+            sd: the standard deviation of this value, if you know it, for example of a mean of 5 measurements. The model
+                counts it in addition to the noise that it learns (not with the `paper` preset).
+            measured: other quantities by name; without one that has a limit, the trial is invalid.
 
         Returns:
             The trial as it is now.
 
         Raises:
             TrialError: the trial was never asked for, or has ended already.
-            InvalidInput: the value, the seconds or the standard deviation are not a number.
+            InvalidInput: the value, the seconds or the standard deviation is not a number.
         """
         outcome = outcome_told(value, sd, measured)
         return self.end(trial, replace(outcome, seconds=checked_seconds(seconds, "seconds")))
 
     def fail(self, trial: Trial | int, reason: str, state: Failure = "failed") -> Trial:
-        """End a trial that gave no usable value; it tells the model where evaluations fail.
+        """Report that a trial gave no usable value, which ends it; the model learns where evaluations fail.
 
         Args:
-            trial: it or its number.
+            trial: the trial or its number.
             reason: why, in your words.
             state: "failed", "invalid" or "timed_out".
 
@@ -193,17 +193,17 @@ class Optimizer(Core):
 
         Raises:
             TrialError: the trial was never asked for, or has ended already.
-            InvalidInput: there is no such way to fail.
+            InvalidInput: `state` is none of these.
         """
         if state not in FAILURES:
             raise UnknownName("way to fail", state, FAILURES)
         return self.end(trial, Outcome(state, reason=str(reason)))
 
     def expire(self, trial: Trial | int) -> Trial:
-        """Stop waiting for a trial: it is lost and its point is free again, but a late `tell` or `fail` still counts.
+        """Stop waiting for a trial: it is lost, and its point may be chosen again. A late `tell` or `fail` counts.
 
         Args:
-            trial: it or its number.
+            trial: the trial or its number.
 
         Returns:
             The trial as it is now.
@@ -214,7 +214,7 @@ class Optimizer(Core):
         return self.end(trial, Outcome("lost", reason="lost"))
 
     def end(self, trial: Trial | int, outcome: Outcome) -> Trial:
-        """End a trial with an outcome that has been judged already, as pools report it; `tell` and `fail` come here.
+        """End a trial with an outcome, as pools report it; `tell` and `fail` call this.
 
         Returns:
             The trial as it is now.
@@ -226,10 +226,10 @@ class Optimizer(Core):
             return cast("Trial", self.apply(Ended(self._trials.require_open(trial, outcome), outcome)))
 
     def retry(self, trial: Trial | int) -> Trial:
-        """Let a trial that has ended be pending again, with the same number and point; how it ended is dropped.
+        """Make a trial that has ended pending again, with the same number and point; its result is dropped.
 
         Args:
-            trial: it or its number.
+            trial: the trial or its number.
 
         Returns:
             The trial as it is now.
@@ -240,10 +240,10 @@ class Optimizer(Core):
         return self._think_again(Retried, trial)
 
     def forget(self, trial: Trial | int) -> Trial:
-        """Drop a trial, pending or ended, as if it had never been asked for: no result and no evaluation of it counts.
+        """Drop a trial, pending or ended: neither its result nor its evaluation counts any more.
 
         Args:
-            trial: it or its number.
+            trial: the trial or its number.
 
         Returns:
             The trial as it is now.
@@ -262,10 +262,10 @@ class Optimizer(Core):
     def observe(
         self, x: Any, y: float, measured: Mapping[str, float] | None = None, *, sd: float | None = None
     ) -> Trial:
-        """Take in a value that was measured elsewhere; `x` in the form that the function receives, or by name.
+        """Add a value that was measured elsewhere.
 
         Args:
-            x: where it was measured.
+            x: the point, in the form that the function receives or by name.
             y: the value.
             measured: other quantities by name, as for `tell`.
             sd: its standard deviation, as for `tell`.
@@ -274,45 +274,45 @@ class Optimizer(Core):
             The observed point as a trial with a negative number.
 
         Raises:
-            InvalidInput: `x` is no point of the space, or `y` or `sd` is not a number.
+            InvalidInput: `x` is not a point of the space, or `y` or `sd` is not a number.
         """
         with self._lock:
             observed = Observed(-1 - len(self.observed), self.space.check(x), outcome_told(y, sd, measured))
             return cast("Trial", self.apply(observed))
 
     def predict(self, points: Any) -> Prediction:
-        """What the model expects at points of your own, in your units; the run goes on as if nobody had asked.
+        """Predict the values at points of your choice, in your units; this does not change the run.
 
-        The model knows all results that are in. Failed evaluations tell it where others may fail (with the `paper`
-        preset they are bad values). Pending trials change nothing.
+        The model knows all results that are in. From failed evaluations it learns where others may fail (the `paper`
+        preset takes them for bad values). It ignores pending trials.
 
         Args:
             points: one point in the form that the function receives or by name, or a trial; or a list of these, or a
                 matrix with a point in each row.
 
         Returns:
-            Mean, standard deviation, the limits of 95 %, the chance to be better than the best so far, and the chance
-            that an evaluation succeeds: numbers for one point, arrays for several.
+            Mean, standard deviation, 95 % interval, the chance to beat the best so far, and the chance that an
+            evaluation succeeds: numbers for one point, arrays for several.
 
         Raises:
             NoModel: the strategy has no model, or there are too few values for it.
-            InvalidInput: a point is none of the space.
+            InvalidInput: a point is not in the space.
         """
         return self.model().predict(points)
 
     def explain(self, point: Any) -> Explanation:
-        """What is known about one point, and why it was chosen if it is a trial's: made to be printed.
+        """Explain what is known about a point and, if it is a trial, why it was chosen. Print the answer.
 
         Args:
             point: in the form that the function receives or by name; or a trial or its number (-1, -2, ... for points
                 observed elsewhere).
 
         Returns:
-            The prediction, the nearest evaluated point, what each parameter would change, and of a trial what was
-            decided then. What needs a model is left out if there is none, with a remark that says why.
+            The prediction, the nearest evaluated point, the effect of each parameter, and for a trial the decision
+            behind it. Without a model, a remark says why there is no prediction.
 
         Raises:
-            InvalidInput: it is no point of the space.
+            InvalidInput: the point is not in the space.
             TrialError: there is no trial with this number.
         """
         params, trial = self.located(point)
@@ -323,20 +323,20 @@ class Optimizer(Core):
 
     @property
     def best(self) -> Trial | None:
-        """The trial or observed point with the best value so far, the first of equals; None without any value.
+        """The trial or observed point with the best value so far, the earliest of equal ones; None without a value.
 
-        If values are noisy it is the one with the best posterior mean, for which a model is fitted at each look.
+        If values are noisy, it is the one with the best posterior mean; each access then fits a model.
         """
         return self.found().best
 
     def result(self, message: str = "") -> Result:
-        """What has been found so far.
+        """Return what has been found so far.
 
         Args:
-            message: why it ends here, in your words.
+            message: why the run ends here, in your words.
 
         Returns:
-            The best point and all trials; it does not change when more comes in.
+            The best point and all trials; later results do not change it.
         """
         return Result.of(self.found(message))
 
@@ -364,7 +364,7 @@ class Result(Found[Optimizer]):
         return cls(**{**vars(found), "optimizer": Optimizer.over(found.optimizer)})
 
     def predict(self, points: Any) -> Prediction:
-        """What the model expects at points of your own, in your units; see `Optimizer.predict`.
+        """Predict the values at points of your choice, in your units; see `Optimizer.predict`.
 
         Args:
             points: one point, a trial, a list of these, or a matrix.
@@ -374,21 +374,21 @@ class Result(Found[Optimizer]):
 
         Raises:
             NoModel: the strategy has no model, or there are too few values for it.
-            InvalidInput: a point is none of the space.
+            InvalidInput: a point is not in the space.
         """
         return self.optimizer.predict(points)
 
     def explain(self, point: Any) -> Explanation:
-        """What is known about a point, or why a trial is where it is; see `Optimizer.explain`.
+        """Explain what is known about a point, or why a trial was chosen; see `Optimizer.explain`.
 
         Args:
             point: in the form that the function receives or by name; or a trial or its number.
 
         Returns:
-            What is known, made to be printed.
+            An explanation to print.
 
         Raises:
-            InvalidInput: it is no point of the space.
+            InvalidInput: the point is not in the space.
             TrialError: there is no trial with this number.
         """
         explanation = self.optimizer.explain(point)
@@ -400,14 +400,14 @@ class Result(Found[Optimizer]):
         return explanation if decision is None else replace(explanation, behind=decision.behind)
 
     def plot(self, kind: str = "convergence", **options: Any) -> Picture:
-        """A figure of this run, drawn by the function of that name in `aegisbo.plot`; it needs matplotlib.
+        """Draw a figure of this run with the function of that name in `aegisbo.plot`; this needs matplotlib.
 
         Args:
             kind: "convergence", "timeline", "reasons", "slices", "contour", "importance" or "front".
-            options: what that function takes besides the result.
+            options: the other arguments of that function.
 
         Returns:
-            The figure: it shows by itself in a notebook, and `figure.savefig("run.svg")` writes it.
+            The figure. A notebook shows it by itself; `figure.savefig("run.svg")` saves it.
 
         Raises:
             UnknownName: there is no such figure.
@@ -418,7 +418,7 @@ class Result(Found[Optimizer]):
         return plot.draw(kind, self, **options)
 
     def to_pandas(self) -> DataFrame:
-        """A table with a row for each trial, indexed by its number; it needs pandas.
+        """Make a table with a row for each trial, indexed by its number; this needs pandas.
 
         Returns:
             The columns `state`, `value`, `sd` if one was told, `param_...` for each parameter, `move`, `mean` and `std`

@@ -1,8 +1,8 @@
-"""Any program as the function: values go in as arguments, its last line comes out as the value.
+"""Any program as the function: it gets parameters as arguments, and the last line that it prints is the value.
 
-No shell is involved. Beside the arguments, a program finds the values in environment variables (AEGISBO_lr, ...) and in
-a JSON file, whose name is in AEGISBO_PARAMETERS. AEGISBO_SLOT is the number of its worker. The end of what it prints is
-kept with its trial.
+No shell is involved. A program can also read its parameters from environment variables (AEGISBO_lr, ...) or from the
+JSON file that AEGISBO_PARAMETERS names. AEGISBO_SLOT is the number of its worker. Each trial keeps the end of its
+output.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class Command:
     """A program as a function of its parameters, such as Command("./simulate --lr {lr}"), for `minimize`.
 
     Args:
-        text: the program and its arguments; {name} stands for the value of a parameter, {folder} for an empty folder of
-            each evaluation's own. Where a parameter is not there, because of its conditions, arguments that hold it are
-            left out, and so is an option such as --lr right before them.
-        value_file: the file in which the program leaves its value, such as "{folder}/value"; by default the value is
+        text: the program and its arguments. {name} stands for the value of a parameter, {folder} for an empty folder
+            that each evaluation gets for itself. Where conditions leave a parameter out, arguments that use it are left
+            out too, with an option such as --lr right before them.
+        value_file: the file to which the program writes its value, such as "{folder}/value"; by default the value is
             the last line that it prints.
 
     Raises:
-        InvalidInput: the text is no command line, or evaluations that run at once would share the value file.
+        InvalidInput: the text is not a command line, or evaluations that run at once would share the value file.
     """
 
     text: str

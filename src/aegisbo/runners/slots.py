@@ -28,10 +28,10 @@ class Worker:
 
 
 def worker() -> Worker:
-    """The worker that is running this code, for the function that `minimize` calls: aegisbo.worker().slot.
+    """Tell the function that `minimize` calls which worker runs it, as in aegisbo.worker().slot.
 
     Returns:
-        The worker. In worker processes it is known from their start on, also to modules that the function imports.
+        The worker. A worker process knows it from the start, so modules that the function imports can ask, too.
 
     Raises:
         AegisError: no evaluation is running here.
@@ -39,8 +39,8 @@ def worker() -> Worker:
     slot = slot_here()
     if slot is None:
         raise AegisError(
-            "aegisbo.worker() is for a function while minimize() runs it. To try the function by hand, set "
-            f"{VARIABLE}=0 in the environment; to a thread of the function's own, pass the slot on."
+            "aegisbo.worker() works only inside a function that minimize() runs. To try the function by hand, set "
+            f"{VARIABLE}=0 in the environment. If the function starts threads, pass the slot on to them."
         )
     return Worker(slot)
 

@@ -31,22 +31,22 @@ def work(
     observed: Any = None,
     **given: Any,
 ) -> Found[Core]:
-    """Evaluate trials of a study that other copies share, until its budget is spent.
+    """Evaluate trials of a study that several copies share, until its budget is spent.
 
     Args:
         fun: the function, or a `Command`.
-        study: the file; the first copy makes it.
-        settings: of a new study, or the same as those of the study; None if it exists.
-        observed: earlier results, as for `minimize`; what another copy has added already is not added again.
-        given: options of `Options`. The budget is that of all copies together, None for what the study says; the
-            workers, the timeout and what is given up after are those of this copy.
+        study: the file; the first copy creates it.
+        settings: those of a new study, or those that the study has; None if the study exists.
+        observed: earlier results, as for `minimize`; results that another copy has added are not added again.
+        given: fields of `Options`. The budget is for all copies together; None takes that of the study. `workers`,
+            `timeout` and `give_up_after` are for this copy.
 
     Returns:
-        The result of the whole study when this copy ended.
+        The result of the whole study at the end of this copy.
 
     Raises:
-        InvalidInput: an argument cannot be used.
-        StudyError: the study holds another run, is driven by `minimize`, or cannot be written.
+        InvalidInput: an argument is not valid.
+        StudyError: the study belongs to another run, is driven by `minimize`, or cannot be written.
     """
     check_file(study)
     options = Options.checked(**OF_A_COPY | given)

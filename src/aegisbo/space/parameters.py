@@ -32,12 +32,12 @@ class Real:
     Args:
         low: the smallest value; above 0 with `log`.
         high: the largest value.
-        log: whether equal factors are equal distances, so that 0.01 to 0.1 is as far as 0.1 to 1.
-        when: what other parameters must be for this one to be there, such as {"optimizer": "adam"}, {"optimizer":
-            ["adam", "sgd"]} or {"layers": ">= 2"} (also "2 to 4").
+        log: whether to search on a logarithmic scale, where 0.01 to 0.1 is as far as 0.1 to 1.
+        when: the values of other parameters for which this one exists: {"optimizer": "adam"}, {"optimizer": ["adam",
+            "sgd"]}, {"layers": ">= 2"} or {"layers": "2 to 4"}.
 
     Raises:
-        InvalidInput: the bounds are not finite numbers, reversed, equal, or have no logarithm.
+        InvalidInput: the bounds are not finite, are reversed or equal, or have no logarithm.
     """
 
     low: float
@@ -92,12 +92,12 @@ class Int:
 
     Args:
         low: the smallest value; above 0 with `log`.
-        high: the largest value, which the steps must reach.
-        log: whether equal factors are equal distances.
+        high: the largest value, a whole number of steps above `low`.
+        log: whether to search on a logarithmic scale.
         step: the difference between neighbors.
 
     Raises:
-        InvalidInput: the bounds are no integers, reversed, equal, too large, or not a number of steps apart.
+        InvalidInput: the bounds are not integers, are reversed, equal or too large, or steps from `low` miss `high`.
     """
 
     low: int
@@ -145,14 +145,14 @@ class Int:
 
 @dataclass(frozen=True, init=False, repr=False)
 class Choice:
-    """One of the given values, between which no order is assumed.
+    """One of the given values, in no particular order.
 
     Args:
         values: two or more different values: text, finite numbers, True, False or None.
-        when: what other parameters must be for this one to be there, as for `Real`.
+        when: the values of other parameters for which this one exists, as for `Real`.
 
     Raises:
-        InvalidInput: a value is something else, appears twice, or there are fewer than two.
+        InvalidInput: a value is of another kind or appears twice, or there are fewer than two.
     """
 
     values: tuple[Scalar, ...]

@@ -26,21 +26,21 @@ SpaceLike = Mapping[str, Entry] | Iterable[Entry]
 class Space:
     """An ordered set of parameters.
 
-    The function receives a dict if the parameters are named; else a NumPy vector if all are real, and a list of Python
-    values if not.
+    If the parameters have names, the function receives a dict. Otherwise it receives a NumPy vector if all are real,
+    and a list of Python values if not.
 
     Args:
-        spec: the parameters in a dict by name, or in a list (they are then called x0, x1, ...). Each is `Real`, `Int`,
-            `Choice`, a pair (low, high), which means `Real(low, high)`, or one of Optuna's distributions. The bounds of
-            a `scipy.optimize.Bounds` are such a list, too. A parameter that has conditions (`when`) is there only where
-            they hold; the function is called without it elsewhere.
-        constraints: what points must fulfill to be evaluated: texts such as "a < b" or "x + 2*y <= 3", or functions
-            that take parameters by name and return a bool. One that uses a parameter which is not there counts as
-            fulfilled.
+        spec: the parameters in a dict by name, or in a list (they are then called x0, x1, ...). Each is a `Real`, `Int`
+            or `Choice`, a pair (low, high), which means `Real(low, high)`, or one of Optuna's distributions. A
+            `scipy.optimize.Bounds` may replace the list. A parameter with conditions (`when`) exists only where they
+            hold; elsewhere the function is called without it.
+        constraints: rules that a point must satisfy to be evaluated: texts such as "a < b" or "x + 2*y <= 3", or
+            functions that take parameters by name and return a bool. A constraint on a parameter that does not exist
+            at a point is satisfied there.
 
     Raises:
-        InvalidInput: an entry stands for no parameter, or there is none; conditions cannot be fulfilled, or are given
-            without names; a constraint cannot be read, or no point was found that fulfills all.
+        InvalidInput: an entry is not a parameter, or there are none; conditions can never hold, or parameters have no
+            names for them; a constraint cannot be read, or no point was found that satisfies all.
     """
 
     parameters: Mapping[str, Parameter]
@@ -64,9 +64,9 @@ class Space:
 
     @classmethod
     def from_description(cls, description: Mapping[str, Any] | Sequence[Any]) -> Space:
-        """The space that `describe` described; a space file in TOML holds such a description, too.
+        """Make a space from what `describe` returned, or from the content of a space file in TOML.
 
-        A constraint that was a function is known by name only: see `given`.
+        Of a constraint that was a function, only the name is known: see `given`.
 
         Args:
             description: what `describe` returned, perhaps by way of JSON.
