@@ -66,29 +66,29 @@ def advise(
     seed: int = 0,
     watch: Watch = lambda reached, total: reached,
 ) -> Advice:
-    """How long teams of so many workers would take to reach a value, without waiting and in batches.
+    """Estimate how long teams of several sizes would take to reach a value, asynchronously and in batches.
 
-    The run is simulated from its beginning on a virtual clock, with its own strategy. Each simulated run has a stand-in
-    for the function, in turn what the model expects and a function drawn from what it holds possible, and aims at what
-    the points of the run reach there. Job times, failures and what has limits are as the run has learned them.
+    The run is simulated from its beginning on a virtual clock, with its own strategy. A stand-in replaces the function:
+    in turn the model's mean and a function drawn from the model. A simulated run aims at what the target
+    corresponds to there. Job times, failures and measured quantities are as the run has learned them.
 
     Args:
         run: a result, an optimizer, or the file of a study.
-        workers: the sizes of the teams; the one of the run itself is always looked at.
-        target: the value to reach; None for 1 % of the way from the best to the median value of the run.
-        runs: how many times each team is simulated, each time with another stand-in, other initial points and luck.
-        jobs: how many processes simulate; changes no number.
-        seed: decides all random numbers.
-        watch: is given the results as they come in, and their number, and passes them on.
+        workers: the sizes of the teams; that of the run itself is always included.
+        target: the value to reach; None means 1 % of the way from the best to the median value of the run.
+        runs: how often each team is simulated, each time with another stand-in, other initial points and other luck.
+        jobs: how many processes simulate; this does not change the results.
+        seed: makes all random numbers repeatable.
+        watch: takes the results as they come in and their total number, and passes the results on.
 
     Returns:
-        Median and quartiles of time and evaluations for each team, the one of the run itself first; how many times as
-        fast each is as that one; whether suggestions are the bottleneck, and whether predictions hold at all.
+        For each team, that of the run first: median and quartiles of time and evaluations, and how many times as fast
+        it is as that of the run. Also whether suggestions are the bottleneck, and whether to trust the model.
 
     Raises:
-        InvalidInput: a value cannot be used, or nobody knows how long evaluations took.
+        InvalidInput: an argument is not valid, or it is not known how long evaluations took.
         NoModel: there are too few results for a model, or none that keeps all limits.
-        StudyError: there is no such study, or its strategy, or a function among its constraints, is not here.
+        StudyError: the study does not exist, or its strategy or a constraint is an object that the file does not hold.
     """
     finite("target", target)
     from_zero("seed", seed)

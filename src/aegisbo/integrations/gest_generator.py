@@ -15,15 +15,15 @@ ID = "_id"  # where the standard keeps the number of a trial
 
 
 class AegisGenerator(Generator):  # type: ignore[misc]
-    """Suggests points that take those still running into account; results may come in any order.
+    """Suggest points with regard to those still running; results may come in any order.
 
     Args:
-        vocs: variables with bounds or with a set of values, one objective, constants, and constraints, which are limits
-            on what results tell beside the objective.
-        options: of `aegisbo.Optimizer`, such as strategy, seed or n_initial.
+        vocs: variables with bounds or with a set of values, one objective, constants, and constraints, which limit
+            what results contain besides the objective.
+        options: arguments of `aegisbo.Optimizer`, such as strategy, seed or n_initial.
 
     Raises:
-        InvalidInput: vocs has something that aegisbo cannot do.
+        InvalidInput: aegisbo does not support something in vocs.
     """
 
     returns_id = True
@@ -39,16 +39,16 @@ class AegisGenerator(Generator):  # type: ignore[misc]
         self.optimizer = Optimizer(space, maximize=maximize, limits=_limits(vocs.constraints), **options)
 
     def suggest(self, num_points: int | None = None) -> list[dict[str, Any]]:
-        """So many points, one unless said, each with the number of its trial as _id.
+        """Choose points, each with the number of its trial as _id.
 
         Args:
-            num_points: how many; None for one.
+            num_points: how many; None means one.
 
         Returns:
-            Values by name, constants included, for each point.
+            For each point its values by name, including constants.
 
         Raises:
-            InvalidInput: a finite space has no more.
+            InvalidInput: a finite space has no points left.
         """
         try:
             trials = [self.optimizer.ask() for _ in range(1 if num_points is None else num_points)]
@@ -57,15 +57,15 @@ class AegisGenerator(Generator):  # type: ignore[misc]
         return [{**trial.params, **self._constants, ID: trial.number} for trial in trials]
 
     def ingest(self, results: Iterable[Mapping[str, Any]]) -> None:
-        """Take in results: by _id if they were suggested here, else as observed elsewhere.
+        """Take in results: by _id if they were suggested here, otherwise as observed elsewhere.
 
-        NaN is a failure, and so is a result without what has a constraint.
+        NaN counts as a failure, and so does a result without a quantity that has a constraint.
 
         Args:
-            results: values by name, the objective and the _id among them.
+            results: values by name, including the objective and the _id.
 
         Raises:
-            InvalidInput: an _id was never suggested, or a point is none of the space.
+            InvalidInput: an _id was never suggested, or a point is not in the space.
         """
         for result in results:
             value, number = float(result[self._objective]), result.get(ID)

@@ -47,28 +47,27 @@ _LOGGER = logging.get_logger("optuna.aegisbo")  # seen and silenced as Optuna's 
 
 
 class AegisSampler(BaseSampler):
-    """Choose the parameters of Optuna's trials by AEGiS, also while others are running.
+    """Choose the parameters of Optuna's trials by AEGiS, with regard to trials that are still running.
 
-    The sampler keeps nothing to itself. What it has chosen and learned is stored with the trials, and its random
-    numbers come from the seed and the trial's number. Threads, processes and restarts may therefore share a study, and
-    the same asks and results in the same order give the same points, whichever process asks.
+    The sampler has no state of its own. It stores its choices with the trials, and its random numbers depend only on
+    the seed and the trial's number. Threads, processes and restarts can therefore share a study, and the same asks and
+    results in the same order give the same points, whichever process asks.
 
     Args:
         strategy: a name from the registry, such as "aegis" or "thompson", or a strategy object.
-        preset: which variant of a named strategy; None for the default one.
-        seed: decides all random numbers; give all processes the same. None draws one for the study, which is stored
-            in its user attribute "aegisbo:seed".
-        search_space: Optuna's distributions by name, so that the first trials are spread out well, too; None to take
-            those of completed trials. Branches are modeled too, if completed trials show when a parameter is there.
-        stale_after: seconds after which a running trial is taken for dead and no longer avoided; None for the larger
-            of an hour and five times the longest finished trial.
-        n_initial: how many trials to spread out before the strategy takes over; None for twice the number of
-            parameters.
-        cost: "time" if AEGiS is to prefer trials that take less time, where that pays per second.
-        constraints_func: is given each trial that has ended with a value, and returns numbers, each above 0 if the
-            trial breaks a constraint, as for Optuna's own samplers. What an objective itself sets with
-            `trial.set_constraint` needs none. A trial that lacks a constraint which others have tells the model
-            nothing.
+        preset: the variant of a strategy given by name; None uses its default.
+        seed: makes all random numbers repeatable; give all processes the same. None picks a seed for the study and
+            stores it in the user attribute "aegisbo:seed".
+        search_space: Optuna's distributions by name, so that the first trials are spread out well, too. None takes
+            those of completed trials. If these show when a parameter exists, branches are modeled, too.
+        stale_after: seconds after which a running trial is taken for dead and no longer avoided. None means an hour, or
+            five times the longest finished trial if that is longer.
+        n_initial: how many trials to spread over the space before the strategy takes over; None means twice the number
+            of parameters.
+        cost: "time" makes AEGiS prefer trials that are quick, if they gain more per second.
+        constraints_func: takes a trial that has ended with a value and returns numbers, each above 0 if the trial
+            breaks a constraint, as for Optuna's own samplers. An objective that calls `trial.set_constraint` needs
+            none. The model ignores trials that lack a constraint which others have.
     """
 
     def __init__(

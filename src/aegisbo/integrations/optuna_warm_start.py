@@ -29,18 +29,18 @@ def from_optuna(
     seed: int | None = None,
     n_initial: int = 0,
 ) -> Optimizer:
-    """An optimizer that has observed the finished trials of a study.
+    """Make an optimizer that knows the finished trials of an Optuna study.
 
     Args:
-        study: its space is that of its completed trials, with the conditions that they show if not all of them have
-            a parameter; parameters with a single value, or several ranges, are left out.
+        study: the space is that of its completed trials. If some of them lack a parameter, its conditions are derived
+            from them. Parameters with a single value or several ranges are left out.
         strategy: as for `Optimizer`; the same holds for `preset` and `seed`.
-        preset: which variant of a named strategy.
-        seed: decides all random numbers.
-        n_initial: how many points to spread out before the strategy takes over; by default the study's must do.
+        preset: the variant of a strategy given by name.
+        seed: makes all random numbers repeatable.
+        n_initial: how many points to spread over the space before the strategy takes over; by default none.
 
     Returns:
-        The optimizer, ready to be asked.
+        The optimizer, ready for `ask`.
 
     Raises:
         InvalidInput: the study has several objectives or constraints, or its trials share no parameter.

@@ -34,34 +34,34 @@ from aegisbo.study.objective import AnotherObjective
 class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
     """Search the parameters of an estimator by cross-validation, with workers that never wait for each other.
 
-    It is used as `RandomizedSearchCV` is, and has the same attributes after `fit`: `cv_results_`, `best_estimator_`,
+    Use it like `RandomizedSearchCV`. It has the same attributes after `fit`: `cv_results_`, `best_estimator_`,
     `best_params_`, `best_score_`, `best_index_`, `scorer_`, `n_splits_`, `refit_time_`, `multimetric_`, and those of
-    the best estimator. Besides, `result_` is what `aegisbo.minimize` returns, to be plotted and asked.
+    the best estimator. `result_` is what `aegisbo.minimize` returns, for figures and predictions.
 
     Args:
-        estimator: what is fitted.
+        estimator: the estimator to fit.
         space: parameters by the names that `estimator.set_params` knows, such as svc__C. Each is one of aegisbo's
             (`Real`, `Int`, `Choice`, a pair (low, high)), a list of choices of any kind, or `uniform`, `loguniform`
             or `randint` of scipy.stats. Where a condition (`when`) does not hold, the estimator keeps its own value.
-        n_iter: candidates to evaluate, fewer if the space has no more.
-        scoring: as for `RandomizedSearchCV`. Of several scores, the one that `refit` names is maximized, else the
-            first.
-        n_jobs: candidates evaluated at a time, each by a process with all its splits: None for one at a time here, -1
-            for as many as there are cores. With `executor`, how many workers of it to use; None for all.
-        refit: as for `RandomizedSearchCV`: whether, by which score or by which function of `cv_results_`.
+        n_iter: how many candidates to evaluate; fewer if the space has fewer.
+        scoring: as for `RandomizedSearchCV`. Of several scores, the search maximizes the one that `refit` names,
+            otherwise the first.
+        n_jobs: candidates evaluated at a time, each with all its splits in one process. None evaluates one at a time in
+            this process, -1 uses all cores. With `executor`, how many of its workers to use; None uses all.
+        refit: as for `RandomizedSearchCV`: whether to refit, by which score or by which function of `cv_results_`.
         cv: as for `RandomizedSearchCV`.
-        verbose: 1 shows progress, more than 1 also what scikit-learn prints.
+        verbose: 1 shows progress, 2 and more also show what scikit-learn prints.
         error_score: as for `RandomizedSearchCV`: the score of a split whose fit failed, or "raise". A candidate whose
             mean is not finite counts as a failure, and the search learns where fits fail.
-        return_train_score: whether `cv_results_` has training scores, too.
-        random_state: decides all random numbers of the search.
+        return_train_score: whether `cv_results_` includes training scores.
+        random_state: makes all random numbers of the search repeatable.
         strategy: as for `aegisbo.minimize`.
         preset: as for `aegisbo.minimize`.
         executor: where candidates are evaluated, as for `aegisbo.minimize`: "threads", a Dask client, "slurm", ...
-        study: a file that records the search, so that the same call continues one that was killed. It belongs to this
-            estimator, these data and these splits.
-        timeout: seconds for the search, without the fit of the best estimator.
-        trial_timeout: seconds for a candidate, which counts as failed then; not with one worker here or in threads.
+        study: a file that records the search. After a crash, the same call continues it. It belongs to this estimator,
+            these data and these splits.
+        timeout: seconds for the search, not counting the final fit of the best estimator.
+        trial_timeout: seconds after which a candidate counts as failed; not for one worker in this process or threads.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -112,19 +112,19 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.trial_timeout = trial_timeout
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> AegisSearchCV:
-        """Search, and fit the best estimator to all data.
+        """Run the search, then fit the best estimator to all data.
 
         Args:
-            X: the data, as the estimator wants them.
+            X: the data, in the form that the estimator takes.
             y: the targets; None if there are none.
-            params: for the `fit` of the estimator, and `groups` for the splitter; with scikit-learn's metadata routing,
-                for whoever requests them.
+            params: arguments for the estimator's `fit`, and `groups` for the splitter; with scikit-learn's metadata
+                routing, for whatever requests them.
 
         Returns:
             The search itself.
 
         Raises:
-            InvalidInput: the space or another argument cannot be used.
+            InvalidInput: the space or another argument is not valid.
             StudyError: the study belongs to another search.
             ValueError: all fits failed.
             EvaluationFailed: a fit raised an exception in a worker, and `error_score` is "raise".

@@ -18,15 +18,15 @@ UNNAMED = import_module("ray.tune.result").DEFAULT_METRIC  # of a trainable that
 
 
 class AegisSearch(Searcher):  # type: ignore[misc]
-    """Suggests points that take those still running into account; give it to `tune.TuneConfig(search_alg=...)`.
+    """Suggest points with regard to those still running; pass this to `tune.TuneConfig(search_alg=...)`.
 
-    The space is the `param_space` of the Tuner. How many trials run at a time is Tune's affair
-    (`max_concurrent_trials`). A trial that ends with an error, or without a finite value, counts as failed.
+    The space is the `param_space` of the Tuner. Tune decides how many trials run at a time (`max_concurrent_trials`).
+    A trial that ends with an error or without a finite value counts as failed.
 
     Args:
-        metric: what to optimize; None for that of the TuneConfig.
-        mode: "min" or "max"; None for that of the TuneConfig.
-        options: of `aegisbo.Optimizer`, such as strategy, seed or n_initial.
+        metric: what to optimize; None takes that of the TuneConfig.
+        mode: "min" or "max"; None takes that of the TuneConfig.
+        options: arguments of `aegisbo.Optimizer`, such as strategy, seed or n_initial.
 
     Raises:
         InvalidInput: there are several metrics.

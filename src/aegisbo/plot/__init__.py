@@ -1,7 +1,7 @@
 """Figures of a run, drawn with matplotlib from the same facts as the report.
 
-Each function takes a result or the file of a study (`advice`: an advice), and returns a matplotlib figure: it shows by
-itself in a notebook, and `figure.savefig("run.svg")` writes it. They are loaded on first use.
+Each function takes a result or the file of a study (`advice`: an advice), and returns a matplotlib figure. A
+notebook shows it by itself; `figure.savefig("run.svg")` saves it. Matplotlib is loaded on first use.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def draw(kind: str, run: Any, **options: Any) -> Picture:
     """The figure of this name, for `result.plot`.
 
     Raises:
-        UnknownName: there is no such figure.
+        UnknownName: no figure has this name.
     """
     if kind not in OF_A_RUN:
         raise UnknownName("figure", kind, OF_A_RUN)

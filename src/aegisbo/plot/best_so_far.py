@@ -15,18 +15,18 @@ from aegisbo.report.record import Run, record_of
 
 
 def convergence(run: Run, *, target: float | None = None) -> Picture:
-    """The best value so far with every evaluation, against their number and against the time of the run.
+    """Draw every evaluation and the best value so far, by number of evaluations and by time.
 
     Args:
         run: a result, an optimizer, or the file of a study.
-        target: a value to draw a line at.
+        target: draw a line at this value.
 
     Returns:
         A matplotlib figure.
 
     Raises:
-        InvalidInput: the run is none of these.
-        StudyError: there is no such study.
+        InvalidInput: the run is not one of these.
+        StudyError: the study does not exist.
     """
     record = record_of(run)
     steps = steps_of(record)

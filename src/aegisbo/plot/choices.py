@@ -20,7 +20,7 @@ from aegisbo.report.record import Record, Run, record_of
 
 
 def reasons(run: Run) -> Picture:
-    """Each point's move along the run, what the moves have brought, predictions, and how late results were known.
+    """Draw which move chose each point, what the moves gained, how good predictions were, and how late results came.
 
     Args:
         run: a result, an optimizer, or the file of a study.
@@ -29,8 +29,8 @@ def reasons(run: Run) -> Picture:
         A matplotlib figure.
 
     Raises:
-        InvalidInput: the run is none of these.
-        StudyError: there is no such study.
+        InvalidInput: the run is not one of these.
+        StudyError: the study does not exist.
     """
     record = record_of(run)
     marks = marks_of([move_of(trial) for trial in record.trials])

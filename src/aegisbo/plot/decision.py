@@ -17,7 +17,7 @@ SLICES = 5  # at most, beside the front
 
 
 def front(run: Run, trial: Trial | int) -> Picture:
-    """How a point was chosen: the Pareto front of mean and uncertainty then, the points pending then, the model then.
+    """Draw how a point was chosen: the model, its Pareto front of mean and uncertainty, and the points pending then.
 
     Args:
         run: a result with a study, or the file of a study.
@@ -27,9 +27,9 @@ def front(run: Run, trial: Trial | int) -> Picture:
         A matplotlib figure.
 
     Raises:
-        InvalidInput: the run is none, or the trial is not given by its number.
-        StudyError: there is no such study.
-        TrialError: there is no such trial, or no study that tells what was known when it was chosen.
+        InvalidInput: the run is neither of these, or the trial is not given by its number.
+        StudyError: the study does not exist.
+        TrialError: the trial does not exist, or no study recorded what was known when it was chosen.
         NoModel: no model took part in the choice.
     """
     record = record_of(run)

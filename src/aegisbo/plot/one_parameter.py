@@ -40,21 +40,21 @@ PALEST = 0.15
 
 
 def slices(run: Run, *, point: Any = None, parameters: Sequence[str] | None = None) -> Picture:
-    """The model's mean and 95 % band along each parameter, with the evaluated, failed and pending points.
+    """Draw the model's mean and 95 % band along each parameter, with the evaluated, failed and pending points.
 
-    Points that do not lie on a slice are the paler the further they are away from it.
+    The further a point is away from a slice, the paler it is.
 
     Args:
         run: a result, an optimizer, or the file of a study.
-        point: where to cut: a point of the space, a trial or its number; the best one unless given.
-        parameters: names of those to show; the most important ones, at most 12, unless given.
+        point: where the slices cross: a point of the space, a trial or its number; by default the best.
+        parameters: names of the parameters to show; by default the most important ones, at most 12.
 
     Returns:
         A matplotlib figure.
 
     Raises:
-        InvalidInput: the run or the point is none, or there is no such parameter.
-        StudyError: there is no such study.
+        InvalidInput: the run or the point is not valid, or a parameter does not exist.
+        StudyError: the study does not exist.
         NoModel: there are too few values for a model.
     """
     record = record_of(run)

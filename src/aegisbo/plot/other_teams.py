@@ -31,14 +31,14 @@ UNKNOWN = Quartiles(math.nan, math.nan, math.nan)
 
 
 def advice(found: Advice) -> Picture:
-    """The time and the evaluations that teams of each size would take, without waiting and in batches.
+    """Draw the time and the evaluations that teams of each size would need, asynchronously and in batches.
 
     Args:
         found: what `aegisbo.advice.advise` returned.
 
     Returns:
-        A matplotlib figure: medians of the simulated runs, with the range of their middle half. Hollow marks are teams
-        that would wait for suggestions.
+        A matplotlib figure: medians and quartiles of the simulated runs. Hollow marks are teams that would wait for
+        suggestions.
     """
     figure, (time, effort, speedup) = canvas(None, 3, (3.9, 3.6), *_title(found))
     sizes = sorted({forecast.workers for forecast in found.forecasts})

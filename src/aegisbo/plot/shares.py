@@ -10,7 +10,7 @@ MOST = 20  # parameters shown
 
 
 def importance(run: Run) -> Picture:
-    """How much of the variation of the model's mean over the space is due to each parameter, the most important first.
+    """Draw how much of the variation of the model's mean each parameter causes, the most important first.
 
     Args:
         run: a result, an optimizer, or the file of a study.
@@ -19,8 +19,8 @@ def importance(run: Run) -> Picture:
         A matplotlib figure.
 
     Raises:
-        InvalidInput: the run is none of these.
-        StudyError: there is no such study.
+        InvalidInput: the run is not one of these.
+        StudyError: the study does not exist.
         NoModel: there are too few values for a model.
     """
     record = record_of(run)

@@ -39,22 +39,22 @@ FINE = 61  # values of each parameter
 
 
 def contour(run: Run, x: str | None = None, y: str | None = None, *, point: Any = None) -> Picture:
-    """The model's mean over two parameters, the others as at one point, with all trials.
+    """Draw the model's mean over two parameters and all trials, with the other parameters fixed at one point.
 
-    Levels are quantiles of what is shown, so that a few high values do not hide the valley.
+    Levels are quantiles of the values shown, so a few high values do not hide the valley.
 
     Args:
         run: a result, an optimizer, or the file of a study.
-        x: the parameter across; the most important one unless given.
-        y: the parameter upwards; the most important other one unless given.
-        point: the values of the others: a point of the space, a trial or its number; the best one unless given.
+        x: the horizontal parameter; by default the most important one.
+        y: the vertical parameter; by default the most important other one.
+        point: fixes the others: a point of the space, a trial or its number; by default the best.
 
     Returns:
         A matplotlib figure.
 
     Raises:
-        InvalidInput: the run or the point is none, or there are no two such parameters.
-        StudyError: there is no such study.
+        InvalidInput: the run or the point is not valid, or the two parameters do not exist.
+        StudyError: the study does not exist.
         NoModel: there are too few values for a model.
     """
     record = record_of(run)

@@ -29,18 +29,18 @@ NARROWEST = 0.012  # of the whole width: a bar that holds a mark
 
 
 def timeline(run: Run, *, by: Literal["move", "outcome"] = "move") -> Picture:
-    """What each worker did and when, with idle times by cause, and the share of its time that each was busy.
+    """Draw what each worker did and when, why it was idle, and the share of its time that it evaluated.
 
     Args:
         run: a result, an optimizer, or the file of a study.
-        by: what colors and marks tell: the move that chose the point, or how its evaluation ended.
+        by: what colors and marks show: the move that chose the point, or how its evaluation ended.
 
     Returns:
         A matplotlib figure.
 
     Raises:
-        InvalidInput: the run is none of these.
-        StudyError: there is no such study.
+        InvalidInput: the run is not one of these.
+        StudyError: the study does not exist.
     """
     if by not in ("move", "outcome"):
         raise UnknownName("way to color a timeline", by, ("move", "outcome"))

@@ -410,7 +410,7 @@ class Result(Found[Optimizer]):
             The figure. A notebook shows it by itself; `figure.savefig("run.svg")` saves it.
 
         Raises:
-            UnknownName: there is no such figure.
+            UnknownName: no figure has this name.
             MissingExtra: matplotlib is not installed.
         """
         from aegisbo import plot

@@ -35,21 +35,21 @@ class Opening(Remembered):
 class Aegis(ModelBased):
     """ε-greedy with two kinds of exploration.
 
-    The very first choice exploits whatever ε is, and until a result has come in after it all others explore, so that
-    a first batch holds the most exploitative point exactly once (end of section 3 of the paper).
+    The very first choice exploits, whatever ε is. Until the next result comes in, all others explore, so a first batch
+    holds the most exploitative point exactly once (end of section 3 of the paper).
 
     Args:
-        preset: which surrogate and which inner search: a name, or a `Preset` of your own.
-        guard: whether a point that is finished or pending may not be chosen again; None: as the preset says.
+        preset: the model and the search that it uses: a name, or a `Preset` of your own.
+        guard: whether to avoid points that are finished or pending; None leaves this to the preset.
         epsilon: ε, the share of exploratory moves: a number from 0 to 1, or one of "sqrt" (2/√d), "half" (1/√d),
-            "faster" and "slower" for d parameters; None: as the preset says.
+            "faster" and "slower" for d parameters; None leaves this to the preset.
         gamma: γ, the share of Thompson sampling among the exploratory moves, from 0 to 1; the others pick from the
             Pareto set (ε_T = γ ε, ε_P = (1 − γ) ε).
         explore: "uniform" picks a random point instead of one from the Pareto set (AEGiS-RS).
-        exploits: False for the ablation without exploitation.
+        exploits: False gives the ablation without exploitation.
 
     Raises:
-        InvalidInput: a value is none of these.
+        InvalidInput: an argument is not valid.
     """
 
     weighs_time: ClassVar[bool] = True  # it can be told that evaluations cost time

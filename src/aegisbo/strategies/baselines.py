@@ -16,12 +16,12 @@ from aegisbo.strategies.moves.anywhere import anywhere
 
 @dataclass(frozen=True, kw_only=True)
 class Random(KnownParameters):
-    """A maximin Latin hypercube of n points (the paper's baseline), then another; a Sobol sequence without n.
+    """Maximin Latin hypercubes of n points, one after another (the paper's baseline); without n, a Sobol sequence.
 
-    Where there are constraints, its points are merely random among those allowed.
+    With constraints, points are random among those allowed.
 
     Args:
-        n: how many points one Latin hypercube has; None for a Sobol sequence.
+        n: how many points one Latin hypercube has; None uses a Sobol sequence.
 
     Raises:
         InvalidInput: n is not a whole number from 1 upwards.

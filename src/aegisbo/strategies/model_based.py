@@ -32,8 +32,8 @@ class ModelBased(KnownParameters, ABC):
     """A strategy that looks at a surrogate; subclasses only `decide`.
 
     Args:
-        preset: which surrogate and which inner search: a name, or a `Preset` of your own.
-        guard: whether a point that is finished or pending may not be chosen again; None: as the preset says.
+        preset: the model and the search that it uses: a name, or a `Preset` of your own.
+        guard: whether to avoid points that are finished or pending; None leaves this to the preset.
     """
 
     preset: str | Preset = DEFAULT_PRESET

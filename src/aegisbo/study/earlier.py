@@ -28,15 +28,15 @@ Row = tuple[Mapping[str, Any], Outcome | None]  # values by name, in a table tex
 
 @dataclass(frozen=True)
 class Earlier:
-    """Results of an earlier run, for `minimize(observed=...)`: what fits the new space is used, the rest is told.
+    """Results of an earlier run, for `minimize(observed=...)`: those that fit the new space are used, others reported.
 
     Args:
         source: a study file; a CSV file (its name ends in .csv) as `aegisbo export` writes it, or with a column for
             each parameter and one for the value; a pandas DataFrame of either form; a `Result`, a `Study` or an
             `Optimizer`; or a list of trials.
-        given: values by name. Of a parameter that the earlier run did not have, the value that it had there all the
-            same; of one that the new space does not have, the value whose results are used.
-        value: the column of a plain table that holds the values.
+        given: values by name. For a parameter that the earlier run did not have: the value that applied there. For one
+            that the new space does not have: only results with this value are used.
+        value: the column that holds the values, in a table not written by `aegisbo export`.
     """
 
     source: Any

@@ -19,34 +19,34 @@ from aegisbo.study.store import Store
 
 
 def retry(path: str | os.PathLike[str], numbers: Iterable[int] | None = None) -> tuple[int, ...]:
-    """Let trials be pending again: the next `minimize`, or a copy of `aegisbo work`, runs them as they were.
+    """Make trials pending again: the next `minimize`, or a copy of `aegisbo work`, evaluates the same points.
 
     Args:
         path: the study file.
-        numbers: of trials that have ended; a value that one of them has is dropped. None: all without a value.
+        numbers: the trials to repeat, which must have ended; their values are dropped. None: all without a value.
 
     Returns:
         The numbers of the trials that are pending again.
 
     Raises:
-        StudyError: there is no such study, or `minimize` drives it at this moment.
+        StudyError: the study does not exist, or `minimize` is driving it.
         TrialError: a trial was never asked for, is pending, or was forgotten; nothing has been changed.
     """
     return _changed(Path(path), Retried, None if numbers is None else _listed(numbers))
 
 
 def forget(path: str | os.PathLike[str], numbers: Iterable[int]) -> tuple[int, ...]:
-    """Drop trials as if they had never been asked for: from now on they teach nothing and count for nothing.
+    """Drop trials: from now on the model does not learn from them, and they do not count.
 
     Args:
         path: the study file.
-        numbers: of the trials, pending or ended.
+        numbers: the trials to drop, pending or ended.
 
     Returns:
-        The numbers of the trials that are forgotten now.
+        The numbers of the trials that were dropped.
 
     Raises:
-        StudyError: there is no such study, or `minimize` drives it at this moment.
+        StudyError: the study does not exist, or `minimize` is driving it.
         TrialError: a trial was never asked for, or was forgotten already; nothing has been changed.
     """
     return _changed(Path(path), Forgotten, _listed(numbers))

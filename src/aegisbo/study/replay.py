@@ -52,19 +52,19 @@ def replay(
     tick: Callable[[int, int], None] = lambda done, all: None,
     constraints: Iterable[Constraint] = (),
 ) -> Replay:
-    """Make every decision of the study again, each from what the record says was known then.
+    """Make every decision of the study again, each from what was known at the time.
 
     Args:
         path: the study file.
-        tick: is told after each decision how many are done, and of how many.
-        constraints: the functions among the constraints of the run, which are not part of the file.
+        tick: called after each decision with how many are done and how many there are.
+        constraints: those constraints of the run that are functions, which the file does not hold.
 
     Returns:
-        Which decisions came out otherwise, and what has changed in the environment since.
+        Which decisions came out differently, and what has changed in the environment since.
 
     Raises:
-        StudyError: the file cannot be read, or its strategy was an object that is not part of it.
-        InvalidInput: a constraint was a function, and is missing.
+        StudyError: the file cannot be read, or its strategy was an object, which the file does not hold.
+        InvalidInput: a constraint that is a function is missing.
     """
     events = read_events(Path(path))
     state = State.after(events)  # which refuses events that make no sense

@@ -20,18 +20,18 @@ from aegisbo.study.store import Store
 
 
 def add(path: str | os.PathLike[str], x: Any) -> Params:
-    """Let a point be tried before the strategy chooses another one; a run that is at work takes it within a second.
+    """Have a point evaluated before the strategy chooses another one; a running study takes it within a second.
 
     Args:
         path: the study file.
-        x: the point, in the form that the function receives, or by name.
+        x: the point, in the form that the function receives or by name.
 
     Returns:
         Its values by name.
 
     Raises:
-        StudyError: there is no such study, or it cannot be written to from here.
-        InvalidInput: it is no point of the space; or a trial has been there or will be, unless values are noisy.
+        StudyError: the study does not exist, or it cannot be written to from here.
+        InvalidInput: the point is not in the space; or it is a trial or added already, unless values are noisy.
     """
     with beside(Path(path)) as store:
         added = State.after(store.events()).optimizer.addition(x)
@@ -40,20 +40,20 @@ def add(path: str | os.PathLike[str], x: Any) -> Params:
 
 
 def change(path: str | os.PathLike[str], **changes: Any) -> dict[str, Any]:
-    """Change the budget, the workers or the limits of a run; one that is at work follows within a second or so.
+    """Change the budget, the workers or the time limits of a run; a running study follows within about a second.
 
-    What is changed holds for later calls, too, unless they ask for something else than the call before them.
+    A change also holds for later calls, unless such a call differs from the one before it in this option.
 
     Args:
         path: the study file.
-        changes: new values of what may change, which `aegisbo set --help` lists, as `minimize` takes them.
+        changes: options and their new values, as for `minimize`; `aegisbo set --help` lists which may change.
 
     Returns:
         The changes.
 
     Raises:
-        StudyError: there is no such study, or it cannot be written to from here.
-        InvalidInput: something cannot be changed, or not to this value.
+        StudyError: the study does not exist, or it cannot be written to from here.
+        InvalidInput: an option cannot be changed, or not to this value.
     """
     changes = checked_changes(changes)
     with beside(Path(path)) as store:
