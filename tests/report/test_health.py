@@ -47,7 +47,7 @@ def test_a_study_of_failures_only() -> None:
     ("values", "level", "words"),
     [
         (range(30, 10, -1), "good", "still improving, by 1 per evaluation over the last 5"),
-        ([9.0, 1.0, *[2.0] * 18], "note", "the 18 evaluations since then brought nothing"),
+        ([9.0, 1.0, *[2.0] * 18], "note", "None of the 18 evaluations since then was better"),
         ([9.0, 1.0, *[2.0] * 17, 0.99], "note", "hardly improving any more: 0.002 per evaluation"),
     ],
 )
@@ -66,8 +66,8 @@ def test_idle_workers_and_what_they_waited_for() -> None:
         script.told(number, 4.0 * number + 3.0, 4.0 * number + 4.0, worker=0)
     found = findings(script.record())["workers"]
     assert found.level == "warning"
-    assert "evaluated for 25% of the time; 75% waiting for a suggestion" in found.text
-    assert "short beside a choice: preset='modern' chooses faster" in found.remedy
+    assert "spent 25% of the time evaluating, 75% waiting for a suggestion" in found.text
+    assert "short compared with choices: try preset='modern'" in found.remedy
     assert findings(run(lambda x: x))["workers"].level == "good"
 
 
@@ -80,8 +80,8 @@ def test_starting_a_process_is_told_from_sending_a_point() -> None:
             script.asked(number, at if k == 0 else began)
             script.told(number, began, began + 0.5, worker=0)
     found = findings(script.record())["workers"]
-    assert found.text == "The worker evaluated for 50% of the time; 50% starting up."
-    assert "Processes started 2 times, for up to 5 s each" in found.remedy
+    assert found.text == "The worker spent 50% of the time evaluating, 50% starting up."
+    assert "Processes started 2 times and took up to 5 s each" in found.remedy
     assert "threads" not in found.remedy
 
 
@@ -103,14 +103,14 @@ def test_sending_points_is_what_short_evaluations_wait_for() -> None:
         script.asked(number, number)
         script.told(number, number + 0.75, number + 1.0, worker=0)
     found = findings(script.record())["workers"]
-    assert "evaluated for 25% of the time; 71% sending points, 4% starting up" in found.text
-    assert "short beside sending them" in found.remedy
+    assert "spent 25% of the time evaluating, 71% sending points, 4% starting up" in found.text
+    assert "short compared with sending them" in found.remedy
 
 
 def test_failures_and_where_they_lie() -> None:
     found = findings(run(lambda x: None if x >= 0.8 else x))["failures"]
-    assert "4 of these lie where x ≥ 0.8, of 4 evaluations there" in found.text
-    assert "x ≥ 0.8 cannot work, leave it out" in found.remedy
+    assert "Where x ≥ 0.8, 4 of 4 evaluations failed like this" in found.text
+    assert "x ≥ 0.8 cannot work, exclude it" in found.remedy
 
 
 def test_a_reason_that_is_cut_shows_that_there_was_more() -> None:
@@ -146,11 +146,11 @@ def test_without_a_study_idle_workers_are_idle() -> None:
         script.asked(number, began)
         script.told(number, began, began + 3.0, worker=0)
     found = findings(Record.of_optimizer(script.record().optimizer))["workers"]
-    assert found.text == "The worker evaluated for 60% of the time; 40% idle."
+    assert found.text == "The worker spent 60% of the time evaluating, 40% idle."
     assert "Record the next run in a study" in found.remedy
 
 
-def test_evaluations_in_vain_are_counted() -> None:
+def test_wasted_evaluations_are_counted() -> None:
     script = Script()
     script.opened(0.0)
     script.asked(0, 0.0)
@@ -159,7 +159,7 @@ def test_evaluations_in_vain_are_counted() -> None:
     script.opened(10.0)
     found = findings(script.record())["wasted"]
     assert "ended without a result" in found.text
-    assert found.remedy == "What is pending is run again by the same call."
+    assert found.remedy == "The same call evaluates pending trials again."
     script.told(0, 11.0, 12.0, worker=0)
     found = findings(script.record())["wasted"]
     assert "ended without a result" in found.text

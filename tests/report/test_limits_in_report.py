@@ -54,7 +54,7 @@ def test_health_says_which_limit_was_broken_and_binds(record: Record) -> None:
 
 def test_health_says_when_no_evaluation_keeps_the_limits() -> None:
     (found,) = [each for each in health(record_of(told((1.0, 9.0), (2.0, 8.0))), None) if each.topic == "progress"]
-    assert (found.level, found.text.partition(":")[0]) == ("bad", "None of 2 evaluations has kept all limits")
+    assert (found.level, found.text.partition(".")[0]) == ("bad", "None of 2 evaluations has kept all limits")
 
 
 def test_a_figure_draws_what_breaks_a_limit_hollow(record: Record) -> None:

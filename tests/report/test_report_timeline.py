@@ -58,7 +58,7 @@ def test_a_worker_that_evaluated_nothing_waited_all_the_time() -> None:
     assert (time.workers[1].suggestion, time.workers[1].nothing) == pytest.approx((6.0, 4.0))
     assert time.utilization == pytest.approx(5.0 / 20.0)
     (finding,) = [each for each in health(script.record(), None) if each.topic == "workers"]
-    assert finding.text.startswith("The 2 workers evaluated for 25% of the time")
+    assert finding.text.startswith("The 2 workers spent 25% of the time evaluating")
 
 
 def test_workers_of_a_driver_that_evaluated_nothing_at_all_are_not_counted() -> None:

@@ -117,7 +117,7 @@ def _reasons(groups: Sequence[FailureGroup], *, whole: bool) -> Table:
         number = f"{k}. " if whole else ""
         reason = cut(group.reason, LONGEST) if whole else cut(group.reason)
         if whole and (region := group.region) is not None:
-            reason += f"\n{region.failed} of them lie where {region.text}, of {region.inside} evaluations there"
+            reason += f"\nwhere {region.text}, {region.failed} of {region.inside} evaluations failed like this"
         table.add_row(f"{number}{len(group.numbers):>5} ×", Text(printable(reason)))
     return table
 

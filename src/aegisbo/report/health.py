@@ -51,7 +51,7 @@ def health(record: Record, model: Landscape | None) -> tuple[Finding, ...]:
         on_predictions,
         _edges,
         _irrelevant,
-        _in_vain,
+        _wasted,
     )
     order = ("bad", "warning", "note", "good")
     found = [finding for check in checks for finding in check(record, model)]
@@ -64,8 +64,8 @@ def _progress(record: Record, model: Landscape | None) -> Iterator[Finding]:
     better = [step for step in steps if step.improved]
     if not better:
         if any(step.value is not None for step in steps):
-            text = f"None of {len(steps)} evaluations has kept all limits: the best is the one that comes closest."
-            yield Finding("progress", "bad", text, "Go on, or loosen a limit.")
+            text = f"None of {len(steps)} evaluations has kept all limits. The best is the one that came closest."
+            yield Finding("progress", "bad", text, "Continue, or loosen a limit.")
         elif steps:
             text = f"None of {len(steps)} evaluations gave a value."
             yield Finding("progress", "bad", text, "See the failures below.")
@@ -73,27 +73,27 @@ def _progress(record: Record, model: Landscape | None) -> Iterator[Finding]:
             yield Finding("progress", "note", "No evaluation has ended yet.", "")
         return
     last, count = better[-1], len(steps)
-    where = f"The best value, {last.best:.6g}, came with evaluation {last.evaluation} of {count} (trial {last.number})"
+    where = f"Evaluation {last.evaluation} of {count} (trial {last.number}) gave the best value, {last.best:.6g}"
     if count < FEW:
-        yield Finding("progress", "note", f"{where}.", "Too few evaluations to see a trend: go on.")
+        yield Finding("progress", "note", f"{where}.", "There are too few evaluations to see a trend: continue.")
         return
     recent = max(round(RECENT * count), 1)
     gain, way = (sum(step.gain for step in some) for some in (steps[-recent:], steps[1:]))
     rate = f"{gain / recent:.3g} per evaluation over the last {recent}"
     if gain > NOTICEABLE * way:
-        yield Finding("progress", "good", f"{where}; it is still improving, by {rate}.", _longer(record))
+        yield Finding("progress", "good", f"{where}. The best is still improving, by {rate}.", _longer(record))
     elif gain > 0:
-        text = f"{where}; it is hardly improving any more: {rate}."
+        text = f"{where}. The best is hardly improving any more: {rate}."
         yield Finding("progress", "note", text, f"Stop if {gain:.2g} does not matter to you. {_longer(record)}")
     else:
-        text = f"{where}; the {count - last.evaluation} evaluations since then brought nothing."
+        text = f"{where}. None of the {count - last.evaluation} evaluations since then was better."
         yield Finding(
-            "progress", "note", text, "Stop here, widen the space, or let it look elsewhere with more evaluations."
+            "progress", "note", text, "Stop here, widen the space, or give it more evaluations to look elsewhere."
         )
 
 
 def _longer(record: Record) -> str:
-    return "" if record.driven else "To go on, make the same call with a larger budget."
+    return "" if record.driven else "To continue, make the same call with a larger budget."
 
 
 def _workers(record: Record, model: Landscape | None) -> Iterator[Finding]:
@@ -111,22 +111,20 @@ def _workers(record: Record, model: Landscape | None) -> Iterator[Finding]:
     causes = {**WAITING, "starting": "starting up", "pool": "sending points"}
     waited = ", ".join(f"{share:.0%} {causes[each]}" for each, share in shares.items() if share >= 0.005)
     who = f"The {count} workers" if count > 1 else "The worker"
-    text = f"{who} evaluated for {time.utilization:.0%} of the time" + (f"; {waited}." if waited else ".")
+    text = f"{who} spent {time.utilization:.0%} of the time evaluating" + (f", {waited}." if waited else ".")
     remedies = {
-        "suggestion": "Evaluations are short beside a choice: preset='modern' chooses faster, or put several into one.",
-        "pool": 'Evaluations are short beside sending them: put several into one, or try executor="threads".',
-        "starting": f"Processes started {so_many(len(starts), 'time')}, for up to {max(starts, default=0.0):.2g} s "
-        "each: in a longer run this matters less; where the function imports much, import only what it needs.",
-        "nothing": "At the end there is less left to do than there are workers: a longer run uses them better.",
-        "idle": "Record the next run in a study: then this page says what they waited for.",
+        "suggestion": "Evaluations are short compared with choices: try preset='modern', or put several into one.",
+        "pool": 'Evaluations are short compared with sending them: put several into one, or try executor="threads".',
+        "starting": f"Processes started {so_many(len(starts), 'time')} and took up to {max(starts, default=0.0):.2g} s "
+        "each. This matters less in a longer run. If the function imports a lot, import only what it needs.",
+        "nothing": "Near the end there are fewer evaluations left than workers. A longer run uses them better.",
+        "idle": "Record the next run in a study. This page then says what they waited for.",
     }
     busiest = sorted(worker.utilization for worker in time.workers)
     if count > 1 and busiest[-1] - busiest[0] > 0.25:
-        text += (
-            f" The least used worker evaluated for {busiest[0]:.0%} of its time, the most used for {busiest[-1]:.0%}."
-        )
+        text += f" The least busy worker spent {busiest[0]:.0%} of its time evaluating, the busiest {busiest[-1]:.0%}."
     well = time.utilization >= WELL_USED
-    more = "More workers would be used as well." if well and shares.get("suggestion", 0.0) < 0.02 else ""
+    more = "More workers would be kept busy, too." if well and shares.get("suggestion", 0.0) < 0.02 else ""
     yield Finding("workers", "good" if well else "warning", text, more if well else remedies[cause])
 
 
@@ -137,15 +135,15 @@ def _failures(record: Record, model: Landscape | None) -> Iterator[Finding]:
         return
     failed, ended = sum(len(group.numbers) for group in groups), len(record.ended)
     seconds = sum(group.seconds for group in groups)
-    text = f"{failed} of {ended} evaluations gave no value and took {seconds:.3g} s; most often: {_quoted(groups[0])}."
-    remedy = "Look at their messages below; after fixing the function, `aegisbo retry` runs them again."
+    text = f"{failed} of {ended} evaluations gave no value and took {seconds:.3g} s. Most often: {_quoted(groups[0])}."
+    remedy = "See their messages below. After you have fixed the function, `aegisbo retry` runs them again."
     told = next((group for group in groups if group.region is not None), None)
     if told is not None and (region := told.region) is not None:
-        whose = "these" if told is groups[0] else _quoted(told)
-        text += f" {region.failed} of {whose} lie where {region.text}, of {region.inside} evaluations there."
-        remedy = f"If {region.text} cannot work, leave it out of the space. {remedy}"
+        how = "like this" if told is groups[0] else f"with {_quoted(told)}"
+        text += f" Where {region.text}, {region.failed} of {region.inside} evaluations failed {how}."
+        remedy = f"If {region.text} cannot work, exclude it from the space. {remedy}"
     if any(group.state == "timed_out" for group in groups):
-        remedy += " Some ran out of time: raise trial_timeout if they would have ended."
+        remedy += " Some ran out of time: raise trial_timeout if they would have finished."
     yield Finding("failures", "warning" if failed > OFTEN * ended else "note", text, remedy)
 
 
@@ -159,9 +157,7 @@ def _limits(record: Record, model: Landscape | None) -> Iterator[Finding]:
     text = f"{sum(map(bool, broken))} of {len(broken)} evaluations broke a limit: {told}."
     binding = [each.limit for each in record.result.limits if each.binds and each.slack >= 0.0]
     if binding:
-        text += (
-            f" {' and '.join(binding)} {'binds' if len(binding) == 1 else 'bind'}: without, there may be better values."
-        )
+        text += f" {' and '.join(binding)} {'binds' if len(binding) == 1 else 'bind'}: better values may lie beyond."
     yield Finding("limits", "note", text, "")
 
 
@@ -175,13 +171,13 @@ def on_predictions(record: Record, model: Landscape | None) -> Iterator[Finding]
     left_out = None if model is None else calibration(model.left_out)
     parts, poor, narrow = [], False, False
     if then is not None and then.count >= FEW:
-        parts.append(f"of {then.count} predictions made at the time, {then.within:.0%} held within their 95 % band")
+        parts.append(f"{then.within:.0%} of {then.count} values lay within the 95 % band predicted for them")
         narrow = then.within < 0.85
     if left_out is not None and left_out.count >= FEW:
         share = left_out.error / left_out.spread if left_out.spread > 0 else 1.0
         parts.append(
-            f"for a result that is left out, the model's error is {min(share, 1.0):.0%} of that of guessing the median "
-            f"({left_out.within:.0%} within the band)"
+            f"with one result left out at a time, the model's error is {min(share, 1.0):.0%} of that of guessing the "
+            f"median ({left_out.within:.0%} within the band)"
         )
         poor = share > 0.7
     if not parts:
@@ -190,13 +186,11 @@ def on_predictions(record: Record, model: Landscape | None) -> Iterator[Finding]
     text = text[0].upper() + text[1:]
     if poor:
         remedy = (
-            "The function may be noisy, jump, or need other scales: try log=True for parameters that span magnitudes."
+            "The function may be noisy, jump, or need another scale: try log=True for parameters that span magnitudes."
         )
         yield Finding("model", "warning", text, remedy)
     elif narrow:
-        remedy = (
-            "The model is surer than it should be near the best points; that is common where values jump or are noisy."
-        )
+        remedy = "The model is too confident near the best points. That is common where values jump or are noisy."
         yield Finding("model", "note", text, remedy)
     else:
         yield Finding("model", "good", text, "")
@@ -223,7 +217,7 @@ def _edges(record: Record, model: Landscape | None) -> Iterator[Finding]:
                 "range",
                 "warning",
                 f"The best {name}, {value:.4g}, lies at the {end} end of its range ({bound:.4g}).",
-                f"If it may go {'below' if low else 'above'} that, widen the range: a study can go on with wider ones.",
+                f"If it may go {'below' if low else 'above'} that, widen the range: the same study can continue.",
             )
 
 
@@ -237,13 +231,13 @@ def _irrelevant(record: Record, model: Landscape | None) -> Iterator[Finding]:
         yield Finding(
             "parameters",
             "note",
-            f"Less than {IRRELEVANT:.0%} of what the model sees vary is due to {which}.",
-            "Fix " + ("it" if len(names) == 1 else "them") + " at a cheap value: fewer parameters are found faster.",
+            f"Less than {IRRELEVANT:.0%} of the variation in the model is due to {which}.",
+            "Fix " + ("it" if len(names) == 1 else "them") + " at a cheap value: fewer parameters are quicker to tune.",
         )
 
 
-def _in_vain(record: Record, model: Landscape | None) -> Iterator[Finding]:
-    """Points that were wasted: evaluations that were lost or cut short, and points chosen twice."""
+def _wasted(record: Record, model: Landscape | None) -> Iterator[Finding]:
+    """What was wasted: evaluations that were lost or cut short, and points chosen twice."""
     bars = timeline(record).bars
     wasted = [bar for bar in bars if bar.state in ("lost", "interrupted")]
     if wasted:
@@ -258,7 +252,7 @@ def _in_vain(record: Record, model: Landscape | None) -> Iterator[Finding]:
             "wasted",
             "note",
             f"{len(wasted)} evaluations ({seconds:.3g} s) ended without a result: {' and '.join(filter(None, parts))}.",
-            "What is pending is run again by the same call." if waiting else "",
+            "The same call evaluates pending trials again." if waiting else "",
         )
     chosen = [trial for trial in record.trials if trial.state in ("pending", "done", *FAILURES)][-20:]
     replaced = sum("guard" in trial.note for trial in chosen)
@@ -267,5 +261,5 @@ def _in_vain(record: Record, model: Landscape | None) -> Iterator[Finding]:
             "wasted",
             "note",
             f"{replaced} of the last 20 choices would have repeated an earlier point and were replaced.",
-            "The model sees little left to find here: stop, or widen the space.",
+            "The model expects little more here: stop, or widen the space.",
         )

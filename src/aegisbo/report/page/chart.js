@@ -32,7 +32,7 @@ class Chart {
     if (!this.width || !view.study || this.dragging) return; // a drawing under the reader's hand stays
     const focused = this.plot.contains(document.activeElement);
     this.points = [];
-    this.svg = s("svg", { viewBox: `0 0 ${this.width} ${this.height}`, height: this.height, role: "img", tabindex: 0, "aria-label": `${this.title}. Arrow keys walk through the trials, Enter chooses one.` });
+    this.svg = s("svg", { viewBox: `0 0 ${this.width} ${this.height}`, height: this.height, role: "img", tabindex: 0, "aria-label": `${this.title}. Arrow keys move between trials, Enter selects one.` });
     const said = this.draw(this);
     this.plot.replaceChildren(said === false ? h("p", { class: "empty" }, this.empty ?? "Nothing to draw yet.") : this.svg);
     this.about.textContent = typeof this.note === "function" ? this.note() : this.note ?? "";
@@ -164,7 +164,7 @@ class Chart {
     if (!this.details.open || !view.study) return;
     const { heads, rows } = this.table();
     const most = 500;
-    const note = rows.length > most ? h("p", { class: "muted" }, `The first ${most} of ${rows.length} rows; the trials are all in the table below.`) : null;
+    const note = rows.length > most ? h("p", { class: "muted" }, `These are the first ${most} of ${rows.length} rows. The table below has all trials.`) : null;
     body.replaceChildren(plainTable(heads, rows.slice(0, most)), ...(note ? [note] : []));
   }
 }

@@ -10,9 +10,9 @@ function convergenceSection() {
   } }, "logarithmic values");
   const clouds = [["evaluation", "evaluations that have ended"], ["elapsed", "time"]].map(([key, label]) => new Chart({
     id: `convergence-${key}`, wide: "half", height: 300, title: key === "evaluation" ? "Best so far by evaluation" : "Best so far by wall clock",
-    empty: key === "evaluation" ? "No evaluation has ended yet." : "Nobody recorded when evaluations ended.",
-    note: () => key === "evaluation" ? "Each mark is an evaluation; very bad ones lie at the edge. Drag to mark some."
-      : "The same by seconds of work; time without a driver is left out.",
+    empty: key === "evaluation" ? "No evaluation has ended yet." : "It was not recorded when evaluations ended.",
+    note: () => key === "evaluation" ? "Each mark is an evaluation; very bad ones are drawn at the edge. Drag to select some."
+      : "The same by running time; time without a driver is left out.",
     draw: (chart) => drawConvergence(chart, key, label),
     table: () => {
       const c = view.study.convergence;
@@ -75,6 +75,6 @@ function drawCuts(chart, x, study) {
   const { top, bottom, left, right } = chart.inner;
   for (const at of study.timeline.cuts) {
     const px = round(x(at));
-    if (px > left && px < right) chart.svg.append(s("path", { class: "cut", d: `M${px} ${top}V${bottom}` }, s("title", {}, "Another driver went on here.")));
+    if (px > left && px < right) chart.svg.append(s("path", { class: "cut", d: `M${px} ${top}V${bottom}` }, s("title", {}, "Another driver continued here.")));
   }
 }

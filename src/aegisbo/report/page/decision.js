@@ -7,9 +7,9 @@ function decisionSection() {
   decision.note = h("p", { class: "muted" });
   decision.front = new Chart({
     id: "front", title: "What the model believed then", height: 320, wide: "half",
-    empty: "No model took part in the choices of this file, or no study recorded them.",
+    empty: "No model was used for these choices, or no study recorded them.",
     draw: drawFront,
-    note: "Line: the Pareto front of low (good) mean and high uncertainty. Large mark: the point taken. Rings: points under evaluation then. Dotted: the best value then.",
+    note: "Line: the Pareto front of low (good) mean and high uncertainty. Large mark: the chosen point. Rings: points that were pending. Dotted: the best value then.",
     table: () => {
       const f = currentFront();
       return f ? { heads: ["what", "mean", "std"], rows: [["taken", f.taken[0], f.taken[1]], ...f.pending.map(([n, mean, std]) => [`pending ${n}`, mean, std]), ...f.members.map(([mean, std]) => ["front", mean, std])] } : { heads: [], rows: [] };
@@ -36,7 +36,7 @@ function fillDecision() {
   const numbers = live ? t.number.filter((_, k) => t.mean[k] != null) : fronts.map((front) => front.number);
   decision.choice.replaceChildren(...numbers.map((n) => h("option", { value: n, selected: n === decision.number }, `trial ${n} · ${t.move[view.study.place.get(n)]}${n === best ? " · the best" : ""}`)));
   decision.choice.disabled = !numbers.length;
-  decision.note.textContent = live || !fronts.length ? "" : `This file holds ${fronts.length} decisions in full; \`aegisbo serve\` shows others.`;
+  decision.note.textContent = live || !fronts.length ? "" : `This file holds ${fronts.length} decisions in full; \`aegisbo serve\` shows the others.`;
   drawDecision();
 }
 
@@ -70,8 +70,8 @@ function drawDecision() {
 function decisionFacts(study, front, k) {
   const t = study.trials;
   const { meaning } = moveStyle(front.move);
-  const rows = [["move", meaning ? `${front.move}: ${meaning}` : front.move], ["instead of a point that was known", instead(t.guard[k])], ["predicted", `${number(t.mean[k])} ± ${number(t.std[k], 3)}`], ["measured since", t.value[k] ?? t.state[k]],
-    ["best value then", front.best], ["results known", t.known[k]], ["results that had come in, but were not known", t.behind[k]], ["trials under evaluation", front.pending.map(([n]) => `trial ${n}`).join(", ") || "none"],
+  const rows = [["move", meaning ? `${front.move}: ${meaning}` : front.move], ["instead of a known point", instead(t.guard[k])], ["predicted", `${number(t.mean[k])} ± ${number(t.std[k], 3)}`], ["measured since", t.value[k] ?? t.state[k]],
+    ["best value then", front.best], ["results known", t.known[k]], ["results in, but not known yet", t.behind[k]], ["pending trials", front.pending.map(([n]) => `trial ${n}`).join(", ") || "none"],
     ["seconds to choose", t.choosing[k]], ...study.parameters.map((parameter, p) => [parameter.name, t.params[p][k]])];
   return [h("h3", {}, `Trial ${front.number}`), h("div", { class: "scroll" }, plainTable(["what", "value"], rows.filter(([, value]) => value != null).map(([name, value]) => [name, number(value, 6)])))];
 }
@@ -91,7 +91,7 @@ function drawFront(chart) {
   chart.svg.append(s("path", { class: "member", d: f.members.map(([mean, std]) => SHAPES.circle(round(clip(x(mean))), round(y(std)), 2)).join("") }));
   const study = view.study, place = (n) => study.place.get(n);
   chart.svg.append(s("path", { class: "m c1 open", d: f.pending.map(([, mean, std]) => SHAPES.circle(round(clip(x(mean))), round(y(std)), 5)).join("") }));
-  chart.points = f.pending.map(([n, mean, std]) => ({ k: place(n), x: clip(x(mean)), y: y(std), text: `under evaluation then: trial ${n}` }));
+  chart.points = f.pending.map(([n, mean, std]) => ({ k: place(n), x: clip(x(mean)), y: y(std), text: `pending then: trial ${n}` }));
   const [tx, ty] = [clip(x(f.taken[0])), y(f.taken[1])], style = moveStyle(f.move);
   chart.svg.append(s("path", { class: `m ${style.color}`, d: SHAPES[style.shape](tx, ty, 8) }), s("text", { class: "strong", x: tx + (tx > right - 90 ? -12 : 12), y: ty + 4, "text-anchor": tx > right - 90 ? "end" : "start" }, `trial ${f.number}: ${f.move}`));
   chart.points.push({ k: place(f.number), x: tx, y: ty });

@@ -22,8 +22,8 @@ function fillFailures() {
     const text = study.texts[study.trials.traceback[k]] ?? study.texts[study.trials.output[k]];
     return h("div", { class: "card half" },
       h("h3", {}, `${group.numbers.length} × ${group.state}`), h("p", { class: "mono" }, short(group.reason, 500)),
-      group.region ? h("p", {}, `${group.region.failed} of them lie where ${group.region.text}; ${group.region.failed} of the ${group.region.inside} evaluations there failed like this.`) : null,
+      group.region ? h("p", {}, `Where ${group.region.text}, ${group.region.failed} of ${group.region.inside} evaluations failed like this.`) : null,
       h("p", { class: "muted" }, `${duration(group.seconds)} in all; trials `, ...shown.map((n) => h("button", { class: "link", onclick: () => view.choose(n) }, String(n))), group.numbers.length > shown.length ? ` and ${group.numbers.length - shown.length} more` : ""),
-      text ? h("details", {}, h("summary", {}, `What trial ${group.numbers[0]} left`), h("pre", {}, text)) : null);
+      text ? h("details", {}, h("summary", {}, `Output of trial ${group.numbers[0]}`), h("pre", {}, text)) : null);
   }));
 }

@@ -76,7 +76,7 @@ function aboutSection() {
   view.on("data", () => {
     const a = view.study.about;
     const facts = Object.entries(a.facts).map(([name, value]) => [name, String(value)]);
-    box.replaceChildren(h("h3", {}, "Go on with this study"), ...a.commands.map((text) => h("pre", {}, text)),
+    box.replaceChildren(h("h3", {}, "Continue this study"), ...a.commands.map((text) => h("pre", {}, text)),
       h("h3", {}, "What it was made with"), h("div", { class: "scroll" }, plainTable(["what", "value"], facts)),
       h("h3", {}, "Cite"), h("pre", {}, a.citation));
   });

@@ -23,7 +23,7 @@ function listenToServer() {
   source.addEventListener("patch", (event) => { if (facts) { facts = patched(facts, JSON.parse(event.data)); soon(); } });
   source.onopen = () => document.getElementById("offline")?.remove();
   source.onerror = () => {
-    if (!document.getElementById("offline")) document.body.prepend(h("div", { id: "offline", role: "status" }, "The server does not answer. This page shows what it knew last, and goes on by itself when the server is back."));
+    if (!document.getElementById("offline")) document.body.prepend(h("div", { id: "offline", role: "status" }, "The server does not answer. This page shows the last state that it received, and updates by itself when the server is back."));
   };
 }
 

@@ -12,7 +12,7 @@ function build() {
   barSection();
   const parts = [healthSection(), convergenceSection(), timelineSection(), reasonsSection(), parametersSection(), decisionSection(), failuresSection(), tableSection(), aboutSection()];
   if (view.studies.length > 1) parts.unshift(compareSection());
-  document.getElementById("main").replaceChildren(...parts, h("footer", {}, "Made by aegisbo. Everything on this page is in this page: it loads nothing."));
+  document.getElementById("main").replaceChildren(...parts, h("footer", {}, "Made by aegisbo. This page is self-contained: it loads nothing from elsewhere."));
   view.on("choice", () => { fillTrial(); for (const chart of charts) chart.highlight(); });
   view.on("data", fillTrial);
   document.addEventListener("keydown", (event) => { if (event.key === "Escape" && view.chosen != null) view.choose(null); });

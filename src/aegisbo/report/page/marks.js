@@ -18,14 +18,14 @@ const SHAPES = {
 // Color, shape, letter and meaning; the figures of aegisbo.plot have the same moves, shapes and colors (a test compares).
 const MOVES = {
   initial: ["c0", "circle", "I", "one of the first points, spread over the space"],
-  added: ["c6", "star", "A", "added by you, because it must be tried"],
+  added: ["c6", "star", "A", "added by you"],
   exploit: ["c1", "square", "E", "where the model predicts the best value"],
-  improve: ["c4", "plus", "M", "largest expected improvement, as the best prediction promised nothing new"],
+  improve: ["c4", "plus", "M", "largest expected improvement, because the best prediction offered nothing new"],
   local: ["c5", "down", "L", "near the best point, by a quadratic model of the best points"],
   thompson: ["c2", "up", "T", "the best point of a function drawn from the model"],
   pareto: ["c3", "diamond", "P", "from the Pareto front of good prediction and high uncertainty"],
-  elsewhere: ["c3", "left", "V", "in another valley, because the bottom of the best one is known"],
-  feasible: ["c5", "right", "F", "where limits are most likely kept, as no evaluation had kept them all"],
+  elsewhere: ["c3", "left", "V", "in another valley, because the bottom of the best one is found"],
+  feasible: ["c5", "right", "F", "where limits are most likely kept, because no evaluation had kept them all"],
   repeat: ["c2", "pentagon", "N", "measured again, because values are noisy"],
   uniform: ["c7", "hexagon", "U", "anywhere, at random"],
   random: ["c7", "hexagon", "R", "anywhere, at random"],

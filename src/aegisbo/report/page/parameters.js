@@ -9,7 +9,7 @@ function parametersSection() {
     empty: "The model has too few results.",
     note: () => {
       const m = view.study.model;
-      return m ? `How much of the model's variation is due to a parameter alone (filled) and with others (outline).${m.own ? "" : " The strategy has no model of its own; this one was fitted for the report."}` : "";
+      return m ? `How much of the model's variation is due to a parameter alone (filled) and together with others (outline).${m.own ? "" : " The strategy has no model of its own; this one was fitted for the report."}` : "";
     },
     draw: (chart) => {
       const rows = view.study.model?.importances;
@@ -34,9 +34,9 @@ function parametersSection() {
   const choice = h("select", { "aria-label": "Pair of parameters", onchange: (event) => { pair.chosen = Number(event.target.value); contour.render(); } });
   const contour = new Chart({
     id: "contour", title: "Two parameters at a time", wide: "half", height: 340, margin: { top: 14, right: 20, bottom: 40, left: 76 },
-    empty: "The model has too few results, or there is one parameter only.",
+    empty: "The model has too few results, or there is only one parameter.",
     controls: h("div", { class: "controls" }, h("label", {}, "parameters ", choice)),
-    note: "The model's mean, all other parameters as at the best point. Darker (in the dark: brighter) is better; the ring is the best point. Gray: what constraints forbid.",
+    note: "The model's mean, with all other parameters as at the best point (ring). Darker is better; in dark mode, brighter is. Gray: excluded by constraints.",
     draw: (chart) => {
       const pairs = view.study.model?.contours ?? [];
       pair.chosen = Math.min(pair.chosen, Math.max(pairs.length - 1, 0));
@@ -52,12 +52,12 @@ function parametersSection() {
   const parallel = new Chart({
     id: "parallel", title: "Parallel coordinates", height: 330, margin: { top: 26, right: 60, bottom: 22, left: 60 },
     empty: "No trial yet.",
-    note: "One line for each trial: blue for the best tenth, green for the better half, gray for the others and for what breaks a limit, dashed for no value; bold for the best of all.",
+    note: "One line for each trial. Blue: the best tenth. Green: the better half. Gray: the others, and those that break a limit. Dashed: no value. Bold: the best.",
     draw: drawParallel, click: clickParallel, show: showParallel,
     table: () => trialRows(),
   });
   const box = section("parameters", "Parameters", null, [importance.element, contour.element, parallel.element]);
-  box.append(h("h3", { class: "slices" }, "Slices through the best point"), h("p", { class: "muted" }, "The model's mean and 95 % band along each parameter, all others as at the best point (dotted). Marks are all trials, wherever they lie otherwise; open ones are under evaluation. Gray: what constraints forbid."), sliceBox);
+  box.append(h("h3", { class: "slices" }, "Slices through the best point"), h("p", { class: "muted" }, "The model's mean and 95 % band along each parameter, with all others as at the best point (dotted). Marks: all trials, whatever their other parameters; open marks are pending. Gray: excluded by constraints."), sliceBox);
   view.on("data", fillSlices);
   return box;
 }

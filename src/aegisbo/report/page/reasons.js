@@ -3,7 +3,7 @@
 function reasonsSection() {
   const moves = new Chart({
     id: "moves", title: "The move that chose each point", height: 190, margin: { top: 8, right: 16, bottom: 40, left: 84 },
-    note: "One row for each kind of move, in the order of the choices; ringed: the point gave a new best value.",
+    note: "One row for each move, in the order of the choices. A ring marks a new best value.",
     draw: (chart) => {
       const study = view.study, t = study.trials, rows = [...new Set(t.move)];
       if (!rows.length) return false;
@@ -21,8 +21,8 @@ function reasonsSection() {
     table: () => ({ heads: ["trial", "move", "instead of a known point", "mean then", "std then", "seconds to choose"], rows: view.study.trials.number.map((n, k) => [n, view.study.trials.move[k], instead(view.study.trials.guard[k]) ?? "", view.study.trials.mean[k], view.study.trials.std[k], view.study.trials.choosing[k]]) }),
   });
   const gains = new Chart({
-    id: "yields", title: "What each kind of move has brought", wide: "half", height: 220, margin: { top: 8, right: 120, bottom: 40, left: 84 },
-    note: "New best values per hundred evaluations. Exploring moves often pay later, by what the model learns.",
+    id: "yields", title: "What each move gained", wide: "half", height: 220, margin: { top: 8, right: 120, bottom: 40, left: 84 },
+    note: "New best values per hundred evaluations. Exploring moves often pay off later, through what the model learns.",
     draw: (chart) => {
       const rows = view.study.yields;
       if (!rows.length) return false;
@@ -42,7 +42,7 @@ function reasonsSection() {
   const behind = new Chart({
     id: "behind", title: "What each choice did not know yet", wide: "half", height: 220,
     empty: "Only a study records what each choice knew.",
-    note: "Line: points under evaluation when it was chosen. Marks: how many results came in while it was being made.",
+    note: "Line: points pending at the time. Marks: how many results came in during the choice.",
     draw: (chart) => {
       const t = view.study.trials, ks = range(t.number.length).filter((k) => t.pending[k] != null);
       if (!ks.length) return false;
@@ -58,7 +58,7 @@ function reasonsSection() {
     table: () => ({ heads: ["trial", "results known", "results behind", "under evaluation"], rows: view.study.trials.number.map((n, k) => [n, view.study.trials.known[k], view.study.trials.behind[k], view.study.trials.pending[k]]) }),
   });
   const predicted = new Chart({
-    id: "predicted", title: "Predicted when chosen, and measured", wide: "half", height: 320,
+    id: "predicted", title: "Predicted at the choice, and measured", wide: "half", height: 320,
     empty: "No point that a model chose has a value yet.",
     note: () => {
       const c = view.study.calibration;

@@ -6,7 +6,7 @@ let tableBox;
 
 function tableSection() {
   tableBox = h("div", { class: "card" });
-  const box = section("trials", "Trials", "Choose a row to see it in every plot; the filter above applies here and dims the others in the plots.", []);
+  const box = section("trials", "Trials", "Select a row to see it in every plot. The filter above applies to this table, and dims all other trials in the plots.", []);
   box.querySelector(".grid").replaceWith(tableBox);
   view.on("data", fillTrials);
   view.on("filter", () => { order.page = 0; fillTrials(); });

@@ -19,7 +19,7 @@ function timelineSection() {
   const all = () => { shown = null; chart.render(); };
   const chart = new Chart({
     id: "timeline-chart", title: "Workers' time", margin: { top: 8, right: 58, bottom: 40, left: 72 },
-    empty: "Nobody recorded when anything was evaluated.",
+    empty: "It was not recorded when evaluations ran.",
     controls: h("div", { class: "controls" }, button("+", "Zoom in", move(0.5)), button("−", "Zoom out", move(2)),
       button("←", "Earlier", move(1, -0.4)), button("→", "Later", move(1, 0.4)), button("All", "Show everything", all), idleLegend()),
     note: () => {
@@ -67,7 +67,7 @@ function drawTimeline(chart) {
   chart.svg.setAttribute("height", chart.height);
   const { left, right, top, bottom } = chart.inner;
   const x = chart.x = linear(shown ?? wholeTime(), [left, right], duration);
-  chart.axes(x, null, "time of work");
+  chart.axes(x, null, "running time");
   const clip = (pixel) => Math.min(Math.max(pixel, left), right);
   const middle = (worker) => top + (worker + 0.5) * row;
   for (const { worker, utilization } of workers) {
