@@ -341,7 +341,7 @@ class TestRefusals:
             advise(filled(Optimizer(SPACE, seed=0), 2))
 
     def test_no_times(self) -> None:
-        with pytest.raises(InvalidInput, match="Nobody knows how long"):
+        with pytest.raises(InvalidInput, match="It is not known how long"):
             advise(filled(Optimizer(SPACE, seed=0), 5, seconds=lambda params: None))
 
     def test_no_value_that_counts(self) -> None:

@@ -38,8 +38,8 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_point_is_added_shown_and_tried() -> None:
     assert call("add", "run.db", "lr=1e-3", "units=64", "act=none") == (
-        "Added: lr = 0.001, units = 64, act = None. It is next; nobody is at work: make the same call again to go on. "
-        "The budget of 3 has no room for it: give a larger one (`aegisbo set run.db budget=N`).\n"
+        "Added: lr = 0.001, units = 64, act = None. It is next; the study is not running: make the same call "
+        "again to continue. The budget of 3 has no room for it: give a larger one (`aegisbo set run.db budget=N`).\n"
     )
     with DriverLock(Path("run.db"), shared=True):
         told = call("add", "run.db", "lr=0.5", "units=64", "act=relu")

@@ -170,7 +170,7 @@ def test_the_picture_says_what_was_simulated() -> None:
     assert "(0.4 to 0.6)" in title
     assert "do not hold" not in title
     doubtful = plot.advice(advice_of([team], aims=(0.4, 0.6), predictions=POOR))
-    assert "Predictions of this model do not hold" in doubtful.get_suptitle()
+    assert "This model does not predict well" in doubtful.get_suptitle()
 
 
 def test_teams_that_wait_for_suggestions_have_hollow_marks() -> None:

@@ -13,7 +13,7 @@ from aegisbo.errors import AegisError, InvalidInput, StudyError, UnknownName
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.reading import read_events
 
-REST = "Nobody is at work: make the same call again to go on with it."
+REST = "The study is not running: make the same call again to continue it."
 
 
 def bowl(u: float) -> float:
@@ -44,7 +44,7 @@ def test_settings_are_changed_shown_and_hold() -> None:
     shown = call("show", "run.db")
     assert "set since it was called: budget=5, timeout=None, target=-0.5" in shown
     assert " ".join(shown.split()).startswith(
-        "The budget is spent. Since then settings were changed: make the same call again to go on."
+        "The budget is spent. Since then settings were changed: make the same call again to continue."
     )
     assert run().nfev == 5
     assert "set since it was called: budget=5" in call("show", "run.db")

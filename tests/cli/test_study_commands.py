@@ -99,7 +99,7 @@ def test_failures_are_retried_and_trials_forgotten(folder: Path) -> None:
     assert call("retry", "run.db", str(first)).startswith(f"Trial {first} is pending again: ")
     assert "Nothing to retry" in call("retry", "run.db")
     assert call("forget", "run.db", str(second)) == (
-        f"Trial {second} is forgotten: no result and no evaluation counts any more.\n"
+        f"Trial {second} is forgotten: neither results nor evaluations count any more.\n"
     )
     assert aegisbo.load("run.db").trials[second].state == "forgotten"
     minimized("mine:f", "--budget", "12", "--study", "run.db")
@@ -228,7 +228,7 @@ def test_the_end_of_a_run_tells_failures_by_reason_and_what_to_type_next(folder:
     assert shown[place + 1] == f"       {count} x ValueError: too far"
     assert shown[-2].startswith("next   aegisbo show run.db --failed ")
     assert shown[-1].startswith("       aegisbo retry run.db ")
-    kept = "--study FILE keeps what they printed, and their tracebacks"
+    kept = "--study FILE keeps their output and tracebacks"
     assert lines()[-1] == f"next   --raise-errors shows the traceback of the first failure; {kept}"
     common = ("--space", "space.toml", "--command", "false", "--budget", "1", "--strategy", "random", "--workers", "1")
     advice = call("minimize", *common, code=3).splitlines()[-1]
@@ -239,7 +239,7 @@ def test_what_was_given_already_is_not_advised(folder: Path) -> None:
     Path("nowhere.py").write_text("def f(**params):\n    return float('nan')\n")
     common = ("--space", "space.toml", "--budget", "1", "--strategy", "random", "--executor", "serial")
     shown = call("minimize", "nowhere:f", *common, code=3).splitlines()
-    assert shown[-1] == "next   --study FILE keeps what they printed, and their tracebacks"
+    assert shown[-1] == "next   --study FILE keeps their output and tracebacks"
 
 
 def test_the_log_of_a_run_that_failed_speaks_no_python(folder: Path) -> None:

@@ -113,7 +113,7 @@ def test_a_study_that_was_moved_is_whole_and_says_where_the_run_went(
     search(path, after=lambda: way(path))
     taken = next(file for file in (tmp_path / "other.db", tmp_path / "elsewhere" / "run.db") if file.exists())
     assert load(taken).nfev == 6
-    assert f"the run went on in {tmp_path / 'run.rescued.db'}" in load(taken).message
+    assert f"the run continued in {tmp_path / 'run.rescued.db'}" in load(taken).message
     assert replay(taken).differences == ()
     assert search(taken, BUDGET).nfev == BUDGET  # it can be continued by itself
 

@@ -63,7 +63,7 @@ def test_a_trial_asked_for_elsewhere_is_the_one_that_waited() -> None:
             "Trial 0 is at lr=0.1, units=32, act=None and is pending: nothing to add. To have it evaluated",
         ),
         (B, "Trial 1 is at .* and is done with the value 0.5: nothing to add"),
-        (C, "lr=0.3, units=32, act=None waits to be tried already"),
+        (C, "lr=0.3, units=32, act=None is already waiting"),
     ],
 )
 def test_what_is_no_point_or_has_been_tried_is_refused(point: Any, message: str) -> None:
@@ -78,7 +78,7 @@ def test_what_is_no_point_or_has_been_tried_is_refused(point: Any, message: str)
 
 def test_initial_points_that_wait_are_known_and_lost_or_forgotten_ones_may_be_tried_again() -> None:
     optimizer = Optimizer(SPACE, initial=[A, B])
-    with pytest.raises(InvalidInput, match="waits to be tried already"):
+    with pytest.raises(InvalidInput, match="is already waiting"):
         optimizer.add(B)
     optimizer.expire(optimizer.ask())
     optimizer.forget(optimizer.ask())

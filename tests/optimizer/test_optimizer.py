@@ -364,7 +364,7 @@ def test_a_value_counts_even_after_its_time_was_out():
 def test_an_exhausted_space_says_so():
     optimizer = Optimizer(TINY, strategy=Spy(), seed=0)
     asked = [optimizer.ask() for _ in range(4)]
-    with pytest.raises(SpaceExhausted, match="All 4 points are evaluated or under evaluation: widen the space or stop"):
+    with pytest.raises(SpaceExhausted, match="All 4 points are evaluated or pending: widen the space or stop"):
         optimizer.ask()
     optimizer.tell(0, 1.0)
     optimizer.fail(1, "diverged")

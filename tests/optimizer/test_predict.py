@@ -254,7 +254,7 @@ class TestWithoutAModel:
 
     def test_a_strategy_that_has_none(self) -> None:
         optimizer = driven(9, strategy="random")
-        with pytest.raises(NoModel, match=r"Random\(n=None\) has no model that could be asked: use another"):
+        with pytest.raises(NoModel, match=r"Random\(n=None\) has no model: use another"):
             optimizer.predict([1.0, 2.5])
         assert "chosen: by the move random" in repr(optimizer.explain(8))
 
@@ -321,7 +321,7 @@ class TestExplain:
             "     point: lr=0.00125, units=99, act='tanh'",
             f"prediction: {optimizer.predict(optimizer.observed[0])}",
             f"   nearest: trial {nearest.number} ({nearest.value:.6g}), {found.distance:.3g} length scales away",
-            "parameters: if one alone went through its range, the prediction would go",
+            "parameters: if only one varied over its range, the prediction would go",
         ]
         assert lines[6:] == [
             f"              {name:<5}  from {low:.4g} to {high:.4g}, best at {f'{best:.6g}' if name == 'lr' else best}"

@@ -154,7 +154,7 @@ class TestTimeline:
 
     def test_without_times_it_says_so(self) -> None:
         (axis,) = plot.timeline(Optimizer([(0, 1)])).axes
-        assert axis.texts[0].get_text() == "Nobody knows when anything was evaluated."
+        assert axis.texts[0].get_text() == "It was not recorded when evaluations ran."
 
 
 class TestReasons:
@@ -380,7 +380,7 @@ class TestFront:
             plot.front(result, 0)
         with pytest.raises(TrialError, match="Trial 99 was never asked for"):
             plot.front(result, 99)
-        with pytest.raises(TrialError, match="does not tell how trial 7 was chosen"):
+        with pytest.raises(TrialError, match="does not say how trial 7 was chosen"):
             plot.front(result.optimizer, 7)
         with pytest.raises(InvalidInput, match="by its number"):
             plot.front(result, {"lr": 1e-3, "units": 100, "a$ct": "relu"})

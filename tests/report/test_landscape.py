@@ -144,7 +144,7 @@ def test_a_decision_is_seen_as_it_was_made(tmp_path: Path, maximize: bool) -> No
 
 def test_a_first_point_has_no_front(record: Record) -> None:
     assert front(record, 0) is None
-    with pytest.raises(TrialError, match="does not tell how trial 999"):
+    with pytest.raises(TrialError, match="does not say how trial 999"):
         front(record, 999)
 
 

@@ -32,7 +32,7 @@ def test_the_report_is_written_beside_the_study_unless_told_otherwise(study: Pat
 def test_a_report_replaces_a_report_and_no_other_page(study: Path, tmp_path: Path) -> None:
     page, report = tmp_path / "thesis.html", tmp_path / "report.html"
     page.write_text("<!doctype html><title>My thesis on aegisbo</title>")
-    with pytest.raises(InvalidInput, match=r"thesis.html is no report that aegisbo has written: delete it, or name"):
+    with pytest.raises(InvalidInput, match=r"thesis.html is not a report that aegisbo has written: delete it, or name"):
         run("report", study, "-o", page)
     assert "My thesis" in page.read_text()
     report.touch()

@@ -233,8 +233,8 @@ def test_a_parameter_that_the_command_never_uses_is_said_once(logged: list[tuple
     work(command, tmp_path / "run.db", budget=3)
     warnings = [text for level, text in logged if level == "WARNING"]
     assert warnings == 2 * [
-        "The command does not use {act}, which makes no difference to the value unless the program reads AEGISBO_act "
-        "or the file in AEGISBO_PARAMETERS."
+        "The command does not use {act}. This cannot affect the value unless the program reads AEGISBO_act "
+        "or the file that AEGISBO_PARAMETERS names."
     ]
 
 

@@ -195,7 +195,7 @@ class TestStops:
         again = search(lambda **x: fun(x), space=space, budget=99, workers=4, study=path)
         assert len(fun.calls) == calls
         for end in (result, again, load(path)):
-            assert end.message == "All 6 points are evaluated or under evaluation: widen the space or stop."
+            assert end.message == "All 6 points are evaluated or pending: widen the space or stop."
         assert (result.fun, result.x) == (4.0, {"n": 3, "kind": "a"})
 
     def test_when_nothing_works(self, tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ class TestStops:
 
         path = tmp_path / "run.db"
         result = search(broken, budget=300, executor="serial", raise_errors=False, study=path)
-        assert result.ending == "Given up, because nothing gave a value (give_up_after=20)."
+        assert result.ending == "Gave up because no evaluation gave a value (give_up_after=20)."
         assert result.failures == {"ValueError: no license": 20}
         assert (result.nfev, result.success) == (20, False)
         assert np.isnan(result.fun)
@@ -486,7 +486,7 @@ class TestBrokenImports:
         assert result.message == load(path).message
         assert result.message.startswith(
             "The function could not be run: ModuleNotFoundError: No module named 'no_such_module'. "
-            "That is not the fault of a point"
+            "No evaluation was counted"
         )
         assert {trial.state for trial in result.trials} == {"pending"}
         (tmp_path / "mended").touch()
@@ -602,4 +602,4 @@ def test_the_user_is_told_of_a_file_system_without_a_write_ahead_log(
 
     monkeypatch.setattr(sqlite3, "connect", by_dotfile)
     assert_complete(search(sphere, budget=3, workers=2, study=tmp_path / "run.db"), 3)
-    assert sum("has no write-ahead log" in text for level, text in logged if level == "WARNING") == 1
+    assert sum("without SQLite's write-ahead log" in text for level, text in logged if level == "WARNING") == 1

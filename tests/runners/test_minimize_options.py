@@ -149,7 +149,7 @@ class TestGivingUp:
     def test_a_run_without_any_value_ends_itself(self, limit: int | None, spent: int) -> None:
         result = run(self.broken, budget=25, give_up_after=limit, raise_errors=False)
         assert (result.nfev, result.success) == (spent, False)
-        given_up = f"Given up, because nothing gave a value (give_up_after={limit})."
+        given_up = f"Gave up because no evaluation gave a value (give_up_after={limit})."
         expected = "The budget is spent." if limit is None else given_up
         reasons = f"{spent} of {spent} evaluations gave no value: {spent} x ValueError: no licence."
         assert result.message.startswith(f"{expected} {reasons}")

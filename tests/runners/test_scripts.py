@@ -141,7 +141,7 @@ def test_the_first_ctrl_c_lets_what_is_running_finish(tmp_path: Path, executor: 
     run.press_ctrl_c()
     assert run.process.stderr is not None
     said = run.process.stderr.readline()
-    assert said == "Stopping: what is running may finish. Ctrl-C again to stop now.\n"
+    assert said == "Stopping once running evaluations finish. Ctrl-C again stops now.\n"
     (tmp_path / "gate").touch()
     out, err = run.end()
     assert (out, err) == (f"{running} False Stopped by Ctrl-C.", "")

@@ -111,7 +111,7 @@ def test_another_budget(tmp_path: Path, budget: int, ended: int, logged: list) -
     assert any(text.startswith(f"{ended}/{budget}  best") for _, text in logged)
     again = minimize(bowl, BOX, budget=6, study=path, **SERIAL)  # the same call
     assert again.nfev == ended
-    told = f"{path} was changed by `aegisbo set`, which holds: budget={budget}."
+    told = f"`aegisbo set` has changed {path}, so this run uses: budget={budget}."
     assert ("WARNING", told) in logged
     assert minimize(bowl, BOX, budget=9, study=path, **SERIAL).nfev == 9
     assert replay(path).differences == ()
@@ -225,7 +225,7 @@ def test_what_workers_cannot_be_is_said_and_the_run_goes_on(tmp_path: Path, logg
     options: Any = {"workers": 1, "strategy": "random", "worker_env": devices}
     result = minimize(bowl, BOX, budget=4, study=other, callbacks=[at(1, lambda: change(other, workers=2))], **options)
     assert result.nfev == 4
-    assert any(text.startswith("The run goes on with 1 worker: IndexError") for _, text in logged)
+    assert any(text.startswith("The run continues with 1 worker: IndexError") for _, text in logged)
 
 
 @pytest.mark.long
@@ -237,7 +237,7 @@ def test_copies_follow_a_budget_and_a_target(tmp_path: Path, logged: list) -> No
     change(path, budget=100, target=1e9)
     result = work(bowl, path)
     assert (result.nfev, result.message) == (5, "The target 1e+09 is reached.")
-    assert ("WARNING", f"{path} was changed by `aegisbo set`, which holds: target=1000000000.0.") in logged
+    assert ("WARNING", f"`aegisbo set` has changed {path}, so this run uses: target=1000000000.0.") in logged
     assert replay(path).differences == ()
 
 

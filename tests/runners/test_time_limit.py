@@ -62,7 +62,7 @@ def test_what_is_started_when_times_are_known_is_finished(seed: int) -> None:
     late = {number for number, at in workers.started.items() if at > known_at}
     assert len(late) > 10
     assert late <= {job.number for job in record.finished}
-    assert record.message.startswith("The time is up: no evaluation would probably be finished within")
+    assert record.message.startswith("The time is up: probably no evaluation would finish within")
     assert workers.now() <= LIMIT
 
 
@@ -102,7 +102,7 @@ def test_a_trial_of_which_nothing_was_expected_takes_as_long_as_most_did() -> No
     workers = VirtualWorkers(sphere, 1, lambda u: 1.0, seed=0)
     record = run(Study(optimizer), workers, 12, options=Options(timeout=11.5))
     assert [trial.number for trial in optimizer.pending] == [last.number]
-    assert record.message.startswith("The time is up: no evaluation would probably be finished within")
+    assert record.message.startswith("The time is up: probably no evaluation would finish within")
     assert workers.now() == 11.0  # it was not even begun
 
 

@@ -112,8 +112,8 @@ def test_values_of_another_function_are_taken_and_it_is_said(old: Path, logged: 
     minimize(loss, OLD, budget=1, observed=old, **SERIAL)
     told = [text for level, text in logged if "was made for" in text]
     assert told == [
-        f"{old} was made for loss of {__name__}, and this call gives other of {__name__}. Its values are taken for "
-        "values of this function."
+        f"{old} was made for loss of {__name__}, and this call gives other of {__name__}. This call takes its "
+        "values for values of this function."
     ]
 
 

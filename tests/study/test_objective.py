@@ -117,8 +117,8 @@ class TestStudies:
         (told,) = (text for _, text in logged if "was made for" in text)
         assert told == (
             f"{path} was made for loss of first, whose source has changed: `return flaot(total + x[1])` was there, "
-            "`return float(total + x[1])` is now. It has no value yet, so the run goes on, and what failed is run "
-            "again."
+            "`return float(total + x[1])` is now. It has no value yet, so the run continues and repeats what "
+            "failed."
         )
         with pytest.raises(StudyError):
             search(source(CHANGED), path, 10)

@@ -46,7 +46,7 @@ def test_a_study_at_rest_keeps_them_for_the_next_driver(path: Path) -> None:
     assert add(path, [1, 2.5]) == A
     add(path, B)
     assert [file.name for file in path.parent.iterdir()] == ["run.db"]
-    assert load(path).message == "Enough. Since then points were added: make the same call again to go on."
+    assert load(path).message == "Enough. Since then points were added: make the same call again to continue."
     with Study.open(path, SETTINGS) as study:
         live = study.optimizer
         assert live.waiting == (A, B)

@@ -142,7 +142,7 @@ def test_a_smaller_budget_leaves_free_trials_alone(hall: Hall) -> None:
 
 
 def test_a_study_without_a_budget_is_refused(hall: Hall) -> None:
-    with pytest.raises(InvalidInput, match="has no budget: say how many"):
+    with pytest.raises(InvalidInput, match="has no budget: give the total"):
         hall.copy(budget=None)
     with pytest.raises(StudyError, match="holds nothing yet"):
         load(hall.path)

@@ -41,7 +41,7 @@ def test_the_copies_at_work_are_counted(hall: Hall) -> None:
         copies[1].closed("Enough.", [{"busy": 4.0, "pool": 0.0}])
         assert load(hall.path).message == f"Running: 1 copy at work (1 on {host})."
     assert load(hall.path).message == (
-        f"Killed: copies did not end by themselves (1 on {host}). Start `aegisbo work` again to go on."
+        f"Killed: copies did not end by themselves (1 on {host}). Start `aegisbo work` again to continue."
     )
     copies[2].closed("The budget is spent.", [])
     assert load(hall.path).message == "The budget is spent."

@@ -130,7 +130,7 @@ def _times(optimizer: Core) -> Times:
     durations = timing.durations
     if durations is None:
         raise InvalidInput(
-            "Nobody knows how long the evaluations took: use a study, or tell it: tell(trial, value, seconds=3.2)."
+            "It is not known how long evaluations took: use a study, or tell(trial, value, seconds=3.2)."
         )
     errors = np.log(np.maximum(timing.seconds, SHORTEST)) - durations.log_seconds(timing.X)[0]
     size = float(np.sqrt(np.mean(errors**2)))

@@ -45,7 +45,7 @@ def add(
     state = _state(study)
     waiting, ledger = len(state.optimizer.waiting), state.ledger
     queue = "It is next" if waiting < 2 else f"{waiting} points wait, this one is the last of them"
-    driven = "." if is_driven(study) else "; nobody is at work: make the same call again to go on."
+    driven = "." if is_driven(study) else "; the study is not running: make the same call again to continue."
     full = ""
     if ledger.budget is not None and len(ledger.ended) + len(ledger.holders) + waiting > ledger.budget:
         remedy = f"give a larger one (`aegisbo set {study} budget=N`)."
@@ -72,7 +72,7 @@ def set_(
     )
     ledger = _state(study).ledger
     if not is_driven(study):
-        when = "Nobody is at work: make the same call again to go on with it."
+        when = "The study is not running: make the same call again to continue it."
     elif ledger.copies:
         when = "Each copy follows when it next reads the study."
     else:
@@ -96,7 +96,7 @@ def retry(
     if not changed:
         typer.echo("Nothing to retry: no trial has ended without a value.")
         return
-    typer.echo(f"{_trials(changed)} pending again: whoever drives this study next runs what is pending first.")
+    typer.echo(f"{_trials(changed)} pending again: the next run of this study evaluates pending trials first.")
 
 
 def forget(study: StudyFile, numbers: Annotated[str, typer.Argument(metavar="NUMBERS", help=TRIALS)]) -> None:
@@ -108,7 +108,7 @@ def forget(study: StudyFile, numbers: Annotated[str, typer.Argument(metavar="NUM
     from aegisbo.study import forget as run
 
     changed = run(study, numbers_in(numbers, "NUMBERS"))
-    typer.echo(f"{_trials(changed)} forgotten: no result and no evaluation counts any more.")
+    typer.echo(f"{_trials(changed)} forgotten: neither results nor evaluations count any more.")
 
 
 def _state(study: Path) -> State:

@@ -36,7 +36,7 @@ def report(
     file = study.with_suffix(".html") if output is None else output
     require_writable(file)
     if file.is_file() and file.stat().st_size and not is_report(file):
-        raise InvalidInput(f"{file} is no report that aegisbo has written: delete it, or name another file with -o.")
+        raise InvalidInput(f"{file} is not a report that aegisbo has written: delete it, or name another file with -o.")
     page = page_of(record)
     write_whole(file, page)
     typer.echo(f"{file} ({len(page.encode()) / 1e3:.0f} kB): open it in a browser.")

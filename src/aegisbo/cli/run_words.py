@@ -68,7 +68,7 @@ def _after_failures(study: Path | None, raising: str) -> str:
     """What to type next."""
     if study is None:
         first = f"{raising} shows the traceback of the first failure; " if raising else ""
-        return f"next   {first}--study FILE keeps what they printed, and their tracebacks"
+        return f"next   {first}--study FILE keeps their output and tracebacks"
     return (
         f"next   aegisbo show {study} --failed   list them; --trial NUMBER shows one with its traceback and output\n"
         f"       aegisbo retry {study}           evaluate them again"

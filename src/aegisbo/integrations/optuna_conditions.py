@@ -68,7 +68,7 @@ def objection(
         so = "the model learns nothing from these trials"
     else:
         lacking = sorted(names.difference(modeled))
-        what = f"Nobody can tell when these parameters are suggested, or with which range: {', '.join(lacking)}"
+        what = f"It is not clear when these parameters are suggested, or with which range: {', '.join(lacking)}"
         known = f"only {', '.join(sorted(modeled))}" if modeled else "none"
         so = f"they are drawn at random; the model knows {known}"
     return f"{what}. In AegisSampler {so}. {REMEDY}" if lacking else None

@@ -16,7 +16,7 @@ from aegisbo.strategies.learned_limits import shortfall, spreads
 
 # Whether a function is noisy cannot be seen in its values: a rough one looks the same. Hence an option, and a remark.
 SMOOTHED = "Values are noisy: x has the best posterior mean of all evaluated points, and fun is that mean."
-UNSMOOTHED = "Values are noisy, but there is no model to smooth them: x and fun are the best one measured."
+UNSMOOTHED = "Values are noisy, but there is no model to smooth them: x and fun are the best measured."
 UNSURE = "It was observed elsewhere, and one of the constraints is a function that is not here: x may break it."
 NEAR = 0.05  # standard deviations of what was measured: a limit that is nearer to the best point binds
 BROKEN = "No evaluation has kept all limits: x is the one that comes closest."

@@ -66,7 +66,7 @@ class Explanation:
                 yield "limits", f"{self.prediction.feasible:.1%} that it keeps all limits"
         if self.nearest is not None:
             yield "nearest", f"{_told(self.nearest)}, {self.distance:.3g} length scales away"
-        yield "parameters", "if one alone went through its range, the prediction would go"
+        yield "parameters", "if only one varied over its range, the prediction would go"
         width = max(map(len, self.influence))
         for name, (low, high, best) in self.influence.items():
             at = f"{best:.6g}" if isinstance(best, float) else best

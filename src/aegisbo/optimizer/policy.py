@@ -142,9 +142,7 @@ class Policy:
             NoModel: the strategy has none, or there are too few values.
         """
         if not isinstance(self.strategy, Believer):
-            raise NoModel(
-                f"The strategy {self.strategy!r} has no model that could be asked: use another, such as aegis."
-            )
+            raise NoModel(f"The strategy {self.strategy!r} has no model: use another, such as aegis.")
         require_enough_values(evidence)
         with one_blas_thread(), _understood(memory):
             return self.strategy.believe(evidence, memory, self.rng(Role.ASIDE, number))
@@ -195,7 +193,7 @@ def require_free_point(evidence: Evidence) -> None:
     cube = evidence.cube
     if cube.size < math.inf and cube.exhausted(evidence.taken):
         which = "points" if cube.rules is None else "points that keep the constraints"
-        raise SpaceExhausted(f"All {cube.size} {which} are evaluated or under evaluation: widen the space or stop.")
+        raise SpaceExhausted(f"All {cube.size} {which} are evaluated or pending: widen the space or stop.")
 
 
 def require_enough_values(evidence: Evidence) -> None:

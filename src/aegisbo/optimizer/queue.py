@@ -42,7 +42,7 @@ class Queue:
             InvalidInput: the message says which.
         """
         if params in (*self.given[len(asked) :], *self.added):
-            raise InvalidInput(f"{in_brief(params)} waits to be tried already: it is tried once.")
+            raise InvalidInput(f"{in_brief(params)} is already waiting: it will be evaluated once.")
         for trial in asked:
             if trial.params == params and trial.state not in ("lost", "forgotten"):
                 told = f" with the value {trial.value:g}" if trial.value is not None else ""

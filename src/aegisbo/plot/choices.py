@@ -101,7 +101,7 @@ def _predicted(axis: Axes, found: Sequence[CheckedPrediction], marks: dict[int, 
     quality = calibration(found)
     if quality is None:
         heading(axis, "Predicted and measured")
-        say(axis, "Nothing was predicted that has been measured since.")
+        say(axis, "No predicted point has been measured yet.")
         return
     heading(axis, f"Predicted and measured: {quality.within:.0%} of the values within 95 %")
     mean, std, value = np.array([(each.mean, each.std, each.value) for each in found]).T
@@ -140,7 +140,7 @@ def _behind(axis: Axes, record: Record, marks: dict[str, Mark]) -> None:
     heading(axis, "Results behind: in, but not known to the choice")
     behind = {number: decision.behind for number, decision in record.decisions.items()}
     if not behind:
-        say(axis, "Only a study knows when points were chosen.")
+        say(axis, "Only a study records when points were chosen.")
         return
     for move, mark in marks.items():
         mine = [(number, count) for number, count in behind.items() if move_of(record.trials[number]) == move]

@@ -84,7 +84,7 @@ def _title(found: Advice) -> list[str]:
         f"({spread}); bars: middle half",
     ]
     if found.doubtful:
-        lines.append("Predictions of this model do not hold, so neither may this.")
+        lines.append("This model does not predict well, so do not trust this forecast.")
     return lines
 
 

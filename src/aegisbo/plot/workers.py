@@ -49,7 +49,7 @@ def timeline(run: Run, *, by: Literal["move", "outcome"] = "move") -> Picture:
     rows = max(len(facts.workers), 1)
     figure, (axis,) = canvas(record, 1, (9.0, 1.4 + 0.34 * rows))
     if not facts.bars:
-        say(axis, "Nobody knows when anything was evaluated.")
+        say(axis, "It was not recorded when evaluations ran.")
         return figure
     longest = max(record.elapsed(bar.ended) for bar in facts.bars)
     unit, size = unit_of(longest)

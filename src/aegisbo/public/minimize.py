@@ -154,7 +154,7 @@ def minimize(
         if remaining < 1:
             book.closed(SPENT, [])
             result = Result.of(book.found(SPENT))
-            again = f"{SPENT} After `aegisbo retry {quote(str(study))}` the same call goes on."
+            again = f"{SPENT} After `aegisbo retry {quote(str(study))}` the same call continues it."
             return result if result.success else replace(result, ending=again)
         signals = ctrl_c(logger.warning)
         record = drive(book, fun, options, remaining, signals, lambda: not signals.came, watching)

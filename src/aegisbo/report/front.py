@@ -42,7 +42,7 @@ def front(record: Record, number: int) -> Front | None:
         TrialError: there is no such trial, or no study that tells what was known then.
     """
     if record.state is None or number not in record.state.asked:
-        raise TrialError(f"The record of {record.name} does not tell how trial {number} was chosen.")
+        raise TrialError(f"The record of {record.name} does not say how trial {number} was chosen.")
     trial = record.trials[number]
     if "mean" not in trial.note:
         return None

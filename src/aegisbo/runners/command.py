@@ -154,8 +154,8 @@ def warn_if_unused(fun: Any, names: Iterable[str]) -> None:
         missing = " and ".join(f"{{{name}}}" for name in unused)
         variables = " and ".join(f"{OURS}{name}" for name in unused)
         getLogger("aegisbo").warning(
-            f"The command does not use {missing}, which makes no difference to the value unless the program reads "
-            f"{variables} or the file in {OURS}PARAMETERS."
+            f"The command does not use {missing}. This cannot affect the value unless the program reads {variables} "
+            f"or the file that {OURS}PARAMETERS names."
         )
 
 

@@ -97,7 +97,7 @@ class Signals:
 
 def ctrl_c(say: Callable[[str], None]) -> Signals:
     """A context in which the first Ctrl-C lets what is running finish, and the second one ends the run."""
-    return Signals([signal.SIGINT], lambda: say("Stopping: what is running may finish. Ctrl-C again to stop now."), 2)
+    return Signals([signal.SIGINT], lambda: say("Stopping once running evaluations finish. Ctrl-C again stops now."), 2)
 
 
 def end_at_once(hurry: Callable[[], None] = lambda: None) -> Signals:

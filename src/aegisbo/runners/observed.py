@@ -64,7 +64,7 @@ def _require_alike(table: Table, settings: Settings, objective: Objective) -> No
         )
     change = None if table.objective is None else objective.change_from(table.objective)
     if change is not None:
-        logger.warning(f"{table.name} was made for {change}. Its values are taken for values of this function.")
+        logger.warning(f"{table.name} was made for {change}. This call takes its values for values of this function.")
 
 
 def _checked_given(given: Mapping[str, Any], settings: Settings, names: set[str]) -> dict[str, Any]:

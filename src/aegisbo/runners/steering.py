@@ -22,7 +22,7 @@ def with_changes(options: Options, changes: Mapping[str, Any], where: object) ->
     news = {name: value for name, value in changes.items() if getattr(options, name) != value}
     if news:
         told = ", ".join(f"{name}={value}" for name, value in news.items())
-        logger.warning(f"{where} was changed by `aegisbo set`, which holds: {told}.")
+        logger.warning(f"`aegisbo set` has changed {where}, so this run uses: {told}.")
     return replace(options, **news)
 
 
@@ -60,7 +60,7 @@ class Steering:
         try:
             self.pool.resize(workers)
         except Exception as error:  # the user's worker_env knows no such slot, say
-            logger.warning(f"The run goes on with {so_many(self.pool.capacity, 'worker')}: {error_text(error)}")
+            logger.warning(f"The run continues with {so_many(self.pool.capacity, 'worker')}: {error_text(error)}")
 
 
 def warn_if_unstoppable(pool: Pool, trial_timeout: float | None) -> None:

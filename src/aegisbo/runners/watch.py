@@ -66,9 +66,8 @@ class Watch:
     def _unusable(self, job: Finished) -> None:
         if job.outcome.unusable and not self.values:
             raise StopRun(
-                f"The function could not be run: {job.outcome.reason}. That is not the fault of a point, and nothing "
-                "was counted against any: install the module where the workers run, or fix the import, and run the "
-                "same call again."
+                f"The function could not be run: {job.outcome.reason}. No evaluation was counted. Install the module "
+                "where the workers run, or fix the import, and make the same call again."
             )
 
     def _reached(self, trial: Trial | None = None) -> None:
@@ -102,7 +101,7 @@ class Watch:
                 f"then {again}make the same call again."
             )
         if failed >= self.options.give_up_after:
-            raise StopRun(f"Given up, because nothing gave a value (give_up_after={self.options.give_up_after}).")
+            raise StopRun(f"Gave up because no evaluation gave a value (give_up_after={self.options.give_up_after}).")
 
 
 def _alike_at_any_point(failures: Sequence[Outcome]) -> bool:

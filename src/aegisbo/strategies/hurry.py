@@ -61,7 +61,7 @@ def in_time(suggestion: Suggestion, strategy: Strategy | None, evidence: Evidenc
         for x in choices[timing.fits(choices)]:
             if evidence.must_repeat or not is_taken(x, evidence.taken, np.ones(len(x))):
                 return Suggestion(x, suggestion.memory, {"move": move, "within_seconds": timing.limit})
-    raise NoTime(f"No evaluation would probably be finished within {timing.limit:.3g} s.")
+    raise NoTime(f"Probably no evaluation would finish within {timing.limit:.3g} s.")
 
 
 def _choices(

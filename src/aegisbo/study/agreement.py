@@ -84,9 +84,7 @@ def _is_news(path: Path, objective: Objective, state: State, caller: Caller) -> 
     if change is None:
         return old.source is None and objective.source is not None
     if not _has_value(state.optimizer):
-        caller.say(
-            f"{path} was made for {change}. It has no value yet, so the run goes on, and what failed is run again."
-        )
+        caller.say(f"{path} was made for {change}. It has no value yet, so the run continues and repeats what failed.")
     elif not caller.anyway:
         raise AnotherObjective(
             f"{path} was made for {change}. Do values still mean the same? Then pass anyway=True (on the command "

@@ -85,14 +85,14 @@ class Drivers:
         if isinstance(last, Joined | Left) and self.copies:
             return _of_copies(path, [*self.copies.values()])
         if isinstance(last, Closed | Left):
-            since = f" Since then {', '.join(self.since)}: {AGAIN[type(last)]} to go on." if self.since else ""
+            since = f" Since then {', '.join(self.since)}: {AGAIN[type(last)]} to continue." if self.since else ""
             return f"{last.message}{since}"
         host = (None if isinstance(last, Created) else last.host) or platform.node()
         process = f" (process {last.pid} on {host})" if isinstance(last, Opened) else ""
         if is_driven(path):
             return f"Running{process}."
         if host == platform.node():
-            return f"Killed: the driver{process} did not end by itself. Make the same call again to go on."
+            return f"Killed: the driver{process} did not end by itself. Make the same call again to continue."
         return f"Running or killed, on another machine{process}."
 
 
@@ -102,5 +102,5 @@ def _of_copies(path: Path, copies: Sequence[Joined]) -> str:
     if is_driven(path):
         return f"Running: {len(copies)} {'copy' if len(copies) == 1 else 'copies'} at work ({where})."
     if set(counts) == {platform.node()}:
-        return f"Killed: copies did not end by themselves ({where}). Start `aegisbo work` again to go on."
+        return f"Killed: copies did not end by themselves ({where}). Start `aegisbo work` again to continue."
     return f"Running or killed, on other machines too: copies ({where})."

@@ -113,7 +113,7 @@ class DriverLock:
         if holder is not None and holder != self._stuck:
             self._say(
                 f"{self._study}: {_process(holder)} has been choosing for {patience:g} seconds, or is suspended. "
-                "This copy chooses without waiting for it, until it has chosen."
+                "Until it has chosen, this copy does not wait for it."
             )
         self._stuck = holder
         try:

@@ -47,7 +47,7 @@ def join(store: Store, caller: Caller, lease: float, *, alone: bool = False) -> 
                 state.apply(event)
         call = {**caller.call, "budget": caller.call.get("budget") or ledger.terms.asked.get("budget")}
         if (call["budget"] or ledger.budget) is None:
-            raise InvalidInput(f"{store.path} has no budget: say how many evaluations there are to be in all.")
+            raise InvalidInput(f"{store.path} has no budget: give the total number of evaluations.")
         lane = _free_lane(ledger, call.get("workers") or 1)
         joined = store.append(Joined(lease, call, lane, os.getpid(), platform.node(), objective))
         store.beat(joined.id)

@@ -244,7 +244,7 @@ class Store:
         copy = rescue(source, self.file)
         self.moved = (
             f"{self.path} was moved, deleted or replaced during the run. All of the run is in {copy}: name that file "
-            "to go on with it."
+            "to continue."
         )
         self._locks.enter_context(DriverLock(copy, shared=self._shared))
         if source is self._connection:
@@ -259,7 +259,7 @@ class Store:
     def _leave_behind(self, copy: Path) -> None:
         """Let a study that was moved be whole, and say where the run went; no log stays that another would be given."""
         if os.fstat(self._guard).st_nlink and self._row(1) is not None:
-            self._insert(_row_of(Closed(f"{self.path} was moved, and the run went on in {copy}.", [])))
+            self._insert(_row_of(Closed(f"{self.path} was moved, and the run continued in {copy}.", [])))
             self.fold()
         if self._log == _identity(companion(self.file, "-wal")):
             for ending in ("-wal", "-shm"):
@@ -318,7 +318,7 @@ class Store:
             self._log = _identity(companion(self.file, "-wal"))
         else:  # file systems without shared memory, such as most network ones
             self._journal("DELETE")
-            say(f"{self.path} lies where SQLite has no write-ahead log: every event takes a little longer.")
+            say(f"{self.path} is on a file system without SQLite's write-ahead log: every event takes a little longer.")
 
 
 def _row_of(event: Event) -> Row:

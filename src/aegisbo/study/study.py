@@ -105,7 +105,7 @@ class Study:
                 state, objective = settled(store, who)
                 space = widened(state.settings.space, settings.space)
                 if space != state.settings.space:
-                    who.say(f"{path} has wider bounds from now on: {space.parameters}.")
+                    who.say(f"{path} now has wider bounds: {space.parameters}.")
                     state.apply(store.append(Widened(space.describe())))
                 state.apply(store.append(Opened(os.getpid(), platform.node(), dict(who.call), objective)))
             study = cls(state.optimizer, store, state.ledger.last)

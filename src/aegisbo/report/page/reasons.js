@@ -53,12 +53,12 @@ function reasonsSection() {
       chart.axes(x, y, "trial", "count", { yTicks: Math.min(4, most) });
       chart.line("mean", ks.flatMap((k) => [[x(t.number[k] - 0.5), y(t.pending[k])], [x(t.number[k] + 0.5), y(t.pending[k])]]).map(([a, b]) => [Math.min(Math.max(a, left), right), b]));
       chart.marks(ks.filter((k) => t.behind[k] > 0).map((k) => ({ k, x: x(t.number[k]), y: y(t.behind[k]) })));
-      chart.points.push(...ks.filter((k) => !t.behind[k]).map((k) => ({ k, x: x(t.number[k]), y: y(t.pending[k]), text: `${t.pending[k]} under evaluation, ${t.known[k]} results known\n${describe(view.study, k)}` })));
+      chart.points.push(...ks.filter((k) => !t.behind[k]).map((k) => ({ k, x: x(t.number[k]), y: y(t.pending[k]), text: `${t.pending[k]} pending, ${t.known[k]} results known\n${describe(view.study, k)}` })));
     },
-    table: () => ({ heads: ["trial", "results known", "results behind", "under evaluation"], rows: view.study.trials.number.map((n, k) => [n, view.study.trials.known[k], view.study.trials.behind[k], view.study.trials.pending[k]]) }),
+    table: () => ({ heads: ["trial", "results known", "results behind", "pending"], rows: view.study.trials.number.map((n, k) => [n, view.study.trials.known[k], view.study.trials.behind[k], view.study.trials.pending[k]]) }),
   });
   const predicted = new Chart({
-    id: "predicted", title: "Predicted at the choice, and measured", wide: "half", height: 320,
+    id: "predicted", title: "Predicted when chosen, and measured", wide: "half", height: 320,
     empty: "No point that a model chose has a value yet.",
     note: () => {
       const c = view.study.calibration;
