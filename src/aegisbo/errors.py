@@ -21,11 +21,11 @@ def _rebuilt(kind: type[AegisError], args: tuple[object, ...]) -> AegisError:
 
 
 class InvalidInput(AegisError, ValueError):
-    """A value from the caller that cannot be used."""
+    """An argument that is not valid."""
 
 
 class UnknownName(InvalidInput):
-    """A name that no registry holds; the message offers the nearest one."""
+    """A name that is not known; the message suggests the nearest one."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         from difflib import get_close_matches  # here, because worker processes import this file
@@ -50,7 +50,7 @@ class SpaceExhausted(AegisError):
 
 
 class NoTime(AegisError):
-    """No evaluation that is started now would probably be finished in time."""
+    """Probably no evaluation started now would finish in time."""
 
 
 class MissingExtra(AegisError, ImportError):
@@ -61,7 +61,7 @@ class MissingExtra(AegisError, ImportError):
 
 
 class EvaluationFailed(AegisError):
-    """An exception of the function in a worker, where the caller wants to see it instead of a failed trial."""
+    """The function raised an exception in a worker, and the caller asked for it (`raise_errors`)."""
 
     def __init__(self, number: int, reason: str, traceback: str) -> None:
         super().__init__(

@@ -11,17 +11,17 @@ from aegisbo.errors import InvalidInput
 
 @dataclass(frozen=True, init=False)
 class Slurm:
-    """Each evaluation as a SLURM job of its own, through submitit.
+    """Run each evaluation as a SLURM job of its own, through submitit.
 
     Args:
-        minutes: time limit of a job, which must start Python and load the function in it, too.
-        memory_gb: memory of a job; None for the default of the cluster.
+        minutes: time limit of a job, including the time to start Python and load the function.
+        memory_gb: memory of a job; None uses the default of the cluster.
         folder: for functions, points, values and logs; all nodes must see it.
-        cluster: "slurm", or "local" to try the same with processes of this machine.
-        parameters: others that submitit knows, such as cpus_per_task=4, gpus_per_node=1, slurm_partition="gpu".
+        cluster: "slurm", or "local" to try the same with processes on this machine.
+        parameters: other parameters of submitit, such as cpus_per_task=4, gpus_per_node=1, slurm_partition="gpu".
 
     Raises:
-        InvalidInput: the time or the memory is no such number.
+        InvalidInput: the time or the memory is not a valid number.
     """
 
     minutes: int
@@ -49,10 +49,10 @@ class Slurm:
 
 @dataclass(frozen=True, init=False)
 class Ray:
-    """Each evaluation as a Ray task, on the cluster that `ray.init` was called for, or on this machine.
+    """Run each evaluation as a Ray task, on the cluster that `ray.init` connected to, or on this machine.
 
     Args:
-        parameters: what Ray's `remote` takes, such as num_cpus=2, num_gpus=1, resources={"license": 1}.
+        parameters: arguments of Ray's `remote`, such as num_cpus=2, num_gpus=1, resources={"license": 1}.
     """
 
     parameters: Mapping[str, Any]

@@ -43,7 +43,9 @@ def test_a_point_is_added_shown_and_tried() -> None:
     )
     with DriverLock(Path("run.db"), shared=True):
         told = call("add", "run.db", "lr=0.5", "units=64", "act=relu")
-    assert told.startswith("Added: lr = 0.5, units = 64, act = relu. 2 points wait, this one is the last of them. The ")
+    assert told.startswith(
+        "Added: lr = 0.5, units = 64, act = relu. 2 points are waiting, and this one is the last. The "
+    )
     shown = " ".join(call("show", "run.db").split())
     assert "added and not yet tried: lr = 0.001, units = 64, act = None; lr = 0.5, units = 64, act = relu" in shown
     result = run(BUDGET + 2)

@@ -34,19 +34,20 @@ EXAMPLES = """Examples:
 def advise(
     study: StudyFile,
     workers: Annotated[
-        str, typer.Option(metavar="NUMBERS", help="Sizes of the teams to compare; that of the study is always there.")
+        str,
+        typer.Option(metavar="NUMBERS", help="Sizes of the teams to compare; that of the study is always included."),
     ] = "2,4,8,16",
     target: Annotated[
         float | None,
         typer.Option(
-            metavar="VALUE", help="To be reached; 1 % of the way from the best to the median value unless given."
+            metavar="VALUE", help="Value to reach (default: 1 % of the way from the best to the median value)."
         ),
     ] = None,
     runs: Annotated[int, counted("Simulated runs of each team.")] = 9,
     jobs: Jobs = 1,
     seed: Seed = 0,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Draw it, too: a .png, .svg or .pdf file.")
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Also draw it, to a .png, .svg or .pdf file.")
     ] = None,
 ) -> None:
     """Estimate how long other numbers of workers would have taken.

@@ -34,7 +34,7 @@ def add(
 ) -> None:
     """Try a point of your own next.
 
-    A run that is at work takes it as soon as a worker is free, within a second or so. It counts towards the budget.
+    A running study evaluates it as soon as a worker is free. It counts towards the budget.
     """
     from aegisbo.optimizer.trial import in_short
     from aegisbo.space.text import values_from
@@ -44,7 +44,7 @@ def add(
     params = run(study, values_from(_state(study).settings.space, assigned(values, "The value")))
     state = _state(study)
     waiting, ledger = len(state.optimizer.waiting), state.ledger
-    queue = "It is next" if waiting < 2 else f"{waiting} points wait, this one is the last of them"
+    queue = "It is next" if waiting < 2 else f"{waiting} points are waiting, and this one is the last"
     driven = "." if is_driven(study) else "; the study is not running: make the same call again to continue."
     full = ""
     if ledger.budget is not None and len(ledger.ended) + len(ledger.holders) + waiting > ledger.budget:
@@ -59,8 +59,8 @@ def set_(
 ) -> None:
     """Change the budget, the workers or other settings of a run.
 
-    With fewer workers, evaluations that are running may finish. The same call again goes on with what was set; a call
-    that asks for something else than the one before it decides anew.
+    With fewer workers, evaluations that are running may finish. The same call again keeps what was set; a call with
+    another value than the call before it overrides it.
     """
     from aegisbo.space.text import meaning_of
     from aegisbo.study import change
@@ -87,7 +87,7 @@ def retry(
 ) -> None:
     """Run trials again: those named, or all without a value.
 
-    Whoever drives this study next (`minimize`, or copies of `work`) runs them first, with the same numbers and points.
+    The next run of this study (`minimize`, or copies of `work`) evaluates them first, with the same numbers and points.
     If a named trial has a value, it is dropped. The file keeps a record of everything that happened.
     """
     from aegisbo.study import retry as run
@@ -102,7 +102,7 @@ def retry(
 def forget(study: StudyFile, numbers: Annotated[str, typer.Argument(metavar="NUMBERS", help=TRIALS)]) -> None:
     """Drop trials as if they had never been run.
 
-    They teach the model nothing, are never the best, and do not count towards the budget. The file keeps a record of
+    The model ignores them, they are never the best, and do not count towards the budget. The file keeps a record of
     everything that happened.
     """
     from aegisbo.study import forget as run

@@ -18,12 +18,13 @@ def export(
     study: StudyFile,
     to: Annotated[str, typer.Option(metavar="FORMAT", help="`csv`, `json` or `optuna`.")] = "csv",
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to; standard output unless given.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write to this file (default: standard output)."),
     ] = None,
     storage: Annotated[
         str | None, typer.Option(metavar="URL", help="Optuna's storage, such as `sqlite:///o.db`, or a journal file.")
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Of the Optuna study; the file's unless given.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the Optuna study (default: the file's).")] = None,
 ) -> None:
     """Write the trials as a table, or into an Optuna storage."""
     if to not in ("csv", "json", "optuna"):

@@ -57,7 +57,7 @@ def minimize(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="A file in which the program leaves its value; `{folder}` is its own folder.",
+            help="A file to which the program writes its value; `{folder}` is its own folder.",
         ),
     ] = None,
     space: Annotated[Path | None, typer.Option(metavar="FILE", help="The parameters, in a TOML file.")] = None,

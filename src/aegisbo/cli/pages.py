@@ -23,7 +23,7 @@ def report(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="Where to; beside the study, with the end .html, unless given."
+            "-o", "--output", metavar="FILE", help="Write to this file (default: next to the study, as .html)."
         ),
     ] = None,
 ) -> None:
@@ -44,7 +44,7 @@ def report(
 
 def serve(
     studies: Annotated[list[Path], typer.Argument(metavar="STUDY...", help="One study file or several.")],
-    port: Annotated[int | None, counted("Where to listen; 8700 or any free one unless given.", 0, 65535)] = None,
+    port: Annotated[int | None, counted("Port to listen on (default: 8700, or any free one).", 0, 65535)] = None,
 ) -> None:
     """Show studies as a live page that only this machine can see."""
     from aegisbo.report.server import server_of

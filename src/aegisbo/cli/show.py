@@ -30,12 +30,10 @@ ORDERS = ("number", "value")
 
 def show(
     study: StudyFile,
-    last: Annotated[int | None, counted("List so many of the last trials; 20 unless given.", 0)] = None,
-    best: Annotated[int | None, counted("List so many of the best trials.")] = None,
+    last: Annotated[int | None, counted("List the last N trials (default 20).", 0)] = None,
+    best: Annotated[int | None, counted("List the best N trials.")] = None,
     failed: Annotated[bool, typer.Option("--failed", help="List all trials without a value, and why.")] = False,
-    trial: Annotated[
-        int | None, counted("Show one trial in full, with what it printed.", -inf, metavar="NUMBER")
-    ] = None,
+    trial: Annotated[int | None, counted("Show one trial in full, with its output.", -inf, metavar="NUMBER")] = None,
     sort: Annotated[
         str | None, typer.Option(metavar="ORDER", help="By `number`, or all of them by `value`, the best first.")
     ] = None,

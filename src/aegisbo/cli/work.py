@@ -37,12 +37,12 @@ def work(
     function: Annotated[
         str | None,
         typer.Argument(
-            metavar="[MODULE:FUNCTION]", help="A Python function, imported from here; unless given, the study's."
+            metavar="[MODULE:FUNCTION]", help="A Python function, imported from here (default: that of the study)."
         ),
     ] = None,
     command: Annotated[str | None, typer.Option(metavar="TEXT", help="A program instead, as for `minimize`.")] = None,
     value_file: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Where the program leaves its value, as for `minimize`.")
+        str | None, typer.Option(metavar="FILE", help="File to which the program writes its value, as for `minimize`.")
     ] = None,
     space: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The parameters, in TOML; for a study that does not exist yet.")

@@ -19,10 +19,10 @@ SHOWN = 10  # points of which a text tells
 
 @dataclass(frozen=True, repr=False)
 class Prediction:
-    """What the function without its noise is expected to be at m points, as numbers if only one was asked for.
+    """What the model expects of the function without noise at m points: arrays, or numbers for a single point.
 
-    The model is normal on a scale of its own, which is bent above low values (presets `modern` and `adaptive`), so
-    that in the user's units the law is lopsided. It is described by its quantiles, which follow any bending.
+    The model is normal on a scale of its own, which is bent above low values (presets `modern` and `adaptive`). In the
+    user's units the distribution is therefore lopsided, and described by its quantiles.
     """
 
     mean: Any  # (m,) as likely to be exceeded as not; where the scale is straight the mean, else the median

@@ -11,7 +11,7 @@ from aegisbo.space.space import Space
 
 
 def read_space(path: str | PathLike[str]) -> Space:
-    """The space that a TOML file describes.
+    """Read a space from a TOML file.
 
     Args:
         path: a file with one table per parameter; its `type` is "real", "int" or "choice", its other keys are the
@@ -21,7 +21,7 @@ def read_space(path: str | PathLike[str]) -> Space:
         A space with names.
 
     Raises:
-        InvalidInput: the file cannot be read, is not TOML, or a table describes no parameter.
+        InvalidInput: the file cannot be read, is not TOML, or a table does not describe a parameter.
     """
     file = Path(path)
     try:
