@@ -79,4 +79,4 @@ def test_a_store_stays_with_its_file(places: tuple[Path, Path], monkeypatch: pyt
 def test_messages_show_the_name_as_it_was_typed(places: tuple[Path, Path], caplog: pytest.LogCaptureFixture) -> None:
     wider = [(-6.0, 10.0), (2.0, 3.0)]
     minimize(bowl, wider, budget=3, executor="serial", study="run.db", **OPTIONS)
-    assert any(message.startswith("run.db has wider bounds") for message in caplog.messages)
+    assert any(message.startswith("run.db now has wider bounds") for message in caplog.messages)

@@ -126,7 +126,7 @@ def test_without_a_write_ahead_log_a_journal_is_synced_instead_and_the_user_told
             store.append(told(number))
             assert len(read_events(path)) == number + 1
     assert len(said) == 1
-    assert "no write-ahead log" in said[0]
+    assert "without SQLite's write-ahead log" in said[0]
     assert sorted(snapshot(tmp_path)) == ["run.db"]
 
 
