@@ -58,4 +58,5 @@ def test_the_table_of_fields_is_complete(kind: type) -> None:
         rf"^\| field of `{kind.__name__}` \| \|\n\|---\|---\|\n(.*?)\n\n", PAGE, re.DOTALL | re.MULTILINE
     )
     told = {name for row in table.splitlines() for name in re.findall(r"`(\w+)`", row.split(" | ")[0])}
-    assert told == {field.name for field in fields(kind)}
+    of_one_number = {"x", "fun", "best"} if kind is aegisbo.Result else set()  # properties, which may refuse
+    assert told == {field.name for field in fields(kind)} | of_one_number

@@ -70,6 +70,10 @@ class EvaluationFailed(AegisError):
         )
 
 
+class SeveralObjectives(AegisError, AttributeError):
+    """A question about one number, asked of a run that has several."""
+
+
 # What Python raises where data make no sense, such as those of a file that somebody has changed.
 OF_NONSENSE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 

@@ -197,7 +197,8 @@ class _Attempt(OfTrial):
         outcome = self.outcome
         told: Body = {} if self.kind in ("told", "lost") else {"state": outcome.state}
         if outcome.state == "done":
-            told |= {"value": outcome.value, **_beside(outcome)}
+            told |= {} if outcome.value is None else {"value": outcome.value}
+            told |= _beside(outcome)
         else:
             told |= {"reason": outcome.reason, "traceback": outcome.traceback}
         told |= {name: getattr(outcome, name) for name in ("seconds", "began", "worker", "output")}
@@ -368,10 +369,11 @@ def _outcome(id: int, kind: str, body: Body) -> Outcome:
     if state not in STATES[kind]:
         raise _damaged(id, kind, f"state is {state!r:.100}")
     needed, sound = ("value", _number) if state == "done" else ("reason", _text)
-    if not sound(body.get(needed)):
+    several = state == "done" and body.get("value") is None and bool(body.get("measured"))  # of several objectives
+    if not several and not sound(body.get(needed)):
         raise _damaged(id, kind, f"{needed} is {body.get(needed)!r:.100}")
     told = {part.name: body[part.name] for part in (*RESULT, *WENT) if body.get(part.name) is not None}
-    return Outcome(state, body["value"] if state == "done" else math.nan, **told)
+    return Outcome(state, body.get("value") if state == "done" else math.nan, **told)
 
 
 def concerns(event: Event, number: int) -> bool:

@@ -265,6 +265,15 @@ SETTINGS: dict[str, Option] = {
             name="limit",
         ),
     ),
+    "objectives": decided(
+        (),
+        Flag(
+            "One of several objectives, such as `accuracy max`; two to four.",
+            "TEXT",
+            list,
+            name="objective",
+        ),
+    ),
 }
 SPACE_FIXED = "earlier points lie in it. Give wider bounds to the next call, or begin another study --from this one"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from reprlib import repr as brief
 from typing import Any, Literal, get_args
@@ -17,6 +17,7 @@ MOST_WORKERS = 100_000  # that a run may have: a picture has a line for each
 FAILURES: tuple[Failure, ...] = get_args(Failure)
 NOT_MEASURED = "The evaluation did not measure"  # how the reason of an answer begins that lacks something
 NO_NUMBER = "it must return one real number."  # how the reason of an answer ends that is none
+NO_SD = "with several objectives leave sd out; noisy=True learns the noise of each."
 SD = "sd"  # among what a function measures, the standard deviation of its value
 
 
@@ -25,7 +26,8 @@ class Outcome:
     """The end of an evaluation: a value, or the reason why there is none."""
 
     state: Ended
-    value: Any = math.nan  # a finite float where the state is "done", unless another judge decided
+    # A finite float where the state is "done", unless another judge decided; None of several objectives.
+    value: Any = math.nan
     reason: str = ""
     traceback: str = ""
     seconds: float | None = None  # that the function itself took, measured where it ran; None if nobody knows
@@ -47,18 +49,49 @@ class Answer:
     details: Mapping[str, Any]  # in JSON's types; kept with the trial
 
 
-def judged(answer: object, needed: Iterable[str] = ()) -> Outcome:
+@dataclass(frozen=True)
+class Wanted:
+    """What an evaluation must measure."""
+
+    objectives: tuple[str, ...] = ()  # by name, instead of one number
+    limited: tuple[str, ...] = ()  # what has a limit
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of it that has a name."""
+        return tuple(dict.fromkeys((*self.objectives, *self.limited)))
+
+    def missing(self, name: str, given: object) -> str:
+        """Why an answer cannot be used that lacks one of the names, and what to do."""
+        if not self.objectives:
+            return f"{NOT_MEASURED} {name}, which has a limit: return value, {{{name!r}: ...}}."
+        what = "is an objective" if name in self.objectives else "has a limit"
+        gave = "" if given == {} else f" It gave {brief(given)}."
+        return f"{NOT_MEASURED} {name}, which {what}: return {self.form}, or let a program print {name}=...{gave}"
+
+    @property
+    def form(self) -> str:
+        """How an answer with all names is written."""
+        return f"{{{', '.join(f'{name!r}: ...' for name in self.names)}}}"
+
+
+ONE_NUMBER = Wanted()
+
+
+def judged(answer: object, wanted: Wanted = ONE_NUMBER) -> Outcome:
     """What an answer of the user's function means: done if it is one finite real number, else invalid.
 
-    Beside the number there may be others by name, as in (0.3, {"latency": 3.2}), and those that are needed must be;
-    `sd` among them is the standard deviation of the number.
+    Beside the number there may be others by name, as in (0.3, {"latency": 3.2}), and those that are wanted must be;
+    `sd` among them is the standard deviation of the number. Several objectives have names only.
     """
     if isinstance(answer, Answer):
-        return replace(judged(answer.value, needed), details=answer.details)
+        return replace(judged(answer.value, wanted), details=answer.details)
     measured: Mapping[Any, Any] = {}
     match answer:
         case (inner, Mapping() as given):
             answer, measured = inner, given
+    if wanted.objectives:
+        return _judged_by_name(answer, measured, wanted)
     sd = measured.get(SD)
     if sd is not None and not is_sd(sd):
         return Outcome("invalid", reason=f"The function returned sd = {brief(sd)}: it must be a number, 0 or more.")
@@ -68,7 +101,17 @@ def judged(answer: object, needed: Iterable[str] = ()) -> Outcome:
     if not math.isfinite(value):
         return Outcome("invalid", reason=f"The function returned {value}: it must return a finite number.")
     others = {name: number for name, number in measured.items() if name != SD}
-    return with_measured(Outcome("done", value, sd=as_number(sd)), others, needed)
+    return with_measured(Outcome("done", value, sd=as_number(sd)), others, wanted)
+
+
+def _judged_by_name(answer: object, measured: Mapping[Any, Any], wanted: Wanted) -> Outcome:
+    """What an answer means that must have all objectives in it."""
+    if not isinstance(answer, Mapping):
+        return Outcome("invalid", reason=wanted.missing(wanted.objectives[0], answer))
+    everything = {**answer, **measured}
+    if SD in everything:
+        return Outcome("invalid", reason=f"The function returned sd = {brief(everything[SD])}: {NO_SD}")
+    return with_measured(Outcome("done", None), everything, wanted)
 
 
 def is_sd(value: object) -> bool:
@@ -77,8 +120,8 @@ def is_sd(value: object) -> bool:
     return number is not None and 0.0 <= number < math.inf
 
 
-def with_measured(outcome: Outcome, measured: Mapping[Any, Any], needed: Iterable[str]) -> Outcome:
-    """The outcome with what was measured beside the value; invalid if that is not all that is needed, in numbers."""
+def with_measured(outcome: Outcome, measured: Mapping[Any, Any], wanted: Wanted) -> Outcome:
+    """The outcome with what was measured by name; invalid if that is not all that is wanted, in numbers."""
     numbers: dict[str, float] = {}
     for name, given in measured.items():
         number = as_number(given)
@@ -86,12 +129,9 @@ def with_measured(outcome: Outcome, measured: Mapping[Any, Any], needed: Iterabl
             reason = f"The evaluation measured {name} = {brief(given)}: it must be a finite number."
             return Outcome("invalid", reason=reason)
         numbers[str(name)] = number
-    for name in needed:
+    for name in wanted.names:
         if name not in numbers:
-            return Outcome(
-                "invalid",
-                reason=f"{NOT_MEASURED} {name}, which has a limit: return value, {{{name!r}: ...}}.",
-            )
+            return Outcome("invalid", reason=wanted.missing(name, dict(measured)))
     return replace(outcome, measured=numbers)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from aegisbo.arrays import Array, Mask
 from aegisbo.optimizer.limits import Limit
+from aegisbo.optimizer.objectives import Objective
 from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import FAILURES
 
@@ -21,10 +22,12 @@ TIMED = ("done", "invalid", "timed_out")  # states of trials that kept their wor
 class Columns:
     """Where the trials of a list lie, how they stand, and what they have measured, a row each."""
 
-    def __init__(self, width: int, limits: Sequence[Limit] = ()) -> None:
+    def __init__(self, width: int, limits: Sequence[Limit] = (), objectives: Sequence[Objective] = ()) -> None:
         self._rows = 0
-        self._limits = limits
+        self._limits, self._objectives = limits, objectives
         arrays = {"point": (width,), "value": (), "sd": (), "excess": (len(limits),), "seconds": (), "kind": ()}
+        if objectives:
+            arrays["value"] = (len(objectives),)
         self._table = np.empty(LEAST, [(name, np.float64, shape) for name, shape in arrays.items()])
 
     def append(self, trial: Trial, point: Array) -> None:
@@ -38,17 +41,23 @@ class Columns:
     def put(self, row: int, trial: Trial) -> None:
         """Let this be how the trial in a row stands from now on."""
         table = self._table
-        table["value"][row] = np.nan if trial.value is None else trial.value
+        table["value"][row] = self._value(trial)
         table["sd"][row] = 0.0 if trial.sd is None else trial.sd
         table["kind"][row] = KINDS.get(trial.state, GONE)
         table["seconds"][row] = (trial.seconds or 0.0) if trial.state in TIMED else 0.0
         if trial.state == "done":
             table["excess"][row] = [limit.excess(trial.measured[limit.name]) for limit in self._limits]
 
+    def _value(self, trial: Trial) -> float | list[float]:
+        if self._objectives:
+            return [trial.measured.get(each.name, np.nan) for each in self._objectives]
+        return np.nan if trial.value is None else trial.value
+
     def column(self, name: str, kind: int = DONE) -> Array:
         """What all trials of a kind have in a column, in the order of their rows.
 
-        `point` (m, width) is where they lie, `value` (m,) what they have measured, `sd` (m,) its standard deviation, 0
+        `point` (m, width) is where they lie, `value` (m,) what they have measured, a column for
+        each if there are several objectives, `sd` (m,) its standard deviation, 0
         where nobody told one, and `excess` (m, l) by how much they are beyond each limit.
         """
         return self._cut(name, self._are(kind))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import replace
@@ -10,7 +9,7 @@ from numbers import Integral
 from threading import Lock, RLock
 from typing import Any, NamedTuple, Self
 
-from aegisbo.errors import InvalidInput
+from aegisbo.errors import InvalidInput, SeveralObjectives
 from aegisbo.events import (
     OBSERVED,
     Added,
@@ -25,8 +24,8 @@ from aegisbo.events import (
     damaged,
 )
 from aegisbo.optimizer.best import UNSURE, best_of, standings
-from aegisbo.optimizer.direction import Direction
-from aegisbo.optimizer.found import Found
+from aegisbo.optimizer.found import Found, Single
+from aegisbo.optimizer.front import front_of, rows_of_front
 from aegisbo.optimizer.model import Model
 from aegisbo.optimizer.policy import require_free_point
 from aegisbo.optimizer.queue import INITIAL, Queue
@@ -44,6 +43,7 @@ class Tallied(NamedTuple):
     done: int  # trials that have ended with a value
     failed: int  # and without one
     best: float | None  # value measured, also elsewhere; None if there is none that keeps all limits
+    front: int | None = None  # points on the front, where there are several objectives
 
 
 class Core:
@@ -54,7 +54,7 @@ class Core:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings.decided()
-        self.direction = Direction(settings.maximize)
+        self.direction = settings.direction
         self._policy = self.settings.policy()
         self._queue = Queue(self.settings.initial or ())
         self._memory: Memory = {}
@@ -208,7 +208,10 @@ class Core:
 
         Raises:
             NoModel: the strategy has no model, or there are too few values for it.
+            SeveralObjectives: there are several.
         """
+        if self.settings.objectives:
+            raise SeveralObjectives("The model of several objectives cannot be asked yet: result.front has the trials.")
         with self._lock:
             number, evidence, memory = len(self._trials.asked), self.evidence(), self._memory
             done, failed = self._trials.done(), self._trials.failed()
@@ -253,6 +256,9 @@ class Core:
         with self._lock:
             values, (done, failed) = self._trials.values(), self._trials.counts()
             excess, counts = self._trials.excess(), self._trials.allowed()
+            evidence = self.evidence() if self.settings.objectives else None
+        if evidence is not None:
+            return Tallied(done, failed, None, len(rows_of_front(evidence, evidence.y)))
         values = values[counts if excess is None else counts & (excess <= 0.0).all(axis=1)]
         best = float(self.direction.turned(self.direction.turned(values).min())) if len(values) else None
         return Tallied(done, failed, best)
@@ -282,19 +288,23 @@ class Core:
         with self._lock:
             trials, done, evidence, memory = self.trials, self._trials.done(), self.evidence(), self._memory
             ended, now = sum(self._trials.counts()), copy(self)
+        ending, objectives = message or "No trial has given a value.", self.settings.objectives
+        nothing = Found(ended, False, ending, trials, now, objectives=objectives)
+        if not done:
+            return nothing
+        if objectives:
+            front, remark = front_of(done, evidence, self._policy, memory, len(trials))
+            ending = " ".join(filter(None, [message or "The front so far.", remark]))
+            return replace(nothing, success=bool(front), ending=ending, front=front)
         best = best_of(done, evidence, self._policy, memory, len(trials))
         if best is None:
-            return Found(None, math.nan, ended, False, message or "No trial has given a value.", trials, None, now)
+            return nothing
         unsure = best.trial.number < 0 and self.space.lacks_a_function
-        return Found(
-            x=best.trial.x,
-            fun=self.direction.turned(float(best.losses[best.row])),
-            nfev=ended,
+        return replace(
+            nothing,
             success=best.feasible,
             ending=" ".join(filter(None, [message or "The best so far.", best.remark, UNSURE if unsure else ""])),
-            trials=trials,
-            best=best.trial,
-            optimizer=now,
+            single=Single(best.trial, self.direction.turned(float(best.losses[best.row]))),
             limits=standings(self.settings.limits, best, evidence),
         )
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from aegisbo.number import as_number
 from aegisbo.optimizer.prediction import Prediction
-from aegisbo.optimizer.trial import Trial, in_brief, move_of, name_of
+from aegisbo.optimizer.trial import Trial, in_brief, move_of, name_of, told_in_brief
 from aegisbo.printable import printable
 from aegisbo.space import Params
 
@@ -58,7 +58,7 @@ class Explanation:
             yield "prediction", self.remark
             return
         yield "prediction", self.prediction.band
-        if self.trial is None or self.trial.value is None:
+        if self.trial is None or self.trial.state != "done":
             yield "chance", f"{self.prediction.chance:.1%} to be better than the best so far, {_told(self.best)}"
             if self.prediction.success < 1.0:
                 yield "success", f"{self.prediction.success:.1%} that an evaluation gives a value"
@@ -99,4 +99,4 @@ def _told(trial: Trial | None) -> str:
     """A trial by number and outcome."""
     if trial is None:
         return "nothing"
-    return f"{name_of(trial)} ({trial.state if trial.value is None else f'{trial.value:.6g}'})"
+    return f"{name_of(trial)} ({told_in_brief(trial) or trial.state})"

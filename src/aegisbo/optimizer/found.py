@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
+from aegisbo.errors import SeveralObjectives
 from aegisbo.optimizer.best import LimitStanding
 from aegisbo.optimizer.failure_reasons import counted, failure_lines
+from aegisbo.optimizer.objectives import Objective
 from aegisbo.optimizer.trial import Trial
-from aegisbo.printable import printable
+from aegisbo.printable import printable, so_many
 
 Whose_co = TypeVar("Whose_co", covariant=True)  # kind of optimizer: the core, or that of users
 
@@ -19,21 +22,53 @@ REASONS = 3  # that a message names
 CAUSES = {"suggestion": "waiting for a suggestion", "pool": "starting up", "nothing": "out of work"}  # of idle time
 
 
+class Single(NamedTuple):
+    """The best trial of a run for one number, and that number."""
+
+    trial: Trial
+    fun: float
+
+
 @dataclass(frozen=True, repr=False)
 class Found(Generic[Whose_co]):
-    """The best point and how it was found; `x` is None and `fun` is NaN if no trial gave a value."""
+    """The best point, or the front of several objectives, and how it was found."""
 
-    x: Any  # in the form that the function receives
-    fun: float  # as measured, so the largest one if it was maximized; the posterior mean at x if values are noisy
     nfev: int  # evaluations that came to an end, also without a value
     success: bool  # whether there is a best point that keeps all limits, and nobody stopped the run by Ctrl-C
     ending: str  # why it ends here
     trials: tuple[Trial, ...]
-    best: Trial | None  # the one at x, with the value measured there
     optimizer: Whose_co = field(compare=False)  # as it was then: it can be asked, and goes on by itself
+    single: Single | None = None  # the best by one number; None if no trial gave a value
+    objectives: tuple[Objective, ...] = ()  # if there are several
+    front: tuple[Trial, ...] = ()  # of several objectives: no other trial is better in all; sorted by the first
     limits: tuple[LimitStanding, ...] = ()  # how the best stands to each: what was measured, how far, whether it binds
     idle: Mapping[str, float] | None = None  # shares of the workers' time, by cause; None if nobody kept account
     study: Path | None = field(default=None, compare=False)  # where the file of the run is, if it has one
+
+    @property
+    def x(self) -> Any:
+        """The best point, in the form that the function receives; None if no trial gave a value."""
+        self._require_one_number("x")
+        return None if self.single is None else self.single.trial.x
+
+    @property
+    def fun(self) -> float:
+        """The best value as measured, so the largest one if it was maximized; NaN if no trial gave a value.
+
+        If values are noisy, it is the posterior mean at x.
+        """
+        self._require_one_number("fun")
+        return math.nan if self.single is None else self.single.fun
+
+    @property
+    def best(self) -> Trial | None:
+        """The trial at x, with the value measured there; None if no trial gave a value."""
+        self._require_one_number("best")
+        return None if self.single is None else self.single.trial
+
+    def _require_one_number(self, name: str) -> None:
+        if self.objectives:
+            raise SeveralObjectives(f"There are several objectives, so there is no {name}: use front.")
 
     @property
     def failures(self) -> dict[str, int]:
@@ -71,7 +106,8 @@ class Found(Generic[Whose_co]):
         states = Counter(trial.state for trial in self.trials)
         counts = ", ".join(f"{count} {state}" for state, count in states.items())
         lines = {
-            **{name: getattr(self, name) for name in ("x", "fun", "nfev", "success", "message")},
+            **({"front": so_many(len(self.front), "trial")} if self.objectives else {"x": self.x, "fun": self.fun}),
+            **{name: getattr(self, name) for name in ("nfev", "success", "message")},
             "trials": f"{len(self.trials)} ({counts})" if counts else "0",
         }
         if self.limits:

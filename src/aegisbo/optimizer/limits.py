@@ -82,6 +82,4 @@ def names_of(limits: Sequence[Limit]) -> tuple[str, ...]:
 
 def broken_by(trial: Trial, limits: Sequence[Limit]) -> tuple[Limit, ...]:
     """The limits that a trial with a value breaks."""
-    return tuple(
-        limit for limit in limits if trial.value is not None and limit.excess(trial.measured[limit.name]) > 0.0
-    )
+    return tuple(limit for limit in limits if trial.state == "done" and limit.excess(trial.measured[limit.name]) > 0.0)

@@ -126,8 +126,12 @@ class Policy:
             looked_at *= 8
         return np.asarray(anywhere(cube, self.rng(Role.DESIGN, number))[0])
 
-    def smoothed(self, evidence: Evidence, memory: Memory, number: int) -> Array | None:  # (n,)
+    def smoothed(self, evidence: Evidence, memory: Memory, number: int) -> Array | None:  # as evidence.y
         """The values at the finished points without their noise; None if there is no model to smooth them."""
+        if evidence.y.ndim > 1:  # each objective by a model of its own, of which the memory knows nothing
+            each = [self.smoothed(evidence.of(j), {}, number) for j in range(evidence.y.shape[1])]
+            columns = [values for values in each if values is not None]
+            return np.column_stack(columns) if len(columns) == len(each) else None
         try:
             belief = self.belief(evidence, memory, number)
         except NoModel:

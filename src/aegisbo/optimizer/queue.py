@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from aegisbo.errors import InvalidInput
-from aegisbo.optimizer.trial import Trial, in_brief
+from aegisbo.optimizer.trial import Trial, in_brief, told_in_brief
 from aegisbo.space import Params
 
 INITIAL = "initial"  # the move of a point to start with,
@@ -45,7 +45,7 @@ class Queue:
             raise InvalidInput(f"{in_brief(params)} is already waiting: it will be evaluated once.")
         for trial in asked:
             if trial.params == params and trial.state not in ("lost", "forgotten"):
-                told = f" with the value {trial.value:g}" if trial.value is not None else ""
+                told = f" with the value {told_in_brief(trial)}" if trial.state == "done" else ""
                 raise InvalidInput(
                     f"Trial {trial.number} is at {in_brief(params)} and is {trial.state}{told}: nothing to add. To "
                     "have it evaluated again, retry that trial."

@@ -11,9 +11,12 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from aegisbo.errors import InvalidInput
-from aegisbo.optimizer.limits import Limit, limits_of
+from aegisbo.optimizer.direction import Direction
+from aegisbo.optimizer.limits import Limit, limits_of, names_of
+from aegisbo.optimizer.objectives import Objective, objectives_of
 from aegisbo.optimizer.policy import Policy, default_initial
 from aegisbo.options import SETTINGS
+from aegisbo.outcome import Wanted
 from aegisbo.printable import brief
 from aegisbo.space import Params, Space
 from aegisbo.space.space import SpaceLike
@@ -44,6 +47,7 @@ class Settings:
     noisy: bool = False
     cost: str | None = None  # "time" if evaluations that take less time are preferred
     limits: tuple[Limit, ...] = ()  # on what is measured
+    objectives: tuple[Objective, ...] = ()  # if there are several; else the function returns one number
 
     def __post_init__(self) -> None:
         if self.n_initial is not None and self.n_initial > sys.maxsize:
@@ -65,8 +69,10 @@ class Settings:
         if given.get("initial") is not None:
             given["initial"] = tuple(_checked_initial(space, x) for x in listed(given["initial"], "initial"))
         given["limits"] = limits_of(given.get("limits") or (), space.parameters)
+        given["objectives"] = objectives_of(given.get("objectives") or (), space.parameters)
         settings = cls(space, *chosen(strategy, preset), **given)
         check_cost(settings.cost, settings.strategy)
+        check_objectives(settings)
         points = len(settings.initial or ())
         if settings.n_initial is not None and settings.n_initial < points:
             raise InvalidInput(
@@ -78,6 +84,16 @@ class Settings:
     def unwritten(self) -> Strategy | None:
         """The strategy if it cannot be written as text: whoever goes on with a run must give the object again."""
         return self.strategy if self.text is None else None
+
+    @property
+    def direction(self) -> Direction:
+        """Which values are good."""
+        return Direction(self.maximize, self.objectives)
+
+    @property
+    def wanted(self) -> Wanted:
+        """What an evaluation must measure."""
+        return Wanted(tuple(each.name for each in self.objectives), names_of(self.limits))
 
     def decided(self) -> Settings:
         """These settings with every open choice made."""
@@ -101,9 +117,9 @@ class Settings:
         """The settings in JSON's types; a strategy that cannot be written as text is named only."""
         described = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "text"}
         described |= {"space": self.space.describe(), "strategy": self.text}
-        del described["limits"]
-        if self.limits:
-            described["limits"] = [limit.text for limit in self.limits]
+        for name in ("limits", "objectives"):  # older versions know neither
+            texts = [each.text for each in described.pop(name)]
+            described |= {name: texts} if texts else {}
         if self.text is None:
             described["strategy_object"] = ADDRESS.sub("", repr(self.strategy))
         return {"format": FORMAT, **as_stored(described)}
@@ -140,7 +156,7 @@ class Settings:
 
         A space that is only wider is no contradiction.
         """
-        wanted, there = self.describe(), recorded.describe()
+        wanted, there = ({"objectives": [], **each.describe()} for each in (self, recorded))
         names = [name for name, value in wanted.items() if value is not None and name != "space"]
         open_preset = self.text is not None and self.preset is None
         mine = resolve(str(self.text), recorded.preset) if open_preset else self.strategy
@@ -188,6 +204,18 @@ def check_cost(cost: object, strategy: Strategy) -> None:
         raise InvalidInput(f"cost is {cost!r}: give 'time', or None if all evaluations cost the same.")
     if cost is not None and not getattr(strategy, "weighs_time", False):
         raise InvalidInput(f"cost={cost!r} goes with the strategy aegis: {strategy!r} does not look at times.")
+
+
+def check_objectives(settings: Settings) -> None:
+    """Refuse several objectives together with what is about one number."""
+    if not settings.objectives:
+        return
+    if settings.maximize:
+        raise InvalidInput("maximize=True is about one number: with objectives, say 'min' or 'max' of each.")
+    if not getattr(settings.strategy, "several_objectives", False):
+        raise InvalidInput(
+            f"objectives go with the strategies aegis and random: {settings.strategy!r} looks at one number only."
+        )
 
 
 def _checked_initial(space: Space, x: Any) -> Params:

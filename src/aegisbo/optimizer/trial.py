@@ -23,11 +23,11 @@ class Trial:
     x: Any = field(compare=False)  # what the function receives; a vector is read-only
     params: Params
     state: State = "pending"
-    value: float | None = None  # as the user measured it; only when done
+    value: float | None = None  # as the user measured it; only when done, and None of several objectives
     sd: float | None = None  # standard deviation of the value, if it was told
     note: Note = field(default_factory=dict)
     reason: str | None = None  # why there is no value
-    measured: Mapping[str, float] = field(default_factory=dict)  # beside the value, by name
+    measured: Mapping[str, float] = field(default_factory=dict)  # beside the value, by name; all objectives
     # How the evaluation went, where whoever evaluated it said so; not compared, because it is not part of the result.
     started: float | None = field(default=None, compare=False)  # seconds since 1970
     ended: float | None = field(default=None, compare=False)  # seconds since 1970
@@ -62,14 +62,24 @@ class Trial:
         return {name: value for name, value in vars(self).items() if name != "x"}
 
     def __repr__(self) -> str:
-        told = shorten(self.reason or "", 60) if self.value is None else f"{self.value:.6g}"
-        parts = [told, f"move {self.note['move']}" if "move" in self.note else "", in_brief(self.params)]
+        parts = [
+            told_in_brief(self) or shorten(self.reason or "", 60),
+            f"move {self.note['move']}" if "move" in self.note else "",
+            in_brief(self.params),
+        ]
         return printable(f"<Trial {self.number} {self.state}: {', '.join(filter(None, parts))}>")
 
 
 def name_of(trial: Trial) -> str:
     """A trial by its number, a point that was observed elsewhere by its own."""
     return f"trial {trial.number}" if trial.number >= 0 else f"observed point {-trial.number}"
+
+
+def told_in_brief(trial: Trial) -> str:
+    """What a trial has measured: its value, or all objectives by name; nothing if it is not done."""
+    if trial.state != "done":
+        return ""
+    return in_brief(trial.measured) if trial.value is None else f"{trial.value:.6g}"
 
 
 def move_of(trial: Trial) -> str:

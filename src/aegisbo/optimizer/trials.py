@@ -13,8 +13,6 @@ from aegisbo.arrays import Array, Mask
 from aegisbo.errors import InvalidInput, TrialError
 from aegisbo.number import as_whole
 from aegisbo.optimizer.columns import DONE, FAILED, PENDING, Columns
-from aegisbo.optimizer.direction import Direction
-from aegisbo.optimizer.limits import names_of
 from aegisbo.optimizer.settings import Settings
 from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import FAILURES, Outcome, with_measured
@@ -31,7 +29,9 @@ class Trials:
         self.asked: list[Trial] = []  # by number
         self.observed: list[Trial] = []
         self.most_pending = 0  # at a time
-        self._observed, self._asked = (Columns(self.space.cube.width, self.limits) for _ in range(2))
+        self._observed, self._asked = (
+            Columns(self.space.cube.width, self.limits, settings.objectives) for _ in range(2)
+        )
         self._inside = np.empty(0, dtype=np.bool_)  # which of the first observed points with a value are allowed
 
     def under(self, settings: Settings) -> Trials:
@@ -93,11 +93,19 @@ class Trials:
         return current.number
 
     def _complete(self, outcome: Outcome) -> Outcome:
-        """The outcome, which is invalid if something was not measured that has a limit."""
-        names = names_of(self.limits) if outcome.state == "done" else ()
-        if all(name in outcome.measured for name in names):
+        """The outcome, which is invalid if something was not measured that is an objective or has a limit.
+
+        Raises:
+            ValueError: it has one number where there are several objectives, or none where one number is wanted.
+        """
+        wanted = self.settings.wanted
+        if outcome.state != "done":
             return outcome
-        incomplete = with_measured(outcome, outcome.measured, names)
+        if (outcome.value is None) != bool(wanted.objectives):
+            raise ValueError(f"the value is {outcome.value}, and the objectives are {wanted.objectives}")
+        if all(name in outcome.measured for name in wanted.names):
+            return outcome
+        incomplete = with_measured(outcome, outcome.measured, wanted)
         return replace(outcome, state=incomplete.state, value=math.nan, reason=incomplete.reason)
 
     def retry(self, trial: Trial | int) -> Trial:
@@ -138,7 +146,7 @@ class Trials:
         """All that gave no value and will give none, in the order of the rows of the evidence."""
         return [trial for trial in (*self.observed, *self.asked) if trial.state in FAILURES]
 
-    def values(self) -> Array:  # (n,)
+    def values(self) -> Array:  # (n,); of m objectives (n, m)
         """What was measured, as the user measured it, in the order of the rows of the evidence."""
         return self._all("value")
 
@@ -168,7 +176,7 @@ class Trials:
         timed = Timing(*self._asked.timed(), costly=costly, limit=within)
         return Evidence(
             X=self._all("point"),
-            y=Direction(self.settings.maximize).turned(self.values()),
+            y=self.settings.direction.turned(self.values()),
             failed=self._all("point", FAILED),
             pending=self._asked.column("point", PENDING),
             cube=self.space.cube,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from shlex import quote
@@ -60,6 +60,7 @@ def minimize(
     cost: str | None = None,
     constraints: Iterable[Constraint] = (),
     limits: Iterable[str] = (),
+    objectives: Mapping[str, str] | Iterable[str] = (),
     anyway: bool = False,
 ) -> Result:
     """Find where an expensive function is smallest, with workers that never wait for each other.
@@ -120,12 +121,15 @@ def minimize(
         limits: bounds on quantities that the function measures, such as "latency <= 5". The function then returns
             value, {"latency": 3.2}. The result is the best point that keeps all limits; `result.limits` says which of
             them bind.
+        objectives: two to four numbers to make as good as possible at once, by name, each with "min" or "max", such as
+            {"accuracy": "max", "latency": "min"}. The function then returns a mapping with these names, and
+            `result.front` has the trials that no other beats in everything; see docs/objectives.md.
         anyway: continue a study even if it holds values of another function, or of an earlier version of this one.
 
     Returns:
-        The best point (`x`, `fun`), every trial, why the run ended (`message`) and how idle the workers were (`idle`).
-        If no evaluation gave a value, no exception is raised: `success` is False and `x` is None. After Ctrl-C
-        `success` is False too, and the rest of the result is complete.
+        The best point (`x`, `fun`) or the `front` of several objectives, every trial, why the run ended (`message`)
+        and how idle the workers were (`idle`). If no evaluation gave a value, no exception is raised: `success` is
+        False and `x` is None. After Ctrl-C `success` is False too, and the rest of the result is complete.
 
     Raises:
         InvalidInput: an argument is not valid; nothing has been evaluated.

@@ -18,7 +18,7 @@ from aegisbo.optimizer.told import checked_seconds, outcome_told
 from aegisbo.optimizer.trial import in_brief, in_short
 from aegisbo.options import SETTINGS
 from aegisbo.outcome import FAILURES, Failure, Outcome
-from aegisbo.printable import printable
+from aegisbo.printable import printable, so_many
 from aegisbo.space import Params, Space
 from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import SpaceLike
@@ -55,6 +55,8 @@ class Optimizer(Core):
         cost: "time" makes AEGiS prefer points that are quick to evaluate, if they gain more per second.
         constraints: rules that a point must satisfy, in addition to those of the space; see `Space`.
         limits: bounds on quantities that are measured along with the value, such as "latency <= 5".
+        objectives: two to four numbers to make as good as possible at once, by name, each with "min" or "max", such as
+            {"accuracy": "max", "latency": "min"}. The value of a trial is then a mapping with these names.
 
     Raises:
         InvalidInput: an argument is not valid; the message names it and what to give instead.
@@ -75,6 +77,7 @@ class Optimizer(Core):
         cost: str | None = None,
         constraints: Iterable[Constraint] = (),
         limits: Iterable[str] = (),
+        objectives: Mapping[str, str] | Iterable[str] = (),
     ) -> None:
         given = locals()
         super().__init__(Settings.checked(space, **{name: given[name] for name in SETTINGS}))
@@ -154,7 +157,7 @@ class Optimizer(Core):
     def tell(
         self,
         trial: Trial | int,
-        value: float,
+        value: float | Mapping[str, float],
         seconds: float | None = None,
         *,
         sd: float | None = None,
@@ -164,7 +167,7 @@ class Optimizer(Core):
 
         Args:
             trial: the trial or its number.
-            value: what was measured.
+            value: what was measured; a mapping by name if there are several objectives.
             seconds: how long the evaluation took, for `cost="time"` and `ask(within=...)`.
             sd: the standard deviation of this value, if you know it, for example of a mean of 5 measurements. The model
                 counts it in addition to the noise that it learns (not with the `paper` preset).
@@ -177,7 +180,7 @@ class Optimizer(Core):
             TrialError: the trial was never asked for, or has ended already.
             InvalidInput: the value, the seconds or the standard deviation is not a number.
         """
-        outcome = outcome_told(value, sd, measured)
+        outcome = outcome_told(value, sd, measured, self.settings.wanted)
         return self.end(trial, replace(outcome, seconds=checked_seconds(seconds, "seconds")))
 
     def fail(self, trial: Trial | int, reason: str, state: Failure = "failed") -> Trial:
@@ -260,13 +263,18 @@ class Optimizer(Core):
             return self.trial(number)
 
     def observe(
-        self, x: Any, y: float, measured: Mapping[str, float] | None = None, *, sd: float | None = None
+        self,
+        x: Any,
+        y: float | Mapping[str, float],
+        measured: Mapping[str, float] | None = None,
+        *,
+        sd: float | None = None,
     ) -> Trial:
         """Add a value that was measured elsewhere.
 
         Args:
             x: the point, in the form that the function receives or by name.
-            y: the value.
+            y: the value; a mapping by name if there are several objectives.
             measured: other quantities by name, as for `tell`.
             sd: its standard deviation, as for `tell`.
 
@@ -277,7 +285,8 @@ class Optimizer(Core):
             InvalidInput: `x` is not a point of the space, or `y` or `sd` is not a number.
         """
         with self._lock:
-            observed = Observed(-1 - len(self.observed), self.space.check(x), outcome_told(y, sd, measured))
+            outcome = outcome_told(y, sd, measured, self.settings.wanted)
+            observed = Observed(-1 - len(self.observed), self.space.check(x), outcome)
             return cast("Trial", self.apply(observed))
 
     def predict(self, points: Any) -> Prediction:
@@ -341,7 +350,7 @@ class Optimizer(Core):
         return Result.of(self.found(message))
 
     def __repr__(self) -> str:
-        settings, states = self.settings, Counter(trial.state for trial in self.trials)
+        settings, found, states = self.settings, self.found(), Counter(trial.state for trial in self.trials)
         counts = ", ".join(f"{count} {state}" for state, count in states.items()) or "none yet"
         elsewhere = f", and {len(self.observed)} observed elsewhere" if self.observed else ""
         lines = {
@@ -349,14 +358,18 @@ class Optimizer(Core):
             "strategy": self.strategy if settings.text is None else f"{settings.text}, {settings.preset}",
             "seed": self.seed,
             "trials": counts + elsewhere,
-            "best": self.best,
+            **({"front": so_many(len(found.front), "trial")} if found.objectives else {"best": found.best}),
         }
         return printable("\n".join(f"{name:>8}: {value}" for name, value in lines.items()))
 
 
 @dataclass(frozen=True, repr=False)
 class Result(Found[Optimizer]):
-    """The best point and how it was found; `x` is None and `fun` is NaN if no trial gave a value."""
+    """The best point and how it was found; `x` is None and `fun` is NaN if no trial gave a value.
+
+    If there are several objectives, there is no `x`, `fun` or `best`, but a `front`: the trials that no other beats in
+    everything, sorted by the first objective.
+    """
 
     @classmethod
     def of(cls, found: Found[Any]) -> Result:
@@ -437,7 +450,8 @@ class Result(Found[Optimizer]):
         from aegisbo.report.record import Record
 
         left, lines = ' style="text-align: left"', self._lines()
-        if self.best is not None:
-            lines |= {"x": in_short(self.best.params), "fun": f"{self.fun:.6g}"}
+        if self.single is not None:
+            lines |= {"x": in_short(self.single.trial.params), "fun": f"{self.fun:.6g}"}
         rows = (f"<tr><th>{name}</th><td{left}>{escape(str(value))}</td></tr>" for name, value in lines.items())
-        return f"<table>{''.join(rows)}</table>{convergence_svg(Record.of_optimizer(self.optimizer))}"
+        drawn = "" if self.objectives else convergence_svg(Record.of_optimizer(self.optimizer))
+        return f"<table>{''.join(rows)}</table>{drawn}"

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 from aegisbo.optimizer import Core, Found
-from aegisbo.optimizer.limits import names_of
 from aegisbo.options import Options
 from aegisbo.outcome import judged
 from aegisbo.runners.command import leave_nothing, reading, warn_if_unused
@@ -42,7 +41,7 @@ def drive(
             Call(reading(fun, optimizer.settings), optimizer.space.named),
             options.workers,
             study,
-            judge=partial(judged, needed=names_of(optimizer.settings.limits)),
+            judge=partial(judged, wanted=optimizer.settings.wanted),
             threads_per_worker=options.threads_per_worker,
             worker_env=options.worker_env,
             raise_errors=options.executor == "serial" if options.raise_errors is None else options.raise_errors,

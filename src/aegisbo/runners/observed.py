@@ -9,7 +9,6 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput, UnknownName
 from aegisbo.optimizer import Settings
-from aegisbo.optimizer.limits import names_of
 from aegisbo.optimizer.settings import listed
 from aegisbo.optimizer.told import outcome_told
 from aegisbo.runners.progress.log_lines import logger
@@ -47,7 +46,7 @@ def observed_elsewhere(
 
 def _used(table: Table, given: Mapping[str, Any], settings: Settings, objective: Objective) -> Sequence[Observation]:
     _require_alike(table, settings, objective)
-    fit = fitted(table, settings.space, given, names_of(settings.limits))
+    fit = fitted(table, settings.space, given, settings.wanted)
     if not fit.observations:
         raise InvalidInput(str(fit))
     (logger.warning if fit.left_out or fit.ignored else logger.info)(str(fit))
@@ -88,7 +87,7 @@ def _result(k: int, entry: Any, settings: Settings) -> Observation:
     if len(measured) > 1 or not all(isinstance(each, Mapping) for each in measured):
         raise InvalidInput(f"observed must hold pairs of a point and its value; entry {k} is {entry!r}.")
     try:
-        outcome = outcome_told(y, None, measured[0] if measured else None, names_of(settings.limits))
+        outcome = outcome_told(y, None, measured[0] if measured else None, settings.wanted)
         return settings.space.check(x), outcome
     except InvalidInput as error:
         raise InvalidInput(f"observed, entry {k}: {error}") from None

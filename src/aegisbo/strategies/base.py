@@ -28,7 +28,7 @@ class Evidence:
     """All that is known when a point is asked for; rows are in trial order, coordinates are the cube's."""
 
     X: Array  # (n, width) finished points that gave a value
-    y: Array  # (n,) their values, as measured, to be minimized
+    y: Array  # (n,) their values, as measured, to be minimized; (n, m) if there are m objectives
     failed: Array  # (f, width) points whose evaluation failed
     pending: Array  # (p, width) points under evaluation
     cube: Cube
@@ -43,6 +43,10 @@ class Evidence:
         """Which finished points keep all limits and constraints, so that they may be the best."""
         kept = np.full(len(self.y), True) if self.excess is None else np.all(self.excess <= 0.0, axis=1)
         return kept if self.allowed is None else kept & self.allowed
+
+    def of(self, objective: int) -> Evidence:
+        """The evidence of one of several objectives alone."""
+        return replace(self, y=self.y[:, objective])
 
     def only(self, rows: Index) -> Evidence:
         """The evidence with these finished points and no others."""

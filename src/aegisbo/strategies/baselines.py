@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 from numpy.random import Generator, default_rng
 
@@ -28,6 +29,7 @@ class Random(KnownParameters):
     """
 
     n: int | None = None
+    several_objectives: ClassVar = True
 
     def __post_init__(self) -> None:
         check(self, n=optional(count))

@@ -111,7 +111,7 @@ def is_source(entry: Any) -> bool:
 
 def outcome_of(trial: Trial) -> Outcome:
     """How the evaluation of a trial ended."""
-    state, value = cast("Ended", trial.state), math.nan if trial.value is None else trial.value
+    state, value = cast("Ended", trial.state), trial.value if trial.state == "done" else math.nan
     return Outcome(state, value, reason=trial.reason or "", measured=trial.measured, sd=trial.sd)
 
 

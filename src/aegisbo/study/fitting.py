@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from aegisbo.errors import InvalidInput
 from aegisbo.events import OBSERVED, Observed
 from aegisbo.optimizer import Trial
-from aegisbo.outcome import Outcome
+from aegisbo.outcome import ONE_NUMBER, Outcome, Wanted
 from aegisbo.printable import printable
 from aegisbo.space import Choice, Params, Space
 from aegisbo.space.parameters import Parameter
 from aegisbo.space.text import meaning_of, spelled, value_from
-from aegisbo.study.earlier import Row, Table
+from aegisbo.study.earlier import Row, Table, outcome_of
 
 EARLIER = {**OBSERVED, "earlier": True}  # the note of a result that came with an earlier run, not as a pair
 Observation = tuple[Params, Outcome]  # a point of the space, and how its evaluation ended elsewhere
@@ -43,7 +43,7 @@ class Fit:
         return printable(said)  # names and values may be a stranger's
 
 
-def fitted(table: Table, space: Space, given: Mapping[str, Any], needed: Iterable[str] = ()) -> Fit:
+def fitted(table: Table, space: Space, given: Mapping[str, Any], wanted: Wanted = ONE_NUMBER) -> Fit:
     """The results that are results of points of a space.
 
     A row fits if all parameters that are there have a value in it, or in `given`, and if it was measured where the
@@ -53,7 +53,7 @@ def fitted(table: Table, space: Space, given: Mapping[str, Any], needed: Iterabl
         table: the earlier results.
         space: of the new run.
         given: values of parameters that only the table has, or only the space.
-        needed: what must have been measured beside the value, because it has a limit.
+        wanted: what must have been measured.
     """
     observations: list[Observation] = []
     reasons: Counter[str] = Counter()
@@ -67,14 +67,26 @@ def fitted(table: Table, space: Space, given: Mapping[str, Any], needed: Iterabl
             _require_comparable(params, space, given, varying)
             said = {name: cell for name, cell in params.items() if not (name in blank and cell in (None, ""))}
             point = _point(said, space, given)
-            for name in needed if outcome.state == "done" else ():
-                if name not in outcome.measured:
-                    raise InvalidInput(f"{name}, which has a limit, was not measured")
-            observations.append((point, outcome))
+            observations.append((point, _measured(outcome, wanted)))
         except InvalidInput as reason:
             reasons[str(reason).rstrip(".")] += 1
     ignored = () if table.exact else sorted(map(str, lacking))
     return Fit(table.name, tuple(observations), dict(reasons), tuple(ignored))
+
+
+def _measured(outcome: Outcome, wanted: Wanted) -> Outcome:
+    """The outcome, if all was measured that is wanted."""
+    if outcome.state != "done":
+        return outcome
+    for name in wanted.names:
+        if name not in outcome.measured:
+            what = "is an objective" if name in wanted.objectives else "has a limit"
+            raise InvalidInput(f"{name}, which {what}, was not measured")
+    if wanted.objectives:
+        return replace(outcome, value=None, sd=None)
+    if outcome.value is None:
+        raise InvalidInput("it has several objectives and no single value")
+    return outcome
 
 
 def value_of(parameter: Parameter, value: Any) -> Any:
@@ -88,12 +100,12 @@ def value_of(parameter: Parameter, value: Any) -> Any:
 
 def news_among(lists: Iterable[Sequence[Observation]], known: Sequence[Trial]) -> Iterator[Observed]:
     """What is new in several lists of results; one that is in two of them, or known already, is taken once."""
-    seen = Counter(_key(trial.params, trial.state, trial.value) for trial in known)
+    seen = Counter(_key(trial.params, outcome_of(trial)) for trial in known)
     number = -len(known)
     for observations in lists:
         here: Counter[str] = Counter()
         for params, outcome in observations:
-            key = _key(params, outcome.state, outcome.value if outcome.state == "done" else None)
+            key = _key(params, outcome)
             here[key] += 1  # within one list, the same result twice is two results
             if here[key] > seen[key]:
                 seen[key] += 1
@@ -101,8 +113,10 @@ def news_among(lists: Iterable[Sequence[Observation]], known: Sequence[Trial]) -
                 yield Observed(number, params, outcome, EARLIER)
 
 
-def _key(params: Params, state: str, value: float | None) -> str:
-    return json.dumps([params, state, value], sort_keys=True)
+def _key(params: Params, outcome: Outcome) -> str:
+    done = outcome.state == "done"
+    value = dict(outcome.measured) if done and outcome.value is None else outcome.value if done else None
+    return json.dumps([params, outcome.state, value], sort_keys=True)
 
 
 def _varying(rows: Iterable[Row], names: Iterable[str]) -> set[str]:

@@ -80,6 +80,7 @@ class AbsentStrategy:
     text: str
     why: str  # it cannot be made
     weighs_time: ClassVar = True  # for all that is known
+    several_objectives: ClassVar = True
 
     def __repr__(self) -> str:
         return self.text

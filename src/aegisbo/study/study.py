@@ -210,4 +210,5 @@ class Study:
 
 
 def _told(observed: Body) -> str:
-    return f"{observed['params']} with the value {observed['value']}"
+    value = observed.get("measured") if observed["value"] is None else observed["value"]
+    return f"{observed['params']} with the value {value}"

@@ -24,6 +24,8 @@ def beginning(optimizer: Core, pool: Pool, budget: int, study: str | os.PathLike
     """What is about to happen."""
     settings = optimizer.settings
     what = "Maximizing" if settings.maximize else "Minimizing"
+    if settings.objectives:
+        what = f"Optimizing {', '.join(each.text for each in settings.objectives)}"
     strategy = settings.text or repr(settings.strategy)
     parameters, workers = so_many(len(settings.space.parameters), "parameter"), so_many(pool.capacity, "worker")
     return (

@@ -20,7 +20,7 @@ class Standing:
     budget: int
     ended: int  # evaluations, failed ones included
     failed: int
-    best: str  # in words
+    best: str  # or the front, in words
     error: str = ""  # the last one
     starting: int = 0
     running: int = 0
@@ -72,9 +72,11 @@ class Tally:
 
     def _count(self, standing: Standing) -> Standing:
         """With the best value measured; the best posterior mean would take a model at each look."""
-        done, failed, best = self._optimizer.tally()
+        done, failed, best, front = self._optimizer.tally()
         label = "best measured" if self._optimizer.settings.noisy else "best"
-        return replace(standing, ended=failed + done, failed=failed, best="" if best is None else f"{label} {best:.6g}")
+        told = "" if best is None else f"{label} {best:.6g}"
+        told = f"{front} on the front" if front else told
+        return replace(standing, ended=failed + done, failed=failed, best=told)
 
 
 def line(standing: Standing, width: int | None = None) -> str:

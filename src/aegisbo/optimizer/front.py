@@ -1,0 +1,46 @@
+"""The front of several objectives: the evaluated points of which no other is better in everything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from aegisbo.arrays import Array, Index
+from aegisbo.optimizer.policy import Policy
+from aegisbo.optimizer.trial import Trial
+from aegisbo.strategies.base import Evidence, Memory
+
+SMOOTHED = "Values are noisy: the front is that of the posterior means."
+UNSMOOTHED = "Values are noisy, but there is no model to smooth them: the front is that of the values measured."
+BROKEN = "No evaluation has kept all limits."
+
+
+def front_of(
+    done: Sequence[Trial], evidence: Evidence, policy: Policy, memory: Memory, number: int
+) -> tuple[tuple[Trial, ...], str]:
+    """The front of the trials that are the rows of the evidence, and what the user must be told of it.
+
+    If values are noisy it is the front of the posterior means.
+    """
+    losses, remarks = evidence.y, list[str]()
+    if evidence.noisy and done:
+        smoothed = policy.smoothed(evidence, memory, number)
+        losses, remarks = (losses, [UNSMOOTHED]) if smoothed is None else (smoothed, [SMOOTHED])
+    rows = rows_of_front(evidence, losses)
+    if done and not len(rows):
+        remarks.append(BROKEN)
+    return tuple(done[row] for row in rows), " ".join(remarks)
+
+
+def rows_of_front(evidence: Evidence, losses: Array) -> Index:  # (n, m) -> (k,)
+    """The rows that keep all limits and constraints and that no other such row dominates, by the first objective.
+
+    A row dominates another if it is nowhere larger and somewhere smaller; of equal rows the first is taken.
+    """
+    kept = np.flatnonzero(evidence.kept)
+    left, found = kept[np.lexsort(losses[kept].T[::-1])], []
+    while len(left):  # what dominates a row comes before it in this order
+        found.append(left[0])
+        left = left[(losses[left] < losses[left[0]]).any(axis=1)]
+    return np.array(found, dtype=np.intp)
