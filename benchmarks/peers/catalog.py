@@ -34,12 +34,12 @@ class Uniform(Foreign):
 class OptunaStudy(Foreign):
     """An Optuna study behind ask and tell. A point under evaluation is a running trial, which its samplers respect."""
 
-    def __init__(self, sampler: Any, bounds: Bounds, seed: int, n_initial: int | None) -> None:
+    def __init__(self, sampler: Any, bounds: Bounds, seed: int, n_initial: int | None, objectives: int = 1) -> None:
         import optuna
 
         super().__init__(bounds, seed, n_initial)
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        self._study = optuna.create_study(sampler=sampler)
+        self._study = optuna.create_study(sampler=sampler, directions=["minimize"] * objectives)
         self._kinds = {name: _distribution(parameter) for name, parameter in self.space.parameters.items()}
         self._live: list[Any] = []
 
@@ -50,7 +50,7 @@ class OptunaStudy(Foreign):
         self._live.append(self._study.ask(self._kinds))
         return self._live[-1].params
 
-    def tell(self, number: int, value: float) -> None:
+    def tell(self, number: int, value: float | list[float]) -> None:
         self._study.tell(self._live[number], value)
 
     def fail(self, number: int) -> None:

@@ -6,16 +6,14 @@ shifts and minimum. Values come from `coco-experiment`, COCO's own package.
 
 from __future__ import annotations
 
-import csv
 import re
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 
 from aegisbo.arrays import frozen
 from aegisbo.errors import InvalidInput
 from aegisbo.simulation.problems import Problem
+from benchmarks.problems.best import reached, steps
 
 FUNCTIONS = range(1, 25)
 FAMILIES = {
@@ -25,7 +23,6 @@ FAMILIES = {
     "multi-modal": range(15, 20),
     "weak structure": range(20, 25),
 }
-BEST_FILE = Path(__file__).parents[1] / "results" / "best2009.csv"  # made by best2009.py
 NAME = re.compile(r"bbob-f(\d+)-i(\d+)-d(\d+)")
 
 
@@ -56,18 +53,11 @@ def bbob(name: str) -> Problem:
     return Problem(name, problem, ((-5.0, 5.0),) * d, problem.best_value(), nowhere, "Hansen and others, 2009")
 
 
-@cache
 def best_2009() -> dict[tuple[int, int], list[tuple[float, float]]]:
     """By function and dimension: targets and the evaluations that the best algorithm for each needed."""
-    steps: dict[tuple[int, int], list[tuple[float, float]]] = {}
-    with BEST_FILE.open(newline="", encoding="utf-8") as stream:
-        for row in csv.DictReader(stream):
-            key = int(row["function"]), int(row["dimension"])
-            steps.setdefault(key, []).append((float(row["target"]), float(row["evaluations"])))
-    return steps
+    return steps("best2009")
 
 
 def best_2009_after(function: int, d: int, evaluations: int) -> float:
     """The lowest target that some algorithm of 2009 reached within so many evaluations; infinite if there is none."""
-    steps = best_2009().get((function, d), [])
-    return min((target for target, needed in steps if needed <= evaluations), default=float("inf"))
+    return reached("best2009", function, d, evaluations)

