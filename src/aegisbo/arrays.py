@@ -1,4 +1,4 @@
-"""The checks at the door: whatever a caller hands over becomes float64 of a known shape, or a clear error."""
+"""Checks of arrays that callers pass: each becomes float64 of a known shape, or raises a clear error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from aegisbo.errors import InvalidInput
 
 Array = NDArray[np.float64]
-Floats = NDArray[Any]  # float64, or float32 where a rough answer will do; what goes in comes out
+Floats = NDArray[Any]  # float64, or float32 where a rough answer will do; the result has the type of the argument
 Mask = NDArray[np.bool_]
 Index = NDArray[np.intp]
 
@@ -46,6 +46,6 @@ def as_matrix(value: ArrayLike, name: str, columns: int | None = None) -> Array:
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array, marked read-only: values that are shared must not change under their readers."""
+    """The same array, marked read-only because it is shared."""
     array.flags.writeable = False
     return array

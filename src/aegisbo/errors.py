@@ -42,7 +42,7 @@ class TrialError(AegisError):
 
 
 class NoModel(AegisError):
-    """A question to the model of a run that has none, or none yet."""
+    """The run has no model, or none yet."""
 
 
 class SpaceExhausted(AegisError):
@@ -74,7 +74,7 @@ class SeveralObjectives(AegisError, AttributeError):
     """A question about one number, asked of a run that has several."""
 
 
-# What Python raises where data make no sense, such as those of a file that somebody has changed.
+# What Python raises on data that make no sense, such as those of a file that was edited.
 OF_NONSENSE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 
 

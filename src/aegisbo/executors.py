@@ -1,4 +1,4 @@
-"""Where evaluations can run that need more than a name: SLURM and Ray, for `minimize(executor=...)`."""
+"""Executors for `minimize(executor=...)` that take settings: SLURM and Ray."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ KINDS: dict[str, Callable[..., Slurm | Ray]] = {"slurm": Slurm, "ray": Ray}
 
 
 def named(text: str) -> Slurm | Ray | None:
-    """The executor that a text such as slurm:minutes=30,memory_gb=8 stands for; None if it is another's name.
+    """The executor named by a text such as slurm:minutes=30,memory_gb=8; None if it names no executor of this file.
 
     Raises:
-        InvalidInput: what follows the name are no settings.
+        InvalidInput: the text after the name is not a list of settings.
     """
     name, _, settings = text.partition(":")
     if name not in KINDS:

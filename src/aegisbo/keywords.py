@@ -1,4 +1,4 @@
-"""Arguments by the names that other libraries have for them: refused in a sentence that says ours."""
+"""Argument names of other libraries: refused with a sentence that gives ours."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import ParamSpec, TypeVar
 
 from aegisbo.errors import InvalidInput, UnknownName
 
-# As Optuna, scikit-optimize, hyperopt, SciPy, SMAC, Ray Tune and scikit-learn have them.
+# From Optuna, scikit-optimize, hyperopt, SciPy, SMAC, Ray Tune and scikit-learn.
 ELSEWHERE = {
     **dict.fromkeys(("n_trials", "n_calls", "n_iter", "max_evals", "maxiter", "maxfun", "num_samples"), "budget"),
     **dict.fromkeys(("n_jobs", "n_workers", "max_workers", "max_concurrent_trials"), "workers"),
@@ -35,7 +35,7 @@ class UnknownArgument(InvalidInput, TypeError):
 
 
 def names_checked(call: Callable[P, R]) -> Callable[P, R]:
-    """Let a call that gets an unknown keyword say what it is called here."""
+    """Make a call with an unknown keyword say what the argument is called here."""
     known = signature(call).parameters
 
     @wraps(call)

@@ -1,4 +1,4 @@
-"""One real or whole number out of whatever a caller hands over; NumPy's are known without loading NumPy."""
+"""Convert a value to one real or whole number, or a bool; recognizes NumPy's without loading NumPy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def as_number(value: object) -> float | None:
     """The value as a float, infinite if it is too large for one; None if it is not one real number."""
     array = getattr(sys.modules.get("numpy"), "ndarray", ())  # worker processes load NumPy only if they need it
     if isinstance(value, array) and value.size == 1:
-        value = None if getattr(value, "mask", False) else value.item()  # what is masked is no number
+        value = None if getattr(value, "mask", False) else value.item()  # a masked entry is not a number
     if isinstance(value, bool) or not isinstance(value, Real):
         return None
     try:
@@ -24,7 +24,7 @@ def as_number(value: object) -> float | None:
 
 
 def as_whole(value: object, least: float = -math.inf, most: float = math.inf) -> int | None:
-    """The value as an int; None if it is no whole number from the least to the most. True and False are none."""
+    """The value as an int; None if it is a bool, or not a whole number from `least` to `most`."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         return None
     try:

@@ -41,7 +41,7 @@ class Plugins(Generic[T]):
         )
 
     def get(self, name: str) -> T | None:
-        """What this name refers to; None if no package offers it.
+        """Load what this name refers to; None if no package offers it.
 
         Raises:
             AegisError: two packages offer it, or the one that does cannot be loaded, or offers something else than it

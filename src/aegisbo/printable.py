@@ -1,17 +1,17 @@
-"""Texts that a reader is shown: such as a terminal does not obey, whoever wrote them, and counts."""
+"""Texts made safe and short for a terminal, and counts in words."""
 
 from __future__ import annotations
 
 
 def printable(text: str) -> str:
-    """The text in its lines, with a mark for each character that a terminal would obey: it may be a stranger's."""
+    """The text with a mark for each control character, since it may come from a stranger."""
     return "".join(
         letter if letter.isprintable() or letter in "\n\t" else "\N{REPLACEMENT CHARACTER}" for letter in text
     )
 
 
 def brief(text: str, longest: int = 100) -> str:
-    """The beginning of a text that may be a long one, for a message that names it."""
+    """The beginning of a possibly long text, for a message that names it."""
     return text if len(text) <= longest else f"{text[:longest]}..."
 
 

@@ -112,8 +112,9 @@ def test_the_table_fits_into_eighty_columns_whatever_the_times(monkeypatch: pyte
 
 def test_what_is_simulated_is_said(study_file: Path) -> None:
     found, output = advise(study_file, [], runs=3), printed(str(study_file), "--workers", "2", "--runs", "3")
-    assert "each on a stand-in for the function: in turn what the model expects, and a function drawn" in output
-    assert f"to {found.aim.median:.4g} in the median ({found.aim.low:.4g} to {found.aim.high:.4g})" in output
+    assert "each on a stand-in for the function: every other one is the model's mean, the rest are drawn" in output
+    spread = f"({found.aim.low:.4g} to {found.aim.high:.4g})"
+    assert f"the equivalent of the target: {found.aim.median:.4g} in the median {spread}." in output
 
 
 def test_doubts_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,15 +129,15 @@ def test_doubts_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_the_model_smooths_away_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     team = Forecast(2, False, (100.0,), (10.0,))
     output = said_of(monkeypatch, advice_of([team], took=(45.0, 31), aims=(0.7,), had_aim=2))
-    assert "The study itself took 45 s and 31 evaluations. It had 0.7 after 2 evaluations: the model smooths" in output
+    assert "took 45 s and 31 evaluations. It reached 0.7 after 2 evaluations. The model smooths" in output
     assert "smooths" not in said_of(monkeypatch, advice_of([team], took=(45.0, 31), had_aim=31))
 
 
 def test_suggestions_that_hold_teams_up_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     teams = [Forecast(size, batches, (9.0,), (9.0,)) for size in (2, 8, 16) for batches in (False, True)]
     output = said_of(monkeypatch, advice_of(teams, suggestion=0.5, evaluation=2.25))
-    assert "Suggestions are the bottleneck of 8 and 16 workers: a point takes 0.5 s to choose and 2.2 s" in output
-    assert "so 4 are kept busy at most" in output
+    assert "Suggestions are the bottleneck with 8 and 16 workers: a point takes 0.5 s to choose and 2.2 s" in output
+    assert "so at most 4 can be kept busy" in output
     assert "bottleneck" not in said_of(monkeypatch, advice_of(teams, suggestion=0.1, evaluation=2.25))
 
 
@@ -166,7 +167,7 @@ def test_the_picture_says_what_was_simulated() -> None:
     team = Forecast(2, False, (100.0, 120.0), (10.0, 12.0))
     title = plot.advice(advice_of([team], aims=(0.4, 0.6))).get_suptitle()
     assert "a \\$run: how long it would take to reach 0.5" in title
-    assert "2 simulated runs of each team on stand-ins for the function, each with a target of its own" in title
+    assert "2 simulated runs of each team on stand-ins for the function, each with its own target" in title
     assert "(0.4 to 0.6)" in title
     assert "do not hold" not in title
     doubtful = plot.advice(advice_of([team], aims=(0.4, 0.6), predictions=POOR))

@@ -121,14 +121,14 @@ def test_the_function_is_called_with_what_is_there() -> None:
 
 
 def test_a_function_needs_a_default_for_what_is_not_always_there() -> None:
-    with pytest.raises(InvalidInput, match="needs 'x', which is not always there: give it a default, as in x=None"):
+    with pytest.raises(InvalidInput, match="needs 'x', which does not always exist: give it a default, as in x=None"):
         minimize(lambda kind, n, x, y=None, z=None: 0.0, SPACE, budget=3)
 
 
 def test_what_is_not_there_cannot_be_observed_and_what_is_must_be() -> None:
     optimizer = Optimizer(SPACE, seed=0)
     optimizer.observe({"kind": "c", "n": 1}, 1.0)
-    with pytest.raises(InvalidInput, match=r"x = 0\.5, which is there only when kind is 'a': leave it out"):
+    with pytest.raises(InvalidInput, match=r"x = 0\.5, which exists only when kind is 'a': leave it out"):
         optimizer.observe({"kind": "c", "n": 1, "x": 0.5}, 1.0)
     with pytest.raises(InvalidInput, match="must have a value for 'z'"):
         optimizer.observe({"kind": "c", "n": 2}, 1.0)

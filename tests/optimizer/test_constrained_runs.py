@@ -230,7 +230,7 @@ def test_a_function_is_asked_once_about_each_observed_point() -> None:
 @pytest.mark.parametrize("more", [{}, {"c": Real(0, 1), "n": Int(0, 3)}])
 def test_what_holds_at_corners_only_leaves_no_room(equation: str, more: dict[str, Any]) -> None:
     with pytest.raises(
-        InvalidInput, match=f"No point of the space was found that fulfills the constraint {equation[:3]}"
+        InvalidInput, match=f"No point of the space was found that satisfies the constraint {equation[:3]}"
     ):
         Optimizer({"a": (0, 1), "b": (0, 1), **more}, constraints=[equation])
 

@@ -154,7 +154,7 @@ class TestTimeline:
 
     def test_without_times_it_says_so(self) -> None:
         (axis,) = plot.timeline(Optimizer([(0, 1)])).axes
-        assert axis.texts[0].get_text() == "It was not recorded when evaluations ran."
+        assert axis.texts[0].get_text() == "The times of evaluations were not recorded."
 
 
 class TestReasons:

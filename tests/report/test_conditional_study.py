@@ -80,7 +80,7 @@ def test_a_slice_shows_the_trials_that_have_the_parameter(study: Path, record: R
     shown = sum(len(marks.get_offsets()) for marks in axis.collections if len(marks.get_paths()) and marks.get_label())
     assert shown >= sum("momentum" in trial.params and trial.value is not None for trial in trials)
     other = next(trial for trial in trials if "momentum" not in trial.params)
-    with pytest.raises(InvalidInput, match=r"momentum is not there at .*: cut at another point"):
+    with pytest.raises(InvalidInput, match=r"momentum does not exist at .*: cut at another point"):
         plot.slices(study, point=other.number, parameters=["momentum"])
 
 

@@ -212,7 +212,7 @@ def test_arguments_of_what_is_not_there_are_left_out() -> None:
 def test_a_program_and_its_value_file_have_their_names_always() -> None:
     space = {"a": Choice(["x", "y"]), "lr": Real(0, 1, when={"a": "x"})}
     for command in (Command("./{lr}"), Command("./run {lr}", value_file="{folder}/{lr}")):
-        with pytest.raises(InvalidInput, match=r"\{lr\} is not always there: name the program"):
+        with pytest.raises(InvalidInput, match=r"\{lr\} does not always exist: name the program"):
             minimize(command, space, budget=3)
 
 

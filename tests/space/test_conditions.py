@@ -175,11 +175,11 @@ A, B = Choice(["x", "y"]), Int(1, 4)
         ({"b": Real(0, 1), "c": Int(0, 1, when={"b": 0.5})}, "write a range, such as '>= 0.5'"),
         (
             {"a": A, "b": Int(0, 1, when={"a": "x"}), "c": Int(0, 1, when={"a": "y", "b": 1})},
-            "'c' is never there: no point fulfills a is 'y' and b is 1",
+            "'c' never exists: no point satisfies a is 'y' and b is 1",
         ),
         (
             {"a": Real(0, 1), "b": Int(0, 1, when={"a": "> 0.5"}), "c": Int(0, 1, when={"a": "<= 0.5", "b": 1})},
-            "'c' is never there: no point fulfills a <= 0.5 and b is 1",
+            "'c' never exists: no point satisfies a <= 0.5 and b is 1",
         ),
         ([A, Int(0, 1, when={"x0": "x"})], "Conditions need names"),
     ],
@@ -204,7 +204,7 @@ def test_conditions_that_nobody_reads(when) -> None:
     [
         (
             {"optimizer": "lbfgs", "layers": 1, "lr": 0.1},
-            "x has lr = 0.1, which is there only when optimizer is one of",
+            "x has lr = 0.1, which exists only when optimizer is one of",
         ),
         ({"optimizer": "sgd", "layers": 1, "lr": 0.1}, "x must have a value for 'momentum'"),
         ({"optimizer": "adam", "layers": 1, "lr": 0.1, "width": 8}, "only when layers >= 2 and optimizer is 'adam'"),

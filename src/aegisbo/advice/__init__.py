@@ -1,4 +1,4 @@
-"""What other numbers of workers would bring, foretold from a run by simulation."""
+"""Estimates, by simulation, of how long a run would take with other numbers of workers."""
 
 from __future__ import annotations
 

@@ -32,21 +32,21 @@ from aegisbo.study import Study
 
 WORKERS = (2, 4, 8, 16)
 RUNS = 9
-CLOSE = 0.01  # of the way from the best value to the median one: what comes so close to the best is as good
-PATIENCE = 3  # times as many evaluations as the run made, after which a simulated run gives up
+CLOSE = 0.01  # share of the way from the best value to the median; a value this close counts as good as the best
+PATIENCE = 3  # a simulated run gives up after this many times the evaluations of the run
 
 from_zero = whole("give a whole number, at least 0", least=0)
 
 
 class Reached(NamedTuple):
-    """What one simulated run says; seconds and evaluations are infinite if it gave up."""
+    """The outcome of one simulated run; seconds and evaluations are infinite if it gave up."""
 
     seconds: float
     evaluations: float
     aim: float  # what it had to reach
 
 
-Watch = Callable[[Iterator[Reached], int], Iterable[Reached]]  # lets somebody see how far it is
+Watch = Callable[[Iterator[Reached], int], Iterable[Reached]]  # shows progress
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def foretold(
     seed: int = 0,
     watch: Watch = lambda reached, total: reached,
 ) -> Advice:
-    """How long these teams would take, each a number of workers and whether in batches; that of the run first."""
+    """Estimate each team (number of workers, whether in batches); the team of the run comes first."""
     model = needed_landscape(record.optimizer)
     question = _question(record, model, target, seed)
     value = record.optimizer.direction.turned(question.target)
@@ -147,18 +147,18 @@ def foretold(
 
 @dataclass(frozen=True)
 class _Question:
-    """What simulated runs are asked: when they have found what the run has found."""
+    """The question for simulated runs: how soon they find a value as good as the target."""
 
-    stand_in: StandIn  # that the run expects; there are variants of it
-    points: Array  # (n, width) of the run, whose values count
-    losses: Array  # (n,) that were measured there
+    stand_in: StandIn  # the one that the run expects; variants are made from it
+    points: Array  # (n, width) points of the run whose values count
+    losses: Array  # (n,) measured there
     target: float  # turned so that less is better, as the losses are
     budget: int
-    suggestion: float  # seconds that the choice of a point takes
+    suggestion: float  # seconds per suggestion
     seed: int
 
     def answer(self, attempt: _Attempt) -> Reached:
-        """What one simulated run says."""
+        """Simulate one run."""
         seed = int(np.random.SeedSequence([self.seed, attempt.number]).generate_state(1)[0])
         with one_blas_thread():
             stand_in = self.stand_in.variant(attempt.number, self.seed)
@@ -180,9 +180,9 @@ class _Question:
         return Reached(first[0].finished, float(sum(job.finished <= first[0].finished for job in done)), aim)
 
     def aim(self, stand_in: StandIn) -> float:
-        """What is to the points of the run on this stand-in what the target is to them on the function.
+        """The value on this stand-in that corresponds to the target on the function.
 
-        Between the lowest value and the median one both have the same place; what is beyond goes on like that.
+        Both lie at the same share of the way from the lowest to the median value at the points of the run.
         """
         if not len(self.points):
             return self.target
@@ -210,7 +210,7 @@ def _question(record: Record, model: Landscape, target: float | None, seed: int)
 
 
 def _close_to_best(losses: Array) -> float:  # (n,)
-    """A loss as good as the best of the run."""
+    """A loss nearly as good as the best of the run."""
     if not len(losses):
         raise NoModel("No evaluation of the run has a value that keeps all limits: name a target.")
     best = float(losses.min())
@@ -218,7 +218,7 @@ def _close_to_best(losses: Array) -> float:  # (n,)
 
 
 def _first(record: Record, target: float) -> Step | None:
-    """The evaluation with which the run itself had reached the target; nobody knows where values are noisy."""
+    """The evaluation with which the run itself reached the target; None if values are noisy."""
     if record.optimizer.settings.noisy:
         return None
     reaches = record.optimizer.direction.reaches

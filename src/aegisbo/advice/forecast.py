@@ -1,4 +1,4 @@
-"""What simulated runs say about other teams of workers."""
+"""The result of simulated runs with other teams of workers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from aegisbo.printable import so_many
 from aegisbo.report.health import Finding
 from aegisbo.simulation.comparison import Quartiles, quartiles
 
-_quartiles = partial(quartiles, method="inverted_cdf")  # between a number and infinity there is nothing
+_quartiles = partial(quartiles, method="inverted_cdf")  # does not interpolate towards infinity
 
 
 @dataclass(frozen=True)
@@ -18,9 +18,9 @@ class Forecast:
     """How long one team of workers would take."""
 
     workers: int
-    batches: bool  # nobody gets a new point before all have ended theirs
-    seconds: tuple[float, ...]  # until the target was reached, of each simulated run; infinity if it was not
-    evaluations: tuple[float, ...]  # that had ended by then, likewise
+    batches: bool  # workers get new points only when all have finished
+    seconds: tuple[float, ...]  # until each simulated run reached the target; infinity if it did not
+    evaluations: tuple[float, ...]  # finished by then, likewise
 
     @property
     def time(self) -> Quartiles:
@@ -39,7 +39,7 @@ class Forecast:
 
     @property
     def title(self) -> str:
-        """Who they are and how they work."""
+        """The number of workers and how they work."""
         if self.workers == 1:
             return "1 worker"
         return f"{so_many(self.workers, 'worker')}{', in batches' if self.batches else ''}"
@@ -53,14 +53,14 @@ class Advice:
     target: float  # value to be reached
     chosen: bool  # by the user; else it is close to the best of the run
     results: int  # evaluations of the run from which this was learned
-    took: tuple[float, int] | None  # seconds and evaluations until the run itself reached it; None if nobody knows
+    took: tuple[float, int] | None  # seconds and evaluations until the run itself reached it; None if unknown
     given_up_after: int  # evaluations of a simulated run
     forecasts: tuple[Forecast, ...]  # the team of the run itself comes first
-    aims: tuple[float, ...]  # what each simulated run had to reach, which has a stand-in of its own; of all teams
-    had_aim: int | None  # evaluations until the run itself had reached their median; None if nobody knows
-    predictions: Finding | None  # what the report says of the model's; None if there are too few to tell
-    suggestion: float  # seconds that the choice of a point takes
-    evaluation: float  # seconds that an evaluation takes, both in the mean
+    aims: tuple[float, ...]  # what each simulated run had to reach on its own stand-in; of all teams
+    had_aim: int | None  # evaluations until the run itself reached their median; None if unknown
+    predictions: Finding | None  # what the report says about the model's predictions; None if there are too few
+    suggestion: float  # mean seconds per suggestion
+    evaluation: float  # mean seconds per evaluation
 
     def speedup(self, forecast: Forecast) -> Quartiles | None:
         """How many times as fast as the team of the run, on the same stand-in with the same luck.
@@ -73,7 +73,7 @@ class Advice:
 
     @property
     def doubtful(self) -> bool:
-        """Whether predictions do not hold: stand-ins drawn from such a model are not like the function."""
+        """Whether predictions fail: stand-ins drawn from such a model do not resemble the function."""
         return self.predictions is not None and self.predictions.level == "warning"
 
     @property

@@ -1,4 +1,4 @@
-"""A stand-in for the user's function: what a run has learned of values, limits, failures and times.
+"""A stand-in for the user's function, made from what a run has learned about values, limits, failures and times.
 
 What the run does not know differs from one stand-in to the next. The values of every other one are the model's mean,
 the smoothest function that agrees with the results; those of the others are drawn from its posterior, as wavy as the
@@ -35,17 +35,17 @@ VARIANT = 7_302  # the role of these draws in a generator's address (seed, numbe
 
 @dataclass(frozen=True)
 class Drawn:
-    """How one evaluation goes."""
+    """The outcome of one evaluation."""
 
     seconds: float
     value: float | None = None  # as the user would measure it; None if it fails
     level: float | None = None  # the value without its noise
-    measured: Mapping[str, float] | None = None  # beside the value, by name
+    measured: Mapping[str, float] | None = None  # other quantities, by name
 
 
 @dataclass(frozen=True)
 class Times:
-    """How long evaluations take: what is expected, and by how much that was wrong."""
+    """How long evaluations take: the expectation, and how far off it was."""
 
     durations: Durations
     errors: Array  # (k,) of log seconds, each as likely as the others
@@ -58,20 +58,20 @@ class Times:
         return float(np.exp(self.durations.log_seconds(z)[0][0] + rng.choice(self.errors)))
 
     def resampled(self, rng: Generator) -> Times:
-        """Times drawn from those that the run has seen: a few of them do not tell the law that they come from."""
+        """Times drawn from those that the run has seen: too few are known to fit a distribution."""
         return replace(self, errors=rng.choice(self.errors, len(self.errors)))
 
 
 @dataclass(frozen=True)
 class StandIn:
-    """What is evaluated instead of the user's function."""
+    """A function to evaluate instead of the user's."""
 
     optimizer: Core  # of the run
     belief: Belief  # of its values
     limited: tuple[tuple[Limit, Belief], ...]  # by how much each quantity is beyond its first limit
     chance: Chance | float  # that an evaluation succeeds
     times: Times
-    path: SamplePaths | None = None  # its values on the scale of the belief; None for those that are expected
+    path: SamplePaths | None = None  # its values on the scale of the belief; None for the expected values
 
     @classmethod
     def of(cls, optimizer: Core, belief: Belief) -> StandIn:
@@ -82,19 +82,19 @@ class StandIn:
             return cls(optimizer, belief, tuple(_limited(optimizer, evidence, rng)), _chance(evidence, rng), times)
 
     def variant(self, number: int, seed: int) -> StandIn:
-        """One of those that agree with all that was learned: values as expected for even numbers, else drawn."""
+        """A stand-in that agrees with all results: expected values for even numbers, drawn values for odd ones."""
         rng = default_rng([seed, number, VARIANT])
         path = draw(self.belief.gp, rng) if number % 2 else None
         return replace(self, path=path, times=self.times.resampled(rng))
 
     def losses(self, Z: Array, noise: float = 0.0) -> Array:  # (m, width)
-        """Its values (m,) turned so that less is better, with so much noise on the scale of the belief."""
+        """Its values (m,), negated if the run maximizes, with noise of this size on the scale of the belief."""
         path, mean = self.path, self.belief.gp.mean
         values = by_blocks(mean if path is None else lambda rows: path(rows)[0], Z)
         return self.belief.scale.measured(values + noise)
 
     def evaluate(self, x: Any, rng: Generator) -> Drawn:
-        """How an evaluation at x goes."""
+        """Evaluate x."""
         z = self.optimizer.space.to_unit(x)[None, :]
         success = self.chance if isinstance(self.chance, float) else float(np.exp(self.chance.log_value(z)[0]))
         fails = bool(rng.random() >= success)
@@ -117,7 +117,7 @@ def _limited(optimizer: Core, evidence: Evidence, rng: Generator) -> Iterator[tu
 
 
 def _chance(evidence: Evidence, rng: Generator) -> Chance | float:
-    """What was learned of it where it depends on the point; else how often evaluations succeeded."""
+    """The learned chance of success if it depends on the point; else the share of evaluations that succeeded."""
     chance, _ = believe_in_success(evidence, {}, rng)
     if chance is None or isinstance(chance, NearFailures):
         return len(evidence.y) / (len(evidence.y) + len(evidence.failed))
@@ -126,7 +126,7 @@ def _chance(evidence: Evidence, rng: Generator) -> Chance | float:
 
 def _times(optimizer: Core) -> Times:
     timing = optimizer.evidence(within=0.0).timing
-    assert timing is not None  # it is told where time is short
+    assert timing is not None  # a run with measured times has one
     durations = timing.durations
     if durations is None:
         raise InvalidInput(
@@ -134,7 +134,7 @@ def _times(optimizer: Core) -> Times:
         )
     errors = np.log(np.maximum(timing.seconds, SHORTEST)) - durations.log_seconds(timing.X)[0]
     size = float(np.sqrt(np.mean(errors**2)))
-    if size > 0.0:  # at points that were learned from they are too small
+    if size > 0.0:  # errors are too small at points that the model was fitted to
         errors = errors * (durations.spread / size)
     failed = [trial.seconds for trial in optimizer.trials if trial.state in FAILURES and trial.seconds]
     return Times(durations, errors, np.array(failed))

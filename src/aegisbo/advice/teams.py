@@ -1,4 +1,4 @@
-"""Workers on a virtual clock who evaluate a stand-in, without waiting or in batches."""
+"""Workers on a virtual clock that evaluate a stand-in, asynchronously or in batches."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from aegisbo.simulation.laws import constant
 
 
 class Team(VirtualWorkers):
-    """Virtual workers whose jobs go as the stand-in says; the luck of a job depends on the seed and its number only.
+    """Virtual workers that evaluate the stand-in; the luck of a job depends only on the seed and its number.
 
-    In batches nobody gets a new point before all have ended theirs. A suggestion takes so many seconds.
+    In batches, workers get new points only when all have finished. Each suggestion takes `suggestion` seconds.
     """
 
     def __init__(self, stand_in: StandIn, workers: int, *, batches: bool, suggestion: float, seed: int) -> None:
@@ -37,7 +37,7 @@ class Team(VirtualWorkers):
         return self.drawn[number].seconds
 
     def collect(self, timeout: float | None = None) -> list[Finished]:
-        """What has ended; in batches nothing before all have."""
+        """The jobs that have ended; in batches, none before all have."""
         if not self._batches:
             return super().collect(timeout)
         if timeout is not None:  # the loop is still handing out the points of a batch

@@ -1,4 +1,4 @@
-"""`aegisbo advise`: what other numbers of workers would bring."""
+"""`aegisbo advise`: how long other numbers of workers would take."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def advise(
     study: StudyFile,
     workers: Annotated[
         str,
-        typer.Option(metavar="NUMBERS", help="Sizes of the teams to compare; that of the study is always included."),
+        typer.Option(metavar="NUMBERS", help="Team sizes to compare; that of the study is always included."),
     ] = "2,4,8,16",
     target: Annotated[
         float | None,
@@ -52,8 +52,8 @@ def advise(
 ) -> None:
     """Estimate how long other numbers of workers would have taken.
 
-    The study is simulated from its beginning by its own strategy, on what its model expects and on other functions that
-    it holds possible, with job times like those that the study has seen.
+    The study is simulated from its beginning with its own strategy, on functions that agree with its results and with
+    job times like those that it measured.
     """
     from aegisbo.advice import advise as ask
 
@@ -72,7 +72,7 @@ def advise(
 
 
 def _drawing_into(file: Path) -> Callable[[Advice], None]:
-    """What draws into a file; refused before the work begins if it could not be done after it."""
+    """Return a function that draws into the file; refuse before the work begins if drawing would fail."""
     from aegisbo.plot import advice
 
     require_writable(file)
@@ -89,7 +89,7 @@ def _drawing_into(file: Path) -> Callable[[Advice], None]:
 
 
 def _with_a_bar(reached: Iterator[Reached], total: int) -> Iterable[Reached]:
-    """Say how far it is on a terminal; elsewhere, what keeps whoever waits."""
+    """Show a progress bar on a terminal; elsewhere, say once what takes the time."""
     from rich.progress import track
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -122,7 +122,7 @@ def _table(found: Advice) -> Table:
 
 
 def _in_one_unit(seconds: float) -> str:
-    """Two digits, so that a line has room for it three times: 12 s, 1.7 min."""
+    """Two digits, so that three of them fit on a line: 12 s, 1.7 min."""
     unit, size = next(((unit, size) for unit, size in UNITS if seconds >= size), ("s", 1))
     return f"{short(seconds / size)} {unit}"
 
@@ -138,25 +138,25 @@ def _remarks(found: Advice) -> Iterator[str]:
     aim, spread = _texts(found.aim, lambda value: f"{value:.4g}")
     yield (
         f"\n{f'Medians of {runs} simulated runs' if runs > 1 else 'One simulated run'} of each team, each on a "
-        "stand-in for the function: in turn what the model expects, and a function drawn from what it holds possible. "
-        "A run must come as close to the best that the study's points have there: "
-        f"to {aim}{f' in the median ({spread})' if runs > 1 else ''}."
+        "stand-in for the function: every other one is the model's mean, the rest are drawn from the model. "
+        "On its stand-in, a run must reach the equivalent of the target: "
+        f"{aim}{f' in the median ({spread})' if runs > 1 else ''}."
     )
     if found.took is not None:
         yield f"The study itself took {duration(found.took[0])} and {found.took[1]} evaluations."
         if found.had_aim is not None and found.had_aim < found.took[1]:
             yield (
-                f"It had {aim} after {found.had_aim} evaluations: the model smooths away the rest, and simulated runs "
-                "need not find it."
+                f"It reached {aim} after {found.had_aim} evaluations. The model smooths away the rest, so simulated "
+                "runs need not find it."
             )
     for forecast in found.forecasts:
         if forecast.missed:
             yield f"{forecast.title}: {forecast.missed} of {runs} gave up after {found.given_up_after} evaluations."
     if waiting := sorted({forecast.workers for forecast in found.forecasts if found.waits(forecast)}):
         yield (
-            f"Suggestions are the bottleneck of {' and '.join(map(str, waiting))} workers: a point takes "
-            f"{duration(found.suggestion)} to choose and {duration(found.evaluation)} to evaluate, so "
-            f"{max(math.floor(found.evaluation / found.suggestion), 1)} are kept busy at most. "
+            f"Suggestions are the bottleneck with {' and '.join(map(str, waiting))} workers: a point takes "
+            f"{duration(found.suggestion)} to choose and {duration(found.evaluation)} to evaluate, so at most "
+            f"{max(math.floor(found.evaluation / found.suggestion), 1)} can be kept busy. "
             'preset="modern" chooses faster; or put several evaluations into one.'
         )
-    yield "Job times are taken to be as they were. docs/advise.md says how far off such forecasts have been."
+    yield "Job times are assumed to stay the same. docs/advise.md says how far off such forecasts have been."

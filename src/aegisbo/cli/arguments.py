@@ -14,12 +14,12 @@ from aegisbo.errors import InvalidInput
 
 
 def whole(least: float = -inf, most: float = inf) -> Callable[[str], int]:
-    """What reads a whole number within these bounds."""
+    """A parser for whole numbers within these bounds."""
     return lambda text: int(_read(text, int, "whole number", least, most))
 
 
 def real(least: float = -inf) -> Callable[[str], float]:
-    """What reads a number from the least on, which may have decimals."""
+    """A parser for numbers from `least` on, which may have decimals."""
     return lambda text: float(_read(text, float, "number", least, inf))
 
 
@@ -47,10 +47,10 @@ Instances = Annotated[str | None, typer.Option(metavar="N-M", help="Several inst
 
 
 def numbers_in(text: str, name: str) -> list[int]:
-    """The numbers that a text such as 1,4,7-9 stands for, which the user gave under this name."""
+    """The numbers in a text such as 1,4,7-9; `name` is what errors call it."""
     numbers: list[int] = []
     for part in text.split(","):
-        match = re.fullmatch(r"\s*(\d{1,6})(?:-(\d{1,6}))?\s*", part)  # more would not fit into memory
+        match = re.fullmatch(r"\s*(\d{1,6})(?:-(\d{1,6}))?\s*", part)  # more digits would not fit into memory
         if match is None:
             raise InvalidInput(f"{name} {text!r} cannot be read at {part!r}: write it like 1-51 or 1,4,7-9.")
         first, last = int(match[1]), int(match[2] or match[1])
@@ -81,7 +81,7 @@ def with_instances(problems: Iterable[str], instance: int | None, instances: str
 
 
 def assigned(entries: list[str] | None, option: str) -> dict[str, str]:
-    """The texts of entries NAME=VALUE, by name; `option` is what they were given for."""
+    """The values of entries NAME=VALUE, by name; `option` is what errors call them."""
     texts: dict[str, str] = {}
     for entry in entries or []:
         name, equals, value = entry.partition("=")

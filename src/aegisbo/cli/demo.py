@@ -1,4 +1,4 @@
-"""`aegisbo demo`: the same work without waiting and in batches that wait, side by side, small enough to watch."""
+"""`aegisbo demo`: the same work done asynchronously and in batches, side by side, small enough to watch."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ A function of six parameters is minimized twice at the same time, each time by
 equally long on both sides.
 """
 TITLES = {
-    "demo.db": "Asynchronous: whoever is done gets the next point at once",
-    "batches.db": "In batches: whoever is done waits for the others",
+    "demo.db": "Asynchronous: a worker that is done gets the next point at once",
+    "batches.db": "In batches: a worker that is done waits for the others",
 }
 
 
@@ -62,7 +62,7 @@ def durations(count: int) -> list[float]:
 
 
 def _run(halves: list[Half], console: Console) -> None:
-    """Run both, each in a thread of its own, and draw them until both have ended."""
+    """Run both, each in its own thread, and draw them until both have ended."""
     with ThreadPoolExecutor(len(halves)) as threads:
         runs = [threads.submit(half.run) for half in halves]
         try:
@@ -72,7 +72,7 @@ def _run(halves: list[Half], console: Console) -> None:
                     time.sleep(0.1)
                 live.update(_picture(halves, console), refresh=True)
             if not console.is_terminal:
-                console.print()  # the last line of the picture has no end there
+                console.print()  # the picture does not end with a newline
         except KeyboardInterrupt:
             for half in halves:
                 half.stopped = True
@@ -136,8 +136,8 @@ def _report(ours: Half, theirs: Half, console: Console) -> None:
     console.print("\nWhat to type next:")
     program = _program()
     for command, meaning in {
-        f"{program} report {ours.path}": "all of it as one page for your browser: workers' time, reasons, model",
-        f"{program} serve {ours.path} {theirs.path}": "both side by side; for a run of yours, while it goes on",
+        f"{program} report {ours.path}": "a page for your browser: workers' time, reasons, model",
+        f"{program} serve {ours.path} {theirs.path}": "both side by side; works for your own runs too, while they run",
         f"{program} show {ours.path}": "every evaluation, and why its point was chosen",
         f"{program} replay {ours.path}": "make every decision again and compare",
         f"{program} simulate --problem Branin --strategy all": "all strategies on a virtual clock",
@@ -147,13 +147,13 @@ def _report(ours: Half, theirs: Half, console: Console) -> None:
 
 
 def _program() -> str:
-    """What the user types: `make demo` calls a program that is not on the path."""
+    """The command as the user types it: `make demo` calls a program that is not on the path."""
     called = Path(sys.argv[0])
     return str(called) if called.name == "aegisbo" and shutil.which("aegisbo") is None else "aegisbo"
 
 
 def timeline(stretches: Sequence[Stretch], worker: int, start: float, seconds: float, scale: float) -> str:
-    """One worker's time from the start on, `scale` characters a second: busy for most of what it stands for, or not."""
+    """One worker's time, `scale` characters a second: each says whether the worker was busy for most of it."""
     spans = [
         ((stretch.begin - start) * scale, math.inf if stretch.end is None else (stretch.end - start) * scale)
         for stretch in stretches
@@ -169,7 +169,7 @@ def timeline(stretches: Sequence[Stretch], worker: int, start: float, seconds: f
 def curves(traces: Mapping[str, Sequence[tuple[float, float]]], width: int, height: int) -> list[str]:
     """Step functions of time on a logarithmic axis, each until its last step; the first one lies on top.
 
-    A trace, by the character that draws it, says when each value was reached, which is above zero.
+    A trace, by the character that draws it, says when each value was reached. Values are above zero.
     """
     until = max(trace[-1][0] for trace in traces.values())
     logs = [math.log10(value) for trace in traces.values() for _, value in trace]

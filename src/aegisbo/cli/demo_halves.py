@@ -32,15 +32,15 @@ class Stretch:
 
 @dataclass
 class Half:
-    """Worker processes that are watched, and the run that they serve."""
+    """Worker processes to watch, and their run."""
 
     path: Path  # of its study file
     problem: Problem  # what to minimize
-    durations: list[float]  # seconds that each evaluation takes, by trial number; there are as many evaluations
+    durations: list[float]  # seconds of each evaluation, by trial number
     capacity: int  # processes
     batches: bool  # results are held back until all workers have one
     stretches: list[Stretch] = field(default_factory=list)
-    learned: list[tuple[float, float]] = field(default_factory=list)  # seconds after the start, the best value then
+    learned: list[tuple[float, float]] = field(default_factory=list)  # (seconds after the start, best value then)
     makespan: float | None = None  # seconds that it ran; None while it runs
     stopped: bool = False  # on request
     can_stop: ClassVar = False
@@ -53,7 +53,7 @@ class Half:
         self.close, self.now = pool.close, pool.now
 
     def warm_up(self) -> None:
-        """Wait until every process can evaluate: what is compared begins with the first point."""
+        """Wait until every process is ready: the comparison begins with the first point."""
         for worker in range(self.capacity):
             self._pool.submit(worker, (self.problem.minimizers[0], 0.0))
         missing = self.capacity
@@ -84,11 +84,11 @@ class Half:
         return 1.0 - busy / (self.capacity * self.seconds) if self.seconds > 0.0 else 0.0
 
     def best_after(self, seconds: float) -> float:
-        """The best value that was known so many seconds after the start."""
+        """The best value known this many seconds after the start."""
         return min((best for moment, best in self.learned if moment <= seconds), default=math.inf)
 
     def submit(self, number: int, x: Any) -> int:
-        """Start an evaluation, which takes as long as this number's takes."""
+        """Start an evaluation that takes the time of this trial number."""
         begin = self.now()
         worker = self._pool.submit(number, (np.array(list(x.values())), self.durations[number]))
         self._running[number] = Stretch(worker, begin)
@@ -96,7 +96,7 @@ class Half:
         return worker
 
     def collect(self, timeout: float | None = None) -> list[Finished]:
-        """What has ended; in batches nothing before all have."""
+        """The jobs that have ended; in batches, none before all have."""
         if not self.batches:
             return self._ended(timeout)
         if timeout is not None:  # the loop is still handing out the points of a batch
@@ -115,7 +115,7 @@ class Half:
         return jobs
 
     def _watch(self, job: Finished) -> None:
-        if job.outcome.state == "done":  # else somebody has killed its process: it is run again
+        if job.outcome.state == "done":  # else its process was killed, and it runs again
             self.learned.append((self.now() - self.started, min(job.outcome.value, self.best_after(math.inf))))
 
 

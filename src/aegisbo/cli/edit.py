@@ -1,4 +1,4 @@
-"""`aegisbo add`, `set`, `retry` and `forget`: second thoughts about a study, also while it runs."""
+"""`aegisbo add`, `set`, `retry` and `forget`: change a study, also while it runs."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def export(
     write(study, to, table)
     if output is not None:
         write_whole(output, table.getvalue())
-    else:  # a terminal obeys what a file or another program is to have as it is
+    else:  # files and programs get the text unchanged; a terminal would obey control codes in it
         sys.stdout.write(printable(table.getvalue()) if sys.stdout.isatty() else table.getvalue())
 
 

@@ -1,4 +1,4 @@
-"""What a command is to minimize: module:function, or any program."""
+"""What a command minimizes: module:function, or any program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from aegisbo.errors import InvalidInput
 
 
 def chosen(function: str | None, command: str | None, value_file: str | None) -> Callable[..., Any]:
-    """What is to be minimized."""
+    """The function or program to minimize."""
     from aegisbo.runners.command import Command
 
     if (function is None) == (command is None):
@@ -26,7 +26,7 @@ def chosen(function: str | None, command: str | None, value_file: str | None) ->
 
 
 def imported(text: str) -> Callable[..., Any]:
-    """The function that module:name stands for, looked for from the current folder."""
+    """Import the function module:name from the current folder."""
     module, _, name = text.partition(":")
     if not module or not name:
         raise InvalidInput(f"{text!r} names no function: write module:function.")
@@ -49,7 +49,7 @@ def imported(text: str) -> Callable[..., Any]:
 
 
 def _where(error: Exception) -> str:
-    """What went wrong in the user's own code, and in which line."""
+    """The error in the user's code, and its line."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     place = "" if isinstance(error, SyntaxError) else f" ({last.filename}, line {last.lineno})"
     return f"{type(error).__name__}: {error}{place}"

@@ -66,9 +66,9 @@ def serve(
 
 @contextmanager
 def served(study: Path | None) -> Iterator[None]:
-    """Serve a study, if there is one and though it may not exist yet, from another process while this lasts.
+    """Serve a study, if one is named, from another process while this block runs. The file may not exist yet.
 
-    Another process, so that it does not keep the optimizer from choosing. It ends with this one, however that ends.
+    A separate process does not slow the optimizer down. It ends with this one, however that ends.
     """
     if study is None:
         yield
@@ -83,4 +83,4 @@ def served(study: Path | None) -> Iterator[None]:
         if not address:
             raise AegisError("The live page could not be started: see above. Leave --serve out to run without it.")
         typer.echo(f"{address} shows the run while it lasts; afterwards `aegisbo serve {study}` does.", err=True)
-        yield  # leaving the block closes its standard input, and waits for it
+        yield  # leaving the block closes its standard input and waits for it to end

@@ -59,12 +59,12 @@ def problems(
         unavailable.setdefault(reason, []).append(name)
     for reason, affected in unavailable.items():
         console.print(f"\n{', '.join(affected)}: {reason}", markup=False, soft_wrap=True)
-    console.print("\nWhere nobody knows the minimum, scores are the values themselves.")
+    console.print("\nWhere the minimum is unknown, scores are the values themselves.")
 
 
 @app.command("eval")
 def evaluate(name: Name, x: Point = None, instance: Instance = None) -> None:
-    """Print the value of a problem at a point; what the point stands for goes to standard error."""
+    """Print the value of a problem at a point; the point in natural units goes to standard error."""
     from aegisbo.simulation.problems import get
 
     problem = get(name, instance)
@@ -81,7 +81,7 @@ def box(bounds: Sequence[tuple[float, float]]) -> str:
 
 
 def _cost(problem: Problem | Family, unavailable: dict[str, list[str]]) -> str:
-    """The time of an evaluation: the median over some points of the diagonal.
+    """The time of an evaluation: the median over some points on the diagonal.
 
     A problem that lacks a package is noted with the reason instead.
     """

@@ -1,4 +1,4 @@
-"""Options of commands: those that follow from the table of a run's options, and others that several commands have."""
+"""Command-line options: those made from the table of a run's options, and others that several commands share."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 
 
 def with_options(command: str, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command a flag for each option of a run that it has: after its own, before those that are keywords only.
+    """Give a command a flag for each run option: after its own options, before its keyword-only ones.
 
-    The defaults are what it does by itself, where a call in Python does something else.
+    `defaults` are those that differ from a call in Python.
     """
 
     def decorate(fun: Callable[..., None]) -> Callable[..., None]:
@@ -89,7 +89,7 @@ def as_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def earlier(sources: list[str] | None, given: list[str] | None, value: str) -> list[Earlier] | None:
-    """The earlier results that options name; None if they name none."""
+    """The earlier results that options name; None if there are none."""
     from aegisbo.study import Earlier
 
     texts = assigned(given, "--given")
@@ -99,7 +99,7 @@ def earlier(sources: list[str] | None, given: list[str] | None, value: str) -> l
 
 
 def _title(name: str) -> str:
-    """Under which an option stands in --help."""
+    """The heading of an option in --help."""
     if name in SETTINGS:
         return "How points are chosen"
     return "If evaluations fail" if name in FAILING else "How it runs"

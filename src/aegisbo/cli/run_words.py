@@ -1,4 +1,4 @@
-"""What a command that runs something says: its log on the way, and the end of the run in a few lines."""
+"""What a command prints about a run: the log while it runs, and a summary at the end."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from aegisbo.cli.tables import Terminal
 if TYPE_CHECKING:
     from aegisbo.optimizer import Core, Found
 
-REASONS = 10  # for failures that are listed at the end
+REASONS = 10  # most reasons for failures listed at the end
 NO_VALUE = 3  # exit code: the run ended without a single value, or none that keeps all limits
-INTERRUPTED = 130  # exit code: Ctrl-C ended the run, as shells have it
+INTERRUPTED = 130  # exit code: Ctrl-C ended the run, as in shells
 
 
 @contextmanager
 def log(wanted: bool) -> Iterator[None]:
-    """Write the log of a run to standard error, for example into a file; on a terminal there is the live line."""
+    """Write the log of a run to standard error; a terminal shows the live line instead."""
     logger = logging.getLogger("aegisbo")
     if not wanted:
         yield
@@ -37,13 +37,13 @@ def log(wanted: bool) -> Iterator[None]:
 
 
 def report(result: Found[Core], study: Path | None, console: Terminal, raising: str = "") -> None:
-    """The end of a run, in a few lines; `raising` is the option, if any, that would show the first exception itself."""
+    """Summarize a run; `raising` is the option, if any, that would show the first exception itself."""
     from aegisbo.optimizer.failure_reasons import failure_lines
     from aegisbo.optimizer.found import CAUSES
     from aegisbo.optimizer.trial import in_short
 
     say = console.print
-    if study is not None and study.resolve() != result.study:  # it was taken away, or the function has left the folder
+    if study is not None and study.resolve() != result.study:  # it was moved away, or the function changed the folder
         study = result.study
     failures = result.failures
     failed = sum(failures.values())

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from aegisbo.report.failure_groups import FailureGroup
     from aegisbo.report.record import Record
 
-LAST = 20  # trials that are listed unless the user wants others
-KINDS = 5  # of failures that are listed unless the user wants to see all
+LAST = 20  # trials listed by default
+KINDS = 5  # reasons for failures listed by default
 LONGEST = 500  # characters of a reason, if all are listed
 ORDERS = ("number", "value")
 
@@ -73,7 +73,7 @@ def show(
 
 
 def _summary(record: Record) -> Iterator[str]:
-    """How it stands, in a few lines."""
+    """A summary in a few lines."""
     from aegisbo.optimizer.trial import in_short
     from aegisbo.report.timeline import WAITING, timeline
 
@@ -101,7 +101,7 @@ def _summary(record: Record) -> Iterator[str]:
 
 
 def _reasons(groups: Sequence[FailureGroup], *, whole: bool) -> Table:
-    """Why trials have no value, the most frequent reason first: all in full and numbered, or a few in short."""
+    """Why trials have no value, the most frequent reason first: all in full and numbered, or a few shortened."""
     from rich.table import Table
     from rich.text import Text
 
@@ -131,7 +131,7 @@ def _breaks(optimizer: Core) -> Iterator[str]:
 
 
 def _places(optimizer: Core) -> Mapping[int, int]:
-    """The places of the trials with a value, the best one's first, by number."""
+    """The place of each trial with a value, by number; the best has place 0."""
     from aegisbo.optimizer.best import ranking
 
     evidence = optimizer.evidence()
@@ -148,7 +148,7 @@ def _chosen(
     failed: bool,
     by_value: bool,
 ) -> Sequence[Row]:
-    """The rows that the user wants to see, in the order that the user wants."""
+    """The rows that the user asked for, in the order asked for."""
     from aegisbo.outcome import FAILURES
 
     def place(row: Row) -> int:
@@ -197,7 +197,7 @@ def _facts(trial: Trial, row: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _history(number: int, events: Iterable[Event]) -> list[tuple[str, str]]:
-    """Every event of the trial, if there is more to tell than its beginning and its end."""
+    """Every event of the trial, if it has more than a beginning and an end."""
     from aegisbo.events import Asked, Ended, Observed, concerns
 
     own = [event for event in events if concerns(event, number)]

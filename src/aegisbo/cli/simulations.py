@@ -26,7 +26,7 @@ CLEAR = 0.05  # a difference is called clear if luck alone would make it less of
 
 
 def plan(problems: Iterable[str], strategies: Iterable[str], runs: int, **settings: Any) -> list[Spec]:
-    """Every strategy in every run of every problem; raises before anything has run if one of them is impossible."""
+    """Every strategy in every run of every problem; raises before anything runs if one of them is impossible."""
     strategies = list(names()) if EVERY_STRATEGY in strategies else list(dict.fromkeys(strategies))
     return [
         Spec(problem=problem, strategy=strategy, run=run, **settings)
@@ -37,7 +37,7 @@ def plan(problems: Iterable[str], strategies: Iterable[str], runs: int, **settin
 
 
 def execute(specs: Sequence[Spec], jobs: int) -> list[SimulatedRun]:
-    """All records, with a progress bar if somebody watches."""
+    """All records, with a progress bar on a terminal."""
     console = Console(stderr=True)
     done = answers(simulate, specs, jobs)
     return list(track(done, "Simulating", len(specs), console=console, transient=True, disable=not console.is_terminal))
@@ -66,7 +66,7 @@ def as_json(records: Iterable[SimulatedRun]) -> str:
 
 
 class StrategyComparison:
-    """Strategies side by side on one problem, each compared with the first: tables of eighty columns, and sentences."""
+    """Strategies side by side on one problem, each compared with the first, in tables 80 columns wide and sentences."""
 
     def __init__(self, runs: Mapping[str, Sequence[SimulatedRun]]) -> None:
         self.runs = runs  # by strategy; the same in the same order for each
@@ -76,7 +76,7 @@ class StrategyComparison:
         self._can_tell = len(runs) > 1 and len(self._records) >= FEWEST_RUNS
 
     def print(self, console: Console, counts: Sequence[int]) -> None:
-        """Show the scores after so many evaluations, then costs and comparisons."""
+        """Show the scores after these numbers of evaluations, then costs and comparisons."""
         names = list(dict.fromkeys(record.spec.problem for record in self._records))
         problem = names[0] if len(names) == 1 else f"{names[0].partition('#')[0]}, {len(names)} instances"
         score = "regret" if self._is_regret else "best value"
@@ -86,7 +86,7 @@ class StrategyComparison:
         console.print(f"\n{self.use_of_workers()}\n")
 
     def scores(self, counts: Sequence[int]) -> Table:
-        """How good the best point was after so many evaluations: the median over the runs, the quartiles below it."""
+        """The best point's score after these numbers of evaluations: the median over the runs, with quartiles below."""
         table = plain_table(["strategy"], [str(count) for count in counts])
         text = short if self._is_regret else "{:.4g}".format
         for strategy, records in self.runs.items():
@@ -123,7 +123,7 @@ class StrategyComparison:
         )
 
     def legend(self) -> str:
-        """What the numbers mean, for whoever sees them for the first time."""
+        """What the numbers mean, for first-time readers."""
         text = "Regret is the distance from the minimum to the best value so far. " if self._is_regret else ""
         if len(self._records) > 1:
             text += f"Shown are medians over {len(self._records)} runs, and quartiles below them. "

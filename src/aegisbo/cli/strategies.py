@@ -30,7 +30,7 @@ def strategies() -> None:
 
 
 def _described(name: str) -> tuple[str, str]:
-    """What a strategy does and its parameters; a package that cannot be loaded does not hide the others."""
+    """What a strategy does, and its parameters; a package that fails to load does not hide the others."""
     from aegisbo.strategies.registry import entry_named
 
     try:

@@ -12,7 +12,7 @@ from rich.table import Table
 
 
 class Terminal(Console):
-    """A console for texts that may be a stranger's: nothing in them is obeyed, neither markup nor control codes."""
+    """A console for untrusted text: it obeys neither markup nor control codes in it."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(highlight=False, markup=False, **options)

@@ -1,4 +1,4 @@
-"""Trials in a terminal: a line each, and further tables below for parameters that do not fit beside the others."""
+"""Trials in a terminal, one per line; parameters that do not fit go into further tables below."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from aegisbo.study.export import all_names
 
 PREFIXES = ("param_", "measured_")
 CHOICE = 16  # cells for a value that is a text
-BROKEN = 8  # and for what a point breaks, if there is not even room for that
-REASON = 40  # cells, at most, for the reason why there is no value
-READABLE = 10  # cells, at least, else there is none
+BROKEN = 8  # cells for what a point breaks, if there is no room for more
+REASON = 40  # most cells for the reason why there is no value
+READABLE = 10  # fewest cells for it; with less room it is left out
 GAP = 2  # cells between two columns
-ABSENT = "-"  # for a parameter that was not there
+ABSENT = "-"  # for an inactive parameter
 
 # Of the table in `aegisbo.study.export`, and under "breaks" the limits and constraints that it breaks, under "why" the
 # number of the reason why there is no value.
@@ -29,11 +29,11 @@ Column = tuple[str, list[str]]  # a heading and the cells below it
 
 
 def trial_tables(rows: Sequence[Row], width: int, reasons: bool = False) -> list[Table]:
-    """A line for each row in each table, at most `width` cells wide.
+    """Lines of tables at most `width` cells wide, one line per row.
 
-    Every parameter has a column; those for which there is no room in the first table stand in further ones. Why a trial
-    has no value is said where there is room left, or by a number if `reasons` are listed elsewhere. What a point breaks
-    is told if any breaks something.
+    Every parameter has a column; those that do not fit into the first table go into further ones. If a trial has no
+    value, the reason appears where there is room, or as a number if `reasons` are listed elsewhere. What points break
+    has a column if any point breaks something.
     """
     for broken in (CHOICE, BROKEN, CHOICE):  # short only if that leaves room for all parameters
         first, *others = _parts(_fixed(rows, broken, reasons), rows, width)
@@ -57,7 +57,7 @@ def _table(columns: Sequence[Column]) -> Table:
 
 
 def _fixed(rows: Sequence[Row], broken: int, reasons: bool) -> list[Column]:
-    """The columns that every table has, and what points break in so many cells if any breaks something."""
+    """The columns of every table, including what points break, if any do, in this many cells."""
     breaking = any(row.get("breaks") for row in rows)
     return [
         ("trial", [str(row["number"]) for row in rows]),
@@ -70,7 +70,7 @@ def _fixed(rows: Sequence[Row], broken: int, reasons: bool) -> list[Column]:
 
 
 def cut(text: str, cells: int) -> str:
-    """The text on one line and in so many cells, with a sign that there was more."""
+    """The text on one line, cut to this many cells with a mark."""
     line = printable(" ".join(text.split()))
     return line if cell_len(line) <= cells else set_cell_size(line, max(cells - 1, 0)).rstrip() + "…"
 
@@ -98,7 +98,7 @@ def _width(columns: Sequence[Column]) -> int:
 
 
 def _value(row: Row, cells: int) -> str:
-    """The value, or why there is none if so many cells can say it."""
+    """The value, or the reason why there is none if it fits into this many cells."""
     if row["value"] is not None:
         return f"{row['value']:.6g}"
     return cut(essence(row["reason"] or ""), min(cells, REASON)) if cells >= READABLE else ""
@@ -109,7 +109,7 @@ def _cell(value: object) -> str:
 
 
 def _folded(name: str) -> str:
-    """A name on two lines, as equally long as underscores allow."""
+    """A name on two lines, split at the underscore that makes them shortest."""
     words = name.split("_")
     ways = ("_".join(words[:k]) + "_\n" + "_".join(words[k:]) for k in range(1, len(words)))
     return min([name, *ways], key=lambda way: max(map(cell_len, way.split("\n"))))

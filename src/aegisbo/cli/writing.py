@@ -1,4 +1,4 @@
-"""The file that a command is to write: asked for before the work begins, and written when all of it is known."""
+"""Output files of commands: checked before the work begins, written at its end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from aegisbo.errors import InvalidInput
 
 
 def require_writable(file: Path) -> None:
-    """Refuse a folder, a file that is not ours or has no folder, and a study, which nothing could bring back."""
+    """Refuse a folder, a file that cannot be written, and a study, which would be lost."""
     from aegisbo.study.file import is_study
 
     if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
@@ -19,7 +19,7 @@ def require_writable(file: Path) -> None:
 
 
 def write_whole(file: Path, text: str) -> None:
-    """Write a text with its ends of lines as they are."""
+    """Write a text with its line ends unchanged."""
     try:
         file.write_text(text, encoding="utf-8", newline="")
     except OSError as error:

@@ -15,12 +15,12 @@ from aegisbo.search.descent import climb
 from aegisbo.search.designs import latin_hypercube
 
 LOOKED_AT = 5  # starts
-CLIMBED = 3  # starts that are climbed from, the best of those looked at; if there is a warm start, it and the best
+CLIMBED = 3  # starts that are climbed from: the best of those looked at, or the warm start and the best
 # The most noise that a start has. Ripples too fine for the data look like noise to a smooth model, and no climb from
 # nearly none gets there.
 LOUDEST = 0.1
-# With more data than these, and nothing known before, so many of them are looked at first: all starts are climbed from,
-# since some climbs end where everything is noise, and the one climb that is given all data begins at the best top.
+# With more data than this and no warm start, a subset of this size is fitted first. Every start is climbed from,
+# since some climbs end where everything is noise; the one climb on all data begins at the best top.
 FIRST_LOOK = 150
 SPRINT_STEPS = 12  # of a climb, after which the starts are compared
 CLIMB_STEPS = 40  # of the best start: priors make one broad hill, whose top need not be found to the last digit

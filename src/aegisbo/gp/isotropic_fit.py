@@ -117,7 +117,7 @@ def climb(likelihood: IsotropicLikelihood, phi: Array, bounds: Array, tops: Sequ
             window = np.stack([np.maximum(bounds[:, 0], phi - WINDOW), np.minimum(bounds[:, 1], phi + WINDOW)], axis=1)
             found = descend(descent, phi, window, flat=1e-9)
             phi = found.x
-            # SciPy may also stop short on a curved ridge beside a bound; a fresh start from there goes on.
+            # SciPy may also stop short on a curved ridge beside a bound; a fresh start from there continues.
             uphill = np.abs(phi - np.clip(phi - found.gradient, bounds[:, 0], bounds[:, 1])).max()
             if uphill < LEVEL or not height - found.value > GAIN:
                 break

@@ -11,7 +11,7 @@ from aegisbo.arrays import Array
 FLOOR = 0.3
 FAR = 8.0  # on the logarithmic tail: 3,000 units above the threshold
 LARGEST = 1e300  # units above the threshold that still make a difference
-PENALTY = 1e6  # times as far above all other values as these differ: somebody's way to say "bad"
+PENALTY = 1e6  # a value this many times farther above the others than they differ is a penalty for "bad"
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ def soft_scale_of(y: Array, share: float = 0.5, early: int = 0) -> Scale | SoftS
     Args:
         y: the values, in the order in which they were asked for.
         share: of the values that lie below the tail.
-        early: so many of the first values see to it that the unit does not shrink away as values gather near the
-            lowest one: it is at least `FLOOR` of what it was for them.
+        early: how many first values set a lower bound on the unit: it is at least `FLOOR` of what it was for them, so
+            that it does not shrink away as values gather near the lowest one.
     """
     size = float(np.abs(y).max()) or 1.0
     scaled = y / size
@@ -107,7 +107,7 @@ def soft_scale_of(y: Array, share: float = 0.5, early: int = 0) -> Scale | SoftS
 
 
 def without_penalties(y: Array) -> Array:
-    """The values (m,) of y (n,) that are not such as 1e30, which stand for no value; in their order."""
+    """The values (m,) of y (n,) that are no penalties such as 1e30, in their order."""
     levels = np.unique(y)
     while len(levels) > 2:
         with np.errstate(over="ignore"):
@@ -129,7 +129,7 @@ def _softened(scaled: Array, threshold: float, unit: float) -> Array:
 
 
 def _units_above(scaled: Array, threshold: float, unit: float) -> Array:
-    with np.errstate(over="ignore"):  # beyond the largest number there is
+    with np.errstate(over="ignore"):  # beyond the largest float
         return np.asarray(np.minimum((scaled - threshold) / unit, LARGEST))
 
 
@@ -139,6 +139,6 @@ def _tail(z: Array) -> Array:
 
 
 def _sized(relative: Array, size: float) -> Array:
-    """In the user's units, at most the largest number that there is."""
+    """In the user's units, at most the largest float."""
     largest = np.finfo(np.float64).max / max(size, 1.0)
     return np.asarray(np.clip(relative, -largest, largest) * size)

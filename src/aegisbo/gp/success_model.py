@@ -23,20 +23,20 @@ from aegisbo.gp.additive_model import AdditiveHyperparameters, AdditiveModel
 from aegisbo.gp.low_values import left_out
 from aegisbo.gp.posterior import GP
 
-# By how much, in log p of all labels, a model must beat the frequency of failures, and so much more by coordinate: its
-# hyper-parameters know the labels that it predicts. Flaky failures pass in one of twenty runs.
+# By how much, in log p of all labels, a model must beat the frequency of failures, and how much more per coordinate:
+# its hyper-parameters know the labels that it predicts. Flaky failures pass in one of twenty runs.
 GAIN, GAIN_PER_COORDINATE = 3.0, 1.0
-STEEPEST = 8.0  # standard deviation of the prior of a and b: where labels are clear-cut, b would grow without end
+STEEPEST = 8.0  # standard deviation of the prior of a and b: with clear-cut labels, b would grow without end
 
 
 @dataclass(frozen=True)
 class LearnedSuccess:
-    """What was learned of successes and failures: enough to go on from."""
+    """What was learned from successes and failures: the warm start of the next fit."""
 
     hyperparameters: AdditiveHyperparameters
     a: float
     b: float
-    gain: float  # in log p of all labels, beside the frequency of failures
+    gain: float  # in log p of all labels, over the frequency of failures
 
     @property
     def is_credible(self) -> bool:

@@ -19,7 +19,7 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ divided by the golden ratio: s
 
 
 def evenly_spread(n: int, most: int) -> Index:
-    """At most so many of n rows, evenly spread over their order."""
+    """At most `most` of n rows, evenly spread over their order."""
     return np.linspace(0, n - 1, min(n, most)).round().astype(np.intp)
 
 
@@ -53,7 +53,7 @@ def _distances(U: Array, rows: Index) -> Array:
 
 
 def _shuffled(X: Array) -> Index:
-    """An order (n,) that looks random, in which the coordinates of a point alone decide whether it precedes another."""
+    """An order (n,) that looks random but depends only on the coordinates of the points."""
     weights = default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) | np.uint64(1)
     mixed = (np.ascontiguousarray(X).view(np.uint64) * weights).sum(axis=1)  # modulo 2⁶⁴
     mixed = (mixed ^ (mixed >> np.uint64(29))) * GOLDEN

@@ -23,7 +23,7 @@ else:
         "AegisSearchCV": "sklearn_search",
         "from_optuna": "optuna_warm_start",
     }
-    # Ray can be installed without what its Tune needs.
+    # Ray can be installed without the dependencies of Tune.
     _TUNE = ("ray", "ray.tune", "pandas", "pyarrow", "fsspec", "requests")
     _LEARN = ("sklearn", "joblib")
     _EXTRAS = {  # by the package that is missing

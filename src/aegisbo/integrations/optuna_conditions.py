@@ -1,8 +1,8 @@
-"""Conditions that nobody wrote down: when an objective asks for a parameter, told from the trials that have it.
+"""Conditions derived from trials: when an objective asks for a parameter.
 
-Optuna's objectives decide as they run which parameters they ask for. If completed trials that have a parameter can be
-told from those that lack it by the values of others, these are its conditions, until other trials contradict. Where no
-trial has been yet, a parameter is taken to be there: a value that nobody asks for does no harm.
+Optuna's objectives decide while they run which parameters they ask for. If the values of other parameters separate the
+completed trials that have a parameter from those that lack it, these values are its conditions, until other trials
+contradict. Where there are no trials yet, a parameter is assumed to exist: an unused value does no harm.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ REMEDY = (
     "Let the values of other parameters alone decide whether it is suggested, always with the same range, or let every "
     "trial suggest all parameters and ignore those that it does not need."
 )
-FEW = 64  # levels of an integer that are told apart one by one
+FEW = 64  # levels of an integer that are distinguished one by one
 
-Row = Mapping[str, Any]  # the values of a trial by name, as they are inside
+Row = Mapping[str, Any]  # the inner values of a trial, by name
 
 
 def joint_space(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
@@ -40,7 +40,7 @@ def joint_space(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
 
 
 def conditions_of(trials: Sequence[FrozenTrial], space: Mapping[str, BaseDistribution]) -> dict[str, When | None]:
-    """The conditions, in inner values, of the parameters that some completed trial lacks; None if there are no such."""
+    """The conditions, in inner values, of each parameter that some completed trial lacks; None if unclear."""
     completed = _completed(trials)
     sometimes = [name for name in space if any(name not in trial.params for trial in completed)]
     if not sometimes:
@@ -53,7 +53,7 @@ def conditions_of(trials: Sequence[FrozenTrial], space: Mapping[str, BaseDistrib
 def objection(
     trials: Sequence[FrozenTrial], modeled: Mapping[str, BaseDistribution], *, given: bool, n_initial: int | None
 ) -> str | None:
-    """Why a model of these parameters misses what completed trials tell; None if it does not, or is not asked yet.
+    """Why a model of these parameters misses part of the completed trials; None if it does not, or is not used yet.
 
     If the user has not given them, they are those of the `joint_space`.
     """
@@ -79,16 +79,16 @@ def _completed(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
 
 
 def _row(trial: FrozenTrial, space: Mapping[str, BaseDistribution]) -> Row | None:
-    """The values of a trial; None if one of them is none of its distribution, as a value that was enqueued may be."""
+    """The values of a trial; None if one lies outside its distribution, as an enqueued value may."""
     values = {name: inner_value(trial.params[name], kind) for name, kind in space.items() if name in trial.params}
     return None if None in values.values() else values
 
 
 def _conditions(name: str, rows: Sequence[Row], parameters: Mapping[str, Parameter]) -> When | None:
-    """What tells the rows with a name from those without; what tells most of them apart first.
+    """The conditions that separate the rows with a name from those without; the one that separates most comes first.
 
-    A parent is there in all rows that have the name, and in some that lack it. So it is there more often than its
-    child, and conditions cannot go in a circle.
+    A parent exists in all rows that have the name, and in some that lack it. So it exists more often than its child,
+    and conditions cannot form a circle.
     """
     having, lacking = ([row for row in rows if (name in row) == there] for there in (True, False))
     parents = {other for other in parameters if having and all(other in row for row in having)} - {name}
@@ -107,7 +107,7 @@ def _conditions(name: str, rows: Sequence[Row], parameters: Mapping[str, Paramet
 
 
 def _rank(parameter: Parameter) -> int:
-    """Who is asked first: objectives mostly branch on a category, and hardly ever on a real number."""
+    """Sort key: objectives mostly branch on a category, and hardly ever on a real number."""
     return 0 if isinstance(parameter, Choice) else 1 if isinstance(parameter, Int) else 2
 
 

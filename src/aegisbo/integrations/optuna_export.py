@@ -1,4 +1,4 @@
-"""A study file as an Optuna study, for the dashboard, plots and storages of those who live there."""
+"""A study file as an Optuna study, for Optuna's dashboard, plots and storages."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def export(path: str | os.PathLike[str], storage: str, name: str | None = None) 
         study = optuna.create_study(storage=_storage(storage), study_name=name, direction=direction)
     except optuna.exceptions.DuplicatedStudyError:
         raise InvalidInput(f"{storage} already has a study {name!r}: choose another --name.") from None
-    except Exception as error:  # of SQLAlchemy, of the driver of a database, of the system
+    except Exception as error:  # from SQLAlchemy, a database driver or the system
         said = str(error).partition("\n")[0]
         raise InvalidInput(
             f"{storage!r} cannot be used ({type(error).__name__}: {said}): give a URL such as sqlite:///optuna.db, or "
@@ -86,7 +86,7 @@ def _distribution(parameter: Parameter) -> BaseDistribution:
     if isinstance(parameter, Choice):
         return CategoricalDistribution(list(parameter.values))
     kind: Any = IntDistribution if isinstance(parameter, Int) else FloatDistribution
-    # Optuna knows no steps on a logarithmic scale.
+    # Optuna has no steps on a logarithmic scale.
     step = {"step": parameter.step} if isinstance(parameter, Int) and not parameter.log else {}
     distribution: BaseDistribution = kind(parameter.low, parameter.high, log=parameter.log, **step)
     return distribution

@@ -1,4 +1,4 @@
-"""What a study knows when a point is asked for: Optuna's trials as evidence for a strategy."""
+"""Optuna's trials as evidence for a strategy, at the moment when a point is asked for."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.timing import Timing
 
 LEAST_PATIENCE = 3600.0  # seconds
-LONGEST_RUNS = 5  # a trial that has run so many times as long as the longest one is not coming back
+LONGEST_RUNS = 5  # a trial that has run this many times as long as the longest one is dead
 
 Role = Literal["done", "failed", "pending"]
 
@@ -33,13 +33,13 @@ class Known:
     x: Array  # (width,)
     role: Role
     loss: float = math.nan  # to be minimized; only when done
-    seconds: float | None = None  # that it took; only when it ran to its end
+    seconds: float | None = None  # only when it ran to its end
     constraints: Mapping[str, float] = field(default_factory=dict)  # above 0 where one is broken; only when done
 
 
 @dataclass(frozen=True)
 class History:
-    """What is known of a study at one moment, by trial number."""
+    """What is known about a study at one moment, by trial number."""
 
     space: SearchSpace
     known: dict[int, Known]

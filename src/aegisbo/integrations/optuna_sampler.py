@@ -43,7 +43,7 @@ from aegisbo.strategies.registry import DEFAULT_PRESET
 # One suggestion at a time in a process: each sees what the one before it published.
 _ONE_AT_A_TIME = Lock()
 
-_LOGGER = logging.get_logger("optuna.aegisbo")  # seen and silenced as Optuna's own words are
+_LOGGER = logging.get_logger("optuna.aegisbo")  # shown and silenced like Optuna's own messages
 
 
 class AegisSampler(BaseSampler):
@@ -130,12 +130,12 @@ class AegisSampler(BaseSampler):
         return space.params(space.cube.fill(rng.random((1, 1)))[0])[param_name]
 
     def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
-        """Store what the trial says of the constraints, where Optuna's own samplers do."""
+        """Store the trial's constraints where Optuna's own samplers do."""
         if self._constraints_func is not None and state in (TrialState.COMPLETE, TrialState.PRUNED):
             store_constraints(study, trial, _numbers(self._constraints_func(trial)))
 
     def _warn_of_branches(self, trials: list[FrozenTrial], space: Mapping[str, BaseDistribution]) -> None:
-        """Say once what the model cannot see: without it, a study with branches would be random in silence."""
+        """Warn once about what the model cannot see: otherwise a study with branches would silently be random."""
         given = self._search_space is not None
         with _ONE_AT_A_TIME:
             if self._warned or not (words := objection(trials, space, given=given, n_initial=self._n_initial)):
@@ -144,10 +144,10 @@ class AegisSampler(BaseSampler):
         _LOGGER.warning(words)
 
     def _settle(self, study: Study, trial: FrozenTrial, reader: Reader) -> Suggestion:
-        """A suggestion that is published and differs from all that were published before it.
+        """Publish a suggestion that differs from all published before it.
 
-        Another process may publish a point while this one is still choosing. Whoever is the later to publish sees the
-        other's point when he looks again, and if it is the same, chooses again.
+        Another process may publish a point while this one is still choosing. The later one sees the other's point when
+        it looks again, and if it is the same, chooses again.
         """
         history, memory = self._look(study, trial, reader)
         for attempt in range(ATTEMPTS):
@@ -170,7 +170,7 @@ class AegisSampler(BaseSampler):
         return reader.read(trials, trial.number), {} if last is None else last.memory
 
     def _suggest(self, study: Study, number: int, evidence: Evidence, memory: Memory) -> Suggestion:
-        """What the optimizer would do for a trial of this number, but for an exhausted space, where Optuna goes on."""
+        """Choose as the optimizer would, but keep spreading points in an exhausted space, where Optuna continues."""
         policy = self._policy(study, evidence.cube)
         try:
             return policy.suggest(number, evidence, memory)
@@ -178,20 +178,20 @@ class AegisSampler(BaseSampler):
             return Suggestion(policy.spread(number, evidence.cube), memory, {"move": "exhausted"})
 
     def _elsewhere(self, study: Study, number: int, evidence: Evidence, memory: Memory) -> Suggestion:
-        """A random point, for a trial whose every choice somebody else has made at the same moment."""
+        """A random point, for a trial whose every choice was made by another process at the same moment."""
         cube = evidence.cube
         U = self._policy(study, cube).rng(Role.STRATEGY, number).random((1, cube.parameters))
         return Suggestion(cube.unused(cube.fill(U)[0], evidence.taken), memory, {"move": "random"})
 
     def _policy(self, study: Study, cube: Cube) -> Policy:
-        """How points are chosen. The first ones by number, so that processes which know nothing of each other agree."""
+        """How points are chosen. The first ones depend only on their number, so that independent processes agree."""
         seed = shared_seed(study) if self._seed is None else self._seed
         n_initial = default_initial(cube.parameters) if self._n_initial is None else self._n_initial
         return Policy(self._strategy, seed, n_initial)
 
 
 def _numbers(given: Any) -> list[float]:
-    """What a function says of constraints."""
+    """The numbers that a constraints function returned."""
     numbers = [as_number(each) for each in given] if isinstance(given, Iterable) else [None]
     if any(number is None or math.isnan(number) for number in numbers):
         raise InvalidInput(f"constraints_func must return a list of numbers, got {given!r}.")

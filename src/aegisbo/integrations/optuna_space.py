@@ -19,7 +19,7 @@ from aegisbo.space import Choice, Int, Real, Space
 from aegisbo.space.cube import ABSENT, Cube
 from aegisbo.space.parameters import LARGEST_INT, Parameter, When
 
-OFF_STEP = 1e-8  # by how much of a step a value may miss one, as Optuna has it: 0.1 is no sum of powers of two
+OFF_STEP = 1e-8  # by how much of a step a value may miss one, as in Optuna: 0.1 is no sum of powers of two
 
 
 @dataclass(frozen=True)
@@ -27,18 +27,18 @@ class SearchSpace:
     """Distributions by name, each of which leaves something to choose."""
 
     distributions: Mapping[str, BaseDistribution]
-    # Of those that not all trials have, in inner values; None if the trials do not tell.
+    # Of parameters that some trials lack, in inner values; None if the trials do not show them.
     conditions: Mapping[str, When | None] = field(default_factory=dict)
 
     @property
     def cube(self) -> Cube:
-        """What strategies may know of this space."""
+        """This space as strategies see it."""
         return self._space.cube
 
     def point(self, params: Mapping[str, Any]) -> Array | None:  # (width,)
         """The point of the cube that stands for `params`; None if a value is missing or out of range.
 
-        What has conditions may be missing, whatever they say: what a trial has asked for is known better.
+        Parameters with conditions may be missing whatever the conditions say: the trial itself knows what it asked for.
         """
         coordinates: list[float] = []
         for name, parameter in self._space.parameters.items():
@@ -51,13 +51,13 @@ class SearchSpace:
         return np.array(coordinates)
 
     def params(self, u: Array) -> dict[str, Any]:  # (width,)
-        """The values, by name, that a point of the cube stands for."""
+        """The values, by name, at a point of the cube."""
         inner = self._space.params(u)
         return {name: _outer(inner[name], kind) for name, kind in self.distributions.items() if name in inner}
 
     @cached_property
     def digest(self) -> str:
-        """A short text, the same in every process, that no other space has."""
+        """A short text that identifies the space, the same in every process."""
         return sha256(repr(dict(self.distributions)).encode()).hexdigest()[:16]
 
     @cached_property
@@ -71,7 +71,7 @@ class SearchSpace:
 
 
 def to_choose(distributions: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:
-    """The distributions that leave something to choose, in an order that does not depend on who wrote them down."""
+    """The distributions that leave something to choose, sorted."""
     if not isinstance(distributions, Mapping):
         raise InvalidInput(f"search_space must be a dict of Optuna's distributions by name, got {distributions!r}.")
     for name, distribution in distributions.items():
@@ -85,7 +85,7 @@ def to_choose(distributions: Mapping[str, BaseDistribution]) -> dict[str, BaseDi
 
 
 def inner_parameter(kind: BaseDistribution) -> Parameter:
-    """What stands for the distribution inside."""
+    """The inner parameter of a distribution."""
     match kind:
         case FloatDistribution(step=None):
             return Real(kind.low, kind.high, kind.log)
@@ -102,7 +102,7 @@ def inner_parameter(kind: BaseDistribution) -> Parameter:
 
 
 def inner_value(value: Any, kind: BaseDistribution) -> Any:
-    """What stands for the value inside; None if the distribution does not contain it."""
+    """The inner form of a value; None if the distribution does not contain it."""
     try:
         number = kind.to_internal_repr(value)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What trials carry for us in Optuna's storage.
+"""What aegisbo stores with trials in Optuna's storage.
 
 A sampler may read all trials and write attributes, but Optuna's public names do not cover that: this is the only file
 that touches `study._storage` and the keys that Optuna itself keeps in the system attributes.
@@ -21,13 +21,13 @@ from aegisbo.strategies.base import Memory, Note
 RECORD = "aegisbo:record"
 MOVE, NOTE = "aegisbo:move", "aegisbo:note"
 SEED = "aegisbo:seed"
-ATTEMPTS = 8  # records a trial, at most
+ATTEMPTS = 8  # most records of a trial
 LONGEST = 2045  # characters that any of Optuna's databases takes under one key
 
 
 @dataclass(frozen=True)
 class PublishedPoint:
-    """What is published with a point at once, so that the next ask, in whatever process, knows of it."""
+    """A point with its context, published at once so that the next ask in any process knows of it."""
 
     space: str  # digest of the space
     x: list[float]  # the point of its cube
@@ -43,7 +43,7 @@ def all_trials(study: Study) -> list[FrozenTrial]:
 def publish(study: Study, trial: FrozenTrial, record: PublishedPoint, attempt: int) -> None:
     """Attach a record to the trial; a later attempt supersedes an earlier one without overwriting it.
 
-    So a reader never meets a mixture of two records, however many keys they take.
+    So a reader never sees a mixture of two records, however many keys they take.
     """
     text = json.dumps(asdict(record))
     for piece, start in enumerate(range(0, len(text), LONGEST)):
@@ -76,12 +76,12 @@ def explain(study: Study, trial: FrozenTrial, note: Note) -> None:
 
 
 def store_constraints(study: Study, trial: FrozenTrial, values: Sequence[float]) -> None:
-    """Attach what a trial says of constraints, under the key that Optuna's own samplers use."""
+    """Attach a trial's constraints under the key that Optuna's own samplers use."""
     study._storage.set_trial_system_attr(trial._trial_id, "constraints", list(values))
 
 
 def enqueued_params(trial: FrozenTrial) -> dict[str, Any]:
-    """The values that do not come from a sampler: those that the trial was enqueued with."""
+    """The values that the trial was enqueued with, which no sampler chose."""
     return dict(trial.system_attrs.get("fixed_params", {}))
 
 

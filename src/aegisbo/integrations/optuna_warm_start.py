@@ -1,4 +1,4 @@
-"""Go on with aegisbo's own optimizer where an Optuna study has ended."""
+"""Continue an Optuna study with aegisbo's own optimizer."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def from_optuna(
         if trial.constraints:
             raise InvalidInput(
                 f"from_optuna carries no constraints over, and trial {trial.number} has set "
-                f"{sorted(trial.constraints)}: go on with AegisSampler, which knows them."
+                f"{sorted(trial.constraints)}: continue with AegisSampler, which knows them."
             )
     kinds = joint_space(trials)
     if not kinds:
@@ -69,14 +69,14 @@ def from_optuna(
     for trial in trials:
         if trial.state.is_finished() and (x := space.point(trial.params)) is not None:
             value = math.nan if trial.value is None else trial.value
-            there = space.params(x)  # a trial that failed early may lack some, and tells nothing then
+            there = space.params(x)  # a trial that failed early may lack some; then it is ignored
             if set(there) <= set(trial.params):
                 optimizer.observe({name: trial.params[name] for name in there}, value)
     return optimizer
 
 
 def _parameter(name: str, kinds: Mapping[str, BaseDistribution], when: When | None) -> Parameter:
-    """The parameter with its conditions, in which categories are inside known by their number."""
+    """The parameter with its conditions, which refer to categories by their inner number."""
     parameter = parameter_from_entry(name, kinds[name])
     if when is None:
         return parameter

@@ -15,7 +15,7 @@ from sklearn.model_selection._validation import _fit_and_score
 from aegisbo.integrations.sklearn_space import SklearnSpace
 from aegisbo.outcome import Answer
 
-Fold = dict[str, Any]  # what scikit-learn knows of one split: scores, times, the error if the fit failed
+Fold = dict[str, Any]  # scikit-learn's record of one split: scores, times, the error if the fit failed
 SCORES = ("test_scores", "train_scores")
 
 
@@ -35,11 +35,11 @@ class Folds:
 
     @property
     def __name__(self) -> str:
-        """By which a study knows it: another estimator or other data are another function."""
+        """The name by which a study identifies it: another estimator or other data make another function."""
         return self.name
 
     def __call__(self, **params: Any) -> Answer:
-        """The mean score, and every fold with it."""
+        """The mean score, with every fold."""
         values = self.converted.values(params)
         with config_context(**self.config):
             folds: list[Fold] = [
@@ -67,7 +67,7 @@ def folds_of(details: Mapping[str, Any] | None, splits: int, missing: float, *, 
 
 
 def _stored(fold: Fold) -> Fold:
-    """The fold in JSON's types, which know no NaN."""
+    """The fold in JSON types, which have no NaN."""
     return {**fold, **{name: _written(fold[name]) for name in SCORES if name in fold}}
 
 

@@ -1,4 +1,4 @@
-"""aegisbo in the manner of scikit-learn's searches."""
+"""aegisbo with the interface of scikit-learn's searches."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
         raise InvalidInput(f"AegisSearchCV cannot call {callbacks!r}: use verbose=1, or a study and `aegisbo serve`.")
 
     def _name(self, X: Any, y: Any, splits: Sequence[Any], params: Mapping[str, Any]) -> str:
-        """What a study knows the function by."""
+        """The text by which a study identifies the function."""
         kind = type(self.estimator).__name__
         if self.study is None:
             return kind
@@ -195,17 +195,17 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
                 executor="serial" if one_here else self.executor,
                 timeout=self.timeout,
                 trial_timeout=self.trial_timeout,
-                raise_errors=True,  # fits that fail are no errors there, unless they are to be raised
+                raise_errors=True,  # failed fits raise no error unless error_score="raise"
                 progress=self.verbose > 0,
                 maximize=True,
             )
-        except AnotherObjective as error:  # its remedy, anyway=True, is none here
+        except AnotherObjective as error:  # its remedy, anyway=True, does not exist here
             raise StudyError(
                 f"{self.study} was made for another estimator, other data, splits or scores: use another file."
             ) from error
 
     def _conclude(self, folds: Folds, metric: Any) -> None:
-        """Set what scikit-learn's searches know when all candidates are evaluated."""
+        """Set the attributes that scikit-learn's searches have after `fit`."""
         ended = [trial for trial in self.result_.trials if trial.state not in ("pending", "lost", "forgotten")]
         if not ended:
             raise AegisError(f"No candidate was evaluated: {self.result_.message}")

@@ -25,13 +25,13 @@ class SklearnSpace:
     objects: Mapping[str, Mapping[str, Any]]  # choices that are neither text nor numbers, by their labels
 
     def values(self, params: Params) -> dict[str, Any]:
-        """What `set_params` gets; parameters that are not there are left as the estimator has them."""
+        """The arguments of `set_params`; inactive parameters keep the estimator's values."""
         found = {name: self.objects[name][value] if name in self.objects else value for name, value in params.items()}
         return {**self.fixed, **found}
 
 
 def converted(given: Any) -> SklearnSpace:
-    """Our space for what a user of scikit-learn gives.
+    """Our space for a space in scikit-learn's form.
 
     Args:
         given: parameters by the names that `set_params` knows; a list is choices, a pair (low, high) is a range.
@@ -61,7 +61,7 @@ def converted(given: Any) -> SklearnSpace:
 
 
 def _choice(values: list[Any]) -> tuple[Choice, dict[str, Any]]:
-    """A choice among any values; those that a study cannot hold go by labels."""
+    """A choice among any values; those that a study cannot store get labels."""
     if all(isinstance(value, Scalar | np.generic) for value in values):
         return Choice(values), {}
     texts = [value if isinstance(value, str) else repr(value) for value in values]
@@ -74,7 +74,7 @@ def _choice(values: list[Any]) -> tuple[Choice, dict[str, Any]]:
 
 
 def _parameter(name: str, entry: Any) -> Parameter | Any:
-    """Our parameter for one of SciPy's distributions; what a `Space` reads by itself is left to it."""
+    """Our parameter for one of SciPy's distributions; forms that `Space` reads pass unchanged."""
     if not hasattr(entry, "rvs"):
         return entry
     kind = getattr(getattr(entry, "dist", None), "name", type(entry).__name__)

@@ -39,7 +39,7 @@ class AegisSearch(Searcher):  # type: ignore[misc]
         if isinstance(metric, list) or isinstance(mode, list):
             raise InvalidInput(f"metric is {metric!r} and mode is {mode!r}: aegisbo optimizes one metric, give one.")
         super().__init__(metric=metric, mode=mode)
-        self.optimizer: Optimizer | None = None  # from the first word of the space on
+        self.optimizer: Optimizer | None = None  # made as soon as the space is known
         self._options = options
         self._space: TuneSpace | None = None
         self._numbers: dict[str, int] = {}  # of trials, by Tune's name
@@ -47,10 +47,10 @@ class AegisSearch(Searcher):  # type: ignore[misc]
     def set_search_properties(
         self, metric: str | None, mode: str | None, config: Mapping[str, Any], **spec: Any
     ) -> bool:
-        """Take over what the Tuner knows; False if there is a space already.
+        """Take over the Tuner's settings; False if there is a space already.
 
         Raises:
-            InvalidInput: the space has something that aegisbo cannot search, or nobody said min or max.
+            InvalidInput: the space has something that aegisbo cannot search, or the mode is missing.
         """
         if self.optimizer is not None:
             return False
@@ -77,10 +77,10 @@ class AegisSearch(Searcher):  # type: ignore[misc]
         return self._space.nested(trial.params)
 
     def on_trial_complete(self, trial_id: str, result: Mapping[str, Any] | None = None, error: bool = False) -> None:
-        """Learn how a trial ended; one that was stopped before it reported anything is lost, and its point is free."""
+        """Take in how a trial ended; one that was stopped before it reported anything is lost and frees its point."""
         number = self._numbers.get(trial_id)
         if number is None or self.optimizer is None:
-            return  # none of ours
+            return  # not one of ours
         if self.optimizer.trial(number).state not in ("pending", "lost"):
             self.optimizer.retry(number)  # Tune has run it again
         self.optimizer.end(number, self._outcome(result, error))
@@ -95,9 +95,9 @@ class AegisSearch(Searcher):  # type: ignore[misc]
         return judged(result[self._metric])
 
     def save(self, checkpoint_path: str) -> None:
-        """Write down everything that decides what comes next; Tune does it by itself."""
+        """Save the state; Tune calls this by itself."""
         Path(checkpoint_path).write_bytes(pickle.dumps(vars(self)))
 
     def restore(self, checkpoint_path: str) -> None:
-        """Go on from there."""
+        """Continue from a saved state."""
         self.__dict__.update(pickle.loads(Path(checkpoint_path).read_bytes()))

@@ -22,10 +22,10 @@ class TuneSpace:
     """Our parameters, and the way back to the nested values that a trainable gets."""
 
     parameters: Mapping[str, Parameter]  # by path, as in "model/depth"
-    quanta: Mapping[str, float]  # of those that are multiples of a number which is not whole
+    quanta: Mapping[str, float]  # of parameters that are multiples of a fraction
 
     def nested(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Values by path as Tune wants them, constants left out: Tune adds these itself."""
+        """Values by path in Tune's form, without constants, which Tune adds itself."""
         config: dict[str, Any] = {}
         for path, value in params.items():
             *above, name = path.split("/")
@@ -65,7 +65,7 @@ def _name(path: tuple[Any, ...]) -> str:
 
 
 def _parameter(domain: Any) -> tuple[Parameter, float | None]:
-    """Our parameter, and by what its values must be multiplied."""
+    """Our parameter, and the factor of its values."""
     if isinstance(domain, SAMPLE.Categorical):
         return Choice(domain.categories), None
     sampler = domain.get_sampler()

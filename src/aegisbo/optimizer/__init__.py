@@ -1,4 +1,4 @@
-"""What is known of a run, in the user's own units: trials known by number; no file and no clock."""
+"""What is known about a run, in the user's units, with trials by number; no file and no clock."""
 
 from __future__ import annotations
 

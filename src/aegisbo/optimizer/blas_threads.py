@@ -1,4 +1,4 @@
-"""How many threads linear algebra has: one while a model is at work, as many as before afterwards."""
+"""The number of threads of linear algebra: one while a model is at work, afterwards as many as before."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from threadpoolctl import OpenBLASController, ThreadpoolController
 
 
 class _Shared:
-    """The limit on libraries that have one number of threads for the whole process: lifted by the last who needs it."""
+    """The limit on libraries that have one thread count for the whole process: the last user lifts it."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -21,7 +21,7 @@ class _Shared:
 
     def hold(self, libraries: ThreadpoolController) -> None:
         with self._lock:
-            # Else threadpoolctl ignores all threads but the one that was the first to set a limit, while that lives.
+            # Otherwise threadpoolctl ignores all threads but the first that set a limit, while that thread lives.
             OpenBLASController.clear_controlling_thread(force=True)
             limit = libraries.limit(limits=1)
             self._first = self._first if self._users else limit
@@ -41,7 +41,7 @@ _shared = _Shared()
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """One thread for linear algebra while this lasts, in whichever thread it is called, and in several at a time.
+    """Use one thread for linear algebra in this block; any thread may enter it, also several at a time.
 
     More threads would compete with the workers for cores, and sum in another order on another machine.
     """
@@ -57,7 +57,7 @@ def one_blas_thread() -> Iterator[None]:
 
 @cache
 def _libraries() -> tuple[ThreadpoolController, ThreadpoolController]:
-    """The BLAS libraries that have a number for each of our threads, and those that have one number for all.
+    """The BLAS libraries with a thread count for each of our threads, and those with one for the process.
 
     Found once per process, at the first suggestion: looking through the loaded libraries takes milliseconds.
     """

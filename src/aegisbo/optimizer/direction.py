@@ -17,13 +17,13 @@ Values = TypeVar("Values", float, Array)
 
 @dataclass(frozen=True)
 class Direction:
-    """Which values the user calls good; everything below the user is minimized."""
+    """Which values are good to the user; internally everything is minimized."""
 
     maximize: bool
     objectives: tuple[Objective, ...] = ()  # if there are several, each with its own direction
 
     def turned(self, value: Values) -> Values:  # (), (n,); of m objectives (..., m)
-        """From what the user measures to what is minimized, or back."""
+        """Convert the user's values to minimized ones, or back."""
         if self.objectives:
             return cast("Values", value * np.array([-1.0 if each.maximize else 1.0 for each in self.objectives]))
         return -value if self.maximize else value
@@ -36,7 +36,7 @@ class Direction:
         if self.objectives:
             told = {name: self._by_name(note[name], turn=name == "mean") for name in ("mean", "std") if name in note}
             return {**note, **told}
-        mean = as_number(note.get("mean"))  # a foreign strategy may call something else so
+        mean = as_number(note.get("mean"))  # another package's strategy may use this name for something else
         return dict(note) if mean is None else {**note, "mean": self.turned(mean)}
 
     def _by_name(self, numbers: Any, *, turn: bool) -> Any:

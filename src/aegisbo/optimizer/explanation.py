@@ -1,4 +1,4 @@
-"""What a run knows about one point, and why a trial is where it is."""
+"""What a run knows about one point, and why a trial was placed there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from aegisbo.space import Params
 
 
 class Influence(NamedTuple):
-    """What the prediction does when one parameter alone goes through its range."""
+    """How the prediction changes when one parameter alone goes through its range."""
 
     low: float
     high: float
@@ -28,20 +28,20 @@ class Influence(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """One point: what is expected there, how far the data are, which parameters matter; of a trial also why.
+    """One point: the prediction, how far the data are, which parameters matter; for a trial also why it was chosen.
 
-    What needs a model is None or empty if there is none, and `remark` says why.
+    Without a model, the fields that need one are None or empty, and `remark` says why.
     """
 
     params: Params
-    trial: Trial | None = None  # whose point it is, if it was asked for by number
+    trial: Trial | None = None  # the trial at this point, if it was asked for by number
     prediction: Prediction | None = None
-    best: Trial | None = None  # the best so far, to which the chance to improve refers
-    nearest: Trial | None = None  # the evaluated point that is nearest, the trial itself left out
+    best: Trial | None = None  # the best so far, which `chance` refers to
+    nearest: Trial | None = None  # the nearest evaluated point other than the trial itself
     distance: float | None = None  # to it, in length scales of the model
     influence: Mapping[str, Influence] = field(default_factory=dict)  # by parameter, the most influential one first
     remark: str = ""  # why there is no prediction
-    behind: int | None = None  # results that had come in, but were not known when the trial was chosen
+    behind: int | None = None  # results that had come in but were not known when the trial was chosen
     broken: tuple[str, ...] = ()  # constraints that the point breaks, so that it would not be chosen
 
     def __repr__(self) -> str:
@@ -90,7 +90,7 @@ class Explanation:
 
 
 def _instead(guard: object) -> str:
-    """What was taken because the first choice was evaluated, or being evaluated, already; see `avoid_duplicates`."""
+    """What replaced a first choice that was already evaluated or pending; see `avoid_duplicates`."""
     other = "a random point" if guard == "random" else f"a choice of the move {guard}"
     return "the next choice of the same move" if guard == "next" else other
 

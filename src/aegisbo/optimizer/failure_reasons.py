@@ -10,16 +10,16 @@ from aegisbo.outcome import FAILURES
 
 # An address or numbers, perhaps abbreviated as by `reprlib`; not the number in x1 or float32.
 VARYING = re.compile(r"(?:0x|\.{3}x?)[0-9a-f.]+|(?<!\w)[\s.,+-]*\d[\d\s.,e+-]*", re.IGNORECASE)
-LATE = re.compile(r"(Stopped|Still running) after .* \((trial_timeout=\S+)\)\.")  # as runners/time_limit says it
-KIND = re.compile(r"^ProgramFailed: ")  # which every failure of a program is: it tells none from another
+LATE = re.compile(r"(Stopped|Still running) after .* \((trial_timeout=\S+)\)\.")  # as written by runners/time_limit
+KIND = re.compile(r"^ProgramFailed: ")  # starts every failure of a program, so it distinguishes none
 WIDTH = 120  # characters of a reason
-LOOKED_AT = 500  # of which two reasons may differ; the pattern takes its time with more
+LOOKED_AT = 500  # characters in which reasons are compared; the pattern is slow with more
 
 
 def counted(trials: Iterable[Trial]) -> dict[str, int]:
-    """How often each reason occurs, the most frequent first; those that differ in numbers only count as the first.
+    """How often each reason occurs, the most frequent first; reasons that differ only in numbers count as one.
 
-    What ran out of time counts by the time that it had, not by when it was stopped.
+    Evaluations that ran out of time are grouped by their limit, not by when they were stopped.
     """
     names: dict[str, str] = {}
     counts: dict[str, int] = {}
@@ -32,17 +32,17 @@ def counted(trials: Iterable[Trial]) -> dict[str, int]:
 
 
 def essence(reason: str) -> str:
-    """A reason as people need it; of what ran out of time only that, and the time that it had."""
+    """A reason as people need it; after a timeout, only that and the limit."""
     return LATE.sub(r"\1 at \2.", KIND.sub("", reason))
 
 
 def without_numbers(reason: str) -> str:
-    """What two reasons that differ in numbers only have in common."""
+    """What reasons that differ only in numbers have in common."""
     return VARYING.sub("#", reason[:LOOKED_AT])
 
 
 def failure_lines(failures: Mapping[str, int], most: int) -> list[str]:
-    """At most so many reasons, each with its count; the others are counted together."""
+    """At most `most` reasons, each with its count; the others are counted together."""
     counts = list(failures.items())
     others = sum(count for _, count in counts[most:])
     named = [f"{count} x {cut(reason)}" for reason, count in counts[:most]]
@@ -50,6 +50,6 @@ def failure_lines(failures: Mapping[str, int], most: int) -> list[str]:
 
 
 def cut(text: str, width: int = WIDTH) -> str:
-    """The text on one line of at most so many characters, without any that a terminal would obey."""
+    """The text on one line of at most `width` characters, without control codes."""
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
     return line if len(line) <= width else f"{line[: max(width - 3, 0)]}..."

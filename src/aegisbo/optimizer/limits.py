@@ -1,4 +1,4 @@
-"""Limits on what an evaluation measures beside its value: as the user writes them, and how the best point stands."""
+"""Limits on what an evaluation measures besides its value: how the user writes them, and which ones trials break."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIMIT = re.compile(r"\s*([A-Za-z_]\w*)\s*(<=|>=|<|>)\s*(\S+)\s*")
 
 @dataclass(frozen=True)
 class Limit:
-    """What must hold of a quantity that is measured, such as latency <= 5."""
+    """A bound on a measured quantity, such as latency <= 5."""
 
     text: str
     name: str = field(compare=False)
@@ -26,18 +26,18 @@ class Limit:
     bound: float = field(compare=False)
 
     def excess(self, value: float) -> float:
-        """By how much a value is beyond the limit: above 0 if it breaks it."""
+        """By how much a value exceeds the limit: above 0 if it breaks it."""
         beyond = value - self.bound if self.symbol[0] == "<" else self.bound - value
         beyond = min(max(beyond, -sys.float_info.max), sys.float_info.max)
         return math.ulp(self.bound) if beyond == 0.0 and len(self.symbol) == 1 else beyond  # the bound itself is beyond
 
     def at(self, beyond: float) -> float:
-        """The value that is so much beyond the limit."""
+        """The value that exceeds the limit by this much."""
         return self.bound + beyond if self.symbol[0] == "<" else self.bound - beyond
 
 
 def limits_of(given: Iterable[str | Limit], parameters: Iterable[str]) -> tuple[Limit, ...]:
-    """The limits that texts mean.
+    """Read limits from texts.
 
     Raises:
         InvalidInput: one cannot be read, or its name is that of a parameter.
@@ -76,7 +76,7 @@ def _number(text: str) -> float | None:
 
 
 def names_of(limits: Sequence[Limit]) -> tuple[str, ...]:
-    """What must be measured."""
+    """The quantities that must be measured."""
     return tuple(dict.fromkeys(limit.name for limit in limits))
 
 

@@ -1,4 +1,4 @@
-"""The model of a run at one moment, asked by the user in the user's own words."""
+"""The model of a run at one moment, for questions in the user's units."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from aegisbo.space.parameters import sweep
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief
 
-SWEPT = 65  # values of a parameter that are looked at; odd, so that the middle is among them
+SWEPT = 65  # values tried for a parameter; odd, so that the middle is among them
 
 
 @dataclass(frozen=True)
 class Model:
-    """What a run has learned from the evaluations that had ended. Make one with `Optimizer.model`."""
+    """What a run has learned from finished evaluations. Make one with `Optimizer.model`."""
 
     belief: Belief  # on the unit cube, everything minimized
     evidence: Evidence  # from which it was learned: the points of `done` and of `failed`
@@ -45,7 +45,7 @@ class Model:
         return prediction.at(0) if one else prediction
 
     def explain(self, params: Params, trial: Trial | None) -> Explanation:
-        """What is known about one point, which may be that of a trial."""
+        """Explain one point, which may be that of a trial."""
         nearest, distance = self._nearest(self.space.to_unit(params), trial)
         prediction, influence = self.predict(params), self._influence(params)
         broken = tuple(self.space.broken(params))
@@ -59,7 +59,7 @@ class Model:
 
     @cached_property
     def _best(self) -> tuple[int | None, float]:
-        """Its row, and what is to be beaten, on the scale of what is told: anything is better than nothing."""
+        """The row of the best, and the level to beat on the scale of `exploring`; infinity without a best."""
         X, losses, told = self.evidence.X, self.evidence.y, self.belief.exploring
         smooth = self.belief.scale.measured(by_blocks(self.belief.gp.mean, X)) if self.noisy else losses
         row = row_of_best(self.evidence, smooth)
@@ -72,9 +72,9 @@ class Model:
         return predicted(self.belief.exploring, Z, self._best[1], self.direction)
 
     def _influence(self, params: Params) -> dict[str, Influence]:
-        """What each parameter would change if it alone went through its range, the most influential one first.
+        """How each parameter alone, going through its range, would change the prediction; the most influential first.
 
-        What breaks a constraint on the way is left out, unless the point itself does.
+        Values that break a constraint are left out, unless the point itself breaks one.
         """
         found, forbidden = {}, bool(self.space.broken(params))
         for name, here in params.items():
@@ -86,7 +86,7 @@ class Model:
         return dict(sorted(found.items(), key=lambda item: -item[1].span))
 
     def _nearest(self, x: Array, trial: Trial | None) -> tuple[Trial | None, float | None]:
-        """The evaluated trial nearest to x (width,), the given one left out, and how many length scales it is away."""
+        """The evaluated trial nearest to x (width,) other than the given one, and its distance in length scales."""
         away = np.vstack([self.evidence.X, self.evidence.failed]) - x
         distances = np.sqrt(((away / self.belief.exploring.gp.kernel.lengthscale) ** 2).sum(axis=1))
         number = None if trial is None else trial.number
@@ -100,7 +100,7 @@ class Model:
 
 
 def _listed(points: Any) -> tuple[list[Any], bool]:
-    """The points in a list, and whether it was one that stood for itself."""
+    """The points as a list, and whether a single point was given."""
     if not _holds_values(points):
         return [points], True
     entries = list(points)

@@ -1,4 +1,4 @@
-"""The one ask: who chooses the next point, and from which random numbers.
+"""The one place that decides who chooses the next point, and from which random numbers.
 
 `Optimizer` and the Optuna sampler both ask here. The first points are spread over the space; once there are results to
 learn from, the strategy chooses.
@@ -32,8 +32,8 @@ from aegisbo.strategies.model_based import ModelBased
 from aegisbo.strategies.moves.anywhere import anywhere
 
 ROUNDING = 1e-9  # by how much a coordinate may leave the cube
-LONGEST = 2**15  # points of a sequence that are looked at for allowed ones
-DRAWS = 256  # allowed points: the nearest leads to one that a strategy suggested, the first free one replaces a taken
+LONGEST = 2**15  # points of a sequence that are searched for allowed ones
+DRAWS = 256  # random allowed points, to repair a suggestion that breaks a constraint or is taken
 
 
 class Role(IntEnum):
@@ -44,7 +44,7 @@ class Role(IntEnum):
     STRATEGY = 2
     ASIDE = 3  # a model asked outside a choice; in the Optuna sampler, a parameter by itself, with its name added
     HURRY = 4
-    MENDING = 5
+    REPAIR = 5
 
 
 def default_initial(parameters: int) -> int:
@@ -66,9 +66,9 @@ class Policy:
 
         Raises:
             SpaceExhausted: every point of a finite space is evaluated or under evaluation, and none can be repeated.
-            NoTime: no evaluation would probably be finished in the time that is left.
+            NoTime: probably no evaluation would finish in the time that is left.
             InvalidInput: the strategy, which may be a user's own, returned no point of the cube.
-            StudyError: the strategy cannot go on from a memory that was stored.
+            StudyError: the strategy cannot continue from a stored memory.
         """
         if not self._may_repeat(evidence):
             require_free_point(evidence)
@@ -79,11 +79,11 @@ class Policy:
         with one_blas_thread(), _understood(memory):
             suggestion = self.strategy.suggest(evidence, memory, self.rng(Role.STRATEGY, number))
         _require_point(suggestion, self.strategy, cube)
-        suggestion = _allowed(suggestion, evidence, self.rng(Role.MENDING, number))
+        suggestion = _allowed(suggestion, evidence, self.rng(Role.REPAIR, number))
         return self._in_time(suggestion, self.strategy, number, evidence)
 
     def _may_repeat(self, evidence: Evidence) -> bool:
-        """Whether the strategy has a choice although every point of a finite space may be evaluated."""
+        """Whether the strategy may repeat points, so that a finite space is never exhausted."""
         enough = len(evidence.y) > evidence.cube.parameters
         return evidence.noisy and enough and bool(getattr(self.strategy, "repeats", False))
 
@@ -97,11 +97,11 @@ class Policy:
             return in_time(suggestion, strategy, evidence, self.rng(Role.HURRY, number))
 
     def _initial_point(self, number: int, cube: Cube, taken: Array) -> Array:  # (m, width) -> (width,)
-        """The point to spread out with this number; another one if it is taken, as on a branch with few points."""
+        """The initial point of this number; another one if it is taken, as on a branch with few points."""
         x = cube.unused(self.spread(number, cube), taken)
         if cube.branches is None or not _is_among(x, taken):
             return x
-        draws = anywhere(cube, self.rng(Role.MENDING, number), DRAWS)
+        draws = anywhere(cube, self.rng(Role.REPAIR, number), DRAWS)
         return next((z for z in draws if not _is_among(z, taken)), x)
 
     def spread(self, number: int, cube: Cube) -> Array:  # (width,)
@@ -140,7 +140,7 @@ class Policy:
             return belief.smoothed(evidence.X)
 
     def belief(self, evidence: Evidence, memory: Memory, number: int) -> Belief:
-        """What the model of the strategy believes, the same that smooths noisy values.
+        """What the strategy's model believes; the same model smooths noisy values.
 
         Raises:
             NoModel: the strategy has none, or there are too few values.
@@ -152,7 +152,7 @@ class Policy:
             return self.strategy.believe(evidence, memory, self.rng(Role.ASIDE, number))
 
     def belief_of_choice(self, evidence: Evidence, memory: Memory, number: int) -> Belief:
-        """What the model believes by which the strategy, which must have one, chooses the trial with this number."""
+        """The belief from which the strategy, which must have a model, chooses the trial with this number."""
         with one_blas_thread(), _understood(memory):
             return cast("ModelBased", self.strategy).belief_of_choice(evidence, memory, self.rng(Role.STRATEGY, number))
 
@@ -163,7 +163,7 @@ class Policy:
 
 @contextmanager
 def _understood(memory: Memory) -> Iterator[None]:
-    """While a strategy looks at its memory: say of a stored one that it makes no sense, as a file may be anybody's."""
+    """Say so if a strategy cannot read its stored memory, since the file may come from anywhere."""
     try:
         yield
     except AegisError:
@@ -172,7 +172,7 @@ def _understood(memory: Memory) -> Iterator[None]:
         if not isinstance(memory, StoredMemory):
             raise
         raise StudyError(
-            f"The strategy cannot go on from what was stored as its memory ({type(error).__name__}: {error}): "
+            f"The strategy cannot continue from its stored memory ({type(error).__name__}: {error}): "
             "restore the study from a copy."
         ) from error
 
@@ -182,7 +182,7 @@ def _is_among(z: Array, points: Array) -> bool:  # (width,), (m, width)
 
 
 def _allowed(suggestion: Suggestion, evidence: Evidence, rng: Generator) -> Suggestion:
-    """The suggestion; if it breaks a constraint, which a strategy need not know, the last point on the way to it."""
+    """The suggestion; if it breaks a constraint, the last allowed point on the way to it from a nearby allowed one."""
     cube, z = evidence.cube, np.atleast_2d(suggestion.x)
     if cube.allowed(z)[0]:
         return suggestion

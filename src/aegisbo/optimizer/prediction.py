@@ -1,4 +1,4 @@
-"""What the model expects at a point of the user's, in the user's units."""
+"""The model's prediction at points, in the user's units."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.chance import Chance
 
 WIDE = 1.959963984540054  # standard deviations on either side that hold 95 % of a normal law
-SHOWN = 10  # points of which a text tells
+SHOWN = 10  # points listed in a text
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,10 +25,10 @@ class Prediction:
     user's units the distribution is therefore lopsided, and described by its quantiles.
     """
 
-    mean: Any  # (m,) as likely to be exceeded as not; where the scale is straight the mean, else the median
-    std: Any  # (m,) half of the width of the middle 68 %: the standard deviation where the scale is straight
-    low: Any  # (m,) where the middle 95 % begin
-    high: Any  # (m,) and where they end
+    mean: Any  # (m,) the mean where the scale is linear, else the median
+    std: Any  # (m,) half the width of the middle 68 %: the standard deviation where the scale is linear
+    low: Any  # (m,) lower end of the middle 95 %
+    high: Any  # (m,) upper end
     chance: Any  # (m,) that the function is better there than the best so far
     success: Any  # (m,) the chance that an evaluation gives a value at all; 1 if none has failed
     feasible: Any = 1.0  # (m,) the chance that it keeps all limits; 1 if there are none
@@ -44,7 +44,7 @@ class Prediction:
 
     @property
     def band(self) -> str:
-        """The value that is expected at one point, and how far off it may be."""
+        """The value expected at one point, and how far off it may be."""
         return f"{self.mean:.6g} ± {self.std:.3g} (95 %: {self.low:.6g} to {self.high:.6g})"
 
     def __repr__(self) -> str:
@@ -75,7 +75,7 @@ def _chance(chance: Chance | None, Z: Array) -> Array:
 
 
 def _chances(point: Prediction, **others: float) -> str:
-    """Some chances, and those of a value and of keeping the limits where these are not certain."""
+    """The chances in words; those of success and of keeping the limits only if they are below 1."""
     risks = {"succeed": point.success, "keep the limits": point.feasible}
     told = others | {what: chance for what, chance in risks.items() if chance != 1.0}
     return f", chance {', '.join(f'to {what} {chance:.1%}' for what, chance in told.items())}" if told else ""

@@ -1,4 +1,4 @@
-"""Points that a user wants to be tried: they go before those that a strategy chooses."""
+"""Points that a user wants tried: they come before those that a strategy chooses."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from aegisbo.errors import InvalidInput
 from aegisbo.optimizer.trial import Trial, in_brief, told_in_brief
 from aegisbo.space import Params
 
-INITIAL = "initial"  # the move of a point to start with,
-ADDED = "added"  # and of one that was added later
+INITIAL = "initial"  # the move of a point to start with
+ADDED = "added"  # the move of a point that was added later
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Queue:
     added: tuple[Params, ...] = ()
 
     def first(self, number: int) -> tuple[Params, str] | None:
-        """The point of the trial with this number, and its move; None if a strategy is to choose."""
+        """The point of the trial with this number, and its move; None if the strategy chooses."""
         if number < len(self.given):
             return self.given[number], INITIAL
         return (self.added[0], ADDED) if self.added else None
@@ -31,12 +31,12 @@ class Queue:
         return replace(self, added=(*self.added, params))
 
     def after(self, trial: Trial) -> Queue:
-        """The queue that is left when this trial has been asked for."""
+        """The queue after this trial has been asked for."""
         taken = trial.note.get("move") == ADDED and self.added[:1] == (trial.params,)
         return replace(self, added=self.added[1:]) if taken else self
 
     def require_untried(self, params: Params, asked: Sequence[Trial]) -> None:
-        """Refuse a point at which a trial has been, or will be.
+        """Refuse a point that has a trial or is waiting for one.
 
         Raises:
             InvalidInput: the message says which.

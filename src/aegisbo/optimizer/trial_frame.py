@@ -59,7 +59,7 @@ def _floats(values: Sequence[float | None]) -> Series[Any]:
 def _column(values: Sequence[Any], parameter: Parameter) -> Any:
     """Numbers as numbers, choices as categories in their order; None cannot be a category.
 
-    What was not there in a trial is missing in the table, too.
+    Parameters that a trial lacks are missing values.
     """
     import pandas as pd
 

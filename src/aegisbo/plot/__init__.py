@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from aegisbo.plot.two_parameters import contour
     from aegisbo.plot.workers import timeline
 else:
-    _HOMES = {  # named otherwise than their functions, which they would hide
+    _HOMES = {  # modules whose names differ from their functions, which they would hide otherwise
         "advice": "other_teams",
         "contour": "two_parameters",
         "convergence": "best_so_far",

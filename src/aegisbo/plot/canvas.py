@@ -1,4 +1,4 @@
-"""What all figures share: the paper, colors, legends, titles, and texts that are shown as they are written."""
+"""What all figures share: size, colors, legends, titles, and texts that are shown as written."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from aegisbo.report.record import Record
 
 INK, FAINT, GRID = "#222222", "#767676", "#e4e4e4"
 LINE, BEST, FAILED, PENDING = "#0072b2", "#d55e00", "#b3261e", "#00795a"
-FORBIDDEN = "#c9c9c9"  # by constraints
-LETTERS = 28  # of a name
+FORBIDDEN = "#c9c9c9"  # where constraints forbid points
+LETTERS = 28  # most letters of a name
 
 
 Look = dict[str, Any]  # keywords of matplotlib
@@ -26,10 +26,10 @@ BELOW: Look = {"loc": "outside lower left", "fontsize": 8, "frameon": False, "la
 
 
 class Picture(Figure):
-    """A matplotlib figure that shows by itself in a notebook, whatever the notebook has been told about matplotlib."""
+    """A matplotlib figure that shows itself in a notebook, however matplotlib is configured there."""
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
-        """Twice as fine as the place that it takes."""
+        """The figure as PNG, at twice the resolution of the space it takes."""
         file = BytesIO()
         self.savefig(file, format="png", dpi=2 * 96)
         width, height = self.get_size_inches()
@@ -37,9 +37,9 @@ class Picture(Figure):
 
 
 def canvas(record: Record | None, panels: int, size: tuple[float, float], *lines: str) -> tuple[Picture, list[Axes]]:
-    """A figure and its panels, two or three in a row, each so wide and high in inches.
+    """A figure and its panels, two or three in a row, each of this width and height in inches.
 
-    Its title says what run it shows, if it is one, and has further lines.
+    Its title names the run, if there is one, followed by `lines`.
     """
     columns = 2 if panels == 4 else min(panels, 3)
     rows = math.ceil(panels / columns)
@@ -66,18 +66,18 @@ def tidy(axis: Axes) -> None:
 
 
 def heading(axis: Axes, text: str) -> None:
-    """What a panel shows."""
+    """Give a panel a title."""
     axis.set_title(text, loc="left", fontsize=9, color=INK)
 
 
 def tag(axis: Axes, text: str, x: float, y: float) -> None:
-    """A text at the right end of a bar."""
+    """Write a text at the right end of a bar."""
     look: Look = {"textcoords": "offset points", "va": "center", "fontsize": 8, "color": INK}
     axis.annotate(text, (x, y), (4, 0), **look)
 
 
 def label(axis: Axes, x: str = "", y: str = "") -> None:
-    """What the axes mean."""
+    """Label the axes."""
     axis.set_xlabel(x, fontsize=9, color=INK)
     axis.set_ylabel(y, fontsize=9, color=INK)
 
@@ -97,7 +97,7 @@ def explain_marks(figure: Picture, axes: Sequence[Axes]) -> None:
 
 
 def crowded(count: int) -> float:
-    """By how much marks are smaller where there are so many of them."""
+    """How much smaller marks are when there are this many."""
     return min(max(math.sqrt(200.0 / max(count, 1)), 0.4), 1.0)
 
 
@@ -128,7 +128,7 @@ def _summary(record: Record) -> str:
 
 
 def unit_of(seconds: float) -> tuple[str, float]:
-    """The unit for times up to so many seconds: its name and its seconds."""
+    """The unit for times up to this many seconds: its name and its seconds."""
     if seconds <= 180.0:
         return "s", 1.0
     return ("min", 60.0) if seconds <= 3 * 3600.0 else ("h", 3600.0)

@@ -1,4 +1,4 @@
-"""Why points were chosen, what each kind of move has brought, and how good the predictions were."""
+"""Why points were chosen, what each kind of move gained, and how good the predictions were."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _along(axis: Axes, record: Record, marks: dict[str, Mark]) -> None:
 
 
 def _brought(axis: Axes, found: Sequence[Yield], marks: dict[str, Mark]) -> None:
-    heading(axis, "What each move has brought")
+    heading(axis, "What each move gained")
     if not found:
         say(axis, "No trial yet.")
         return
@@ -114,11 +114,11 @@ def _predicted(axis: Axes, found: Sequence[CheckedPrediction], marks: dict[int, 
         mine = np.array([marks[each.number] == mark for each in found])
         axis.hlines(y[mine], least[mine], most[mine], color=mark.color, linewidth=0.7, alpha=0.45)
         _dots(axis, x[mine], y[mine], mark, 4.5 * crowded(len(found)))
-    label(axis, "predicted when it was chosen (line: 95 %)", "measured")
+    label(axis, "predicted when the point was chosen (line: 95 %)", "measured")
 
 
 def _square(axis: Axes, values: Values, means: Array) -> None:  # (m,)
-    """One scale across and upwards; around zero it is never logarithmic, because predictions may be negative."""
+    """Use one scale for both axes; around zero it is never logarithmic, because predictions may be negative."""
     if not values.log:
         values.apply(axis)
         axis.set_xlim(axis.get_ylim())
@@ -137,7 +137,7 @@ def _square(axis: Axes, values: Values, means: Array) -> None:  # (m,)
 
 
 def _behind(axis: Axes, record: Record, marks: dict[str, Mark]) -> None:
-    heading(axis, "Results behind: in, but not known to the choice")
+    heading(axis, "Results behind: in, but not used by the choice")
     behind = {number: decision.behind for number, decision in record.decisions.items()}
     if not behind:
         say(axis, "Only a study records when points were chosen.")

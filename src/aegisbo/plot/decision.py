@@ -13,7 +13,7 @@ from aegisbo.report.front import Front
 from aegisbo.report.front import front as front_of
 from aegisbo.report.record import Run, record_of
 
-SLICES = 5  # at most, beside the front
+SLICES = 5  # most slices beside the front
 
 
 def front(run: Run, trial: Trial | int) -> Picture:
@@ -42,7 +42,7 @@ def front(run: Run, trial: Trial | int) -> Picture:
             f"No model took part in the choice of trial {chosen.number}: its move was {chosen.note.get('move')}."
         )
     cuts = sorted(facts.slices, key=lambda cut: -float(np.ptp(cut.predicted.mean)))[:SLICES]
-    title = f"The choice of trial {chosen.number} by the move {facts.move}, as it was made"
+    title = f"How trial {chosen.number} was chosen, by the move {facts.move}"
     figure, (axis, *others) = canvas(record, 1 + len(cuts), (3.6, 2.9), title)
     _draw_front(axis, facts)
     values = values_along(cuts, facts.best, maximize=record.maximize)
@@ -51,7 +51,7 @@ def front(run: Run, trial: Trial | int) -> Picture:
         draw_slice(panel, cut, parameter, values)
         panel.axhline(facts.best, color=FAINT, linewidth=1.0, linestyle=(0, (5, 3)))
         star(panel, cut, parameter, chosen.params, None, values)
-        heading(panel, f"Model then along {as_label(cut.parameter)}")
+        heading(panel, f"The model at that time, along {as_label(cut.parameter)}")
         label(panel, as_label(cut.parameter), "value")
     return figure
 

@@ -1,6 +1,6 @@
-"""Colors and marks: each move has both, so that nothing is told by color alone.
+"""Colors and marks: each move has both, so that no meaning depends on color alone.
 
-The colors differ also for eyes that cannot tell red from green or blue from yellow, and stand out from white by 3:1.
+The colors also differ for color-blind readers, and contrast with white by at least 3:1.
 """
 
 from __future__ import annotations

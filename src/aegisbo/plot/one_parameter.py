@@ -1,4 +1,4 @@
-"""The model along one parameter after the other."""
+"""The model along each parameter."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from aegisbo.space import Params
 from aegisbo.space.parameters import Choice, Parameter
 
 MOST = 12  # panels unless parameters are named
-NEAR = 0.25  # root mean square distance from a slice, in shares of the ranges, at which a point has paled to a third
+NEAR = 0.25  # root mean square distance from a slice, in shares of the ranges, at which a point fades to a third
 PALEST = 0.15
 
 
 def slices(run: Run, *, point: Any = None, parameters: Sequence[str] | None = None) -> Picture:
     """Draw the model's mean and 95 % band along each parameter, with the evaluated, failed and pending points.
 
-    The further a point is away from a slice, the paler it is.
+    The farther a point is from a slice, the paler it is.
 
     Args:
         run: a result, an optimizer, or the file of a study.
@@ -63,7 +63,7 @@ def slices(run: Run, *, point: Any = None, parameters: Sequence[str] | None = No
     there = [each.parameter for each in model.importances if each.parameter in center]
     names = there[:MOST] if parameters is None else parameters
     cuts = model.slices(center, [known(optimizer, name, center) for name in names])
-    title = f"The model through {where(trial)}, and what was measured"
+    title = f"The model through {where(trial)}, with measured values"
     figure, axes = canvas(record, len(cuts), (3.3 if len(cuts) > 1 else 5.0, 2.6), title)
     values = values_along(cuts, record.result.fun, maximize=record.maximize)
     for axis, cut in zip(axes, cuts, strict=True):
@@ -81,16 +81,16 @@ def center_of(optimizer: Core, point: Any) -> tuple[Params, Trial | None]:
 
 
 def known(optimizer: Core, name: str, center: Params) -> str:
-    """The name of a parameter that is there at a point.
+    """Check that a parameter exists at a point, and return its name.
 
     Raises:
         UnknownName: there is no such parameter.
-        InvalidInput: it is not there at the point.
+        InvalidInput: it does not exist at the point.
     """
     if name not in optimizer.space.parameters:
         raise UnknownName("parameter", name, optimizer.space.parameters)
     if name not in center:
-        raise InvalidInput(f"{name} is not there at {in_brief(center)}: cut at another point.")
+        raise InvalidInput(f"{name} does not exist at {in_brief(center)}: cut at another point.")
     return name
 
 
@@ -100,7 +100,7 @@ def where(trial: Trial | None) -> str:
 
 
 def values_along(cuts: Sequence[Slice], best: float, *, maximize: bool) -> Values:
-    """An axis for all slices: their means in full, and the best value."""
+    """An axis that shows the means of all slices in full, and the best value."""
     means = [best, *(float(mean) for cut in cuts for mean in cut.predicted.mean[cut.allowed])]
     return Values(min(means), max(means), False, maximize)
 
@@ -128,7 +128,7 @@ def draw_slice(axis: Axes, cut: Slice, parameter: Parameter, values: Values) -> 
 
 
 def star(axis: Axes, cut: Slice, parameter: Parameter, center: Params, trial: Trial | None, values: Values) -> None:
-    """Where the slice was cut: what was measured there, else what the model expects."""
+    """Mark where the slice was cut: at the measured value, else at the predicted one."""
     (x,) = places(parameter, [center[cut.parameter]])
     along = places(parameter, cut.values)
     y = trial.value if trial is not None and trial.value is not None else np.interp(x, along, cut.predicted.mean)
@@ -138,7 +138,7 @@ def star(axis: Axes, cut: Slice, parameter: Parameter, center: Params, trial: Tr
 
 
 def _draw_trials(axis: Axes, optimizer: Core, name: str, center: Params, values: Values) -> None:
-    """The trials along one parameter, the paler the further they are away from the slice through `center`."""
+    """Draw the trials along one parameter; the farther from the slice through `center`, the paler."""
     parameter = optimizer.space.parameters[name]
     there = [trial for trial in (*optimizer.observed, *optimizer.trials) if name in trial.params]
     done = [trial for trial in there if trial.value is not None]

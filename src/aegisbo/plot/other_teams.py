@@ -26,7 +26,7 @@ from aegisbo.plot.canvas import (
 from aegisbo.printable import so_many
 from aegisbo.simulation.comparison import Quartiles
 
-APART = 0.06  # of a step between two sizes: how far the two kinds of a size are from each other
+APART = 0.06  # distance between the two kinds of a size, as a share of the step between sizes
 UNKNOWN = Quartiles(math.nan, math.nan, math.nan)
 
 
@@ -75,12 +75,12 @@ def advice(found: Advice) -> Picture:
 
 
 def _title(found: Advice) -> list[str]:
-    """What was simulated, and whether to believe it."""
+    """The title: what was simulated, and whether to trust it."""
     runs, aim = len(found.aims), found.aim
     spread = f"{aim.low:.4g} to {aim.high:.4g}" if runs > 1 else f"{aim.median:.4g}"
     lines = [
         f"{as_label(found.name)}: how long it would take to reach {found.target:.6g}",
-        f"{so_many(runs, 'simulated run')} of each team on stand-ins for the function, each with a target of its own "
+        f"{so_many(runs, 'simulated run')} of each team on stand-ins for the function, each with its own target "
         f"({spread}); bars: middle half",
     ]
     if found.doubtful:
@@ -89,7 +89,7 @@ def _title(found: Advice) -> list[str]:
 
 
 def _quartiles(axis: Axes, at: Array, rows: Sequence[Sequence[float]], hollow: Mask, look: Look) -> None:
-    """Medians, joined by a line, with bars over the middle half; what is infinite is left out."""
+    """Draw medians joined by a line, with bars over the middle half; infinite ones are left out."""
     quartiles = np.array(rows).reshape(-1, 3)
     there = np.isfinite(quartiles[:, 1])
     low, middle, high = quartiles[there].T

@@ -13,9 +13,9 @@ from aegisbo.arrays import Array
 from aegisbo.plot.canvas import as_label
 from aegisbo.space.parameters import Choice, Parameter
 
-SHORT = 14  # letters of the name of a choice
-ROOM = 36  # letters below an axis, the names of all choices taken to be as long as the longest
-FEW_DECADES = 200.0  # from one end of a logarithmic axis to the other: numbers between the powers of ten are needed
+SHORT = 14  # most letters of a choice
+ROOM = 36  # letters that fit below an axis, if all choices were as long as the longest
+FEW_DECADES = 200.0  # ratio of the ends of a logarithmic axis below which numbers between the powers of ten are needed
 
 
 def places(parameter: Parameter, values: Sequence[Any]) -> Array:

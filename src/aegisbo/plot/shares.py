@@ -36,6 +36,6 @@ def importance(run: Run) -> Picture:
     axis.invert_yaxis()
     axis.set_xlim(0.0, 1.12 * max([*total, *main, 0.01]))
     axis.grid(visible=False, axis="y")
-    label(axis, "share of the variation of the model's mean over the space")
+    label(axis, "share of the variation in the model's mean")
     legend(axis, loc="lower right")
     return figure

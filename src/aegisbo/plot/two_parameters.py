@@ -63,7 +63,7 @@ def contour(run: Run, x: str | None = None, y: str | None = None, *, point: Any 
     x, y = _pair(optimizer, model, center, x, y)
     facts = model.contour(x, y, center, FINE)
     figure, (axis,) = canvas(record, 1, (5.6, 4.4))
-    heading(axis, f"Model's mean, the other parameters as in {where(trial)}" if len(center) > 2 else "Model's mean")
+    heading(axis, f"Model's mean, other parameters as in {where(trial)}" if len(center) > 2 else "Model's mean")
     across, up = optimizer.space.parameters[x], optimizer.space.parameters[y]
     declare(axis.xaxis, across, margin=0.0)
     declare(axis.yaxis, up, margin=0.0)
@@ -113,7 +113,7 @@ def _draw_mean(figure: Picture, axis: Axes, facts: Contour, across: Parameter, u
 
 
 def _in_cells(parameter: Parameter) -> bool:
-    """Whether lines of equal height would cross values that do not exist."""
+    """Whether contour lines would cross values that do not exist."""
     return not isinstance(parameter.axis, Continuous) and parameter.axis.size <= FINE // 3
 
 

@@ -1,4 +1,4 @@
-"""The axis of measured values: the good end in full, and the bad end cut where a few values would flatten the rest."""
+"""The axis of measured values: complete at the good end, cut at the bad end if a few values would flatten the rest."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from aegisbo.arrays import Array, Mask
 from aegisbo.plot.canvas import FAILED
 
-DECADES = 100.0  # from the lowest to the highest value, all above zero, that deserve a logarithmic scale
-REACH = 6.0  # how far the bad end is shown, where the median lies 1 away from the best
+DECADES = 100.0  # ratio of the highest to the lowest value from which the scale is logarithmic
+REACH = 6.0  # how far the bad end is shown, in distances from the best to the median
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class Values:
 
     @property
     def beyond_mark(self) -> str:
-        """What stands for a value beyond the axis, at its bad end."""
+        """The place of values beyond the axis, at its bad end."""
         return "v" if self.maximize else "^"
 
     def shown(self, values: Array) -> Array:
-        """The values, those beyond the axis at its end."""
+        """The values, with those beyond the axis moved to its end."""
         return np.clip(values, self.low, self.high)
 
     def beyond(self, values: Array) -> Mask:
@@ -38,7 +38,7 @@ class Values:
         return np.asarray((values < self.low) | (values > self.high))
 
     def with_room_for(self, target: float | None) -> Values:
-        """An axis that is wide enough to show the target, too."""
+        """An axis that also shows the target."""
         if target is None:
             return self
         log = self.log and target > 0.0
@@ -68,7 +68,7 @@ def values_of(values: Sequence[float], *, maximize: bool) -> Values:
 
 
 def mark_failures(axis: Axes, x: Sequence[float], *, maximize: bool) -> None:
-    """A cross at the bad end of the axis for each evaluation without a value."""
+    """Draw a cross at the bad end of the axis for each evaluation without a value."""
     if x:
         axis.plot(
             x,

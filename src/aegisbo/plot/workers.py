@@ -1,4 +1,4 @@
-"""The workers' time: who evaluated what, and why somebody waited."""
+"""The workers' time: what each evaluated, and why it was idle."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from aegisbo.report.timeline import Evaluation, Gap, Timeline
 from aegisbo.report.timeline import timeline as timeline_of
 
 GAPS = {  # causes of idle time: what they mean, and a pattern for each
-    "suggestion": ("idle, point being chosen", "...."),
-    "pool": ("idle, point on its way", "||||"),
-    "nothing": ("idle, nothing left", ""),
+    "suggestion": ("idle: waiting for a suggestion", "...."),
+    "pool": ("idle: starting up", "||||"),
+    "nothing": ("idle: out of work", ""),
     "idle": ("idle", ""),
 }
-HEIGHT = 0.72  # of a bar, where workers are 1 apart
-NARROWEST = 0.012  # of the whole width: a bar that holds a mark
+HEIGHT = 0.72  # of a bar; workers are 1 apart
+NARROWEST = 0.012  # narrowest bar that holds a mark, as a share of the width
 
 
 def timeline(run: Run, *, by: Literal["move", "outcome"] = "move") -> Picture:
@@ -49,7 +49,7 @@ def timeline(run: Run, *, by: Literal["move", "outcome"] = "move") -> Picture:
     rows = max(len(facts.workers), 1)
     figure, (axis,) = canvas(record, 1, (9.0, 1.4 + 0.34 * rows))
     if not facts.bars:
-        say(axis, "It was not recorded when evaluations ran.")
+        say(axis, "The times of evaluations were not recorded.")
         return figure
     longest = max(record.elapsed(bar.ended) for bar in facts.bars)
     unit, size = unit_of(longest)
@@ -96,7 +96,7 @@ def _draw_gaps(axis: Axes, gaps: Iterable[Gap], moment: Callable[[float], float]
 
 
 def _draw_bars(axis: Axes, bars: list[Evaluation], mark: Mark, moment: Callable[[float], float], edge: float) -> None:
-    """Bars of one kind; what gave no value is only outlined and struck through, what has no end is dashed."""
+    """Draw bars of one kind: outlined and struck through without a value, dashed without an end."""
     looks: dict[str, Look] = {
         "done": {"facecolor": mark.color, "edgecolor": "white"},
         "without": {"facecolor": "white", "edgecolor": mark.color, "hatch": "xxxxx"},
@@ -120,7 +120,7 @@ def _outcome(bar: Evaluation) -> str:
 
 
 def _say_shares(axis: Axes, facts: Timeline) -> None:
-    """The share of its time that each worker was busy, at the right."""
+    """Write the share of its time that each worker was busy, at the right."""
     for worker in facts.workers:
         axis.annotate(
             f"{worker.utilization:.0%} busy",

@@ -1,4 +1,4 @@
-"""The facts of some studies, kept up to date while they run: what the live page shows."""
+"""The facts that the live page shows, kept up to date while studies run."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from aegisbo.report.record import Record
 from aegisbo.study.lock import is_driven
 
 EVERY = 0.3  # seconds between two looks at the files
-TICK = 2.0  # seconds after which a running study is read again, though nothing was written: time goes on
-SHARE = 4.0  # rest at least so many times as long as reading took, and
-MODEL_SHARE = 6.0  # so many times as long as the model took: the run beside us needs the cores
+TICK = 2.0  # seconds after which a running study is read again although nothing was written, because time passes
+SHARE = 4.0  # rest at least this many times as long as reading took
+MODEL_SHARE = 6.0  # and this many times as long as the model took: the run needs the cores
 
 
 class Board:
-    """What is known of each study. `start` begins to watch the files, `stop` ends it."""
+    """What is known about each study. `start` begins to watch the files, `stop` ends it."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._sources = [_Source(path) for path in paths]
@@ -31,13 +31,13 @@ class Board:
         self._facts: dict[str, Any] = {"studies": [], "waiting": []}
 
     def start(self) -> None:
-        """Read all studies once, then go on in the background."""
+        """Read all studies once, then continue in the background."""
         self._read()
         for work in (self._read, self._learn):
             Thread(target=self._repeat, args=(work,), daemon=True, name=f"aegisbo-{work.__name__}").start()
 
     def stop(self) -> None:
-        """End the watching with a last look, and wake everybody who waits for news."""
+        """Stop watching after a last look, and wake all that wait for news."""
         for source in self._sources:
             source.hurry()
         self._read()
@@ -50,12 +50,12 @@ class Board:
         return self._stopped.is_set()
 
     def facts(self) -> tuple[int, dict[str, Any]]:
-        """What is known now, and which version of it this is; nobody changes it afterwards."""
+        """The current facts and their version; they are never changed afterwards."""
         with self._changed:
             return self._version, self._facts
 
     def wait(self, version: int, timeout: float) -> bool:
-        """Wait until there is something newer than a version; False if the time is up."""
+        """Wait for something newer than a version; False if the time is up."""
         with self._changed:
             return self._changed.wait_for(lambda: self._version != version or self.stopped, timeout)
 
@@ -135,7 +135,7 @@ class _Source:
         try:
             self.record = Record.of_study(self.path)
             self.facts, self.trouble = self._combined(self.record), None
-        except AegisError as error:  # not there yet, or damaged; what was read before stays, unless the file is gone
+        except AegisError as error:  # missing so far, or damaged; what was read before stays unless the file is gone
             self.trouble = str(error)
             if _status(self.path) is None:
                 self.record = self.facts = self._model = self._model_facts = None
@@ -150,7 +150,7 @@ class _Source:
             return False
         try:
             model = landscape_of(record.optimizer)
-        except AegisError:  # a memory that makes no sense: whoever asks for a decision in full is told
+        except AegisError:  # an unreadable memory: asking for a decision in full reports it
             model = None
         facts = model_facts_of(record, model)
         now = self.record

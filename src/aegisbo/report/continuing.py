@@ -1,4 +1,4 @@
-"""How to go on with a study: the call that was made, with all that the study knows of it."""
+"""How to continue a study: the call that began it, with everything that the study knows about it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from aegisbo.space.expression import Expression
 from aegisbo.strategies.registry import DEFAULT_PRESET
 from aegisbo.study.objective import HASH
 
-PLACE = ("executor", "threads_per_worker")  # where evaluations ran, if a call tells
-USUAL = {name: each.default for name, each in OPTIONS.items()}  # what a run does unless a call tells
+PLACE = ("executor", "threads_per_worker")  # where evaluations ran, if the call said so
+USUAL = {name: each.default for name, each in OPTIONS.items()}  # the defaults of a call
 
 
 def calls_of(record: Record) -> list[str]:
-    """How to go on, and how to look at it; to be used in the folder of the study."""
+    """How to continue the study and look at it, from its folder."""
     if record.path is None or record.state is None:
         return []
     shared = isinstance(record.state.drivers.last, Joined | Left)
@@ -29,7 +29,7 @@ def calls_of(record: Record) -> list[str]:
 
 
 def _call(record: Record, study: str) -> str:
-    """The call of `minimize` in Python, ready to be pasted; a function of a script must be there already."""
+    """The Python call of `minimize`, ready to paste; a function of a script must already be defined."""
     known = _scope(record) | {name: record.call[name] for name in PLACE if name in record.call}
     given = {**_news(known, {**USUAL, "executor": "processes"}), "study": study}
     options = {name: repr(value) for name, value in given.items()} | _settings(record)
@@ -47,7 +47,7 @@ def _copy(record: Record, study: str) -> str:
 
 
 def _scope(record: Record) -> dict[str, Any]:
-    """How far the run may go; twice as far if the budget is spent."""
+    """The budget; doubled if it is spent."""
     scope = {name: record.call[name] for name in CHANGEABLE if name in record.call}
     budget = as_whole(record.state and record.state.ledger.budget, 1) or len(record.ended)
     workers = scope.get("workers") or record.capacity or None
@@ -55,12 +55,12 @@ def _scope(record: Record) -> dict[str, Any]:
 
 
 def _news(given: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
-    """What differs from what is done unless a call tells."""
+    """The options that differ from the defaults."""
     return {name: value for name, value in given.items() if value != usual[name]}
 
 
 def _objective(record: Record) -> tuple[list[str], str]:
-    """What must be imported, and the function as a call names it."""
+    """The import lines, and the name of the function in a call."""
     call = record.call
     if "command" in call:
         texts = [repr(text) for text in (call["command"], call.get("value_file")) if text is not None]
@@ -84,7 +84,7 @@ def _space(record: Record) -> list[str]:
 
 
 def _settings(record: Record) -> dict[str, str]:
-    """What decides the choices, where it differs from what `minimize` does by itself."""
+    """The settings of the choices that differ from the defaults of `minimize`."""
     settings, space = record.optimizer.settings, record.optimizer.space
     initial = list(settings.initial or ())
     usual = len(initial) or default_initial(space.cube.parameters)

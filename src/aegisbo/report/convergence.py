@@ -14,8 +14,8 @@ class Step:
 
     number: int  # of the trial
     evaluation: int  # which one to end, counted from 1
-    elapsed: float | None  # seconds of work until then; None if nobody knows
-    value: float | None  # as measured; None if it gave none
+    elapsed: float | None  # seconds of work until then; None if unknown
+    value: float | None  # as measured; None if there is none
     counts: bool  # its value may be the best: there is one, and all limits are kept
     best: float | None  # measured so far, points observed elsewhere included
     improved: bool  # it is better than everything before it
@@ -23,7 +23,7 @@ class Step:
 
 
 def convergence(record: Record) -> tuple[Step, ...]:
-    """A step for each evaluation that has ended, in the order in which they did."""
+    """A step for each evaluation that has ended, in the order of their ends."""
     better = max if record.maximize else min
     limits, broken = record.optimizer.settings.limits, record.optimizer.space.broken
     observed = [trial for trial in record.optimizer.observed if not (broken_by(trial, limits) or broken(trial.params))]

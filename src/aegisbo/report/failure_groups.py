@@ -13,7 +13,7 @@ from aegisbo.outcome import FAILURES
 from aegisbo.report.record import Record
 from aegisbo.space.parameters import Choice, Parameter
 
-FEWEST = 3  # failures of which can be said where they lie
+FEWEST = 3  # failures needed to say where they lie
 MOST_OF_THEM = 0.8  # share of the failures that a region must hold
 DENSE = 0.5  # share of the evaluations in a region that must have failed so
 
@@ -29,13 +29,13 @@ class Region:
 
 @dataclass(frozen=True)
 class FailureGroup:
-    """Evaluations that ended without a value for the same reason, but for numbers in it."""
+    """Evaluations that ended without a value for the same reason, up to numbers in it."""
 
     reason: str  # of the first
     state: str
     numbers: tuple[int, ...]  # of the trials
-    seconds: float  # that they took together
-    region: Region | None  # where most of them lie, if one parameter alone tells it
+    seconds: float  # taken together
+    region: Region | None  # where most of them lie, if one parameter alone shows it
 
 
 def failure_groups(record: Record) -> tuple[FailureGroup, ...]:
@@ -74,7 +74,7 @@ def _region_of(failed: Sequence[Trial], record: Record) -> Region | None:
 
 def _regions(name: str, parameter: Parameter, failed: Sequence[Trial], others: Sequence[Trial]) -> Iterator[Region]:
     bad, good = ([trial.params[name] for trial in trials if name in trial.params] for trials in (failed, others))
-    if len(bad) < len(failed):  # it is not there in some of them, so it cannot be to blame
+    if len(bad) < len(failed):  # some failures lack the parameter, so it is not the cause
         return
     if isinstance(parameter, Choice):
         for value in dict.fromkeys(bad):

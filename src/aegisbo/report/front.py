@@ -19,7 +19,7 @@ from aegisbo.strategies.model_based import EXPLORATORY, ModelBased
 from aegisbo.strategies.moves.pareto import Pareto
 from aegisbo.study.known_then import before
 
-MEMBERS = 80  # of a front that are kept, evenly spread
+MEMBERS = 80  # points of a front that are kept, evenly spread
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def front(record: Record, number: int) -> Front | None:
     """The decision for a trial as it was made; None if no model took part in it.
 
     Raises:
-        TrialError: there is no such trial, or no study that tells what was known then.
+        TrialError: there is no such trial, or no study recorded what was known then.
     """
     if record.state is None or number not in record.state.asked:
         raise TrialError(f"The record of {record.name} does not say how trial {number} was chosen.")

@@ -22,9 +22,9 @@ from aegisbo.space.parameters import Choice
 
 Level = Literal["good", "note", "warning", "bad"]
 
-FEW = 10  # evaluations; of fewer, nothing is said about a trend
+FEW = 10  # evaluations needed to say something about a trend
 RECENT = 0.25  # the last part of a run
-NOTICEABLE = 0.01  # of the way that the best value has come since the first points: a gain that counts
+NOTICEABLE = 0.01  # smallest gain that counts, as a share of the improvement since the first points
 EDGE = 0.01  # of a range
 IRRELEVANT = 0.01  # of the variation
 WELL_USED = 0.9  # share of the workers' time
@@ -42,7 +42,7 @@ class Finding:
 
 
 def health(record: Record, model: Landscape | None) -> tuple[Finding, ...]:
-    """What is worth knowing of a run, the most urgent first."""
+    """What is worth knowing about a run, the most urgent first."""
     checks: Sequence[Callable[[Record, Landscape | None], Iterator[Finding]]] = (
         _progress,
         _workers,
@@ -103,7 +103,7 @@ def _workers(record: Record, model: Landscape | None) -> Iterator[Finding]:
         return
     shares = time.shares()
     starts = [gap.seconds for gap in time.gaps if gap.starting and gap.cause == "pool"]
-    if starts:  # which take as long whatever an evaluation takes
+    if starts:  # they take the same time however long an evaluation is
         shares["starting"] = sum(starts) / sum(worker.total for worker in time.workers)
         shares["pool"] = max(shares["pool"] - shares["starting"], 0.0)
     count = len(time.workers)
@@ -166,7 +166,7 @@ def _quoted(group: FailureGroup) -> str:
 
 
 def on_predictions(record: Record, model: Landscape | None) -> Iterator[Finding]:
-    """Whether the model predicts well: what was said at the time, and what would be said with one result left out."""
+    """Whether the model predicts well: its predictions at the time, and those with one result left out."""
     then = calibration(predictions(record))
     left_out = None if model is None else calibration(model.left_out)
     parts, poor, narrow = [], False, False

@@ -55,7 +55,7 @@ def is_report(file: Path) -> bool:
     try:
         with file.open("rb") as page:
             return f"{TITLE}</title>".encode() in page.read(100_000)
-    except OSError:  # whatever it is, it is not ours
+    except OSError:  # not one of ours
         return False
 
 
@@ -69,7 +69,7 @@ def page(title: str, data: str) -> str:
 
 
 def _embedded(data: str) -> str:
-    """JSON that cannot end the element it stands in."""
+    """JSON that cannot close the element that contains it."""
     return data.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 

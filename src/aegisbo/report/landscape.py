@@ -73,7 +73,7 @@ class Landscape:
     belief: Belief
     space: Space
     direction: Direction
-    own: bool  # it is the model by which the strategy chooses; else one that was fitted for the reader only
+    own: bool  # whether the strategy chooses by this model; else it was fitted for the reader only
     fitted: int  # results that it was given
     numbers: tuple[int, ...]  # of the trials whose values the belief knows, in the order of its data
 
@@ -119,7 +119,7 @@ class Landscape:
         return by_blocks(self.belief.gp.mean, self.space.cube.fill(U))
 
     def slices(self, params: Params, names: Sequence[str] | None = None) -> tuple[Slice, ...]:
-        """The model along each parameter that is there at a point, through the point."""
+        """The model along each parameter that exists at a point, through the point."""
         return tuple(self._slice(name, params) for name in (params if names is None else names))
 
     def _slice(self, name: str, params: Params) -> Slice:
@@ -130,7 +130,7 @@ class Landscape:
         return Slice(name, values, along, self.space.keeps_constraints(U))
 
     def contour(self, x: str, y: str, params: Params, count: int = CONTOUR) -> Contour:
-        """The mean over two parameters, all others as at `params`, with at most so many values of each."""
+        """The mean over two parameters, all others as at `params`, with at most this many values of each."""
         x_values, y_values = (tuple(sweep(self.space.parameters[name], count)) for name in (x, y))
         points = [self.space.changed(params, {x: left, y: up}) for up in y_values for left in x_values]
         U = np.array([self.space.to_unit(point) for point in points])
@@ -148,7 +148,7 @@ class Landscape:
 
     @cached_property
     def left_out(self) -> tuple[CheckedPrediction, ...]:
-        """What would have been predicted for each result from all others, on the scale of the model."""
+        """The prediction of each result from all others, on the scale of the model."""
         gp = self.belief.gp
         errors, variances = left_out(gp, np.arange(len(gp.y)))
         y = gp.y + gp.constant

@@ -1,4 +1,4 @@
-"""What has changed between two values of JSON: what a live page is sent instead of everything.
+"""The difference between two JSON values, sent to a live page instead of everything.
 
 A patch is {"$new": value}; or, of two dicts, {"$set": {name: patch}, "$drop": [names]}; of two lists of containers that
 are equally long, {"$at": {index: patch}}; of two other lists, {"$keep": how many stay at the beginning, "$then": rest}.

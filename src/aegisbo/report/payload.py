@@ -1,4 +1,4 @@
-"""What a page is given: the facts of a run in JSON's types, numbers cut to the digits that can be seen."""
+"""The data of a page: the facts of a run in JSON types, numbers cut to the visible digits."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from aegisbo.strategies.surrogates import CONDITIONED_ON
 DIGITS = 7  # of a number
 LONGEST = 4000  # characters of one text: the end of what was printed
 ALL_TEXTS = 400_000  # characters of all texts together
-MOST = CONDITIONED_ON  # results known to a decision that is shown in full: a page must not take minutes
-FRONTS = 12  # decisions that a file shows in full, if they are made in
+MOST = CONDITIONED_ON  # most results behind a decision that is shown in full: a page must not take minutes
+FRONTS = 12  # decisions that a file shows in full, if they are computed within
 FRONTS_SECONDS = 10.0
-SLICES = 6  # parameters along which such a decision is shown, the most important ones
+SLICES = 6  # most important parameters, along which such a decision is shown
 
 CITATION = """\
 @inproceedings{DeAth2021,
@@ -51,7 +51,7 @@ CITATION = """\
 
 
 def facts_of(record: Record, model: Landscape | None) -> dict[str, Any]:
-    """What is known of a run, but for what the model says: quick enough to be made again with each result."""
+    """What is known about a run apart from the model: quick enough to compute after each result."""
     best, spent = record.result.best, timeline(record)
     return in_json(
         {
@@ -133,7 +133,7 @@ def front_facts_of(record: Record, number: int, names: Sequence[str] | None = No
 
 
 def telling_decisions(record: Record) -> list[int]:
-    """Some decisions that are worth a look: the best, the last ones that improved, and the last of all."""
+    """Decisions worth a look: the best, the last ones that improved, and the last of all."""
     by_model = [
         number
         for number, decision in record.decisions.items()
@@ -161,7 +161,7 @@ def fronts_of(record: Record, model: Landscape | None) -> list[dict[str, Any]]:
 
 
 def _trials(record: Record) -> dict[str, Any]:
-    """The trials in columns, and the texts to which they refer by number: equal ones are kept once."""
+    """The trials in columns, and the texts they refer to by number; equal texts are kept once."""
     trials, limits = record.trials, record.optimizer.settings.limits
     decisions = [record.decisions.get(trial.number) for trial in trials]  # None without a study
     points = [_by_place(record, trial) for trial in trials]
@@ -176,7 +176,7 @@ def _trials(record: Record) -> dict[str, Any]:
             left[0] -= len(text)
         return texts.setdefault(text, len(texts))
 
-    reason = [kept(trial.reason) for trial in trials]  # first, so that there is room for them
+    reason = [kept(trial.reason) for trial in trials]  # first, so that they get the room
     columns: dict[str, Any] = {
         **_columns(trials, "number", "state", "value", "seconds", "worker"),
         "move": [move_of(trial) for trial in trials],
@@ -196,7 +196,7 @@ def _trials(record: Record) -> dict[str, Any]:
 
 
 def _by_place(record: Record, trial: Trial) -> list[Any]:
-    """The value of each parameter; None if it was not there."""
+    """The value of each parameter; None if the trial lacks it."""
     there = {name: spelled(value) for name, value in trial.params.items()}
     return [there.get(name) for name in record.optimizer.space.parameters]
 
@@ -208,7 +208,7 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
 
 
 def _output(trial: Trial) -> str | None:
-    """What it printed, where somebody will look for it: all of it would be most of the page."""
+    """What a trial printed, if a reader may look for it; all output would be most of the page."""
     return trial.output if trial.state != "done" else trial.output[-200:]
 
 
@@ -232,7 +232,7 @@ def _contour(each: Contour) -> dict[str, Any]:
 
 
 def _cut(numbers: Array, allowed: Mask) -> Array:
-    """Without those at points that constraints forbid."""
+    """The values without those at forbidden points."""
     return np.where(allowed, numbers, np.nan)
 
 
@@ -258,12 +258,12 @@ def _about(record: Record) -> dict[str, Any]:
 
 
 def in_json(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Facts in JSON's types."""
+    """Facts in JSON types."""
     return {name: _in_json(inner) for name, inner in facts.items()}
 
 
 def _in_json(value: Any) -> Any:
-    """A value in JSON's types, numbers with the digits that can be seen; None for what is no finite number."""
+    """A value in JSON types, numbers with the visible digits; None for numbers that are not finite."""
     if isinstance(value, float):  # first, because most are
         return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
     if isinstance(value, Mapping):

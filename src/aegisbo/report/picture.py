@@ -1,12 +1,12 @@
-"""The best value so far as a small picture in a notebook; it needs nothing, and takes the colors of the page."""
+"""The best value so far as a small picture in a notebook, without dependencies and in the colors of the page."""
 
 from __future__ import annotations
 
 from aegisbo.report.convergence import convergence
 from aegisbo.report.record import Record
 
-WIDTH, HEIGHT, LEFT, LOW = 360, 120, 60, 18  # pixels: of all, left of the picture, and below it
-MARKS = 300  # evaluations that are drawn at most
+WIDTH, HEIGHT, LEFT, LOW = 360, 120, 60, 18  # pixels: in all, and margins to the left and below
+MARKS = 300  # most evaluations drawn
 EDGE = 4.0  # pixels around what is drawn
 
 
@@ -16,7 +16,7 @@ def convergence_svg(record: Record) -> str:
     bests = [step.best for step in steps if step.best is not None]
     if not bests:
         return ""
-    low, high = min(bests), max(bests)  # worse values lie at the edge: else they alone would be seen
+    low, high = min(bests), max(bests)  # worse values lie at the edge: otherwise they would hide the rest
     worse = [step.value for step in steps if step.value is not None]
     if low == high:
         low, high = (min(worse), high) if record.maximize else (low, max(worse))

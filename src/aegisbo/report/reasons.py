@@ -1,4 +1,4 @@
-"""What each kind of move has brought, and how good the predictions were."""
+"""What each kind of move gained, and how good the predictions were."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from aegisbo.report.record import Record
 
 @dataclass(frozen=True)
 class Yield:
-    """What one kind of move has brought."""
+    """What one kind of move gained."""
 
     move: str
     chosen: int  # points
     done: int  # of them have a value
     failed: int
     improved: int  # gave a new best value
-    gain: float  # by which the best value became better, all of them together
-    seconds: float  # that their evaluations took
+    gain: float  # total improvement of the best value
+    seconds: float  # of their evaluations
 
 
 @dataclass(frozen=True)
@@ -44,16 +44,16 @@ class CheckedPrediction:
 
 @dataclass(frozen=True)
 class Calibration:
-    """How well predictions hold: 95 % of the values should lie within the band of 95 %."""
+    """How well predictions hold: 95 % of the values should lie within the 95 % band."""
 
     count: int
     within: float  # share of the values within that band
     error: float  # median distance between prediction and value
-    spread: float  # median distance of the values from their median: what the error would be without a model
+    spread: float  # median distance of the values from their median: the error without a model
 
 
 def yields(record: Record) -> tuple[Yield, ...]:
-    """What each kind of move has brought, the first one used first."""
+    """What each kind of move gained, in order of first use."""
     gains = {step.number: step.gain for step in convergence(record) if step.improved}
     moves: dict[str, list[Trial]] = {}
     for trial in record.trials:
@@ -73,7 +73,7 @@ def yields(record: Record) -> tuple[Yield, ...]:
 
 
 def predictions(record: Record) -> tuple[CheckedPrediction, ...]:
-    """What was predicted when each point was chosen, for all points that have a value since."""
+    """The prediction when each point was chosen, for all points that now have a value."""
     found = []
     for trial in record.ended:
         mean, std = (as_number(trial.note.get(name)) for name in ("mean", "std"))

@@ -21,17 +21,17 @@ from aegisbo.study.reading import read_events
 from aegisbo.study.state import State
 
 Span = tuple[float, float]  # seconds since 1970
-Run = Found[Core] | Core | str | os.PathLike[str]  # whatever stands for a run
+Run = Found[Core] | Core | str | os.PathLike[str]  # a run, in any form
 
 
 @dataclass(frozen=True)
 class Record:
-    """All that is known of a run. Make one with `of_study` or `of_optimizer`."""
+    """All that is known about a run. Make one with `of_study` or `of_optimizer`."""
 
     optimizer: Core
     name: str  # of the run
-    ending: str  # why it ended, or that it goes on
-    driven: bool = False  # somebody drives it at this moment
+    ending: str  # why it ended, or that it is running
+    driven: bool = False  # whether it has a driver at this moment
     events: Sequence[Event] = ()  # of its study, if it has one
     now: float = 0.0  # when this was read, in seconds since 1970
     path: Path | None = None  # of the study
@@ -90,7 +90,7 @@ class Record:
 
     @cached_property
     def ended(self) -> tuple[Trial, ...]:
-        """The trials that have ended with a result, in the order in which they did."""
+        """The trials that have ended with a result, in the order of their ends."""
         ended = [trial for trial in self.trials if trial.state in ("done", *FAILURES)]
         if self.state is not None:
             times = self.state.ended
@@ -98,7 +98,7 @@ class Record:
         return tuple(sorted(ended, key=lambda trial: (trial.ended or 0.0, trial.number)))
 
     def ended_at(self, trial: Trial) -> float | None:
-        """When a trial ended, in seconds since 1970; None if nobody knows."""
+        """When a trial ended, in seconds since 1970; None if unknown."""
         recorded = None if self.state is None else self.state.ended.get(trial.number)
         return trial.ended if recorded is None else recorded.at
 
@@ -109,7 +109,7 @@ class Record:
 
     @cached_property
     def capacity(self) -> int:
-        """How many workers there were, as far as is known."""
+        """How many workers there were, as far as known."""
         told = 0 if self.state is None else self.state.drivers.workers
         return max([told, *(trial.worker + 1 for trial in self.trials if trial.worker is not None)])
 
@@ -125,7 +125,7 @@ class Record:
 
     @property
     def call(self) -> Mapping[str, Any]:
-        """What the last driver was asked for, and what was changed since: its budget, workers, target and limits."""
+        """The options of the last driver (budget, workers, target, limits), with later changes."""
         return {} if self.state is None else {**self.state.drivers.call, **self.state.ledger.terms.changed}
 
     @property

@@ -1,8 +1,8 @@
 """The live page: a small server on this machine's own address, which only reads.
 
 Python's own server is enough for a page that one person looks at from the same machine, and spares a dependency. It
-answers GET only, only what `_Handler.do_GET` lists, and only if it is addressed by a name of this machine: a
-page of somebody else's cannot reach it by giving its own name another address.
+answers only GET, only what `_Handler.do_GET` lists, and only if it is addressed by a name of this machine: a
+foreign page cannot reach it by pointing its own name at this address.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from aegisbo.report.html import LIVE, page
 from aegisbo.report.patch import patch_between
 
 LOOPBACK = "127.0.0.1"
-PORT = 8700  # unless another is given; any free one if it is taken
+PORT = 8700  # the default; if it is taken, any free one
 NAMES = (LOOPBACK, "localhost")  # under which the server may be addressed
 HEARTBEAT = 10.0  # seconds after which a silent connection is tried
 FAREWELL = 2.0  # seconds for the last news to leave
@@ -45,20 +45,20 @@ class Server(ThreadingHTTPServer):
         return f"http://{LOOPBACK}:{self.server_port}/"
 
     def close(self) -> None:
-        """End all answers and let go of the port."""
+        """End all answers and release the port."""
         self.board.stop()
         for listener in tuple(self.listeners):
             listener.join(FAREWELL)
         self.server_close()
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing of a reader who went away; other errors are shown as usual."""
+        """Ignore a reader that went away; show other errors as usual."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 def server_of(paths: Sequence[Path], port: int | None = None) -> Server:
-    """A server for these studies, which may not exist yet, at this port, else at `PORT` or any free one."""
+    """A server for these studies, which may not exist yet, at this port; by default at `PORT` or any free one."""
     board = Board(paths)
     try:
         server = Server(board, PORT if port is None else port)
@@ -71,7 +71,7 @@ def server_of(paths: Sequence[Path], port: int | None = None) -> Server:
 
 
 def beside(path: str) -> None:
-    """Serve one study for as long as standard input is open: that is, until whoever started this process ends."""
+    """Serve one study while standard input is open, that is, until the parent process ends."""
     server = server_of([Path(path)])
     sys.stdout.write(f"{server.address}\n")
     sys.stdout.flush()
@@ -85,7 +85,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = PATIENCE
 
     def do_GET(self) -> None:
-        """Answer what is listed; nothing else is there."""
+        """Answer the paths listed here; there are no others."""
         if self.headers.get("Host", "") not in {f"{name}:{self.server.server_port}" for name in NAMES}:
             self._send(HTTPStatus.MISDIRECTED_REQUEST, "text/plain", "Address this server by its own name.")
             return
@@ -111,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(HTTPStatus.OK, "application/json", _json(facts))
 
     def _events(self) -> None:
-        """Everything first, then what changes, for as long as somebody listens."""
+        """Send everything first, then the changes, until the reader goes away."""
         self._head(HTTPStatus.OK, "text/event-stream")
         listeners, me = self.server.listeners, threading.current_thread()
         listeners.add(me)
@@ -163,7 +163,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing: the terminal belongs to the run."""
 
     def version_string(self) -> str:
-        """Do not tell which Python this is."""
+        """Do not reveal the version of Python."""
         return "aegisbo"
 
 

@@ -1,6 +1,6 @@
-"""The workers' time: which of them evaluated what and when, and why there are gaps between.
+"""The workers' time: which of them evaluated what and when, and the causes of the gaps.
 
-Also what is running has a bar, and what was running when its driver ended.
+Evaluations that are running have a bar too, and so do those that were running when their driver ended.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from aegisbo.optimizer.found import CAUSES
 from aegisbo.report.record import Record, Span
 from aegisbo.study.ledger import Ledger
 
-WAITING = {**CAUSES, "idle": "idle"}  # the last: nobody knows why, because there is no study
+WAITING = {**CAUSES, "idle": "idle"}  # the last: the cause is unknown without a study
 SHORTEST = 1e-3  # seconds of a gap
 UNKNOWN = -1  # worker
-REPLACED = ("lost", "timed_out")  # how an evaluation ends whose process is followed by a new one
+REPLACED = ("lost", "timed_out")  # outcomes after which a new process replaces the old one
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Evaluation:
 
     number: int
     state: str  # of the trial after it, or "running", or "interrupted": its driver ended before it
-    worker: int  # counted from 0; one that was free, where no record says which it was
+    worker: int  # counted from 0; if not recorded, one that was free
     started: float  # seconds since 1970
     ended: float  # seconds since 1970; now, if it is running
 
@@ -38,7 +38,7 @@ class Evaluation:
         return self.ended - self.started
 
     def overlaps(self, other: Evaluation) -> bool:
-        """Whether the two went on at the same time."""
+        """Whether the two ran at the same time."""
         return self.started < other.ended and other.started < self.ended
 
 
@@ -50,7 +50,7 @@ class Gap:
     started: float  # seconds since 1970
     ended: float
     cause: str  # one of `WAITING`
-    starting: bool = False  # before the first evaluation of a process, which had to start and to load the function
+    starting: bool = False  # before the first evaluation of a process, which had to start and load the function
 
     @property
     def seconds(self) -> float:
@@ -66,7 +66,7 @@ class WorkerTime:
     suggestion: float
     pool: float
     nothing: float
-    idle: float  # nobody knows why
+    idle: float  # for an unknown reason
 
     @property
     def total(self) -> float:
@@ -100,7 +100,7 @@ class Timeline:
 
 
 def timeline(record: Record) -> Timeline:
-    """The workers' time; without bars where nobody knows when anything was evaluated."""
+    """The workers' time; without bars if the times are unknown."""
     bars = evaluations_of(record)
     asked = {number: decision.asked.at for number, decision in record.decisions.items()}
     workers = max((bar.worker + 1 for bar in bars), default=0)
@@ -110,24 +110,24 @@ def timeline(record: Record) -> Timeline:
     for span in record.sittings:
         inside = [bar for bar in bars if span[0] <= 0.5 * (bar.started + bar.ended) <= span[1]]
         last = max([at for at in asked.values() if span[0] <= at <= span[1]], default=span[0])
-        last = max([last, *(bar.started for bar in inside)])  # then the last point was handed out
+        last = max([last, *(bar.started for bar in inside)])  # when the last point was handed out
         for worker in range(workers):
             mine = [bar for bar in inside if bar.worker == worker]
-            if mine or worker < called.get(span[0], 0):  # else it was not there yet, or not any more
+            if mine or worker < called.get(span[0], 0):  # else it had not started yet, or was gone
                 gaps += _gaps(worker, mine, span, asked, last)
-    if not asked:  # then nobody knows why somebody waited
+    if not asked:  # then the causes of idle time are unknown
         gaps = [replace(gap, cause="idle") for gap in gaps]
     return Timeline(bars, tuple(gaps), tuple(_time_of(worker, bars, gaps) for worker in range(workers)))
 
 
 def _called_for(record: Record) -> dict[float, int]:
-    """How many workers each driver was asked for, by when it began: one that evaluated nothing waited all the time."""
+    """How many workers each driver was given, by when it began: one that evaluated nothing was idle all the time."""
     calls = {event.at: event.call or {} for event in record.events if isinstance(event, Opened)}
     return {at: call["workers"] for at, call in calls.items() if call.get("workers")}
 
 
 def _gaps(worker: int, bars: Sequence[Evaluation], span: Span, asked: dict[int, float], last: float) -> Iterator[Gap]:
-    """Before each bar: until its point was chosen, then until it arrived. After the last: until all was handed out."""
+    """The gaps: before each bar until its point was chosen, then until it began; after the last bar, to the end."""
     free_since, new = span[0], True
     for bar in bars:
         chosen = min(max(asked.get(bar.number, free_since), free_since), bar.started)
@@ -149,7 +149,7 @@ def _time_of(worker: int, bars: Sequence[Evaluation], gaps: Sequence[Gap]) -> Wo
 
 
 def evaluations_of(record: Record) -> tuple[Evaluation, ...]:
-    """Every evaluation of a run, in the order in which they began; none of those whose times nobody knows."""
+    """Every evaluation of a run whose times are known, in the order in which they began."""
     found = _distinct(_of_study(record)) if record.events else _of_trials(record)
     return tuple(sorted(_placed(found, record.capacity), key=attrgetter("started", "worker")))
 
@@ -165,9 +165,9 @@ def _of_trials(record: Record) -> list[Evaluation]:
 
 
 def _of_study(record: Record) -> Iterator[Evaluation]:
-    """Those whose end was recorded, and those without: a driver or a copy that ended left them, or they run now."""
+    """Evaluations with a recorded end, and those without: they are running, or their driver or copy ended."""
     ledger, last = Ledger(), 0.0
-    since: dict[int, float] = {}  # when the trials began that somebody runs
+    since: dict[int, float] = {}  # when each running trial began
     for event in record.events:
         ledger.apply(event)
         match event:
@@ -205,7 +205,7 @@ def _recorded(event: Ended | Lost) -> Iterator[Evaluation]:
 
 
 def _distinct(evaluations: Iterable[Evaluation]) -> list[Evaluation]:
-    """The last record of each: one that was given up and late, or lost for the last time, has two."""
+    """The last record of each evaluation: one that was given up, or lost for the last time, has two."""
     found: dict[int, list[Evaluation]] = {}
     for new in evaluations:
         same = found.setdefault(new.number, [])
@@ -216,7 +216,7 @@ def _distinct(evaluations: Iterable[Evaluation]) -> list[Evaluation]:
 
 
 def _placed(evaluations: Sequence[Evaluation], capacity: int) -> list[Evaluation]:
-    """All with a worker each: where it is unknown, the one that had become free last, else a further one."""
+    """Give each a worker: if unknown, the one that became free last, else a new one."""
     placed = [evaluation for evaluation in evaluations if evaluation.worker != UNKNOWN]
     lanes: list[list[tuple[float, float]]] = [[] for _ in range(capacity)]  # when each worker is busy, in order
     for evaluation in placed:
@@ -236,7 +236,7 @@ def _placed(evaluations: Sequence[Evaluation], capacity: int) -> list[Evaluation
 
 
 def _free_since(lane: Sequence[tuple[float, float]], span: tuple[float, float]) -> float | None:
-    """Since when a worker that is busy at these times was free when the span began; None if it is not, all along."""
+    """When a worker with these busy times became free before the span; None if it is busy during the span."""
     place = bisect(lane, span)
     before = lane[place - 1][1] if place else 0.0
     after = lane[place][0] if place < len(lane) else inf

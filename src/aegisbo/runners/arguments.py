@@ -35,13 +35,13 @@ def check_call(
 
 
 def check_file(study: Any) -> None:
-    """Refuse what cannot be the name of a study."""
+    """Refuse a value that cannot name a study."""
     if study is not None and (not isinstance(study, str | os.PathLike) or not os.fspath(study)):
         raise InvalidInput(f"study is {study!r}: give the name of a file, such as 'run.db', or None.")
 
 
 def check_command(command: Command, space: Space, *, here: bool) -> None:
-    """Refuse a command that does not fit the space, or that this machine cannot run if it is to run here."""
+    """Refuse a command that does not fit the space, or that this machine cannot run if it should."""
     if not space.named:
         raise InvalidInput("A program gets its parameters by name: give the space as {'name': (low, high), ...}.")
     for name in space.parameters:
@@ -52,7 +52,7 @@ def check_command(command: Command, space: Space, *, here: bool) -> None:
             raise InvalidInput(f"{{{name}}} in the command is no parameter: use one of {', '.join(known)}.")
     for name in PLACEHOLDER.findall(f"{command.arguments[0]} {command.value_file or ''}"):
         if name != FOLDER and space.parameters[name].when:
-            raise InvalidInput(f"{{{name}}} is not always there: name the program and its value file without it.")
+            raise InvalidInput(f"{{{name}}} does not always exist: name the program and its value file without it.")
     if here and not PLACEHOLDER.search(command.arguments[0]):
         _check_program(command.arguments[0])
 
@@ -80,7 +80,7 @@ def _check_program(program: str) -> None:
 
 
 def checked_callbacks(callbacks: Any) -> tuple[Any, ...]:
-    """The callbacks in a tuple; refused if one of them cannot be called with a trial and a result."""
+    """The callbacks as a tuple; refuses one that cannot be called with a trial and a result."""
     if callable(callbacks) or isinstance(callbacks, str | Mapping) or not isinstance(callbacks, Iterable):
         inner = getattr(callbacks, "__name__", "function")
         raise InvalidInput(f"callbacks must be a list of functions, got {callbacks!r}: write callbacks=[{inner}].")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 FOLDER = "folder"  # {folder} is an empty folder for each evaluation, deleted afterwards
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 OPTION = re.compile(r"--?[A-Za-z][\w-]*")  # a word that belongs to the value after it
-OURS = "AEGISBO_"  # how the names of the variables begin in which a program finds its parameters
+OURS = "AEGISBO_"  # prefix of the variables that hold a program's parameters
 NOT_STARTED = "The program could not be started"
 
 
@@ -73,7 +73,7 @@ class Command:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The words of the command, without values yet."""
+        """The words of the command, without values."""
         try:
             return tuple(shlex.split(self.text))
         except ValueError as error:
@@ -81,20 +81,20 @@ class Command:
 
     @property
     def words(self) -> str:
-        """All that a run fills in: the command, and the name of its value file."""
+        """The templates that a run fills in: the command, and the name of its value file."""
         return " ".join((*self.arguments, self.value_file or ""))
 
     def measuring(self, names: Iterable[str]) -> Command:
-        """The same program, from whose output lines such as latency=3.2 are read, too."""
+        """The same program, with lines such as latency=3.2 read from its output too."""
         copy = Command(self.text, self.value_file)
         object.__setattr__(copy, "measured", tuple(names))
         return copy
 
     def __call__(self, **params: Any) -> Any:
-        """Run the program and read its value, and where other quantities are measured, these by name.
+        """Run the program and read its value, and other measured quantities by name.
 
         Raises:
-            ProgramFailed: it gave no value; the message holds the end of what it said.
+            ProgramFailed: it gave no value; the message holds the end of its output.
         """
         with own_folder() as folder:
             values = {**{name: str(value) for name, value in params.items()}, FOLDER: folder}
@@ -116,7 +116,7 @@ class Command:
             return self._read(output if self.value_file is None else Path(_filled(self.value_file, values)))
 
     def _read(self, file: Path) -> Any:
-        """What the file says: the number in its last line, and those in lines such as latency=3.2, if any are measured.
+        """The number in the last line of the file, and those in lines such as latency=3.2, if any are measured.
 
         Such a line is never the value.
         """
@@ -133,19 +133,19 @@ class Command:
 
 
 def reading(fun: Any, settings: Settings) -> Any:
-    """The function of a run; a program is told which lines of its output name something that is measured."""
+    """The function of a run; a program gets the names of quantities to read from its output."""
     names = (*(limit.name for limit in settings.limits), *([SD] if settings.noisy else []))
     return fun.measuring(names) if names and isinstance(fun, Command) else fun
 
 
 def leave_nothing(fun: Any) -> None:
-    """Delete the folders of programs that were killed; to be called when the workers are gone."""
+    """Delete the folders of programs that were killed; call it when the workers are gone."""
     if isinstance(fun, Command):
         tidy_up()
 
 
 def warn_if_unused(fun: Any, names: Iterable[str]) -> None:
-    """Say which parameters a command is not given, if it is given others: these are in the best point nevertheless."""
+    """Warn about parameters that a command does not use, if it uses others: they are in the best point nevertheless."""
     if not isinstance(fun, Command) or OURS in fun.words:
         return
     given = set(PLACEHOLDER.findall(fun.words))
@@ -168,7 +168,7 @@ def _started(program: str) -> Iterator[None]:
 
 
 def _those_there(arguments: Iterable[str], values: Mapping[str, str]) -> list[str]:
-    """The arguments without those that hold a parameter which has no value, and without the options before these."""
+    """The arguments without those that hold a parameter without a value, and without the options before them."""
     kept: list[str] = []
     for argument in arguments:
         if all(name in values for name in PLACEHOLDER.findall(argument)):
@@ -194,7 +194,7 @@ def _environment(params: dict[str, Any], folder: Path) -> dict[str, str]:
 
 
 def _last(lines: Sequence[str]) -> str:
-    """The last line that says something."""
+    """The last line that is not blank."""
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 

@@ -17,19 +17,19 @@ from typing import Any, NoReturn
 from aegisbo.outcome import Ended, Outcome, judged
 from aegisbo.runners.protocol import StopRun
 
-Judge = Callable[[object], Outcome]  # what an answer of the function means
+Judge = Callable[[object], Outcome]  # turns an answer of the function into an outcome
 Evaluation = Callable[[Any], Outcome]  # a function and its judge: from a point to its outcome
 
 
 @dataclass(frozen=True)
 class Call:
-    """The user's function, called the way its parameters are given. Here, because workers load it."""
+    """The user's function, called in the form of its space. It is in this file because workers load it."""
 
     fun: Callable[..., Any]
     named: bool
 
     def __call__(self, x: Any) -> Any:
-        # A vector of the function's own: the one that the trial keeps must not change.
+        # The function gets its own copy: the vector that the trial keeps must not change.
         return self.fun(**x) if self.named else self.fun(x.copy())
 
 
@@ -45,7 +45,7 @@ def evaluate(function: Callable[[Any], Any], x: Any, judge: Judge = judged, *, r
         outcome = judge(function(x))
     except StopRun:  # not an error of the function: the run ends around it
         raise
-    except KeyboardInterrupt:  # Ctrl-C also reaches processes that others started: the point is not to blame
+    except KeyboardInterrupt:  # Ctrl-C also reaches processes of other executors: it is not a failure of the point
         outcome = Outcome("lost", reason="Interrupted by Ctrl-C.")
     except BaseException as error:  # sys.exit() in the function ends the evaluation, not the worker
         if raising and os.getpid() == process:
@@ -59,7 +59,7 @@ def evaluate(function: Callable[[Any], Any], x: Any, judge: Judge = judged, *, r
 
 
 def _end_of_a_fork(error: BaseException | None) -> NoReturn:
-    """End a process that the function has forked and that came back from it, as if it were a script.
+    """End a process that the function has forked and that returned from it, as if it were a script.
 
     The evaluation is its parent's, and so are the pipe to the driver and the study: a second answer would be taken for
     that of the next point.
@@ -70,7 +70,7 @@ def _end_of_a_fork(error: BaseException | None) -> NoReturn:
     elif error is not None:
         print_exception(error)
         code = 1
-    if not isinstance(code, int):  # as sys.exit("words") has it
+    if not isinstance(code, int):  # as after sys.exit("words")
         sys.stderr.write(f"{code}\n")
         code = 1
     with suppress(Exception):  # the function may have closed it
@@ -80,8 +80,8 @@ def _end_of_a_fork(error: BaseException | None) -> NoReturn:
 
 
 def error_text(error: BaseException) -> str:
-    """The kind of an exception and what it says, if it can."""
+    """The type and message of an exception, if it has one."""
     try:
         return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    except BaseException:  # whatever it is: an evaluation must have an outcome
+    except BaseException:  # an evaluation must have an outcome, whatever happens
         return type(error).__name__

@@ -17,7 +17,7 @@ class JobTimes:
     slot: int  # which worker
     submitted: float
     collected: float
-    evaluating: float  # seconds in between that the function itself took
+    evaluating: float  # seconds in between in which the function ran
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Idle:
 
 
 def idle_of(jobs: Iterable[JobTimes], sizes: Sequence[tuple[float, int]], ended: float) -> tuple[Idle, ...]:
-    """How each worker spent its time until `ended`; the sizes say since when how many workers were wanted."""
+    """How each worker spent its time until `ended`; `sizes` says how many workers were wanted since when."""
     by_slot: list[list[JobTimes]] = [[] for _ in range(max(size for _, size in sizes))]
     last = sizes[0][0]  # when the last point was handed out: until then every free worker waited for one
     for job in sorted(jobs, key=lambda job: job.submitted):
@@ -45,7 +45,7 @@ def idle_of(jobs: Iterable[JobTimes], sizes: Sequence[tuple[float, int]], ended:
 
 
 def _wanted(slot: int, sizes: Sequence[tuple[float, int]], ended: float) -> list[tuple[float, float]]:
-    """From when to when there was to be a worker with this number."""
+    """The times during which a worker with this number was wanted."""
     spans: list[tuple[float, float]] = []
     for (since, size), (until, _) in pairwise([*sizes, (ended, 0)]):
         if size > slot and spans and spans[-1][1] == since:
@@ -56,7 +56,7 @@ def _wanted(slot: int, sizes: Sequence[tuple[float, int]], ended: float) -> list
 
 
 def _total(jobs: list[JobTimes], spans: list[tuple[float, float]], last: float) -> Idle:
-    """One worker's time, in which it may have come and gone; a job that it has when it goes is finished."""
+    """One worker's time; it may have come and gone, after finishing its job."""
     parts = []
     for k, (since, until) in enumerate(spans):
         later = spans[k + 1][0] if k + 1 < len(spans) else inf

@@ -1,9 +1,9 @@
-"""Ctrl-C during a run: the first one lets running evaluations finish, the second one ends the run now.
+"""Ctrl-C during a run: the first lets running evaluations finish, the second ends the run now.
 
-Others run what a copy leaves that shares its study: it ends at once, also when a scheduler says so (SIGTERM).
+A copy that shares its study ends at once, also on SIGTERM from a scheduler: other copies run what it leaves.
 
-A signal ends the run only where this does no harm: while the driver waits, chooses a point or calls the user's code. A
-result that it is just taking over is in nobody's hands for a moment, and would be in the study but not in the result.
+A signal ends the run only where this does no harm: while the driver waits, chooses a point or calls the user's code.
+Elsewhere a result that is just being taken in could end up in the study but not in the returned result.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any, Self
 
 from aegisbo.runners.protocol import Interrupted
 
-STOPPED = "Stopped by"  # how the message of a run begins that a signal has ended
+STOPPED = "Stopped by"  # begins the message of a run that a signal ended
 
 
 class _Here(threading.local):
-    """A thread, which is the main one if signals matter."""
+    """State of a thread; signals reach only the main one."""
 
     open = False  # whether a signal may end the run at this moment
     due: Interrupted | None = None  # raised as soon as it may
@@ -32,7 +32,7 @@ _here = _Here()
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """A part of a run that a signal may end in the middle."""
+    """A part of a run in which a signal may end it."""
     before = _here.open
     if _here.due is not None:
         due, _here.due = _here.due, None
@@ -45,9 +45,9 @@ def interruptible() -> Iterator[None]:
 
 
 class Signals:
-    """A context with signal handlers of its own; does nothing outside the main thread, where Python allows none.
+    """A context with its own signal handlers; it does nothing outside the main thread, where Python allows none.
 
-    The first signal is answered, and number `last` ends the run: now, or where the run may next be ended.
+    The first signal is answered, and number `last` ends the run: at once, or as soon as it may.
     """
 
     def __init__(self, signals: Iterable[signal.Signals], answer: Callable[[], None], last: int) -> None:
@@ -60,12 +60,12 @@ class Signals:
 
     @property
     def came(self) -> bool:
-        """Whether the run is to end."""
+        """Whether the run should end."""
         return self._times > 0
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self._outside = _here.open, _here.due  # a run may be inside another one's function
+            self._outside = _here.open, _here.due  # a run may be inside the function of another one
             _here.open, _here.due = False, None
             self._before = {each: signal.signal(each, self._handle) for each in self._signals}
         return self
@@ -81,8 +81,8 @@ class Signals:
         if self._times == 1:
             self._answer()
             self._answered = True
-        # Not while the first is being answered: logging swallows what is raised inside it. And once: further ones must
-        # not hurt what ends the run.
+        # Not while the first is being answered: logging swallows exceptions raised inside it. And only once: further
+        # signals must not disturb the end of the run.
         if self._times < self._last or not self._answered or self._raised:
             return
         self._raised = True
@@ -91,15 +91,15 @@ class Signals:
         if not _here.open:
             _here.due = stop
             return
-        _here.open = False  # also if it is raised in the very moment in which `interruptible` is left
+        _here.open = False  # also if it is raised just as `interruptible` is left
         raise stop
 
 
 def ctrl_c(say: Callable[[str], None]) -> Signals:
-    """A context in which the first Ctrl-C lets what is running finish, and the second one ends the run."""
+    """A context in which the first Ctrl-C lets running evaluations finish, and the second ends the run."""
     return Signals([signal.SIGINT], lambda: say("Stopping once running evaluations finish. Ctrl-C again stops now."), 2)
 
 
 def end_at_once(hurry: Callable[[], None] = lambda: None) -> Signals:
-    """A context in which Ctrl-C and SIGTERM end the run now; `hurry` lets whatever the run waits for know it."""
+    """A context in which Ctrl-C and SIGTERM end the run now; `hurry` shortens whatever the run waits for."""
     return Signals([signal.SIGINT, signal.SIGTERM], hurry, 1)

@@ -22,28 +22,28 @@ from aegisbo.runners.time_limit import Running, stop_if_overdue
 from aegisbo.study import Study
 
 SPENT = "The budget is spent."
-REST = 1.0  # seconds until an optimizer that had no point is asked again
-LOOK = 0.5  # seconds, while nothing else happens, between two looks at what others ask of the run
+REST = 1.0  # seconds before asking an optimizer again that had no point
+LOOK = 0.5  # seconds between two looks for requests from outside, while nothing else happens
 
-Watch = Callable[[Finished], None]  # is told of a job that has ended; raises StopRun to end the run now
-Heed = Callable[[], Options | None]  # what holds from now on, if others have asked something since the last call
+Watch = Callable[[Finished], None]  # called with each job that has ended; raises StopRun to end the run now
+Heed = Callable[[], Options | None]  # the options from now on, if there were requests since the last call
 
 
 def run(
-    study: Study,  # or whatever else hands out trials and takes in how they end
+    study: Study,  # hands out trials and takes in how they end
     workers: Workers,
     budget: int,  # evaluations to finish from now on
     *,
     options: Options | None = None,  # time limits and retries; the budget above is the one that counts
     watch: Watch = lambda job: None,
-    more: Callable[[], bool] = lambda: True,  # whether further points may be asked for, which Ctrl-C may end
-    heed: Heed | None = None,  # is called before each step and twice a second; None if nobody can ask anything
+    more: Callable[[], bool] = lambda: True,  # whether to ask for further points; Ctrl-C may end this
+    heed: Heed | None = None,  # called before each step and twice a second; None if there can be no requests
 ) -> Run:
     """Evaluate `budget` suggestions, or as many as the space holds; a failed one counts, a lost one does not.
 
-    Trials that are pending already are evaluated first. Results that arrive while a suggestion is being made are told
-    before the next one is asked for, so that every suggestion knows all results so far. At the end the workers are
-    closed, and jobs that ended meanwhile are told too. The study has the results; what is returned says what happened.
+    Pending trials are evaluated first. Results that arrive during a suggestion are taken in before the next one, so
+    that every suggestion knows all results so far. At the end the workers are closed, and jobs that ended meanwhile
+    are taken in too. The study holds the results; the returned record says what happened.
     """
     loop = _Loop(study, workers, budget, options or Options(), watch, more, heed)
     try:
@@ -59,7 +59,7 @@ def run(
 class _Loop:
     study: Study
     workers: Workers
-    left: int  # evaluations still to be finished
+    left: int  # evaluations still to finish
     options: Options
     watch: Watch
     more: Callable[[], bool]
@@ -69,18 +69,18 @@ class _Loop:
     exhausted: bool = False
     over: bool = False
     running: dict[int, Running] = field(default_factory=dict)  # by trial number
-    news: deque[Finished] = field(default_factory=deque)  # ended, not yet told
+    news: deque[Finished] = field(default_factory=deque)  # ended, not yet taken in
     finished: list[Finished] = field(default_factory=list)
     job_times: list[JobTimes] = field(default_factory=list)
     suggestion_seconds: dict[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.started = self.workers.now()
-        self.sizes = [(self.started, self.workers.capacity)]  # since when there were how many workers
-        self.waiting = list(self.study.pending)  # asked for in an earlier run, or lost: to be run (again)
+        self.sizes = [(self.started, self.workers.capacity)]  # how many workers there were since when
+        self.waiting = list(self.study.pending)  # from an earlier run, or lost: to run (again)
         self.attempts: Counter[int] = Counter()  # by trial number
-        self.rests_until: float | None = None  # when to ask again, after there was no point
-        self.suspects: set[int] = set()  # trials that may have broken the workers of all, and run alone from now on
+        self.rests_until: float | None = None  # when to ask again after there was no point
+        self.suspects: set[int] = set()  # trials that may have broken shared workers, and run alone from now on
 
     def step(self) -> bool:
         """Submit a point or wait for results; False when there is nothing left to do."""
@@ -103,7 +103,7 @@ class _Loop:
     def settle(self) -> None:
         """Close the workers and take in what ended meanwhile; `watch` is not called for it."""
         for job in self.running.values():
-            job.called_at(self.workers)  # closed workers will not know any more
+            job.called_at(self.workers)  # closed workers no longer know
         self.workers.close()
         self.over, self.watch = True, lambda job: None
         self._collect(0.0)
@@ -168,7 +168,7 @@ class _Loop:
         self.running[trial.number] = Running(trial, slot, now)
 
     def _worth_waiting(self) -> bool:
-        # A job that was given up is waited for only if its worker is needed for another.
+        # Wait for a job that was given up only if another needs its worker.
         another = self.left > 0 and self.more() and (bool(self.waiting) or not self.exhausted)
         return self._active() > 0 or (another and (bool(self.running) or self.rests_until is not None))
 
@@ -195,7 +195,7 @@ class _Loop:
             self._end(self.news.popleft())
 
     def _ended_within(self, timeout: float | None) -> list[Finished]:
-        """Wait for jobs to end, and look now and then whether others ask something of the run."""
+        """Wait for jobs to end, and look for requests from outside now and then."""
         if self.heed is None or self.over:
             return self.workers.collect(timeout)
         deadline = inf if timeout is None else self.workers.now() + timeout
@@ -206,13 +206,13 @@ class _Loop:
                 return ended
 
     def _heed(self) -> bool:
-        """Do what others ask of the run; whether there was anything."""
+        """Carry out requests from outside; whether there were any."""
         options = None if self.heed is None else self.heed()
         if options is None:
             return False
         self.left += options.budget - self.options.budget
         self.options = options
-        self.rests_until, self.exhausted = None, False  # which was decided without knowing it
+        self.rests_until, self.exhausted = None, False  # they were decided without knowing it
         self.sizes.append((self.workers.now(), self.workers.capacity))
         return True
 
@@ -221,7 +221,7 @@ class _Loop:
         ended = self.running.pop(job.number)
         self.job_times.append(JobTimes(ended.slot, job.started, job.finished, job.seconds))
         self.finished.append(job)
-        if ended.given_up:  # it has ended before, and is of no more interest than its worker
+        if ended.given_up:  # it counts as ended already; only its worker matters
             return
         self.study.take_in(job.event or self.study.ended(job.number, job.outcome))
         if job.outcome.state == "lost":
@@ -236,13 +236,13 @@ class _Loop:
             self.watch(job)
 
     def _lost(self, trial: Trial, job: Finished) -> None:
-        """Run it again, or give up after the last retry; when the run is over, whoever continues it will run it."""
+        """Run it again, or give up after the last retry; if the run is over, the trial stays pending."""
         if self.over:
             return
         attempts = self.attempts[trial.number]
         if attempts <= self.options.retries:
             self.waiting.append(trial)
-        elif job.outcome.shared:  # it may be innocent
+        elif job.outcome.shared:  # it may not be the cause
             self.suspects.add(trial.number)
             self.waiting.append(trial)
         else:
@@ -252,16 +252,16 @@ class _Loop:
             self._fail(replace(job, outcome=replace(job.outcome, state="failed", reason=reason)))
 
     def _fail(self, job: Finished) -> None:
-        """Record and tell a failure that no worker reports."""
+        """Record and take in a failure that no worker reports."""
         event = self.study.ended(job.number, job.outcome, job.seconds)
         self.left -= 1
-        self._collect(0.0)  # events that were recorded before this one must be known before it
+        self._collect(0.0)  # take in earlier events first
         self.study.take_in(event)
         self._show(job)
 
     def _stop_overdue(self) -> None:
         for number, job in tuple(self.running.items()):
-            if number in self.running:  # else it has ended while another one was given up
+            if number in self.running:  # else it ended while another one was given up
                 given_up = stop_if_overdue(job, self.workers, self.options.trial_timeout)
                 if given_up is not None:
                     self._fail(given_up)
@@ -273,7 +273,7 @@ class _Loop:
         return sum(not job.given_up for job in self.running.values())
 
     def _limit(self) -> float | None:
-        """Seconds within which a job must end that is started now; None if it is in time however long it takes."""
+        """Seconds within which a job started now must end; None if there is no limit."""
         if self.options.timeout is None:
             return None
         remaining = max(self.started + self.options.timeout - self.workers.now(), 0.0)
@@ -281,7 +281,7 @@ class _Loop:
         return None if longest is not None and longest <= remaining else remaining
 
     def _expected_seconds(self, note: Mapping[str, Any]) -> float:
-        """What a job will probably take that was asked for earlier: as was expected then, or as long as most did."""
+        """The probable duration of a job asked for earlier: as expected then, or the median so far."""
         expected = as_number(note.get("expected_seconds"))
         if expected is not None:
             return expected

@@ -1,4 +1,4 @@
-"""Results from elsewhere, as a user hands them over: pairs of a point and a value, and earlier runs."""
+"""Results from elsewhere, as a user passes them: pairs of a point and a value, and earlier runs."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Lists = Sequence[Sequence[Observation]]  # one for each earlier run
 def observed_elsewhere(
     observed: Any, settings: Settings, fun: Callable[..., Any], study: str | os.PathLike[str] | None
 ) -> tuple[list[Observation], Lists]:
-    """What a user means by `observed`: the pairs as results, and what fits the new run of each earlier one.
+    """Read `observed`: the pairs as results, and the results of each earlier run that fit the new one.
 
-    All is checked before any file is touched; what is left out is said in the log.
+    Everything is checked before any file is touched; the log says what is left out.
     """
     if observed is None:
         return [], []
@@ -54,7 +54,7 @@ def _used(table: Table, given: Mapping[str, Any], settings: Settings, objective:
 
 
 def _require_alike(table: Table, settings: Settings, objective: Objective) -> None:
-    """Refuse values that mean the opposite; say it if they are values of another function."""
+    """Refuse values with the opposite direction; warn if they are values of another function."""
     if table.maximize is not None and table.maximize != settings.maximize:
         was, now = ("maximized", "minimizes") if table.maximize else ("minimized", "maximizes")
         raise InvalidInput(

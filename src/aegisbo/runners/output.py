@@ -1,4 +1,4 @@
-"""What an evaluation prints, kept with its trial: the end of it is enough."""
+"""What an evaluation prints: its trial keeps the end of it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Tail:
 
 
 def kept(text: str) -> str:
-    """The end of a text, whole lines of it if they are not too long, and a mark if that is not all."""
+    """The end of a text, in whole lines if they are not too long, with a mark if it was cut."""
     if len(text) <= KEPT:
         return text
     end = text[-KEPT:]
@@ -34,7 +34,7 @@ def kept(text: str) -> str:
     return CUT + (lines if newline and lines else end)
 
 
-_listening: ContextVar[Tail | None] = ContextVar("_listening", default=None)  # for whom this thread prints
+_listening: ContextVar[Tail | None] = ContextVar("_listening", default=None)  # where this thread's output goes
 
 
 class _Tee:
@@ -57,19 +57,19 @@ class _Tee:
             self.write(line)
 
 
-_changing = Lock()  # the standard streams, before which there is a tee while an evaluation runs in this process
+_changing = Lock()  # guards the standard streams, which have a tee while an evaluation runs in this process
 _tails: list[Tail] = []  # of these evaluations
 
 
 @contextmanager
 def listening() -> Iterator[Tail]:
-    """Keep what this thread prints with Python; other threads and what C libraries print pass by."""
+    """Keep what this thread prints in Python; the output of other threads and C libraries passes by."""
     tail = Tail()
     with _changing:
         _tails.append(tail)
         for name in ("stdout", "stderr"):
             stream = getattr(sys, name)
-            if stream is not None and not isinstance(stream, _Tee):  # somebody may have put one back, or another
+            if stream is not None and not isinstance(stream, _Tee):  # the user may have replaced it
                 setattr(sys, name, _Tee(stream))
     token = _listening.set(tail)
     try:
@@ -80,7 +80,7 @@ def listening() -> Iterator[Tail]:
             _tails.remove(tail)
             for name in () if _tails else ("stdout", "stderr"):
                 stream = getattr(sys, name)
-                if isinstance(stream, _Tee):  # else it is somebody else's by now
+                if isinstance(stream, _Tee):  # else the user has replaced it
                     setattr(sys, name, stream._stream)
 
 

@@ -1,4 +1,4 @@
-"""A folder for each run of a program: deleted when it ends, and by whoever comes next if its process was killed."""
+"""A folder for each run of a program: deleted when it ends, or by a later run if its process was killed."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PREFIX = "aegisbo-"
-MARK = f".alive.{platform.node()}"  # locked while its folder is used; no other machine can know that
+MARK = f".alive.{platform.node()}"  # locked while its folder is used; other machines cannot see that
 
 
 @contextmanager
 def own_folder() -> Iterator[str]:
-    """An empty folder, apart from hidden files, for as long as this lasts."""
-    import fcntl  # here, because Windows has none
+    """An empty folder, apart from hidden files, that exists during this context."""
+    import fcntl  # here, because Windows lacks it
 
     tidy_up()
     with tempfile.TemporaryDirectory(prefix=PREFIX) as folder, Path(folder, MARK).open("wb", buffering=0) as mark:
         fcntl.flock(mark, fcntl.LOCK_EX)
-        mark.write(b"locked")  # who finds it empty must not take it for one whose owner is dead
+        mark.write(b"locked")  # an empty one could be taken for that of a dead owner
         yield folder
 
 

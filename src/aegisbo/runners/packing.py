@@ -19,7 +19,7 @@ from aegisbo.runners.evaluation import Evaluation, error_text
 
 
 def pack(evaluation: Evaluation) -> bytes:
-    """The evaluation as bytes, for another process: also of lambdas, closures and what a script itself defines."""
+    """The evaluation as bytes for another process, including lambdas, closures and functions defined in a script."""
     import cloudpickle
 
     try:
@@ -32,15 +32,15 @@ def pack(evaluation: Evaluation) -> bytes:
 
 
 def load(packed: bytes) -> None:
-    """In the other process: unpack the evaluation beforehand; what goes wrong is reported with the first point."""
+    """In the other process: unpack the evaluation beforehand; errors are reported with the first point."""
     with suppress(Exception, SystemExit):
         _unpacked(packed)
 
 
 def pack_point(x: Any) -> bytes | Outcome:
-    """A point as bytes; if it cannot be sent, the outcome that says so.
+    """A point as bytes; if it cannot be sent, an outcome that says so.
 
-    Packed here, so that whatever a pool raises later is the pool's own trouble, and never the fault of the point.
+    It is packed here, so that a later exception is always the pool's fault and never the point's.
     """
     try:
         return pickle.dumps(x)

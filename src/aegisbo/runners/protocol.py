@@ -20,11 +20,11 @@ class StopRun(AegisError):
 
 
 class Interrupted(StopRun):
-    """A signal ends the run before it has reached its end."""
+    """A signal ended the run."""
 
 
 class WorkersGone(StopRun):
-    """The workers take no more jobs; the message says why, and how to go on."""
+    """The workers take no more jobs; the message says why, and how to continue."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Finished:
     outcome: Outcome
     started: float  # handed to the workers
     finished: float  # collected from them
-    event: Event | None = None  # what was written down of it, if the workers did so
+    event: Event | None = None  # its record in the study, if the workers wrote one
 
     @property
     def seconds(self) -> float:
@@ -44,7 +44,7 @@ class Finished:
 
 
 class Workers(Protocol):
-    """Up to `capacity` jobs at a time, known by trial number."""
+    """Up to `capacity` jobs at a time, by trial number."""
 
     @property
     def capacity(self) -> int: ...
@@ -60,7 +60,7 @@ class Workers(Protocol):
         """
 
     def submit(self, number: int, x: Any) -> int:
-        """Start evaluating `x`; a worker must be free. Returns which one takes it, counted from 0."""
+        """Start evaluating `x`; a worker must be free. Returns its number, counted from 0."""
 
     def collect(self, timeout: float | None = None) -> list[Finished]:
         """Wait until a job ends or `timeout` seconds have passed, and return all jobs that have ended, each once.
@@ -70,10 +70,10 @@ class Workers(Protocol):
         """
 
     def stop(self, number: int, reason: str = "Stopped.") -> None:
-        """End a running job, which `collect` then returns as timed out for this reason; nothing if it has ended."""
+        """End a running job, which `collect` then returns as timed out for this reason; do nothing if it has ended."""
 
     def give_up(self, number: int) -> bool:
-        """Let nothing be recorded of a running job any more, which `collect` still returns; False if it has ended."""
+        """Record nothing more about a running job, which `collect` still returns; False if it has ended."""
 
     def close(self) -> None:
         """Abandon all running jobs and release the workers."""

@@ -1,4 +1,4 @@
-"""What a study is told of the function that it is made for, and how another process can find the function again."""
+"""What a study stores about its function, and how another process finds the function again."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from aegisbo.study.objective import Objective
 
 
 def objective_of(fun: Callable[..., Any]) -> Objective:
-    """What the values of a study are values of; of a command, its words."""
+    """The objective of a study; for a command, its words."""
     if isinstance(fun, Command):
         return Objective("command", source=repr([*fun.arguments, *filter(None, [fun.value_file])]))
     return Objective.of(fun)
 
 
 def recipe(fun: Callable[..., Any]) -> dict[str, Any]:
-    """Where another process finds the function, in JSON's types: a command, a name to import, or nothing."""
+    """Where another process finds the function, in JSON types: a command, a name to import, or nothing."""
     if isinstance(fun, Command):
         return {"command": fun.text, "value_file": fun.value_file}
     module, name = getattr(fun, "__module__", None), getattr(fun, "__qualname__", None)
@@ -26,6 +26,6 @@ def recipe(fun: Callable[..., Any]) -> dict[str, Any]:
 
 
 def place(executor: Any, threads_per_worker: int | None) -> dict[str, Any]:
-    """Where evaluations run, in JSON's types, as far as it can be written: an object cannot."""
+    """Where evaluations run, in JSON types; an object cannot be stored."""
     threads = {} if threads_per_worker is None else {"threads_per_worker": int(threads_per_worker)}
     return {"executor": executor, **threads} if isinstance(executor, str) else threads

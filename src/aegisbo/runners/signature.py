@@ -38,7 +38,7 @@ def check_callback(callback: Any, place: str) -> None:
 
 
 def signature_of(fun: Callable[..., Any]) -> Signature | None:
-    """How a function is called; None if nobody knows. What a decorator adds or takes away is heeded."""
+    """The signature of a function, with the changes that decorators make; None if unknown."""
     try:
         return inspect.signature(fun, follow_wrapped=False)
     except (TypeError, ValueError):
@@ -46,7 +46,7 @@ def signature_of(fun: Callable[..., Any]) -> Signature | None:
 
 
 def _require_value(fun: Callable[..., Any]) -> None:
-    for each in (fun, type(fun).__call__):  # the second is that of an object which can be called
+    for each in (fun, type(fun).__call__):  # the second is for callable objects
         if inspect.iscoroutinefunction(each):
             raise InvalidInput(
                 f"{_called(fun)} is async: pass a plain function that calls asyncio.run({_name(fun)}(...))."
@@ -88,7 +88,7 @@ def _by_name(fun: Callable[..., Any], signature: Signature, space: Space) -> str
         )
     if sometimes := [name for name in needed if space.parameters[name].when]:
         return (
-            f"{_called(fun)} needs {sometimes[0]!r}, which is not always there: give it a default, as in "
+            f"{_called(fun)} needs {sometimes[0]!r}, which does not always exist: give it a default, as in "
             f"{sometimes[0]}=None."
         )
     return ""
@@ -117,7 +117,7 @@ def _binds(signature: Signature, count: int) -> bool:
 
 
 def _name(fun: Any) -> str:
-    """What stands behind def."""
+    """The name after def."""
     name = str(getattr(_inner(fun), "__name__", "__call__"))
     return name if name.isidentifier() else "f"
 

@@ -1,6 +1,6 @@
-"""Which of the workers an evaluation runs on, so that each can have a GPU, a port or a license of its own.
+"""Which worker an evaluation runs on, so that each can have its own GPU, port or license.
 
-Workers are counted from 0, and no two evaluations that run at once have the same number, whatever runs them.
+Workers are counted from 0. No two evaluations that run at once have the same number, on any engine.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ VARIABLE = "AEGISBO_SLOT"
 
 Answer = TypeVar("Answer")
 
-_slot: ContextVar[int | None] = ContextVar("_slot", default=None)  # of the evaluation that this thread makes
+_slot: ContextVar[int | None] = ContextVar("_slot", default=None)  # of the evaluation in this thread
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def slot_here() -> int | None:
 
 
 def at_slot(slot: int, function: Callable[..., Answer], *arguments: Any) -> Answer:
-    """Call a function that finds itself at this slot."""
+    """Call a function at this slot."""
     token = _slot.set(slot)
     try:
         return function(*arguments)

@@ -1,4 +1,4 @@
-"""What others ask of a run while it goes on, carried out: points that must be tried, and another budget or limit."""
+"""Carries out requests to a running study: points to try, and changed options such as the budget."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from aegisbo.runners.watch import Watch
 
 
 def with_changes(options: Options, changes: Mapping[str, Any], where: object) -> Options:
-    """The options with the changes of an earlier `aegisbo set`, which is said in the log."""
+    """The options with the changes of an earlier `aegisbo set`, which the log reports."""
     news = {name: value for name, value in changes.items() if getattr(options, name) != value}
     if news:
         told = ", ".join(f"{name}={value}" for name, value in news.items())
@@ -28,15 +28,15 @@ def with_changes(options: Options, changes: Mapping[str, Any], where: object) ->
 
 @dataclass
 class Steering:
-    """Reads what others ask, does it, and says so in the log."""
+    """Reads requests, carries them out, and logs them."""
 
     requests: Callable[[], Iterable[Added | Changed]]  # since the last call
     optimizer: Core
     pool: Pool
-    watch: Watch  # has the options that hold
+    watch: Watch  # holds the current options
 
     def __call__(self) -> Options | None:
-        """The options from now on; None if nobody has asked anything."""
+        """The options from now on; None if there was no request."""
         events = list(self.requests())
         for event in events:
             if isinstance(event, Added):
@@ -59,7 +59,7 @@ class Steering:
     def _resize(self, workers: int) -> None:
         try:
             self.pool.resize(workers)
-        except Exception as error:  # the user's worker_env knows no such slot, say
+        except Exception as error:  # for example, the user's worker_env has no such slot
             logger.warning(f"The run continues with {so_many(self.pool.capacity, 'worker')}: {error_text(error)}")
 
 

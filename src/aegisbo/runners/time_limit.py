@@ -1,7 +1,7 @@
 """The time limit of one evaluation, `trial_timeout`: it counts from the call of the function.
 
-Where workers can be stopped, one that takes longer is. Where they cannot, its evaluation counts as timed out, and it
-stays busy until the function returns.
+A worker that takes longer is stopped. If that is impossible, its evaluation counts as timed out, and the worker stays
+busy until the function returns.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ class Running:
     trial: Trial
     slot: int  # which worker, counted from 0
     submitted: float
-    called: float | None = None  # when its function was, as far as is known
+    called: float | None = None  # when its function was called, as far as known
     overdue: bool = False  # its time is up
-    given_up: bool = False  # and its worker cannot be stopped: it counts as ended, but its worker stays busy
+    given_up: bool = False  # its worker cannot be stopped: the job counts as ended, but the worker stays busy
 
     def seconds(self, workers: Workers) -> float:
         """How long its function has been running."""
@@ -37,14 +37,14 @@ class Running:
         return (workers.now() if called is None else called) + limit
 
     def called_at(self, workers: Workers) -> float | None:
-        """When its function was called; workers that are closed will not know any more."""
+        """When its function was called; closed workers no longer know."""
         if self.called is None:
             self.called = workers.called(self.trial.number)
         return self.called
 
 
 def stop_if_overdue(job: Running, workers: Workers, limit: float | None) -> Finished | None:
-    """Stop a job whose time is up; if it is given up instead, how it counts as ended."""
+    """Stop a job whose time is up; if it is given up instead, return its outcome."""
     now, due = workers.now(), job.due(workers, limit)
     if due is None or now < due:
         return None

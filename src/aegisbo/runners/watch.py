@@ -1,4 +1,4 @@
-"""Looks at each finished evaluation, and knows when enough is enough."""
+"""Looks at each finished evaluation, and ends the run when there is a reason to."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from aegisbo.runners.protocol import Finished, StopRun
 
 Callback = Callable[[Trial, Found[Core]], None]  # a finished trial and what was found so far
 
-ENOUGH = 5  # failures in a row, all for the same reason, before a run without any value ends
+ENOUGH = 5  # first failures, all for the same reason, after which a run without any value ends
 
-# Mistakes of a program; a value out of range raises others, such as ValueError, ArithmeticError or RuntimeError.
+# Programming errors; bad values raise others, such as ValueError, ArithmeticError or RuntimeError.
 ERRORS = (
     *("TypeError", "NameError", "UnboundLocalError", "AttributeError", "KeyError", "SystemExit"),
     *("SyntaxError", "IndentationError"),
@@ -30,7 +30,7 @@ SIGNS = re.compile(rf"(?:{'|'.join(ERRORS)})(?::|$)|ProgramFailed: (?:{NOT_START
 
 @dataclass
 class Watch:
-    """Looks at each finished evaluation and ends the run when there is a reason to."""
+    """Checks each finished evaluation: callbacks, target, failures."""
 
     optimizer: Core
     callbacks: tuple[Callback, ...]
@@ -45,7 +45,7 @@ class Watch:
         trial = self.optimizer.trial(job.number)
         if trial.state == "pending":
             self._unusable(job)
-            return  # lost: it will be run again
+            return  # lost: it runs again
         if trial.state == "done":
             self.values.add(job.number)
         try:
@@ -59,7 +59,7 @@ class Watch:
             self._hopeless()
 
     def change(self, options: Options) -> None:
-        """Let other options hold from now on; a target may be reached already."""
+        """Change the options; a new target may already be reached."""
         self.options = options
         self._reached()
 
@@ -71,14 +71,14 @@ class Watch:
             )
 
     def _reached(self, trial: Trial | None = None) -> None:
-        """End the run if the target is reached; a trial says that nothing but its value is new."""
+        """End the run if the target is reached; if a trial is given, only its value is new."""
         if self.options.target is None:
             return
         reaches, noisy = self.optimizer.direction.reaches, self.optimizer.settings.noisy
         if noisy and trial is not None and (trial.value is None or not reaches(trial.value, self.options.target)):
-            return  # a worse value makes no mean better, so the model need not be asked
+            return  # a worse value improves no mean, so the model is not needed
         if noisy and self.optimizer.tally().done <= len(self.optimizer.space.parameters):
-            return  # there is none yet, and one value may be merely lucky
+            return  # there is no mean yet, and a single value may be luck
         best = self._best()
         if best is not None and reaches(best, self.options.target):
             raise StopRun(f"The target {self.options.target:g} is reached.")
@@ -105,7 +105,7 @@ class Watch:
 
 
 def _alike_at_any_point(failures: Sequence[Outcome]) -> bool:
-    """Whether the first failures of a run say that all others would be the same, wherever the points lie."""
+    """Whether the first failures of a run show that every evaluation would fail, whatever the point."""
     if len(failures) != ENOUGH or not all(map(_mistake_of_the_program, failures)):
         return False
     return len({without_numbers(failure.reason) for failure in failures}) == 1

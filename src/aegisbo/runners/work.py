@@ -1,4 +1,4 @@
-"""`work`: one of many copies that share a study; each can be killed, and no other process must live for them."""
+"""`work`: one of many copies that share a study. Any of them can be killed, and there is no central process."""
 
 from __future__ import annotations
 
@@ -70,6 +70,6 @@ def work(
         check_call(fun, shared.optimizer.space, *place)
         shared.learn(earlier)
         options = with_changes(replace(options, budget=shared.budget), shared.changed, study)
-        # If the file was taken away, this copy shares it with nobody; else it is the study that counts.
+        # If the file was moved away, this copy no longer shares it; else the study counts evaluations.
         record = drive(shared, fun, options, sys.maxsize, end_at_once(shared.hurry), lambda: not shared.moved)
     return found_by(shared, record)

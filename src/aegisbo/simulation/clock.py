@@ -23,15 +23,15 @@ class _Job:
     x: Any
     started: float
     ends: float
-    stopped: str = ""  # why, if it was
+    stopped: str = ""  # the reason, if it was stopped
 
 
 class VirtualWorkers:
     """`workers` simulated workers whose clock jumps from one completion to the next.
 
-    How long a trial takes depends only on the seed and its number, so every strategy meets the same times, in whatever
-    order it works. The first `free` trials take no time, as the initial design in the paper's experiments. The function
-    is called with the `x` of a job when the clock reaches its end.
+    How long a trial takes depends only on the seed and its number, so every strategy gets the same times, in any order.
+    The first `free` trials take no time, like the initial design in the paper's experiments. The function is called
+    with the `x` of a job when the clock reaches its end.
     """
 
     can_stop = True
@@ -74,7 +74,7 @@ class VirtualWorkers:
         return [self._finish(number, self._running.pop(number)) for _, number in due]
 
     def spend(self, seconds: float) -> None:
-        """Let so much time pass while the driver is busy; jobs that end meanwhile wait to be collected."""
+        """Let time pass while the driver is busy; jobs that end meanwhile wait to be collected."""
         self._clock += seconds
 
     def stop(self, number: int, reason: str = "Stopped.") -> None:

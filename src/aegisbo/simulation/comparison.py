@@ -1,4 +1,4 @@
-"""What a few runs say: the middle and the spread of one strategy, and two strategies run by run."""
+"""Statistics of a few runs: median and quartiles of one strategy, and two strategies compared run by run."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from scipy.stats import rankdata
 
 from aegisbo.arrays import Array, as_vector
 
-FEWEST_RUNS = 5  # with fewer, no outcome is rarer than one in twenty: a test could not tell
+FEWEST_RUNS = 5  # with fewer, no outcome is rarer than one in twenty, so a test could decide nothing
 
 
 class Quartiles(NamedTuple):
-    """The middle of some numbers, and the range of their middle half."""
+    """The median of some numbers, and the range of their middle half."""
 
     low: float
     median: float
@@ -40,7 +40,7 @@ class Comparison:
 
 
 def compare(scores: ArrayLike, reference: ArrayLike) -> Comparison:  # (n,), (n,)
-    """Hold the scores of a strategy, lower is better, against those of the reference in the same runs.
+    """Compare the scores of a strategy (lower is better) with those of the reference in the same runs.
 
     The chances are those of Wilcoxon's signed-rank test: exact, one-sided, with equal pairs left out. Differences of
     one size share their ranks.
@@ -56,7 +56,7 @@ def compare(scores: ArrayLike, reference: ArrayLike) -> Comparison:  # (n,), (n,
 
 
 def _chance(difference: Array) -> float:
-    """That the ranks of positive differences sum to as much as they do, or more, if all signs are equally likely."""
+    """The chance of a rank sum of positive differences this large or larger, if all signs are equally likely."""
     ranks = np.rint(2.0 * rankdata(np.abs(difference))).astype(np.intp)  # doubled: shared ones are whole numbers, too
     chances = np.ones(1)  # of each sum of the ranks so far
     for rank in ranks:

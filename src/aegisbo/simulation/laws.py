@@ -1,4 +1,4 @@
-"""Laws of job times: how long the jobs of a simulated run take, in the mean 1 second.
+"""Laws of job times: how long the jobs of a simulated run take, with a mean of 1 second.
 
 A law is a quantile function: the seconds within which a share `u` of all jobs ends, for `u` in [0, 1). The same random
 number therefore gives comparable times under every law.

@@ -19,7 +19,7 @@ Answer = TypeVar("Answer")
 
 
 def answers(simulation: Callable[[What], Answer], specs: Sequence[What], jobs: int = 1) -> Iterator[Answer]:
-    """What a simulation says of each spec, in their order, each as soon as it is there.
+    """The record of each spec, in their order, each as soon as it is ready.
 
     The number of worker processes, `jobs`, changes no answer; with 1 everything happens in this process.
 

@@ -52,10 +52,10 @@ class Problem:
     name: str
     function: Callable[[Array], float]  # (d,) -> value
     bounds: tuple[tuple[float, float], ...]  # (low, high) of each coordinate
-    minimum: float | None  # None where nobody knows it
+    minimum: float | None  # None if unknown
     minimizers: Array  # (k, d) every point of the box that reaches the minimum
     source: str
-    parameters: tuple[Parameter, ...] = ()  # what the coordinates stand for; x1, x2, ... unless told
+    parameters: tuple[Parameter, ...] = ()  # the meaning of the coordinates; by default x1, x2, ...
 
     def __post_init__(self) -> None:
         if not self.parameters:
@@ -72,7 +72,7 @@ class Problem:
         return float(self.function(self._inside(x)))
 
     def scores(self, values: Array) -> Array:  # (n,) -> (n,)
-        """How far the best value so far is from the minimum; that value itself if nobody knows the minimum."""
+        """How far the best value so far is from the minimum; that value itself if the minimum is unknown."""
         return np.asarray(np.minimum.accumulate(values) - (self.minimum or 0.0))
 
     def settings(self, x: ArrayLike) -> dict[str, float]:
@@ -103,7 +103,7 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Problems of one kind, told apart by a number: the instances 1, 2, ..., count."""
+    """Problems of one kind, numbered: the instances 1, 2, ..., count."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -125,7 +125,7 @@ class Family:
             name=f"{self.name}#{number}",
             function=self.function(number),
             bounds=self.bounds,
-            minimum=None,  # above 0, and for nobody's instance known
+            minimum=None,  # above 0, but unknown
             minimizers=frozen(np.empty((0, self.d))),
             source=self.source,
             parameters=self.parameters,

@@ -64,7 +64,7 @@ def get(name: str, instance: int | None = None) -> Problem:
 
 
 def _find(base: str) -> Problem | Family:
-    """Our own go before those of other packages, whose name is that of the entry point."""
+    """The problem of this name; our own come before those of other packages, named by their entry point."""
     found = _FUNCTIONS.get(base) or _PLUGINS.get(base)
     if found is None:
         raise UnknownName("problem", base, [*_FUNCTIONS, *_PLUGINS.names()])
@@ -72,7 +72,7 @@ def _find(base: str) -> Problem | Family:
 
 
 def _offered() -> list[Problem | Family]:
-    """What other packages offer under names of their own; one that is broken does not hide the others."""
+    """The problems of other packages; a broken one does not hide the others."""
     hidden = {*_FUNCTIONS, *broken()}
     return [_find(name) for name in _PLUGINS.names() if name not in hidden]
 

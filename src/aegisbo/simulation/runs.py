@@ -33,7 +33,7 @@ from aegisbo.study import Study
 
 @dataclass(frozen=True, kw_only=True)
 class Spec:
-    """Everything that decides a simulated run; whoever holds one knows that it can be run."""
+    """Everything that decides a simulated run, checked so that it can run."""
 
     problem: str
     strategy: str
@@ -60,7 +60,7 @@ class Spec:
             if value < least:
                 start = f" ({self.problem} starts with {self.n_initial} initial points)" if name == "budget" else ""
                 raise InvalidInput(f"{name} is {value}: give at least {least}{start}.")
-        self.make_problem()  # refuses what cannot be made, as the next one does
+        self.make_problem()  # refuses an invalid name, as the next line does
         self.make_strategy()
 
     @property
@@ -78,12 +78,12 @@ class Spec:
         return get(self.problem)
 
     def make_strategy(self) -> Strategy:
-        """Who chooses the points."""
+        """The strategy that chooses the points."""
         return resolve(self.strategy_text, self.preset)
 
     @property
     def strategy_text(self) -> str:
-        """The strategy, and for `random` how many points: without that it would be a Sobol sequence, not one design."""
+        """The strategy; `random` needs the number of points, or it would be a Sobol sequence and not one design."""
         return f"random:n={self.budget - self.n_initial}" if self.strategy == "random" else self.strategy
 
 
@@ -106,7 +106,7 @@ class SimulatedRun:
 
     spec: Spec
     minimum: float | None  # of the problem, where it is known
-    # (budget,) after each completion: the regret, or the best value where nobody knows the minimum
+    # (budget,) after each completion: the regret, or the best value if the minimum is unknown
     scores: Array = field(compare=False)
     evaluations: tuple[SimulatedEvaluation, ...]  # in order of completion
     makespan: float  # seconds of the virtual clock until the last completion
@@ -135,11 +135,11 @@ class SimulatedRun:
 
 @dataclass(frozen=True)
 class _SlowStrategy:
-    """Chooses like `strategy`, and lets the clock of the workers run while it does."""
+    """Chooses like `strategy`, and lets the workers' clock run meanwhile."""
 
     strategy: Strategy
     workers: VirtualWorkers
-    seconds: float  # a choice
+    seconds: float  # per choice
 
     def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion:
         self.workers.spend(self.seconds)
@@ -147,7 +147,7 @@ class _SlowStrategy:
 
 
 def simulate(spec: Spec) -> SimulatedRun:
-    """Spend the budget on the virtual clock; equal specs give equal records, but for the measured seconds."""
+    """Spend the budget on the virtual clock; equal specs give equal records, except for measured seconds."""
     problem = spec.make_problem()
     workers = VirtualWorkers(problem, spec.workers, law_from_text(spec.law), spec.run_seed, free=spec.n_initial)
     strategy = _SlowStrategy(spec.make_strategy(), workers, spec.suggestion)

@@ -1,4 +1,4 @@
-"""The user's parameters, and the unit cube that everything below the user sees instead."""
+"""The user's parameters, and the unit cube that the rest of the code sees instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Points of a cube that keep its constraints: how to draw some, and get back to one."""
+"""Points of a cube that keep its constraints: how to draw some, and how to return to one."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from aegisbo.arrays import Array
 from aegisbo.space.cube import Cube
 
 HALVINGS = 30
-LEAST = 64  # points that are drawn at a time
+LEAST = 64  # fewest points drawn at a time
 TRIES = 8  # rounds of rejection in a draw
 
 
 def draw(cube: Cube, rng: Generator, count: int) -> Array:
     """Random points (count, width) that keep all constraints, with coordinates of all axes.
 
-    They are uniform where constraints leave enough of the cube; else some are found on the way from an allowed point to
-    one that is not.
+    They are uniform if constraints leave enough of the cube; else some lie between allowed and forbidden points.
     """
     found = [cube.first_allowed[:0]]
     missing = count
@@ -34,7 +33,7 @@ def draw(cube: Cube, rng: Generator, count: int) -> Array:
 
 
 def _on_the_way(cube: Cube, starts: Array, targets: Array, rng: Generator) -> Array:
-    """Allowed points between starts (m, width), which are allowed, and targets (m, width): random ones."""
+    """Random allowed points between starts (m, width), which are allowed, and targets (m, width)."""
     share = np.ones((len(starts), 1))
     for _ in range(HALVINGS):
         Z = cube.round_all(starts + share * (targets - starts))

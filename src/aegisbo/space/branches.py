@@ -1,4 +1,4 @@
-"""Which axes of a cube are there at a point, where some are there only at certain places of others."""
+"""Which axes of a cube exist at a point, if some exist only for certain values of others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Spans = tuple[tuple[float, float], ...]  # ends included
 
 @dataclass(frozen=True)
 class Condition:
-    """An axis is there only if its parent is, and stands at one of these places."""
+    """An axis exists only if its parent does and lies in one of these spans."""
 
     parent: int  # which axis
     spans: Spans  # of its levels; of its coordinate where it is continuous
@@ -26,13 +26,13 @@ class Condition:
 
 @dataclass(frozen=True)
 class Branches:
-    """The conditions of all axes; those of one axis must hold all at once."""
+    """The conditions of all axes; those of one axis must all hold."""
 
     conditions: tuple[tuple[Condition, ...], ...]
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """Every axis after its parents, and soon after the last of them; axes in a circle are left out."""
+        """The axes, each soon after the last of its parents; axes in a circle are left out."""
         order: list[int] = []
 
         def visit(k: int) -> None:
@@ -48,7 +48,7 @@ class Branches:
         return tuple(order)
 
     def active(self, places: Sequence[Array | Index]) -> Mask:  # d times (m,) -> (m, d)
-        """Which axes are there, given where each stands; where one stands that is not there does not matter."""
+        """Which axes exist, given the place of each; the place of an axis that does not exist is ignored."""
         active = np.ones((len(places[0]), len(places)), dtype=bool)
         for k in self.order:
             for condition in self.conditions[k]:
@@ -56,10 +56,10 @@ class Branches:
         return active
 
     def is_reached(self, k: int) -> bool:
-        """Whether an axis is there at some point: what it and all above it ask for can be had at once."""
+        """Whether an axis exists at some point: its conditions and those of all above it can hold together."""
         wanted: dict[int, list[Condition]] = {}
         above = [k]
-        for member in above:  # which grows meanwhile
+        for member in above:  # the list grows meanwhile
             for condition in self.conditions[member]:
                 wanted.setdefault(condition.parent, []).append(condition)
                 above += [] if condition.parent in above else [condition.parent]
@@ -67,12 +67,12 @@ class Branches:
 
     @staticmethod
     def _can_hold(conditions: list[Condition]) -> bool:
-        """Whether one place fulfills all: if any does, then one at which a span begins."""
+        """Whether one place satisfies all: if any does, then one where a span begins."""
         places = np.array([low for condition in conditions for low, _ in condition.spans])
         return bool(np.all([condition.holds(places) for condition in conditions], axis=0).any())
 
     def levels(self, sizes: Sequence[int], most: int) -> Index | None:
-        """Where axes with so many levels stand at all points that differ in what is there (m, d); 0 for what is not.
+        """The levels of all distinct points (m, d) of axes of these sizes; 0 for axes that do not exist.
 
         The points are in the order of a counter on which each axis turns faster than its parents. None if there are
         more than `most`.

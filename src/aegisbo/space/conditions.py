@@ -1,4 +1,4 @@
-"""When a parameter is there: what `when` may say about other parameters, and what it means on their axes.
+"""When a parameter exists: what `when` may say about other parameters, and what it means on their axes.
 
     when={"optimizer": "adam"}             this value
     when={"optimizer": ["adam", "sgd"]}    one of these
@@ -28,7 +28,7 @@ def branches_of(parameters: Mapping[str, Parameter]) -> Branches | None:
     """The conditions of all parameters; None if there are none.
 
     Raises:
-        InvalidInput: a condition names no parameter, or a value that it cannot have; a parameter would never be there.
+        InvalidInput: a condition names no parameter, or a value that it cannot have; a parameter would never exist.
     """
     if not any(parameter.when for parameter in parameters.values()):
         return None
@@ -39,10 +39,10 @@ def branches_of(parameters: Mapping[str, Parameter]) -> Branches | None:
     branches, names = Branches(tuple(found)), list(parameters)
     if len(branches.order) < len(names):
         circle = " -> ".join(names[k] for k in _circle(branches))
-        raise InvalidInput(f"Conditions go in a circle ({circle}): leave one of them out.")
+        raise InvalidInput(f"Conditions form a circle ({circle}): leave one of them out.")
     for k, name in enumerate(names):
         if not branches.is_reached(k):
-            raise InvalidInput(f"Parameter {name!r} is never there: no point fulfills {when_text(parameters[name])}.")
+            raise InvalidInput(f"Parameter {name!r} never exists: no point satisfies {when_text(parameters[name])}.")
     return branches
 
 
@@ -67,7 +67,7 @@ def _condition(name: str, parameters: Mapping[str, Parameter], parent: str, want
 
 
 def _spans(parent: Parameter, wanted: Any) -> Spans:
-    """Where on its axis the parent must stand: levels, or coordinates of a real parameter."""
+    """Where on its axis the parent must lie: levels, or coordinates of a real parameter."""
     if not isinstance(parent, Choice) and isinstance(wanted, str):
         return (_range(parent, wanted),)
     if isinstance(parent, Real):
@@ -87,7 +87,7 @@ def _range(parent: Real | Int, text: str) -> tuple[float, float]:
     if low > parent.high or high < parent.low:
         raise InvalidInput(f"{parent} never gets there.")
     if isinstance(parent, Int):
-        # In whole numbers: a difference of floats would round away by how much "> 2" is above 2.
+        # In whole numbers: a difference of floats would round away the distance of "> 2" from 2.
         first = max(-((parent.low - math.ceil(low)) // parent.step), 0) if low > -math.inf else 0
         last = parent.axis.size - 1
         last = min((math.floor(high) - parent.low) // parent.step, last) if high < math.inf else last
@@ -100,7 +100,7 @@ def _range(parent: Real | Int, text: str) -> tuple[float, float]:
 
 
 def _limits(text: str) -> tuple[float, float]:
-    """The smallest and the largest number that the text means."""
+    """The smallest and the largest number in the range of a text."""
     if found := RANGE.fullmatch(text):
         return float(found[1]), float(found[2])
     if not (found := COMPARISON.fullmatch(text)):
@@ -117,14 +117,14 @@ def _limits(text: str) -> tuple[float, float]:
 
 
 def _coordinate(parent: Real, value: float) -> float:
-    """Where the value lies; at 0 and 1 lie only the bounds themselves, however near to one it is."""
+    """Where the value lies; only the bounds themselves lie at 0 and 1."""
     if not parent.low < value < parent.high:
         return 0.0 if value <= parent.low else 1.0
     return min(max(parent.encode(value)[0], math.nextafter(0.0, 1.0)), math.nextafter(1.0, 0.0))
 
 
 def _circle(branches: Branches) -> list[int]:
-    """Axes that wait for each other, from one to itself."""
+    """Axes that depend on each other in a circle."""
     stuck = set(range(len(branches.conditions))) - set(branches.order)
     path = [min(stuck)]
     while path[-1] not in path[:-1]:

@@ -20,20 +20,20 @@ from aegisbo.space.parameters import Choice, Parameter, Params, Real
 
 Label = str | dict[str, str]  # a text, or {"function": its name}
 Constraint = str | Callable[..., bool]
-KEY = "constraints"  # under which a description of a space has them
-SQUARED = 1e150  # up to which the squares of numbers, and their sums, are numbers
-MOST = 1e3  # by which a slack counts, in units of its spread
+KEY = "constraints"  # their key in the description of a space
+SQUARED = 1e150  # squares of numbers up to this, and their sums, do not overflow
+MOST = 1e3  # largest slack that counts, in units of its spread
 
 
 @dataclass(frozen=True)
 class Function:
-    """A constraint that cannot be written down; two are the same if their functions have the same name."""
+    """A constraint that cannot be stored; two are the same if their functions have the same name."""
 
     name: str
-    call: Callable[..., bool] | None = field(compare=False, repr=False)  # None: it is not here
-    names: tuple[str, ...] = field(compare=False, repr=False)  # of the parameters that it needs
-    passed: tuple[str, ...] = field(compare=False, repr=False)  # and of those that it is given where they are there
-    # What it is given at once, made of all values, as the objective is; None: it takes them by name.
+    call: Callable[..., bool] | None = field(compare=False, repr=False)  # None: it is missing here
+    names: tuple[str, ...] = field(compare=False, repr=False)  # parameters that it needs
+    passed: tuple[str, ...] = field(compare=False, repr=False)  # and those that it is given if they exist
+    # Makes its single argument from all values, as for the objective; None: it takes them by name.
     form: Callable[[list[Any]], Any] | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -41,14 +41,14 @@ class Function:
         return f"{self.name}()"
 
     def verdict(self, columns: Mapping[str, Column], there: Mapping[str, Mask]) -> Verdict:
-        """What it says of points, one by one; it cannot say by how much."""
+        """Verdicts on points, one by one; a function cannot say by how much."""
         rows = {name: (column.tolist(), there[name]) for name, column in columns.items() if name in self.passed}
         count = len(next(iter(columns.values())))
         holds = [self.holds({n: values[k] for n, (values, mask) in rows.items() if mask[k]}) for k in range(count)]
         return Verdict(np.array(holds, dtype=bool), np.zeros(count))
 
     def holds(self, values: Params) -> bool:
-        """What it says of one point."""
+        """Whether one point keeps it."""
         params = {name: values[name] for name in self.passed if name in values}
         if any(name not in params for name in self.names):
             return True
@@ -74,7 +74,7 @@ def rules_of(
     """The constraints as a user gave them, or as they were stored, each once.
 
     Raises:
-        InvalidInput: one cannot be read, or uses what is not there.
+        InvalidInput: one cannot be read, or uses an unknown name.
     """
     if isinstance(constraints, str) or callable(constraints) or not isinstance(constraints, Iterable):
         raise InvalidInput(f"constraints must be a list, such as ['a < b'], got {constraints!r}.")
@@ -82,7 +82,7 @@ def rules_of(
     for each in constraints:
         rule = _rule(each, parameters, named)
         while isinstance(rule, Function) and any(rule == other and rule.call is not other.call for other in rules):
-            rule = replace(rule, name=f"{rule.name}'")  # another lambda, say
+            rule = replace(rule, name=f"{rule.name}'")  # such as another lambda
         rules += [] if rule in rules else [rule]
     return tuple(rules)
 
@@ -105,7 +105,7 @@ def _rule(given: Any, parameters: Mapping[str, Parameter], named: bool) -> Rule:
 
 def _function(call: Callable[..., bool], parameters: Mapping[str, Parameter], named: bool) -> Function:
     name = getattr(call, "__qualname__", type(call).__qualname__).rpartition("<locals>.")[2]
-    if not named:  # it is given what the objective is
+    if not named:  # it gets the argument of the objective
         form = np.array if all(isinstance(parameter, Real) for parameter in parameters.values()) else list
         return Function(name, call, (), tuple(parameters), form)
     try:
@@ -127,7 +127,7 @@ def _function(call: Callable[..., bool], parameters: Mapping[str, Parameter], na
 
 
 def label_of(rule: Rule) -> Label:
-    """What a study stores of it."""
+    """What a study stores for it."""
     return rule.text if isinstance(rule, Expression) else {"function": rule.name}
 
 
@@ -142,26 +142,26 @@ def _kind(parameter: Parameter) -> Kind:
 
 @dataclass(frozen=True)
 class Constraints:
-    """All constraints of a space on its cube; one that uses a parameter which is not there counts as kept."""
+    """All constraints of a space on its cube; one that uses a parameter that does not exist counts as kept."""
 
     rules: tuple[Rule, ...]
     parameters: Mapping[str, Parameter] = field(compare=False, hash=False)
 
     @cached_property
     def _columns(self) -> dict[str, tuple[int, slice]]:
-        """Where the parameters are that some rule uses: which axis, and which coordinates."""
+        """The axis and the coordinates of each parameter that some rule uses."""
         used = {name for rule in self.rules for name in (rule.names if isinstance(rule, Expression) else rule.passed)}
         columns = zip(self.parameters, self._cube.columns, strict=True)
         return {name: (k, block) for k, (name, block) in enumerate(columns) if name in used}
 
     def verdicts(self, Z: Array, active: Mask, rules: Iterable[Rule] | None = None) -> list[Verdict]:
-        """What each, or each of some, says of points (m, width), given which axes are there (m, parameters)."""
+        """The verdicts of these rules on points (m, width), given which axes exist (m, parameters)."""
         there = {name: active[:, k] for name, (k, _) in self._columns.items()}
         values = {name: self.parameters[name].decoded(Z[:, block]) for name, (_, block) in self._columns.items()}
         return [rule.verdict(values, there) for rule in (self.rules if rules is None else rules)]
 
     def broken_by(self, params: Params) -> list[str]:
-        """In which words those are told that values break: as they are, since the cube may change their last digit."""
+        """The texts of the constraints that values break: exact values, since the cube may change their last digit."""
         return [rule.text for rule in self.rules if not rule.holds(params)]
 
     def allow(self, Z: Array, active: Mask) -> Mask:  # (m, width), (m, parameters) -> (m,)
@@ -170,7 +170,7 @@ class Constraints:
         return np.asarray(np.all([np.full(len(Z), True), *(verdict.holds for verdict in verdicts)], axis=0))
 
     def slacks(self, Z: Array, active: Mask) -> Array:  # (m, width), (m, parameters) -> (m, r)
-        """By how much points keep each of them, below 0 where they do not; without functions, which cannot tell."""
+        """By how much points keep each of them, below 0 if broken; without functions, which cannot say."""
         if self._linear is not None and active.all():
             constants, weights = self._linear
             return np.clip(constants + np.clip(Z, 0.0, 1.0) @ weights, -MOST, MOST)
@@ -184,14 +184,14 @@ class Constraints:
 
     @cached_property
     def _told(self) -> list[Expression]:
-        """Those that say by how much they are broken."""
+        """The constraints that say by how much they are broken."""
         return [rule for rule in self.rules if isinstance(rule, Expression)]
 
     @cached_property
     def _linear(self) -> tuple[Array, Array] | None:
-        """The slacks as linear functions of the coordinates: constants (r,), weights (width, r); None if one is none.
+        """The slacks as linear functions of the coordinates: constants (r,), weights (width, r); None if one is not.
 
-        Most constraints are such, and a search asks for their slacks more often than for anything else.
+        Most constraints are linear, and a search asks for slacks more often than for anything else.
         """
         constants, weights = np.zeros(len(self._told)), np.zeros((self._cube.width, len(self._told)))
         for k, rule in enumerate(self._told):
@@ -215,31 +215,31 @@ class Constraints:
 
     @cached_property
     def _spreads(self) -> list[float]:
-        """By how much each slack differs from point to point, which is its unit."""
+        """The spread of each slack over points, which is its unit."""
         Z = np.random.default_rng(0).random((256, self._cube.width))
         everywhere = np.full((256, len(self.parameters)), True)
         slacks = [verdict.slack for verdict in self.verdicts(Z, everywhere, self._told)]
         return [_spread(slack[np.isfinite(slack)]) or 1.0 for slack in slacks]
 
     def broken(self, Z: Array, active: Mask) -> list[str]:
-        """In which words the constraints are told that no point keeps."""
+        """The texts of the constraints that no point keeps."""
         verdicts = zip(self.rules, self.verdicts(Z, active), strict=True)
         return [rule.text for rule, verdict in verdicts if not verdict.holds.any()]
 
     @cached_property
     def here(self) -> Constraints:
-        """Those of them that are no function which is known by name only."""
+        """The constraints without functions that are known only by name."""
         there = [rule for rule in self.rules if isinstance(rule, Expression) or rule.call is not None]
         return replace(self, rules=tuple(there))
 
     @property
     def absent(self) -> bool:
-        """Whether one is a function that is not here."""
+        """Whether one is a function that is missing here."""
         return self.here.rules != self.rules
 
 
 def _spread(slack: Array) -> float:  # (m,)
-    """The standard deviation, also of numbers whose squares are beyond all numbers."""
+    """The standard deviation, also of numbers whose squares would overflow."""
     if not len(slack):
         return 0.0
     largest = np.abs(slack).max()

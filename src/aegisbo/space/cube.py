@@ -1,4 +1,4 @@
-"""What strategies know of the user's space: a unit cube, and where on it a point can really be evaluated."""
+"""The user's space as strategies see it: a unit cube, and which of its points can be evaluated."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class OneHot:
         return self.size
 
     def levels(self, Z: Array) -> Index:  # (m, size) -> (m,)
-        """The number of the largest coordinate, of the first one if they are equal."""
+        """The index of the largest coordinate; of the first one if they are equal."""
         return np.asarray(Z.argmax(axis=1))
 
     def points(self, levels: Index) -> Array:  # (m,) -> (m, size)
@@ -107,36 +107,36 @@ class OneHot:
 
 Axis = Continuous | Grid | OneHot
 
-ABSENT = -0.4  # the coordinates of what is not there: one place for all, outside, away from every value
-LOOKED_AT = 4096  # random points at a time that may keep the constraints
-TIMES = 16  # this often, before they are led towards the constraints
-ROUNDS = 60  # of that
+ABSENT = -0.4  # coordinate of axes that do not exist: one place outside the cube, away from every value
+LOOKED_AT = 4096  # random points tried at a time against the constraints
+TIMES = 16  # tries before points are moved towards the constraints
+ROUNDS = 60  # of moving
 KEPT = 64
-ROOM = 10.0 ** -np.arange(2, 11)  # distances at which there must be allowed points around one
-LOOKS = 2  # at each of them
-COUNTED = 100_000  # points of a finite cube with conditions or constraints that are counted
+ROOM = 10.0 ** -np.arange(2, 11)  # distances at which a point must have allowed neighbors
+LOOKS = 2  # tries at each distance
+COUNTED = 100_000  # most points of a finite cube with conditions or constraints that are counted
 
 
 class Rules(Protocol):
-    """Constraints on points, given which axes are there."""
+    """Constraints on points, given which axes exist."""
 
     def allow(self, Z: Array, active: Mask) -> Mask:
         """Which points (m, width) keep all of them (m,)."""
 
     def slacks(self, Z: Array, active: Mask) -> Array:
-        """By how much points (m, width) keep each of those that can tell (m, r), below 0 where they do not."""
+        """By how much points (m, width) keep each constraint that has a slack (m, r), below 0 if broken."""
 
 
 @dataclass(frozen=True)
 class Cube:
     """The unit cube with one axis for each parameter, and the rounding of its points to what will be evaluated.
 
-    Where an axis is not there, because of a condition, its coordinates are `ABSENT`: two points are the same if they
-    agree in what is there.
+    If a condition removes an axis, its coordinates are `ABSENT`: two points are the same if they agree on the axes that
+    exist.
     """
 
     axes: tuple[Axis, ...]
-    branches: Branches | None = None  # None: all axes are there at all points
+    branches: Branches | None = None  # None: all axes exist at all points
     rules: Rules | None = None  # None: all points are allowed
 
     @property
@@ -172,16 +172,16 @@ class Cube:
         return np.full(len(Z), True) if self.rules is None else self.rules.allow(Z, self.active(Z))
 
     def slacks(self, Z: Array) -> Array:  # (m, width) -> (m, r)
-        """By how much points keep each constraint that can tell, below 0 where they do not."""
+        """By how much points keep each constraint that has a slack, below 0 if broken."""
         return np.empty((len(Z), 0)) if self.rules is None else self.rules.slacks(Z, self.active(Z))
 
     def violation(self, Z: Array) -> Array:  # (m, width) -> (m,)
-        """How far points are from keeping the constraints: 0 where they do, or where nobody can tell."""
+        """How far points are from keeping the constraints: 0 if they do, or if it is unknown."""
         return np.asarray((np.minimum(self.slacks(Z), 0.0) ** 2).sum(axis=1))
 
     @cached_property
     def first_allowed(self) -> Array:
-        """Some points that keep the constraints (m, width), with coordinates of all axes; none if none was found."""
+        """Some points that keep the constraints (m, width), with coordinates of all axes; empty if none was found."""
         rng, shape = np.random.default_rng(0), (LOOKED_AT, self.width)
         for _ in range(TIMES):
             Z = self.fill_all(rng.random((LOOKED_AT, self.parameters)))
@@ -207,7 +207,7 @@ class Cube:
 
     @cached_property
     def continuous(self) -> bool:
-        """Whether every axis is continuous and always there, so that there is nothing to round."""
+        """Whether every axis is continuous and always exists, so that nothing needs rounding."""
         return self.branches is None and all(isinstance(axis, Continuous) for axis in self.axes)
 
     def round(self, Z: Array) -> Array:  # (m, width) -> (m, width)
@@ -215,7 +215,7 @@ class Cube:
         return self.without_absent(self.round_all(Z))
 
     def round_all(self, Z: Array) -> Array:  # (m, width) -> (m, width)
-        """As `round`, but with coordinates of all axes, also of those that are not there."""
+        """As `round`, but with coordinates of all axes, also of those that do not exist."""
         if self.continuous:
             return Z
         return np.hstack([axis.round(Z[:, columns]) for axis, columns in zip(self.axes, self.columns, strict=True)])
@@ -225,27 +225,27 @@ class Cube:
         return self.without_absent(self.fill_all(U))
 
     def fill_all(self, U: Array) -> Array:  # (m, parameters) -> (m, width)
-        """As `fill`, but with coordinates of all axes, also of those that are not there."""
+        """As `fill`, but with coordinates of all axes, also of those that do not exist."""
         if self.continuous:
             return U
         return np.hstack([axis.fill(U[:, k]) for k, axis in enumerate(self.axes)])
 
     def active(self, Z: Array) -> Mask:  # (m, width) -> (m, parameters)
-        """Which axes are there."""
+        """Which axes exist."""
         if self.branches is None:
             return np.full((len(Z), self.parameters), True)
         return self.branches.active(self._places(Z))
 
     def present(self, Z: Array) -> Mask:  # (m, width) -> (m, width)
-        """Which coordinates are there."""
+        """Which coordinates exist."""
         return np.repeat(self.active(Z), [axis.width for axis in self.axes], axis=1)
 
     def without_absent(self, Z: Array) -> Array:  # (m, width) -> (m, width)
-        """The points with `ABSENT` for all that is not there."""
+        """The points with `ABSENT` on axes that do not exist."""
         return Z if self.branches is None else np.where(self.present(Z), Z, Z.dtype.type(ABSENT))
 
     def _places(self, Z: Array) -> list[Array | Index]:  # (m, width) -> parameters times (m,)
-        """The level at which each axis stands, or its coordinate if it is continuous."""
+        """The level of each axis, or its coordinate if it is continuous."""
         blocks = [(axis, Z[:, columns]) for axis, columns in zip(self.axes, self.columns, strict=True)]
         return [block[:, 0] if isinstance(axis, Continuous) else axis.levels(block) for axis, block in blocks]
 
@@ -273,12 +273,11 @@ class Cube:
     def unused(self, z: Array, taken: Array) -> Array:  # (width,), (m, width) -> (width,)
         """`z`, or if `taken` holds it, the next allowed point after it that is not taken.
 
-        It is `z`, too, where there is nothing to look for: if no point is left, or if an axis is continuous, so that
-        points hardly ever coincide.
+        It is also `z` if no point is left, or if an axis is continuous, so that points hardly ever coincide.
         """
         if self.size == math.inf or self.exhausted(taken):
             return z
-        if self.rules is not None and self._levels is None:  # one that is taken is not worth a walk through so many
+        if self.rules is not None and self._levels is None:  # a walk through so many points is not worth it
             return z
         used = set(self.keys(taken))
         while self.keys(z[None])[0] in used or not self.allowed(z[None])[0]:
@@ -288,8 +287,7 @@ class Cube:
     def _next(self, z: Array) -> Array:  # (width,) -> (width,)
         """The point after this one; after the last comes the first.
 
-        As on a counter: of the axes that are there, the last one in order that can goes on, and those after it start
-        again.
+        As on a counter: the last axis that exists and can advance does, and those after it start again.
         """
         levels, active = np.array(self._places(z[None]), np.intp).T, self.active(z[None])[0]
         for k in reversed(self._conditions.order):

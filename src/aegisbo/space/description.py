@@ -1,6 +1,6 @@
-"""Other ways to write down a parameter: a pair of bounds, one of Optuna's distributions, a table of JSON or TOML.
+"""Other ways to write a parameter: a pair of bounds, one of Optuna's distributions, a table in JSON or TOML.
 
-For whoever wrote it in a way that nobody reads, the error says what they probably meant.
+If an entry is none of these, the error says what the user probably meant.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ KINDS: dict[str, type[Parameter]] = {"real": Real, "int": Int, "choice": Choice}
 
 
 def parameter_from_entry(name: str, entry: Entry) -> Parameter:
-    """The parameter that an entry of a space stands for."""
+    """The parameter of an entry of a space."""
     if not isinstance(name, str) or not name:
         raise InvalidInput(f"A parameter's name must be text, got {name!r}.")
     if isinstance(entry, Parameter):
         return entry
     if type(entry).__module__ == "optuna.distributions":
         return _from_optuna(name, entry)
-    entry = list(entry) if isinstance(entry, Iterator) else entry  # which can be looked at once only
+    entry = list(entry) if isinstance(entry, Iterator) else entry  # it can be read only once
     if not _is_pair(entry):
         raise InvalidInput(
             f"Parameter {name!r} must be Real, Int, Choice or a pair (low, high), got {entry!r}{_remedy_for(entry)}."
@@ -51,7 +51,7 @@ def entries_of(spec: Any) -> list[Entry]:
 
 
 def _from_optuna(name: str, distribution: Any) -> Parameter:
-    """The parameter that one of Optuna's distributions means; Optuna itself need not be known here."""
+    """The parameter of one of Optuna's distributions, without importing Optuna."""
     with naming(name):
         match type(distribution).__name__:
             case "FloatDistribution" if distribution.step is None:
@@ -64,10 +64,10 @@ def _from_optuna(name: str, distribution: Any) -> Parameter:
 
 
 def table_of(parameter: Parameter) -> dict[str, Any]:
-    """The parameter as a table in JSON's types, which `parameter_from_table` reads again."""
+    """The parameter as a table in JSON types, which `parameter_from_table` reads."""
     kind = next(name for name, kind in KINDS.items() if isinstance(parameter, kind))
     table = {"type": kind, **asdict(parameter)}
-    if parameter.when is None:  # as versions wrote it that know no conditions
+    if parameter.when is None:  # as written by versions without conditions
         del table["when"]
     return table
 
@@ -101,7 +101,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _is_pair(entry: Any) -> bool:
-    """Whether an entry was meant as (low, high): two values, one of which is a number at least."""
+    """Whether an entry was meant as (low, high): two values, at least one of them a number."""
     if isinstance(entry, range) or not _is_list(entry):
         return False
     values = list(entry)
@@ -109,7 +109,7 @@ def _is_pair(entry: Any) -> bool:
 
 
 def _remedy_for(entry: Any) -> str:
-    """How an entry that is no parameter could be written, as the end of a sentence; nothing if nobody can guess."""
+    """How to write an entry that is no parameter, as the end of a sentence; empty without a guess."""
     if as_number(entry) is not None:
         return ": put a constant into the function"
     try:
@@ -120,7 +120,7 @@ def _remedy_for(entry: Any) -> str:
 
 
 def _remedy_for_space(spec: Any) -> str:
-    """How something that is no space could be written, as the end of a sentence; nothing if nobody can guess."""
+    """How to write something that is no space, as the end of a sentence; empty without a guess."""
     if isinstance(spec, Parameter):
         return f": write [{spec}], or a dict by name"
     if isinstance(spec, str) and spec.endswith(".toml"):
@@ -141,7 +141,7 @@ def _meant(entry: Any) -> Parameter | None:
     if not _is_list(entry):
         return None
     match list(entry):
-        case [low, high, str(scale)] if as_number(low) is not None:  # as other packages write it
+        case [low, high, str(scale)] if as_number(low) is not None:  # as in other packages
             return Real(low, high, log=True) if scale.startswith("log") else Real(low, high)
         case values:
             return Choice(values)

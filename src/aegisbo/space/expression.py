@@ -1,11 +1,11 @@
-"""A small language for constraints: numbers, names and quoted choices, and what can be said of them.
+"""A small language for constraints on numbers, names and quoted choices.
 
     a < b                       also <=, >, >=, ==, !=, and chains such as 0 < a <= b
     x + 2*y <= 3                + - * / **, abs, min, max, sqrt, log, exp
     kind != "deep" or n <= 4    and, or, not
 
-Nothing else is understood, so a text from a file cannot do anything but compare. All points are looked at together.
-Beside whether it holds, each comparison says by how much, so that a search knows the way back.
+Nothing else is understood, so a text from a file can only compare. All points are evaluated together. Each comparison
+says whether it holds and by how much, so that a search knows the way back.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
-FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {  # with how many arguments at least
+FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {  # with the least number of arguments
     "abs": (np.abs, 1),
     "sqrt": (np.sqrt, 1),
     "log": (np.log, 1),
@@ -55,19 +55,19 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {  # with how many argume
 }
 DEEPEST = 100  # levels of brackets and signs
 LONGEST = 10_000  # characters: a search looks at each comparison thousands of times
-LARGEST = 1024  # bits of a whole number, as large as numbers with a point can be
+LARGEST = 1024  # most bits of a whole number, as for floats
 ALLOWED = "names, numbers, quoted choices, + - * / **, comparisons, and, or, not, abs, min, max, sqrt, log, exp"
 
 
 class Verdict(NamedTuple):
-    """Whether something holds, and by how much: below 0 where it does not."""
+    """Whether something holds, and by how much: below 0 if it does not."""
 
     holds: Mask  # (m,)
     slack: Array  # (m,)
 
 
 class _Truth(NamedTuple):
-    """A part of a verdict: what has no value, such as sqrt(-1) > 2, neither holds nor fails."""
+    """A part of a verdict: without a value, as in sqrt(-1) > 2, it neither holds nor fails."""
 
     holds: Mask  # (m,)
     fails: Mask  # (m,)
@@ -76,7 +76,7 @@ class _Truth(NamedTuple):
 
 @dataclass(frozen=True)
 class Expression:
-    """A constraint that can be written down; two are the same if they read the same."""
+    """A constraint given as text; two are the same if their texts are."""
 
     text: str
     names: tuple[str, ...] = field(compare=False, repr=False)  # of the parameters in it
@@ -84,9 +84,9 @@ class Expression:
     tree: ast.expr = field(compare=False, repr=False)
 
     def verdict(self, columns: Mapping[str, Column], there: Mapping[str, Mask]) -> Verdict:
-        """What it says of points, given the values of parameters (m,) by name, and where they are there (m,).
+        """Verdicts on points, given the values of parameters (m,) by name, and where they exist (m,).
 
-        No value counts as broken, and a parameter that is not there as kept.
+        Without a value it counts as broken, without one of its parameters as kept.
         """
         given = {n: columns[n].astype(np.float64, copy=False) if n in self.numbers else columns[n] for n in self.names}
         with np.errstate(all="ignore"):
@@ -95,7 +95,7 @@ class Expression:
         return Verdict(holds | absent, np.where(absent, np.inf, slack))
 
     def holds(self, values: Mapping[str, Any]) -> bool:
-        """What it says of one point."""
+        """Whether one point keeps it."""
         if any(name not in values for name in self.names):
             return True
         columns = {name: np.array([values[name]], dtype=object) for name in self.names}
@@ -111,7 +111,7 @@ class Expression:
 
 
 class Linear(NamedTuple):
-    """A constant, and by how much each parameter counts."""
+    """A constant, and the weight of each parameter."""
 
     constant: float
     weights: Mapping[str, float]
@@ -124,7 +124,7 @@ class Linear(NamedTuple):
 
 
 def parsed(text: str, kinds: Mapping[str, Kind], choices: Mapping[str, Sequence[object]]) -> Expression:
-    """The expression that a text means, given the kinds of all parameters and the values of choices by name.
+    """Read an expression, given the kinds of all parameters and the values of choices by name.
 
     Raises:
         InvalidInput: it cannot be read, or compares what cannot be compared.
@@ -165,7 +165,7 @@ def _hint(text: str, names: Iterable[str]) -> str:
 
 
 def _rename(tree: ast.AST, names: Iterable[str]) -> None:
-    """Let names be as the user wrote them: Python reads the micro sign as the Greek letter, for example."""
+    """Restore names as the user wrote them: Python reads the micro sign as the Greek letter, for example."""
     written = {unicodedata.normalize("NFKC", name): name for name in names}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
@@ -173,7 +173,7 @@ def _rename(tree: ast.AST, names: Iterable[str]) -> None:
 
 
 def _require_possible(tree: ast.AST, kinds: Mapping[str, Kind], choices: Mapping[str, Sequence[object]]) -> None:
-    """Refuse a comparison with a value that never occurs: a misspelled one, which would be a constraint on nothing."""
+    """Refuse a comparison with a value that never occurs, such as a misspelled one: it would constrain nothing."""
     compared = [node for node in ast.walk(tree) if isinstance(node, ast.Compare)]
     pairs = [
         pair
@@ -191,7 +191,7 @@ def _require_possible(tree: ast.AST, kinds: Mapping[str, Kind], choices: Mapping
 
 
 def _depth(tree: ast.AST) -> int:
-    """How deeply a tree is nested; without recursion, which has an end."""
+    """How deeply a tree is nested; without recursion, which has a limit."""
     depth, level = 0, [tree]
     while level:
         depth, level = depth + 1, [child for node in level for child in ast.iter_child_nodes(node)]
@@ -199,7 +199,7 @@ def _depth(tree: ast.AST) -> int:
 
 
 def _kind(node: ast.expr, kinds: Mapping[str, Kind]) -> Kind:
-    """What an expression gives, if all of it is understood."""
+    """The kind of an expression, if all of it is understood."""
     match node:
         case ast.Constant(int() as value) if value.bit_length() > LARGEST:
             raise InvalidInput("a whole number in it is beyond 1e308: leave it out, or write a smaller one.")
@@ -289,7 +289,7 @@ def _truth(node: ast.expr, columns: Mapping[str, Column]) -> _Truth:
 
 
 def _linear(node: ast.expr) -> Linear | None:
-    """What an expression is as a linear function of the parameters; None if it is none."""
+    """An expression as a linear function of the parameters; None if it is not linear."""
     match node:
         case ast.Constant(int() | float()):
             return Linear(_value(node, {}), {})

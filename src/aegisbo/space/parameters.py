@@ -18,7 +18,7 @@ from aegisbo.errors import InvalidInput
 from aegisbo.number import as_number
 from aegisbo.space.cube import Continuous, Grid, OneHot
 
-LARGEST_INT = 2**40  # beyond, neighbors on a logarithmic scale are no longer told apart in float64
+LARGEST_INT = 2**40  # beyond it, float64 cannot separate neighbors on a logarithmic scale
 
 Scalar = str | int | float | bool | None  # what JSON and TOML can hold
 Params = dict[str, Any]  # values by name: float, int, or one of the choices
@@ -75,14 +75,14 @@ class Real:
         low, high = self._scale
         share = np.clip(block[:, 0], 0.0, 1.0)
         value = low * (1 - share) + high * share
-        if self.log:  # not by NumPy, whose last digit may be another on another machine
+        if self.log:  # not by NumPy, whose last digit may depend on the machine
             value = np.array([math.exp(each) for each in value.tolist()])
         value = np.clip(value, self.low, self.high)
         return np.where(share == 0.0, self.low, np.where(share == 1.0, self.high, value))  # the ends exactly
 
     @cached_property
     def _scale(self) -> tuple[float, float]:
-        """What the coordinates 0 and 1 stand for, on the scale that is divided evenly."""
+        """The values at the coordinates 0 and 1, on the scale that is divided evenly."""
         return (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
 
 
@@ -162,7 +162,7 @@ class Choice:
         object.__setattr__(self, "when", _checked_when(when))
         if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
             raise InvalidInput(f"Choice needs a list of values, got {values!r}.")
-        if isinstance(values, Set):  # another process would number them otherwise
+        if isinstance(values, Set):  # another process would order them differently
             raise InvalidInput(f"Choice needs values in a fixed order, got {values!r}: write a list, as in [...].")
         object.__setattr__(self, "values", tuple(v.item() if isinstance(v, np.generic) else v for v in values))
         for value in self.values:
@@ -201,7 +201,7 @@ Parameter = Real | Int | Choice
 
 
 def sweep(parameter: Parameter, count: int) -> list[Any]:
-    """All choices; all whole numbers if there are at most so many; else so many values evenly spread, ends included."""
+    """All choices or whole numbers if there are at most `most`; else this many evenly spread values, ends included."""
     axis = parameter.axis
     if isinstance(axis, Continuous) or (axis.size > count and not isinstance(axis, OneHot)):
         points = axis.fill(np.linspace(0.0, 1.0, count))
@@ -220,7 +220,7 @@ def naming(name: str) -> Iterator[None]:
 
 
 def _as_typed(parameter: Real | Int) -> str:
-    """The parameter as one would type it, without what goes without saying."""
+    """The parameter as one would type it, without defaults."""
     given = {each: getattr(parameter, each.name) for each in fields(parameter)}
     bounds = [repr(value) for each, value in given.items() if each.default is MISSING]
     others = [f"{each.name}={v!r}" for each, v in given.items() if each.default is not MISSING and v != each.default]

@@ -1,4 +1,4 @@
-"""An ordered set of parameters, and the way between the user's values and the unit cube."""
+"""An ordered set of parameters, and the conversion between the user's values and the unit cube."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Space:
 
     parameters: Mapping[str, Parameter]
     named: bool
-    branches: Branches | None = field(compare=False, repr=False)  # what the conditions mean
+    branches: Branches | None = field(compare=False, repr=False)  # from the conditions
     constraints: tuple[Rule, ...] = ()
 
     def __init__(self, spec: SpaceLike, constraints: Iterable[Constraint | Rule | Label] = ()) -> None:
@@ -66,7 +66,7 @@ class Space:
     def from_description(cls, description: Mapping[str, Any] | Sequence[Any]) -> Space:
         """Make a space from what `describe` returned, or from the content of a space file in TOML.
 
-        Of a constraint that was a function, only the name is known: see `given`.
+        A constraint that was a function is known only by name: see `given`.
 
         Args:
             description: what `describe` returned, perhaps by way of JSON.
@@ -87,7 +87,7 @@ class Space:
         return cls([parameter_from_table(f"x{k}", table) for k, table in enumerate(entries)], *told)
 
     def describe(self) -> dict[str, Any] | list[Any]:
-        """The parameters in JSON's types, for `from_description`.
+        """The parameters in JSON types, for `from_description`.
 
         Returns:
             A dict if they are named, else a list; constraints come last.
@@ -103,7 +103,7 @@ class Space:
         return Space(spec, [*self.constraints, *rules]) if rules else self
 
     def given(self, constraints: Iterable[Constraint | Rule]) -> Space:
-        """This space with the functions among these constraints for those that are known by name only."""
+        """This space with functions from these constraints in place of those known only by name."""
         rules = rules_of(constraints, self.parameters, self.named)
         functions: dict[Rule, Rule] = {rule: rule for rule in rules if isinstance(rule, Function)}
         if not functions:
@@ -113,26 +113,26 @@ class Space:
 
     @property
     def lacks_a_function(self) -> bool:
-        """Whether one of the constraints is a function that is known by name only, so that nobody can tell."""
+        """Whether one of the constraints is a function known only by name, so that it cannot be checked."""
         return self._rules.absent
 
     def broken(self, params: Params) -> list[str]:
-        """The constraints that values break which have been checked, as far as these are here."""
+        """The constraints that checked values break, as far as the functions are known."""
         return self._rules.here.broken_by(params)
 
     def keeps_constraints(self, Z: Array) -> Mask:  # (m, width) -> (m,)
-        """Which points of the cube keep the constraints, as far as these are here."""
+        """Which points of the cube keep the constraints, as far as the functions are known."""
         return self._rules.here.allow(Z, self.cube.active(Z))
 
     def require_allowed(self, params: Params) -> None:
-        """Refuse values, which have been checked, that break a constraint, or if one is a function that is not here."""
+        """Refuse checked values that break a constraint, or if one is a function that is missing here."""
         if self.lacks_a_function:
             raise InvalidInput("One of the constraints is a function that is not here: use `initial` where it is.")
         for constraint in self.broken(params):
             raise InvalidInput(f"{params} breaks the constraint {brief(constraint)}: it cannot be evaluated.")
 
     def _require_a_point(self) -> None:
-        """Refuse constraints that leave nothing."""
+        """Refuse constraints that leave no point."""
         if self.named and KEY in self.parameters:
             raise InvalidInput(f"A parameter cannot be called {KEY!r} where there are constraints: rename it.")
         if self._rules.absent or len(self.cube.first_allowed):
@@ -143,12 +143,12 @@ class Space:
         said = f"the constraint {listed}" if len(never) == 1 else f"all of the constraints {listed}"
         equal = " What must be equal on real axes, compute inside the function." if "==" in "".join(never) else ""
         raise InvalidInput(
-            f"No point of the space was found that fulfills {said}: relax it, or widen the space.{equal}"
+            f"No point of the space was found that satisfies {said}: relax it, or widen the space.{equal}"
         )
 
     @cached_property
     def cube(self) -> Cube:
-        """What strategies may know of this space."""
+        """This space as strategies see it."""
         axes = tuple(parameter.axis for parameter in self.parameters.values())
         return Cube(axes, self.branches, self._rules if self.constraints else None)
 
@@ -163,11 +163,11 @@ class Space:
             x: a point in the form that the function receives, or a dict by name.
 
         Returns:
-            A dict of the parameters that are there.
+            A dict of the parameters that exist there.
 
         Raises:
             InvalidInput: a name or a value is missing, or a value is out of bounds, between two integers or not among
-                the choices, or is given for a parameter that is not there.
+                the choices, or is given for a parameter that does not exist there.
         """
         values = self._by_name(x)
         checked = {}
@@ -183,20 +183,20 @@ class Space:
         return checked
 
     def to_unit(self, x: object) -> Array:  # (width,)
-        """The point of the cube that stands for `x`."""
+        """The point of the cube for `x`."""
         return self.encoded(self.check(x))
 
     def params(self, u: Array) -> Params:  # (width,)
-        """The values, by name, that a point of the cube stands for, of the parameters that are there."""
+        """The values, by name, at a point of the cube, of the parameters that exist there."""
         return self._those_there(self._values(as_vector(u, "A point of the cube", self.cube.width)))
 
     def _values(self, u: Array) -> Params:  # (width,)
-        """The values that coordinates stand for, also of parameters that are not there."""
+        """The values at coordinates, also of parameters that do not exist there."""
         blocks = zip(self.parameters.items(), self.cube.columns, strict=True)
         return {name: parameter.decoded(u[None, columns]).item() for (name, parameter), columns in blocks}
 
     def changed(self, params: Params, changes: Params) -> Params:
-        """A point with some values changed; what is there only after the change is in the middle of its range."""
+        """A point with some values changed; parameters that exist only then get the middle of their range."""
         if self.branches is None:
             return {**params, **changes}
         return self._those_there({**self._middle, **params, **changes})
@@ -206,7 +206,7 @@ class Space:
         return self._values(np.full(self.cube.width, 0.5))
 
     def _those_there(self, values: Params) -> Params:
-        """The values of the parameters that are there, given values of all."""
+        """The values of the parameters that exist, given values of all."""
         if self.branches is None:
             return values
         active = self.cube.active(self.encoded(values)[None])[0]
@@ -218,14 +218,14 @@ class Space:
         active = self.cube.active(self.encoded(values)[None])[0]
         for (name, parameter), there in zip(self.parameters.items(), active, strict=True):
             if there and name not in values:
-                raise InvalidInput(f"x must have a value for {name!r}, which is there at {values!r}: add it.")
+                raise InvalidInput(f"x must have a value for {name!r}, which exists at {values!r}: add it.")
             if name in values and not there:
                 raise InvalidInput(
-                    f"x has {name} = {values[name]!r}, which is there only when {when_text(parameter)}: leave it out."
+                    f"x has {name} = {values[name]!r}, which exists only when {when_text(parameter)}: leave it out."
                 )
 
     def encoded(self, values: Params) -> Array:  # (width,)
-        """The point of the cube that stands for values that have been checked, and for what is not there."""
+        """The point of the cube for checked values, which lack parameters that do not exist there."""
         return np.array(
             [
                 u

@@ -1,4 +1,4 @@
-"""A space written down in a TOML file: one table per parameter, in the order given."""
+"""A space in a TOML file: one table per parameter, in the order given."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ def read_space(path: str | PathLike[str]) -> Space:
         raise InvalidInput(f"The space file {file} cannot be read: {error.strerror}.") from error
     except InvalidInput:
         raise
-    except (ValueError, RecursionError) as error:  # of tomllib, also of a number with thousands of digits
+    except (ValueError, RecursionError) as error:  # from tomllib, also for a number with thousands of digits
         raise InvalidInput(f"The space file {file} is not TOML: {error}.") from error

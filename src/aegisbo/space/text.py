@@ -13,10 +13,10 @@ WORDS: dict[str, Scalar] = {"true": True, "false": False, "none": None, "": None
 
 
 def value_from(parameter: Parameter, text: str) -> Any:
-    """The value that a text stands for; whether the parameter can have it is asked elsewhere.
+    """The value that a text means; whether the parameter can have it is checked elsewhere.
 
     Raises:
-        InvalidInput: the text is no number, or none of the choices.
+        InvalidInput: the text is not a number, or not among the choices.
     """
     if isinstance(parameter, Choice):
         return _chosen(parameter, text)
@@ -51,7 +51,7 @@ def meaning_of(text: str) -> Scalar:
 
 
 def _chosen(choice: Choice, text: str) -> Scalar:
-    """The choice that is written like this; else the one that means the same, such as 0.10 for 0.1."""
+    """The choice with this text; else the one that means the same, such as 0.10 for 0.1."""
     if text in choice.values:
         return text
     meant = meaning_of(text)

@@ -1,4 +1,4 @@
-"""Whether a space is another one with wider bounds, so that all points of the old one are points of the new one."""
+"""Whether a space is another one with wider bounds, so that it contains all points of the old one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from aegisbo.space.space import Space
 
 
 def differences(old: Space, new: Space) -> list[str]:
-    """In which words `new` is neither `old` nor a wider `old`, one for each parameter."""
+    """How `new` differs from `old`, in words, apart from wider bounds; one entry for each parameter."""
     if old.named != new.named:
         having = {True: "names", False: "no names"}
         return [f"the parameters have {having[old.named]} in the study, and {having[new.named]} in this call"]
@@ -22,7 +22,7 @@ def differences(old: Space, new: Space) -> list[str]:
 
 
 def widened(old: Space, new: Space) -> Space:
-    """`old` with the bounds of `new`, from which it must not differ otherwise; the order of its parameters stays."""
+    """`old` with the bounds of `new`, its only difference; the order of parameters stays."""
     parameters = {name: new.parameters[name] for name in old.parameters}
     here = {rule: rule for rule in new.constraints}  # with functions, which a study does not hold
     return Space(parameters if old.named else parameters.values(), [here[rule] for rule in old.constraints])

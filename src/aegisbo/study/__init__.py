@@ -1,4 +1,4 @@
-"""The event log on disk: a run that is killed at any moment can be continued, replayed and exported."""
+"""The event log on disk: a run that was killed at any moment can be continued, replayed and exported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a call may begin a study or go on with it: what the study was begun with, and for which function."""
+"""Whether a call may begin or continue a study: its settings and its function must agree."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from aegisbo.study.store import Store
 
 @dataclass(frozen=True)
 class Caller:
-    """Who begins a study, or goes on with it."""
+    """A call that begins or continues a study."""
 
-    settings: Settings | None  # as the user gave them; None if the study is to know them
-    say: Callable[[str], None] = lambda text: None  # is told, in a sentence, what the user should know
-    objective: Objective | None = None  # the function whose values are stored; None if nobody knows it
-    call: Mapping[str, Any] = field(default_factory=dict)  # what is asked for, in JSON's types
-    anyway: bool = False  # go on although the study holds values of another function
+    settings: Settings | None  # as the user gave them; None to take those of the study
+    say: Callable[[str], None] = lambda text: None  # called with sentences for the user
+    objective: Objective | None = None  # the function whose values are stored; None if unknown
+    call: Mapping[str, Any] = field(default_factory=dict)  # what the call asked for, in JSON types
+    anyway: bool = False  # continue although the study holds values of another function
 
 
 def settings_of(events: Iterable[Event]) -> Settings:
-    """What a study was begun with, and the bounds that it has now."""
+    """The settings that a study began with, and its current bounds."""
     return State.after([event for event in events if isinstance(event, Created | Widened)]).settings
 
 
 def settled(store: Store, caller: Caller) -> tuple[State, Body | None]:
-    """How a study stands that a caller may begin or go on with, and its function if the study must be told of it.
+    """The state of a study that a caller may begin or continue, and the function if the study must record it.
 
     Raises:
         StudyError: it was begun with other settings, or holds values of another function.
@@ -61,7 +61,7 @@ def settled(store: Store, caller: Caller) -> tuple[State, Body | None]:
 
 
 def build() -> dict[str, str]:
-    """What the digits of a decision may depend on."""
+    """Versions that the digits of a decision may depend on."""
     versions = {package: version(package) for package in ("aegisbo", "numpy", "scipy")}
     return {**versions, "python": platform.python_version(), "cpu": _cpu()}
 
@@ -76,7 +76,7 @@ def _cpu() -> str:
 
 
 def _is_news(path: Path, objective: Objective, state: State, caller: Caller) -> bool:
-    """Whether the study must be told of the function; refused if the study holds values of another one."""
+    """Whether the study must record the function; refused if the study holds values of another one."""
     if state.objective is None:
         return True
     old = Objective.from_description(state.objective)

@@ -27,7 +27,7 @@ from aegisbo.events import (
 from aegisbo.printable import printable
 from aegisbo.study.lock import is_driven
 
-BETWEEN: dict[type[Event], str] = {  # events that no driver writes, and what is said of them if they came last
+BETWEEN: dict[type[Event], str] = {  # events that no driver writes, and their description if they came last
     **dict.fromkeys((Retried, Forgotten), "trials were retried or forgotten"),
     Added: "points were added",
     Changed: "settings were changed",
@@ -39,16 +39,16 @@ AGAIN: dict[type[Event], str] = {Closed: "make the same call again", Left: "star
 class Drivers:
     """The drivers and copies of a study, event by event."""
 
-    last: Created | Opened | Joined | Closed | Left  # that came or went
-    copies: Mapping[int, Joined]  # at work before this event, as the ledger has it
-    call: Mapping[str, Any] = field(default_factory=dict)  # what the last that came was asked for
+    last: Created | Opened | Joined | Closed | Left  # the last to come or go
+    copies: Mapping[int, Joined]  # at work before this event, from the ledger
+    call: Mapping[str, Any] = field(default_factory=dict)  # the call of the last that came
     sittings: list[tuple[float, float]] = field(default_factory=list)  # seconds since 1970; copies share one
     idle: Counter[str] = field(default_factory=Counter)  # seconds of all workers, by what they did
-    workers: int = 0  # of which anybody has told
-    since: dict[str, None] = field(default_factory=dict)  # what was done since the last went
+    workers: int = 0  # that reported their time
+    since: dict[str, None] = field(default_factory=dict)  # what happened since the last went
 
     def apply(self, event: Event) -> None:
-        """Let one more event have happened, which the ledger does not know yet."""
+        """Apply one more event, which the ledger does not know yet."""
         self._extend(event)
         match event:
             case Opened() | Joined():
@@ -64,7 +64,7 @@ class Drivers:
             self.since[BETWEEN[type(event)]] = None
 
     def _extend(self, event: Event) -> None:
-        """Let the sitting last until now, or begin another one."""
+        """Extend the sitting until now, or begin another one."""
         if isinstance(event, Opened) or (isinstance(event, Joined) and not self.copies):
             self.sittings.append((event.at, event.at))
         elif self.sittings and type(event) not in BETWEEN and not (isinstance(event, Left | Lost) and event.buried):
@@ -72,12 +72,12 @@ class Drivers:
 
     @property
     def idle_shares(self) -> dict[str, float] | None:
-        """The shares of their time that all workers of all drivers were idle, by cause; None if no driver has told."""
+        """The shares of their time that all workers of all drivers were idle, by cause; None if none reported it."""
         total = self.idle.total()
         return {cause: spent / total for cause, spent in self.idle.items() if cause != "busy"} if total else None
 
     def ending(self, path: Path) -> str:
-        """How the last driver ended, or that it is at work."""
+        """How the last driver ended, or that it is running."""
         return printable(self._ending(path))
 
     def _ending(self, path: Path) -> str:

@@ -20,8 +20,8 @@ from aegisbo.study.objective import Objective
 from aegisbo.study.reading import read_events
 from aegisbo.study.state import State
 
-TABLE = ".csv"  # how the name of a file ends that is a table; any other one is a study
-EMPTY = ("NAType", "NaTType")  # what pandas has in a cell without a value
+TABLE = ".csv"  # ends the name of a table; any other file is a study
+EMPTY = ("NAType", "NaTType")  # pandas' types of empty cells
 
 Row = tuple[Mapping[str, Any], Outcome | None]  # values by name, in a table texts or None; None if it has not ended
 
@@ -44,7 +44,7 @@ class Earlier:
     value: str = "value"
 
     def table(self) -> Table:
-        """All that the source holds.
+        """Everything in the source.
 
         Raises:
             InvalidInput: it is none of the above, or a table without the values.
@@ -92,14 +92,14 @@ class Table:
 
     name: str  # at the beginning of a sentence
     rows: tuple[Row, ...]
-    maximize: bool | None = None  # None if nobody knows
+    maximize: bool | None = None  # None if unknown
     objective: Objective | None = None
     exact: bool = True  # whether rows have the parameters and nothing else
     cells: bool = False  # whether a value may be missing (None), and may be a text that stands for another value
 
     @property
     def names(self) -> set[str]:
-        """Everything that a row has a value for."""
+        """Everything that has a value in some row."""
         return {name for params, _ in self.rows for name in params}
 
 
@@ -110,7 +110,7 @@ def is_source(entry: Any) -> bool:
 
 
 def outcome_of(trial: Trial) -> Outcome:
-    """How the evaluation of a trial ended."""
+    """The outcome of a trial."""
     state, value = cast("Ended", trial.state), trial.value if trial.state == "done" else math.nan
     return Outcome(state, value, reason=trial.reason or "", measured=trial.measured, sd=trial.sd)
 
@@ -156,7 +156,7 @@ def _named(prefix: str, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _outcome(row: Mapping[str, Any], value: str, *, exported: bool) -> Outcome | None:
-    """How the evaluation in a row of a table ended; None if it has not."""
+    """The outcome in a row of a table; None if the evaluation has not ended."""
     state, cell = row["state"] if exported else "done", row[value]
     if state in FAILURES:
         return Outcome(state, reason=row.get("reason") or "")

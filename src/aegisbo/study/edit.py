@@ -1,4 +1,4 @@
-"""Second thoughts about the trials of a study: run some again, or go on as if they had never been."""
+"""Changes to the trials of a study: repeat some, or drop them."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def forget(path: str | os.PathLike[str], numbers: Iterable[int]) -> tuple[int, .
 
 
 def _changed(path: Path, kind: type[Retried | Forgotten], numbers: list[int] | None) -> tuple[int, ...]:
-    """Check the change on the optimizer that lived through the study, then write it down as one event.
+    """Check the change on the state of the study, then write it as one event.
 
-    As a copy would: other copies may be at work.
+    It is written as by a copy, since copies may be at work.
     """
-    read_events(path)  # first, because nothing is to be made beside a file that is no study
+    read_events(path)  # first, so that no lock file is made beside a file that is no study
     with (
         DriverLock(path, shared=True) as lock,
         lock.turn(),

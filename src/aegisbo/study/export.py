@@ -17,29 +17,29 @@ from aegisbo.space.text import spelled
 from aegisbo.study.reading import read_events
 from aegisbo.study.state import State
 
-OBEYED = ("=", "+", "-", "@", "\t", "\r", "'")  # how texts begin that a spreadsheet may take for a formula
+OBEYED = ("=", "+", "-", "@", "\t", "\r", "'")  # first characters that a spreadsheet may take for a formula
 PREFIX = "param_"  # of the columns with values of parameters
-MEASURED = "measured_"  # of the columns with what was measured beside the value
+MEASURED = "measured_"  # of the columns with other measured quantities
 TIMES = ("asked_at", "started_at", "ended_at")
 
 
 def rows(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     """A row for each point observed elsewhere and each trial of a study; times are in seconds since 1970.
 
-    A parameter that was not there in a trial is not in its row.
+    A parameter that a trial lacks is not in its row.
     """
     return table_of(State.after(read_events(Path(path))))
 
 
 def table_of(state: State) -> list[dict[str, Any]]:
-    """A row for each point observed elsewhere and each trial of a study that stands like this."""
+    """A row for each point observed elsewhere and each trial of a study in this state."""
     trials = (*state.optimizer.observed, *state.optimizer.trials)
     return [_row(trial, state.asked.get(trial.number), state.ended.get(trial.number)) for trial in trials]
 
 
 def _row(trial: Trial, asked: Asked | None, ended: Ended | None) -> dict[str, Any]:
     started_at, ended_at = trial.started, trial.ended
-    if ended_at is None and ended is not None and trial.seconds is not None:  # nobody measured it where it ran
+    if ended_at is None and ended is not None and trial.seconds is not None:  # not measured where it ran
         started_at, ended_at = ended.at - trial.seconds, ended.at
     return {
         "number": trial.number,
@@ -60,7 +60,7 @@ def _row(trial: Trial, asked: Asked | None, ended: Ended | None) -> dict[str, An
 
 
 def all_names(table: Sequence[dict[str, Any]]) -> list[str]:
-    """The names of all columns; one that is not in every row stands where it does in a row that has it."""
+    """The names of all columns, in the order of the rows that have them."""
     names: list[str] = []
     for row in table:
         for before, name in zip(["", *row], row, strict=False):
@@ -70,7 +70,7 @@ def all_names(table: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def write(path: str | os.PathLike[str], form: str, out: TextIO) -> None:
-    """Write the study's trials as "csv" or "json"."""
+    """Export the trials of a study as "csv" or "json"."""
     if form not in WRITERS:
         raise UnknownName("export format", form, WRITERS)
     WRITERS[form](State.after(read_events(Path(path))), out)
@@ -87,34 +87,34 @@ def _csv(state: State, out: TextIO) -> None:
 
 
 class _Lines:
-    """Ends lines as text files do; told to do so itself, the module would not quote a cell that holds a return."""
+    """Ends lines with a newline; if the csv module did so itself, it would not quote a cell that holds a return."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
 
     def write(self, line: str) -> int:
-        """One row."""
+        """Write one row."""
         return self._out.write(line.removesuffix("\r\n") + "\n")
 
 
 def as_cell(cell: Any) -> Any:
-    """A cell of a CSV file; spreadsheets take some texts for formulas, which an apostrophe before them prevents."""
+    """A cell of a CSV file; an apostrophe keeps spreadsheets from reading a text as a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(OBEYED) else cell
 
 
 def from_cell(cell: Any) -> Any:
-    """What `as_cell` was given."""
+    """The text that `as_cell` was given."""
     return cell[1:] if isinstance(cell, str) and cell[:1] == "'" and cell[1:].startswith(OBEYED) else cell
 
 
 def _iso(at: float | None) -> str | None:
-    """A time as people and programs read it: local, with its zone."""
+    """A time that people and programs can read: local, with its zone."""
     return None if at is None else datetime.fromtimestamp(at).astimezone().isoformat(timespec="milliseconds")
 
 
 def _json(state: State, out: TextIO) -> None:
     created, optimizer = state.created.body, state.optimizer
-    settings = {**created["optimizer"], "space": optimizer.space.describe()}  # which may have been widened
+    settings = {**created["optimizer"], "space": optimizer.space.describe()}  # it may have been widened
     trials = [trial.describe() for trial in optimizer.trials]
     document = {**created, "optimizer": settings, "trials": trials, "table": table_of(state)}
     parts = (f"{json.dumps(name)}: {_lined(part)}" for name, part in document.items())
@@ -122,7 +122,7 @@ def _json(state: State, out: TextIO) -> None:
 
 
 def _lined(part: Any) -> str:
-    """JSON with a line for each entry of a list; the module's own indentation takes minutes for a large study."""
+    """JSON with a line for each entry of a list; indentation by the json module takes minutes for a large study."""
     return "[\n" + ",\n".join(map(json.dumps, part)) + "\n]" if isinstance(part, list) else json.dumps(part)
 
 

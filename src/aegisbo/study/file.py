@@ -1,4 +1,4 @@
-"""The file of a study, for all who open it: what marks it, how it is made and read, and what its faults mean."""
+"""The file of a study: how it is marked, made and read, and what its errors mean."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from aegisbo.errors import StudyError
 from aegisbo.printable import printable
 
 APPLICATION = 0x61656769  # "aegi": marks the file as a study
-SCHEMA = 5  # of every study that is understood
-LOGS = ("-wal", "-journal")  # what SQLite keeps beside a file that is written to, or whose writer died
+SCHEMA = 5  # of every study that this version reads
+LOGS = ("-wal", "-journal")  # files that SQLite keeps beside one that is being written, or whose writer died
 PATIENCE = 60.0  # seconds to wait for a reader that holds the file
 
 LONGEST = 2**26  # bytes of one cell, far more than any event has
@@ -32,7 +32,7 @@ CREATE TABLE events (
     body TEXT NOT NULL,   -- JSON
     sum INTEGER NOT NULL  -- CRC-32 of the JSON list [id, kind, number, at, body]
 )"""
-# Copies that share the study at this moment, and when each last said so: all that is ever overwritten.
+# Copies that share the study now, and the last sign of life of each: the only thing that is ever overwritten.
 COPIES = "CREATE TABLE copies (id INTEGER PRIMARY KEY, beat REAL NOT NULL)"
 OF_SQLITE = {  # tables that SQLite makes by itself
     "sqlite_sequence": "CREATE TABLE sqlite_sequence(name,seq)",
@@ -41,13 +41,13 @@ OF_SQLITE = {  # tables that SQLite makes by itself
 
 
 def create(path: Path) -> None:
-    """Make an empty study, whole or not at all: whoever is killed meanwhile leaves no half of one in the way."""
+    """Make an empty study, whole or not at all: a process that is killed meanwhile leaves no partial file."""
     if path.name == ":memory:" or path.name.startswith("file:"):
         raise StudyError(f"{path.name!r} is an address of SQLite's: name a file, or leave the study out to keep none.")
     draft = path.with_name(f"{path.name}.{token_hex(4)}.new")  # a name that no file of the user has
     try:
         with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
-            connection.execute("PRAGMA journal_mode = OFF")  # nothing to go back to, and no second file to leave behind
+            connection.execute("PRAGMA journal_mode = OFF")  # nothing to undo, and no second file is left behind
             connection.executescript(f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {SCHEMA}; {TABLE};")
         draft.replace(path)
     finally:
@@ -55,7 +55,7 @@ def create(path: Path) -> None:
 
 
 def rescue(connection: sqlite3.Connection, path: Path) -> Path:
-    """Copy a study that is open, but not at `path` any more, into a new file beside it, or among temporary files."""
+    """Copy an open study that is no longer at `path` into a new file beside it, or among temporary files."""
     for folder in (path.parent, Path(gettempdir())):
         with suppress(OSError, sqlite3.DatabaseError):  # the folder is gone, or the disk is full
             copy = _reserved(folder, path)
@@ -73,7 +73,7 @@ def rescue(connection: sqlite3.Connection, path: Path) -> Path:
 
 
 def _reserved(folder: Path, path: Path) -> Path:
-    """A new file, and no other, for what is rescued of a study."""
+    """Create a new file for the rescued study."""
     for k in count(1):
         copy = folder / f"{path.stem}.rescued{f'-{k}' * (k > 1)}{path.suffix}"
         if not has_log(copy):
@@ -84,7 +84,7 @@ def _reserved(folder: Path, path: Path) -> Path:
 
 
 def require_no_log(path: Path) -> None:
-    """Refuse to begin a study beside the log of one that is gone: SQLite would take it for the log of the new one."""
+    """Refuse to begin a study beside the log of a missing one: SQLite would apply it to the new one."""
     for ending in LOGS:
         log = companion(path, ending)
         if log.exists() and log.stat().st_size > 0:
@@ -97,7 +97,7 @@ def require_no_log(path: Path) -> None:
 def require_own_log(path: Path) -> None:
     """Refuse the log of another study, which SQLite would mix into this one.
 
-    Events are only ever added: what is in the file must also be there when it is read with its log.
+    Events are only ever added: those in the file must still be there when it is read with its log.
     """
     if not companion(path, "-wal").exists():
         return
@@ -110,18 +110,18 @@ def require_own_log(path: Path) -> None:
 
 
 def _rows(path: Path, *, alone: bool) -> set[tuple[object, ...]] | None:
-    """All that the events of a study hold; None if it is damaged."""
+    """All events of a study; None if it is damaged."""
     try:
         with closing(reader(path, alone=alone)) as connection:
             return set(connection.execute("SELECT * FROM events").fetchall())
-    except sqlite3.OperationalError:  # it cannot be opened, say, which is not the fault of what it holds
+    except sqlite3.OperationalError:  # for example, it cannot be opened, which says nothing about its content
         raise
     except (sqlite3.DatabaseError, StudyError):
         return None
 
 
 def is_study(path: Path) -> bool:
-    """Whether a file calls itself a study, however damaged the rest of it is."""
+    """Whether a file is marked as a study, however damaged the rest is."""
     try:
         with path.open("rb") as file:
             head = file.read(72)
@@ -131,12 +131,12 @@ def is_study(path: Path) -> bool:
 
 
 def checksum(id: int, kind: str, number: int | None, at: float, body: str) -> int:
-    """What an event must have as its checksum, so that one that has been changed since is noticed."""
+    """The checksum of an event, which reveals later changes."""
     return zlib.crc32(json.dumps([id, kind, number, at, body]).encode())
 
 
 def guarded(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """The connection, such that nothing in a file that may be a stranger's is run, and no cell fills the memory."""
+    """Harden a connection: nothing in an untrusted file is run, and no cell fills the memory."""
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
     connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, LONGEST_SQL)
     connection.set_authorizer(_permission)
@@ -146,13 +146,13 @@ def guarded(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def _permission(action: int, _one: str | None, _other: str | None, _database: str | None, source: str | None) -> int:
-    """Deny whatever a view or a trigger (the source) wants, and queries without an end: a study has none of these."""
+    """Deny views, triggers (the source) and endless queries: a study has none of these."""
     plain = source is None and action != sqlite3.SQLITE_RECURSIVE
     return sqlite3.SQLITE_OK if plain else sqlite3.SQLITE_DENY
 
 
 def _require_study(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse any file that this version cannot continue; before anything but the names of its tables is read."""
+    """Refuse a file that this version cannot continue, before reading more than the names of its tables."""
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
         raise StudyError(f"{path} is not a study: name another file.")
     schema = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -174,7 +174,7 @@ def _require_study(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _require_plain_tables(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that has anything but the tables of a study, word by word: a view or a trigger would run."""
+    """Refuse a file with anything but the exact tables of a study: a view or a trigger would run."""
     known = {"events": TABLE, "copies": COPIES, **OF_SQLITE}
     names = set()
     for kind, name, table, text in connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master"):
@@ -187,7 +187,7 @@ def _require_plain_tables(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def damaged_file(path: Path, why: object) -> StudyError:
-    """What is said of a file that somebody or something has changed."""
+    """The error for a file that was changed or damaged."""
     reason = printable(f"{why}")
     reason = f"{reason[:200]}..." if len(reason) > 200 else reason
     return StudyError(f"{path} is damaged ({reason}): restore it from a copy; nothing was changed.")
@@ -200,10 +200,10 @@ def require_no_folder(path: Path) -> None:
 
 
 def reader(path: Path, *, alone: bool) -> sqlite3.Connection:
-    """A connection to a study that changes nothing; `alone` says that there is no log and nobody writes.
+    """A read-only connection to a study; `alone` says that there is no log and no writer.
 
-    Else SQLite would make a log and an index beside the file, which a reader cannot remove. Who died while it wrote
-    without a write-ahead log has left a journal: only who may write can read past it, and so SQLite tidies up.
+    Otherwise SQLite would make a log and an index beside the file, which a reader cannot remove. A writer that died
+    without a write-ahead log has left a journal: only a connection that may write can read past it.
     """
     if path.stat().st_size == 0:
         raise StudyError(f"{path} is empty: name another file, or delete it.")
@@ -219,19 +219,19 @@ def reader(path: Path, *, alone: bool) -> sqlite3.Connection:
 
 
 def has_log(path: Path) -> bool:
-    """Whether somebody writes to it, or died when writing."""
+    """Whether it has a writer, or one that died."""
     return any(companion(path, ending).exists() for ending in LOGS)
 
 
 def companion(path: Path, ending: str) -> Path:
-    """A file that SQLite keeps beside it."""
+    """A file that SQLite keeps beside the study."""
     study = path.resolve()
     return study.with_name(study.name + ending)
 
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn SQLite's and the system's complaints into sentences with a remedy."""
+    """Turn errors of SQLite and the system into sentences with a remedy."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -250,7 +250,7 @@ def explained(path: Path) -> Iterator[None]:
             if sign in text:
                 raise StudyError(f"Study file {path}: {meaning} ({text}).") from error
         raise StudyError(f"Study file {path}: {text}.") from error
-    except UnicodeDecodeError as error:  # in what SQLite says of it
+    except UnicodeDecodeError as error:  # in SQLite's message
         raise damaged_file(path, error) from error
     except OSError as error:
         why = error.strerror or "it cannot be used"

@@ -18,18 +18,18 @@ from aegisbo.space.parameters import Parameter
 from aegisbo.space.text import meaning_of, spelled, value_from
 from aegisbo.study.earlier import Row, Table, outcome_of
 
-EARLIER = {**OBSERVED, "earlier": True}  # the note of a result that came with an earlier run, not as a pair
+EARLIER = {**OBSERVED, "earlier": True}  # the note of a result from an earlier run, not given as a pair
 Observation = tuple[Params, Outcome]  # a point of the space, and how its evaluation ended elsewhere
 
 
 @dataclass(frozen=True)
 class Fit:
-    """What a table tells of a space."""
+    """The results of a table that fit a space."""
 
     name: str  # of the table
     observations: tuple[Observation, ...]
-    left_out: Mapping[str, int]  # how many, by reason
-    ignored: tuple[str, ...] = ()  # columns that are no parameters
+    left_out: Mapping[str, int]  # counts by reason
+    ignored: tuple[str, ...] = ()  # columns that are not parameters
 
     def __str__(self) -> str:
         rows = len(self.observations) + sum(self.left_out.values())
@@ -40,14 +40,14 @@ class Fit:
             reasons = "; ".join(f"{count} because {reason}" for reason, count in self.left_out.items())
             said += f" Left out: {reasons}."
         said += f" Columns that are no parameters: {', '.join(self.ignored)}." if self.ignored else ""
-        return printable(said)  # names and values may be a stranger's
+        return printable(said)  # names and values may come from a stranger
 
 
 def fitted(table: Table, space: Space, given: Mapping[str, Any], wanted: Wanted = ONE_NUMBER) -> Fit:
-    """The results that are results of points of a space.
+    """The results that fit a space.
 
-    A row fits if all parameters that are there have a value in it, or in `given`, and if it was measured where the
-    others fit that the space does not have: at the value in `given`, or all rows at one.
+    A row fits if every parameter that exists has a value in it or in `given`. Parameters that the space does not have
+    must have their value in `given`, or the same value in all rows.
 
     Args:
         table: the earlier results.
@@ -90,7 +90,7 @@ def _measured(outcome: Outcome, wanted: Wanted) -> Outcome:
 
 
 def value_of(parameter: Parameter, value: Any) -> Any:
-    """A value of the parameter, from itself or from a text that stands for it.
+    """A value of the parameter, given as itself or as text.
 
     Raises:
         InvalidInput: the parameter cannot have it as it is.
@@ -99,14 +99,14 @@ def value_of(parameter: Parameter, value: Any) -> Any:
 
 
 def news_among(lists: Iterable[Sequence[Observation]], known: Sequence[Trial]) -> Iterator[Observed]:
-    """What is new in several lists of results; one that is in two of them, or known already, is taken once."""
+    """The new results in several lists; one that is in two of them, or known already, counts once."""
     seen = Counter(_key(trial.params, outcome_of(trial)) for trial in known)
     number = -len(known)
     for observations in lists:
         here: Counter[str] = Counter()
         for params, outcome in observations:
             key = _key(params, outcome)
-            here[key] += 1  # within one list, the same result twice is two results
+            here[key] += 1  # within one list, the same result twice counts twice
             if here[key] > seen[key]:
                 seen[key] += 1
                 number -= 1
@@ -120,15 +120,15 @@ def _key(params: Params, outcome: Outcome) -> str:
 
 
 def _varying(rows: Iterable[Row], names: Iterable[str]) -> set[str]:
-    """Which of these were not the same in all rows that have ended."""
+    """Which of these names vary between the rows that have ended."""
     ended = [params for params, outcome in rows if outcome is not None]
     return {name for name in names if len({json.dumps(params[name]) for params in ended if name in params}) > 1}
 
 
 def _blank(table: Table, space: Space) -> set[str]:
-    """The parameters of which an empty cell says nothing: those that cannot be None, or for which a cell says None.
+    """The parameters for which an empty cell means no value: those that cannot be None, or for which a cell says None.
 
-    Tables of older versions left the cell empty where a choice was None, too.
+    Older versions also left the cell of a None choice empty.
     """
     if not table.cells:
         return set()

@@ -1,4 +1,4 @@
-"""What a choice knew when it was made, for whoever makes it again or tells of it."""
+"""What each choice knew when it was made, for replays and reports."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class ChoiceMade:
     """A choice of a run, and what it knew."""
 
     asked: Asked
-    news: tuple[Event, ...]  # what it knew and the choice before it did not, in order
+    news: tuple[Event, ...]  # events that were new to it, in order
     known: int  # results that it knew
-    behind: int  # results that had come in, but were not known to it
+    behind: int  # results that had come in but were not known to it
     pending: tuple[int, ...]  # trials under evaluation, as far as it knew
 
 
 def choices(events: Iterable[Event]) -> Iterator[ChoiceMade]:
     """Every choice and what it knew: all choices before it, and what it had learned up to the event that it names."""
     unknown: deque[Event] = deque()
-    added: deque[Event] = deque()  # each is known to the choice that took it
+    added: deque[Event] = deque()  # known only to the choice that took them
     results: list[int] = []
     ledger = Ledger()
     for event in events:
@@ -54,7 +54,7 @@ def choices(events: Iterable[Event]) -> Iterator[ChoiceMade]:
 
 
 def before(events: Sequence[Event], given: Settings | None = None) -> Iterator[tuple[Asked, Core]]:
-    """Each choice, and the optimizer as it was when it chose; it lives on when the next one is asked for."""
+    """Each choice, with the optimizer as it was then; the same object advances to the next choice."""
     optimizer = State.after(events[:1], given).optimizer
     for choice in choices(events):
         for event in choice.news:

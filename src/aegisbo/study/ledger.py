@@ -1,4 +1,4 @@
-"""Who runs what in a study, and what was asked of it: read from its events, the same by everybody."""
+"""Who runs which trial of a study, and what was asked of it: computed from the events, so all readers agree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from aegisbo.options import CHANGEABLE
 
 @dataclass
 class Terms:
-    """What the last call asked for, and what has been changed since; a call that asks for something else decides."""
+    """The options of the last call with later changes; a call with other options than the last one overrides them."""
 
     asked: dict[str, Any] = field(default_factory=dict)
     changed: dict[str, Any] = field(default_factory=dict)
@@ -28,7 +28,7 @@ class Terms:
         """Let one more event have happened."""
         if isinstance(event, Changed):
             self.changed |= {name: value for name, value in event.changes.items() if name in CHANGEABLE}
-        elif isinstance(event, Opened) or (isinstance(event, Joined) and event.copy is None):  # not one that is back
+        elif isinstance(event, Opened) or (isinstance(event, Joined) and event.copy is None):  # not a copy that is back
             self._call(event.call or {})
 
     def _call(self, call: Mapping[str, Any]) -> None:
@@ -43,15 +43,15 @@ class Terms:
 
 @dataclass
 class Ledger:
-    """Which trials are open and at whom, which copies are there, and how far the budget is spent."""
+    """Which trials are open and who runs them, which copies are at work, and how much of the budget is spent."""
 
-    terms: Terms = field(default_factory=Terms)  # its budget is the last number that anybody gave
-    copies: dict[int, Joined] = field(default_factory=dict)  # at work, as far as anybody knows: how each joined
+    terms: Terms = field(default_factory=Terms)  # its budget is the last one given
+    copies: dict[int, Joined] = field(default_factory=dict)  # at work, as far as known: how each joined
     holders: dict[int, int | None] = field(default_factory=dict)  # of trials that have not ended; None: free
     ended: set[int] = field(default_factory=set)  # trials
     losses: Counter[int] = field(default_factory=Counter)  # how often a trial lost its worker or its copy
     reasons: dict[int, str] = field(default_factory=dict)  # of the last loss
-    last: int = 0  # the event up to which all is known
+    last: int = 0  # the last event that was applied
 
     def apply(self, event: Event) -> None:
         """Let one more event have happened."""
@@ -100,7 +100,7 @@ class Ledger:
 
     @property
     def free(self) -> list[int]:
-        """The open trials that nobody runs, in order of number."""
+        """The open trials that no copy runs, in order of number."""
         return sorted(number for number, holder in self.holders.items() if holder is None)
 
     def held_by(self, copy: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Who drives a study: one driver, or copies that share it; a lock of the system, free the moment its holder dies.
+"""Locks a study for one driver, or for copies that share it; the system frees the lock when its holder dies.
 
 A driver locks the whole file beside the study for itself. Copies share its first byte, so that driver and copies keep
 each other out, and take turns with its second byte.
@@ -23,35 +23,35 @@ from typing import Any
 from aegisbo.errors import StudyError, require_posix
 from aegisbo.study.file import explained
 
-if sys.platform != "win32":  # which has none, and must still be able to import this
+if sys.platform != "win32":  # it has no fcntl, but must be able to import this
     import fcntl
 
-# The system's `struct flock`, and where in it the kind of a lock stands, its first byte, its length and its holder;
+# The system's `struct flock`, and the positions of the kind of a lock, its first byte, its length and its holder;
 # zeros mean the whole file.
 FLOCK, KIND, FIRST, LENGTH, PID = ("qqihh", 3, 0, 1, 2) if sys.platform == "darwin" else ("hhqqi4x", 0, 2, 3, 4)
 
 MEMBER, TURN = 0, 1  # which byte is locked for what
 GUARD = 0x4000_0200  # the byte of a study that its driver locks: the first after those that SQLite locks
-HESITATION = 2.0  # seconds after which a copy takes no for an answer: the last one that leaves has the file to itself
+HESITATION = 2.0  # seconds until a copy accepts a refusal: the last copy that leaves holds the file alone for a moment
 PATIENCE = 60.0  # seconds to wait for a turn
 PAUSE = 0.01, 0.25  # seconds between two attempts, the first and the longest
-RESERVE = 2**15  # bytes that the file of a lock takes up, for when the disk is full
-SQLITE = 2**30  # from which byte on SQLite locks its files
+RESERVE = 2**15  # bytes that the lock file takes up, to be freed when the disk is full
+SQLITE = 2**30  # first byte that SQLite locks in its files
 
 _held: set[Path] = set()  # record locks do not exclude their own process
-_one_at_a_time = Lock()  # threads that look at it
+_one_at_a_time = Lock()  # guards it
 
 
 class DriverLock:
-    """Held while a driver writes to the study at `path`, or a copy that shares it; the file beside it says by whom."""
+    """Held by a driver, or by a copy that shares the study at `path`; the lock file beside it names the holder."""
 
     def __init__(self, path: Path, *, shared: bool = False, say: Callable[[str], None] = lambda text: None) -> None:
         self._study = _place(path)
         self._shared = shared
-        self._say = say  # is told, in a sentence, what the user should know
+        self._say = say  # called with sentences for the user
         self._path = _beside(self._study)
         self._descriptor = -1
-        self._stuck: int | None = None  # the process that kept its turn longer than our patience, and has it still
+        self._stuck: int | None = None  # the process that has kept its turn longer than our patience
 
     def __enter__(self) -> DriverLock:
         require_posix("Study files", "an Optimizer with a loop of your own")
@@ -73,39 +73,39 @@ class DriverLock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._still_there() and (not self._shared or _locked(self._descriptor, MEMBER, exclusive=True)):
-            self._path.unlink(missing_ok=True)  # else it is another's, or other copies need it
+            self._path.unlink(missing_ok=True)  # else it belongs to another holder, or other copies need it
         os.close(self._descriptor)
         _held.discard(self._study)
 
     def keep(self) -> None:
-        """Make the file of the lock again if somebody has deleted it; until then, the study itself keeps others out."""
+        """Recreate the lock file if it was deleted; until then, a lock on the study itself keeps others out."""
         if self._still_there():
             return
         deleted = self._descriptor
         with _one_at_a_time:
             try:
                 self._acquire()
-            except StudyError:  # somebody else is being refused at this moment, say: we try again the next time
+            except StudyError:  # for example, another process is being refused just now: try again next time
                 self._descriptor = deleted
                 return
             os.close(deleted)
         self._sign()
 
     def make_room(self) -> None:
-        """Let go of the room on the disk that the file of the lock takes up, so that a last word can be written."""
+        """Free the disk space of the lock file, so that a last event can be written."""
         with suppress(OSError):
             os.ftruncate(self._descriptor, 0)
 
     @property
     def alone(self) -> bool:
-        """Whether nobody else holds the lock; of two copies that begin at the same moment, neither may be."""
+        """Whether no other copy holds the lock; of two that begin at the same moment, neither may be alone."""
         return _holder_of(self._descriptor) is None
 
     @contextmanager
     def turn(self, patience: float = PATIENCE) -> Iterator[None]:
-        """A copy's turn, or the end of its patience: whoever is suspended in its turn must not stop all others.
+        """Wait for this copy's turn, up to a limit: a process that is suspended in its turn must not stop all others.
 
-        It costs the others their patience once, until its turn is over.
+        The others wait for it only once, until its turn is over.
         """
         known = self._stuck is not None and self._stuck == _holder_of(self._descriptor, TURN)
         mine = self._wait(TURN, 0.0 if known else patience)
@@ -123,10 +123,10 @@ class DriverLock:
                 fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1, TURN)
 
     def _sign(self) -> None:
-        """Say in the file who holds the lock."""
+        """Write the holder into the lock file."""
         me = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
         me |= {"copies": True} if self._shared else {}
-        with suppress(OSError):  # a full disk, say: the lock holds without a name, too
+        with suppress(OSError):  # such as a full disk: the lock holds without a name
             os.ftruncate(self._descriptor, 0)
             os.pwrite(self._descriptor, json.dumps(me).encode().ljust(RESERVE), 0)
 
@@ -139,7 +139,7 @@ class DriverLock:
                 "and can be written to."
             ) from error
         mine = self._wait(MEMBER, HESITATION) if self._shared else _locked(self._descriptor, exclusive=True)
-        said = os.pread(self._descriptor, 1000, 0).strip(b"\0")  # which a power cut may leave
+        said = os.pread(self._descriptor, 1000, 0).strip(b"\0")  # a power cut may leave these
         holder = _holder(said)
         if mine and (not said or holder):
             return
@@ -152,12 +152,12 @@ class DriverLock:
         )
 
     def _wait(self, byte: int, patience: float) -> bool:
-        """Whether a byte could be locked before patience was over: the turn for us alone, else shared."""
+        """Whether a byte could be locked in time: the turn exclusively, the other byte shared."""
         deadline, (pause, longest) = time.monotonic() + patience, PAUSE
         while not _locked(self._descriptor, byte, exclusive=byte == TURN):
             if time.monotonic() >= deadline:
                 return False
-            time.sleep(SystemRandom().uniform(0.5, 1.0) * pause)  # or copies which began together would stay in step
+            time.sleep(SystemRandom().uniform(0.5, 1.0) * pause)  # or copies that began together would stay in step
             pause = min(1.5 * pause, longest)
         return True
 
@@ -169,9 +169,10 @@ class DriverLock:
 
 
 def claimed(descriptor: int) -> bool:
-    """Whether this process could lock a byte of a study itself that SQLite does not use: who deletes it has no study.
+    """Whether this process could lock a byte of the study itself: unlike a lock file, it cannot be deleted unnoticed.
 
-    SQLite takes such a lock away when it closes the file and, without a write-ahead log, whenever a transaction ends.
+    SQLite does not use this byte, but drops the lock when it closes the file and, without a write-ahead log, after each
+    transaction.
     """
     return _locked(descriptor, GUARD, exclusive=True)
 
@@ -181,7 +182,7 @@ def _locked(descriptor: int, byte: int | None = None, *, exclusive: bool) -> boo
     kind = fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH
     place = (0, 0) if byte is None else (1, byte)  # no length means the whole file
     try:
-        # A record lock belongs to the process: a child that outlives it does not keep the study locked.
+        # A record lock belongs to the process: a child that outlives it does not hold it.
         fcntl.lockf(descriptor, kind | fcntl.LOCK_NB, *place)
     except OSError:
         return False
@@ -189,16 +190,16 @@ def _locked(descriptor: int, byte: int | None = None, *, exclusive: bool) -> boo
 
 
 def is_driven(path: Path) -> bool:
-    """Whether somebody drives the study at this moment; asked without taking the lock or making a file."""
+    """Whether the study has a driver at this moment; takes no lock and makes no file."""
     with _one_at_a_time:
         study = path.resolve()
-        if study in _held:  # the lock would be gone once its file is opened and closed here
+        if study in _held:  # opening and closing its file here would drop the lock
             return True
         try:
             descriptor = os.open(_beside(study), os.O_RDONLY)
         except FileNotFoundError:
             return False
-        except OSError:  # the file of another user: there is a driver, or was
+        except OSError:  # another user's file: there is a driver, or was
             return True
         try:
             return _holder_of(descriptor) is not None
@@ -207,9 +208,9 @@ def is_driven(path: Path) -> bool:
 
 
 def _holder_of(descriptor: int, byte: int | None = None) -> int | None:
-    """Which process has locked a byte of a file, or any; None if nobody has, 0 if the system does not say who.
+    """The process that has locked a byte of a file, or any byte; None if there is none, 0 if the system does not say.
 
-    To try would be to refuse a driver that begins just now.
+    Trying to lock it could refuse a driver that begins just now.
     """
     question = [0] * 5
     question[KIND] = fcntl.F_WRLCK
@@ -220,9 +221,9 @@ def _holder_of(descriptor: int, byte: int | None = None) -> int | None:
 
 
 def writer_of(study: Path) -> tuple[str, int]:
-    """Who writes to a study at this moment, in words and as a process of this machine; 0 if nobody knows.
+    """Who is writing to a study, in words and as a process of this machine; 0 if unknown.
 
-    Read from the system's own list, which only Linux has: whoever opens and closes the file loses all locks on it.
+    Read from the system's list of locks, which only Linux has: opening and closing the file would drop our own locks.
     """
     with suppress(OSError, ValueError, IndexError):
         file = str(study.stat().st_ino)
@@ -239,10 +240,10 @@ def _process(pid: int) -> str:
 
 
 def _place(path: Path) -> Path:
-    """Where a study is, or will be: behind all links, unless these lead nowhere."""
+    """Where a study is, or will be: with links resolved, unless they lead nowhere."""
     with explained(path):
         with suppress(FileNotFoundError, NotADirectoryError):
-            path.stat()  # which also notices a loop of links, a name that is too long and a folder of somebody else's
+            path.stat()  # also detects a loop of links, a name that is too long and a folder without access
         return path.resolve()
 
 
@@ -251,7 +252,7 @@ def _beside(study: Path) -> Path:
 
 
 def _holder(said: bytes) -> dict[str, Any]:
-    """Who holds a lock, or has held it; nothing if the file of the lock does not say so."""
+    """Who holds or held a lock; empty if the lock file does not say."""
     try:
         who = json.loads(said)
     except ValueError:

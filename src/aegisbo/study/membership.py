@@ -1,4 +1,4 @@
-"""How a copy joins the others that share a study, and how it goes: on its own, or given up by them."""
+"""How a copy joins the others that share a study, and how it leaves: by itself, or declared dead."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from aegisbo.study.store import Store
 
 
 def join(store: Store, caller: Caller, lease: float, *, alone: bool = False) -> tuple[State, Joined]:
-    """Write down that a copy is there, and the beginning of the study if it is new.
+    """Record that a copy has joined, and the beginning of the study if it is new.
 
     Args:
         store: the study.
-        caller: the copy. Its "budget" holds for all copies; without one, the last that any driver of the study had.
+        caller: the copy. Its "budget" holds for all copies; by default the last one of the study.
         lease: seconds without a sign of life after which others count the copy as dead.
         alone: no other copy is alive, whatever the study says.
 
     Returns:
-        How the study stands, and the last event of it, whose id is the name of the copy.
+        The state of the study, and its last event, whose id names the copy.
 
     Raises:
         StudyError: the study was begun with other settings, or holds values of another function.
@@ -56,13 +56,13 @@ def join(store: Store, caller: Caller, lease: float, *, alone: bool = False) -> 
 
 
 def _free_lane(ledger: Ledger, workers: int) -> int:
-    """The first of so many numbers for workers that no other copy has, so that a picture shows each by itself."""
+    """The first of consecutive worker numbers that no other copy has, so that figures show each worker separately."""
     taken = {joined.lane + k for joined in ledger.copies.values() for k in range(joined.call.get("workers") or 1)}
     return next(lane for lane in count() if not taken.intersection(range(lane, lane + workers)))
 
 
 def bury(store: Store, ledger: Ledger, copy: int, how: str) -> list[Event]:
-    """Write down that a copy is dead, and free what it held."""
+    """Record that a copy is dead, and free its trials."""
     joined = ledger.copies[copy]
     who = f"process {joined.pid} on {joined.host}"
     return part(store, ledger, copy, f"Killed: the copy ({who}) {how}.", f"Its copy ({who}) {how}.", [], buried=True)
@@ -77,7 +77,7 @@ def part(
     idle: Sequence[Mapping[str, float]],
     **marks: bool,
 ) -> list[Event]:
-    """Write down that a copy is not there any more; what it held is lost, and free for others."""
+    """Record that a copy has left; its trials are lost, and free for others."""
     lost = [Lost(number, Outcome("lost", reason=reason), **marks) for number in ledger.held_by(copy)]
     written = [store.append(event) for event in (*lost, Left(copy, message, list(idle), **marks))]
     store.stop_beating(copy)

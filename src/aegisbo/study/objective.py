@@ -1,4 +1,4 @@
-"""What a study was made for: the name and the source of its function, so that values of two functions never mix."""
+"""The objective of a study: the name and source of its function, so that values of two functions never mix."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from typing import Any
 from aegisbo.errors import StudyError
 from aegisbo.printable import printable
 
-LONGEST = 20_000  # characters of source that are stored; of a longer one, its hash
+LONGEST = 20_000  # most characters of source that are stored; for longer ones, a hash
 HASH = "sha256:"
 
 
 class AnotherObjective(StudyError):
-    """A study has values of another function than the one that is given."""
+    """The study holds values of another function."""
 
 
 @dataclass(frozen=True)
 class Objective:
-    """A function as a study knows it."""
+    """A function as a study describes it."""
 
     name: str
     module: str | None = None  # for people only: a script is __main__ when it is run, and not when it is imported
-    source: str | None = None  # without comments and layout; None if nobody knows it
+    source: str | None = None  # without comments and layout; None if unknown
 
     @classmethod
     def of(cls, fun: Callable[..., Any]) -> Objective:
-        """The objective that a function is: of an object, its class counts, and of bound arguments, their names."""
+        """Describe a function: an object by its class, bound arguments by their names."""
         if isinstance(fun, partial):
             inner = cls.of(fun.func)
             bound = ", ".join([*["..."] * len(fun.args), *(f"{name}=..." for name in sorted(fun.keywords))])
@@ -42,16 +42,16 @@ class Objective:
         return cls(name, getattr(plain, "__module__", None), _short(_source(plain)))
 
     def describe(self) -> dict[str, Any]:
-        """The objective in JSON's types."""
+        """The objective in JSON types."""
         return asdict(self)
 
     @classmethod
     def from_description(cls, description: Mapping[str, Any]) -> Objective:
-        """The objective that `describe` described."""
+        """The objective from the result of `describe`."""
         return cls(description["name"], description.get("module"), description.get("source"))
 
     def change_from(self, old: Objective) -> str | None:
-        """What makes this another objective than an old one, as a clause; None if nothing does that anybody knows."""
+        """How this objective differs from an old one, as a clause; None if no difference is known."""
         if _last(self.name) != _last(old.name):
             return printable(f"{old}, and this call gives {self}")
         if old.source is None or self.source is None or _canonical(old.source) == _canonical(self.source):
@@ -75,10 +75,10 @@ def _first_change(old: str, new: str) -> str:
 
 
 def _canonical(source: str) -> str:
-    """The source as this version of Python writes it: a study may come from another one."""
+    """The source as formatted by this version of Python: a study may come from another one."""
     try:
         return ast.unparse(ast.parse(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a hash, or whatever a stranger wrote
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a hash, or a stranger's text
         return source
 
 
@@ -103,14 +103,14 @@ def _source(plain: Any) -> str | None:
 
 
 def _parsed(source: str) -> ast.AST:
-    """The syntax tree of a function or class, which may be indented as it stands in another one."""
+    """The syntax tree of a function or class, which may be indented."""
     if source[:1].isspace():
         return ast.parse(f"if True:\n{source}").body[0].body[0]  # type: ignore[attr-defined, no-any-return]
     return ast.parse(source).body[0]
 
 
 def _lambda(fun: Any) -> ast.AST | None:
-    """The lambda itself, and not the lines on which it stands with others; None if it cannot be told apart."""
+    """The lambda itself, not the whole lines that contain it; None if several are possible."""
     fun = inspect.unwrap(fun)
     code = fun.__code__
     tree = ast.parse("".join(inspect.findsource(fun)[0]))

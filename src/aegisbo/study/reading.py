@@ -1,4 +1,4 @@
-"""How events are read from the file of a study while others may write to it."""
+"""Reads events from the file of a study while other processes may write to it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from aegisbo.study.file import (
 )
 from aegisbo.study.lock import is_driven
 
-DEEPEST = 100  # levels of brackets in an event, far more than any has
+DEEPEST = 100  # most levels of brackets in an event, far more than any has
 
 
 def read_events(path: Path) -> list[Event]:
@@ -38,7 +38,7 @@ def read_events(path: Path) -> list[Event]:
 
 
 def _undisturbed(path: Path) -> list[Event]:
-    """Read the file; again, if it was taken to be at rest and a driver came meanwhile, or died when it wrote."""
+    """Read the file; repeat if it was assumed to be at rest and a driver came meanwhile, or died while writing."""
     while True:
         before, journal = _at_rest(path), companion(path, "-journal").exists()
         try:
@@ -56,7 +56,7 @@ def _undisturbed(path: Path) -> list[Event]:
 
 
 def _at_rest(path: Path) -> tuple[int, int, int] | None:
-    """What changes when the file is written to; None if that may happen now, or if it has a log that must be read."""
+    """A stamp that changes when the file is written; None if it may be written now, or has a log to read."""
     if has_log(path) or is_driven(path):
         return None
     status = path.stat()
@@ -64,7 +64,7 @@ def _at_rest(path: Path) -> tuple[int, int, int] | None:
 
 
 def rows(connection: sqlite3.Connection, path: Path, after: int = 0) -> list[Event]:
-    """What has been appended since an event, which is the one before.
+    """The events appended after event `since`.
 
     Raises:
         StudyError: an event is missing, is not as it was written, or makes no sense.
@@ -78,7 +78,7 @@ def rows(connection: sqlite3.Connection, path: Path, after: int = 0) -> list[Eve
             intact = sum == checksum(id, kind, number, at, text)
             body = json.loads(text)
             deep = text.count("[") + text.count("{") > DEEPEST and _depth(body) > DEEPEST
-        except (ValueError, TypeError, RecursionError) as error:  # it is no JSON
+        except (ValueError, TypeError, RecursionError) as error:  # not JSON
             raise damaged_file(path, f"event {id}: {error}") from error
         if not intact:
             raise damaged_file(path, f"event {id} has another checksum than when it was written")
@@ -89,7 +89,7 @@ def rows(connection: sqlite3.Connection, path: Path, after: int = 0) -> list[Eve
 
 
 def _depth(value: Any) -> int:
-    """How deeply JSON is nested; without recursion, which has an end."""
+    """How deeply JSON is nested; without recursion, which has a limit."""
     depth, level = 0, [value]
     while level:
         depth += 1

@@ -21,7 +21,7 @@ from aegisbo.study.state import State
 
 @dataclass(frozen=True)
 class Difference:
-    """A decision that came out otherwise."""
+    """A decision that came out differently."""
 
     number: int
     recorded: Mapping[str, Any]
@@ -35,7 +35,7 @@ class Replay:
 
     decisions: int
     differences: tuple[Difference, ...]
-    rebuilt: Mapping[str, tuple[str, str]]  # what the digits depend on and has changed: (then, now)
+    rebuilt: Mapping[str, tuple[str, str]]  # changed versions that the digits depend on: (then, now)
 
     @property
     def faithful(self) -> bool:
@@ -67,7 +67,7 @@ def replay(
         InvalidInput: a constraint that is a function is missing.
     """
     events = read_events(Path(path))
-    state = State.after(events)  # which refuses events that make no sense
+    state = State.after(events)  # refuses events that make no sense
     given = replace(state.settings, space=state.settings.space.given(constraints))
     differences = []
     for done, (asked, optimizer) in enumerate(before(events, given=given), start=1):
@@ -81,7 +81,7 @@ def replay(
 
 
 def _compare(optimizer: Core, asked: Asked) -> Difference | None:
-    with making_sense(asked):  # of its memory, say
+    with making_sense(asked):  # for example of its memory
         choice = optimizer.choose(asked.note.get("within_seconds"))
     if choice.params == asked.params and choice.memory == asked.memory:
         return None

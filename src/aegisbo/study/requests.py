@@ -1,4 +1,4 @@
-"""What is asked of a run from outside, while it is at work or at rest: an event, for which nobody's lock is needed."""
+"""Requests to a run from outside, whether it is running or not: events that need no lock."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ def change(path: str | os.PathLike[str], **changes: Any) -> dict[str, Any]:
 
 @contextmanager
 def beside(path: Path) -> Iterator[Store]:
-    """The study, to be written to beside its driver or its copies; all that is written meanwhile, or nothing.
+    """The study, opened for writing beside its driver or copies; all writes inside take effect, or none.
 
-    Not beside a driver on another machine: its write-ahead log is for one.
+    Not beside a driver on another machine: its write-ahead log works on one machine only.
     """
     last = State.after(read_events(path)).drivers.last
     if isinstance(last, Opened) and last.host not in (None, platform.node()) and is_driven(path):

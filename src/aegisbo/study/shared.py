@@ -1,7 +1,7 @@
-"""A study that several copies share: whoever is free asks, and what one of them learns, all of them know.
+"""A study that several copies share: each asks when it is free, and all know what one has learned.
 
-Events are the only truth. A choice is written down only if nobody else has chosen since the events that it knew, so
-that it can be replayed; results and signs of life never wait for a choice.
+Events are the only truth. A choice is written only if no other was made since the events that it knew, so that it can
+be replayed; results and signs of life never wait for a choice.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ from aegisbo.study.store import Store
 from aegisbo.study.study import Choosing, Study
 
 BEATS = 4  # signs of life during a lease
-REMAKES = (Asked, Retried, Forgotten)  # what must not happen between what a choice knew and its being written
+REMAKES = (Asked, Retried, Forgotten)  # events after which a choice must be made again before it is written
 
 E = TypeVar("E", bound=Event)
-Turn = Callable[[], AbstractContextManager[None]]  # waits for it, but not forever
+Turn = Callable[[], AbstractContextManager[None]]  # waits for the turn, but not forever
 
 
 class Shared(Study):
-    """The part of one copy in a study; the journal of its loop. Open it with `open`.
+    """One copy's view of a study; the journal of its loop. Open it with `open`.
 
     The driver's thread calls `ask` and `take_in`; any thread may call `ended` and `beat`.
     """
@@ -78,17 +78,17 @@ class Shared(Study):
         self._retries = retries
         self._turn = turn
         self._clock = clock
-        self._lock = RLock()  # of what follows
+        self._lock = RLock()  # guards what follows
         self._gone = False
         self._ledger = Ledger()
-        self._news: list[Event] = []  # that the optimizer does not know of
-        self._requests: list[Added | Changed] = []  # that this copy has not heeded
-        self._handed = joined.id  # the last event that is not among the news any more
-        self._heeded = joined.id  # the last event that is not among the requests any more
-        self._running: set[int] = set()  # trials that this copy evaluates, whoever holds them
-        self._heard: dict[int, tuple[float, float]] = {}  # of each copy the last beat, and when it was new to us
+        self._news: list[Event] = []  # not yet known to the optimizer
+        self._requests: list[Added | Changed] = []  # not yet carried out by this copy
+        self._handed = joined.id  # the last event taken from the news
+        self._heeded = joined.id  # the last event taken from the requests
+        self._running: set[int] = set()  # trials that this copy evaluates, even if another holds them
+        self._heard: dict[int, tuple[float, float]] = {}  # the last beat of each copy, and when we first saw it
         self._read_on()
-        # What was changed from outside and holds for a copy that joins now.
+        # Changes from outside that apply to a copy that joins now.
         self.changed = {name: value for name, value in self._ledger.terms.changed.items() if name in SHARED}
 
     @classmethod
@@ -100,14 +100,14 @@ class Shared(Study):
         retries: int = 2,
         **caller: Any,
     ) -> Shared:
-        """Join the copies that work on a study, which is made if it does not exist.
+        """Join the copies of a study, which is made if it does not exist.
 
         Args:
             path: the file.
-            settings: as the user gave them; None if the study is to know them.
+            settings: as the user gave them; None to take those of the study.
             lease: seconds without a sign of life after which others count this copy as dead.
-            retries: how often a trial is run again whose copy died.
-            caller: what else a `Caller` has.
+            retries: how often to repeat a trial whose copy died.
+            caller: other fields of `Caller`.
 
         Raises:
             StudyError: the file holds another run, is driven by `minimize`, or cannot be used.
@@ -121,7 +121,7 @@ class Shared(Study):
             raise InvalidInput(f"There is no study {path} yet: give {missing}, and the first copy makes it.")
         with ExitStack() as resources:
             lock = resources.enter_context(DriverLock(path, shared=True, say=who.say))
-            with lock.turn():  # two must not make the file
+            with lock.turn():  # only one may make the file
                 store = Store(path, who.say, shared=True)
             resources.callback(store.close)
             state, joined = join(store, who, lease, alone=lock.alone)
@@ -140,7 +140,7 @@ class Shared(Study):
         return self._ledger.budget or 0
 
     def requests(self) -> list[Added | Changed]:
-        """What others have asked of the copies since the last call, as far as this one has read; it reads nothing."""
+        """Requests since the last call, among the events already read; it reads nothing."""
         with self._lock:
             requests, self._requests = self._requests, []
             self._heeded = max(self._heeded, self._ledger.last)
@@ -148,11 +148,11 @@ class Shared(Study):
 
     @property
     def spent(self) -> bool:
-        """Whether all evaluations of the budget have ended, as far as is known here."""
+        """Whether all evaluations of the budget have ended, as far as known here."""
         return self._ledger.spent
 
     def ask(self, within: float | None = None, choosing: Choosing = nullcontext) -> Trial | None:
-        """A trial to run, held by this copy from now on: one that was given back or lost, else a new one.
+        """A trial for this copy to hold and run: one that was given back or lost, else a new one.
 
         None if there is nothing to do at the moment, or `spent`.
         """
@@ -169,13 +169,13 @@ class Shared(Study):
                     return None
 
     def ended(self, number: int, outcome: Outcome, seconds: float | None = None) -> Event:
-        """Write down how an evaluation of this copy ended; the first result of a trial counts, others are late."""
+        """Record how an evaluation of this copy ended; the first result of a trial counts, later ones do not."""
         lane = None if outcome.worker is None else outcome.worker + self._joined.lane
         event: Ended | Lost | Late = replace(ended(number, replace(outcome, worker=lane), seconds), copy=self.id)
         with self._writing() as ledger:
             if number not in ledger.holders or (isinstance(event, Lost) and ledger.holders[number] != self.id):
                 event = Late(number, event.outcome, self.id)
-            if outcome.state != "lost":  # which this copy runs again
+            if outcome.state != "lost":  # a lost one runs again here
                 self._running.discard(number)
             return self._append(event)
 
@@ -187,11 +187,11 @@ class Shared(Study):
         self.catch_up()
 
     def take_in(self, event: Event) -> None:
-        """Let the optimizer know what was written down, by this copy and by others."""
+        """Pass on to the optimizer what this copy and others have recorded."""
         self.catch_up()
 
     def catch_up(self) -> None:
-        """Let the optimizer know all that has been written down."""
+        """Pass on to the optimizer everything recorded so far."""
         with self._lock:
             self._read_on()
             news, self._news, self._handed = self._news, [], self._ledger.last
@@ -201,13 +201,13 @@ class Shared(Study):
             self._seen = event.id
 
     def beat(self) -> None:
-        """Say that this copy is there, also if others have given it up meanwhile."""
+        """Record a sign of life, even if others have declared this copy dead meanwhile."""
         with self._writing() as ledger:
             if not self._gone:
                 self._be_there(ledger)
 
     def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
-        """Give back what this copy holds, for others to run; say why it ends, and how its workers spent their time."""
+        """Give back this copy's trials for others to run; record why it ends, and how its workers spent their time."""
         with self._writing() as ledger:
             self._gone = True
             reason = f"Given back: {message}"
@@ -218,16 +218,16 @@ class Shared(Study):
         return self.moved or message
 
     def found(self, message: str) -> Found[Core]:
-        """What all copies have found, which may have gone on since this one ended for this reason."""
+        """What all copies have found; others may continue after this one ended for this reason."""
         whole = State.after(read_events(self._store.file)).optimizer
         return replace(whole.found(message), study=self.file)
 
     def hurry(self) -> None:
-        """Wait for nobody much longer, because this copy has been told to end; a signal handler may call it."""
+        """Shorten all waiting, because this copy must end; a signal handler may call it."""
         self._store.hurry()
 
     def _live(self) -> None:
-        """Beat from now on, in a thread of its own: a choice may take longer than a lease."""
+        """Send signs of life from a separate thread: a choice may take longer than a lease."""
         stopped = Signal()
         thread = Thread(target=self._keep_beating, args=(stopped,), name="aegisbo-heartbeat", daemon=True)
         self._resources.callback(thread.join)
@@ -236,11 +236,11 @@ class Shared(Study):
 
     def _keep_beating(self, stopped: Signal) -> None:
         while not stopped.wait(self._joined.lease / BEATS):
-            with suppress(StudyError):  # whoever has a result to write will say so
+            with suppress(StudyError):  # writing the next result will report it
                 self.beat()
 
     def _be_there(self, ledger: Ledger) -> None:
-        """Beat once; after having been given up, join again and hold what is still running, unless others run it."""
+        """Beat once; if declared dead, join again and hold the trials still running here, unless others run them."""
         self._store.beat(self.id)
         if self.id not in ledger.copies:
             self._append(replace(self._joined, copy=self.id))
@@ -248,7 +248,7 @@ class Shared(Study):
             self._append(Taken(number, self.id))
 
     def _take(self) -> int | None:
-        """Hold an open trial that nobody runs; None if there is none."""
+        """Hold an open trial that no copy runs; None if there is none."""
         dead = self._dead()
         if not dead and not self._ledger.free:
             return None
@@ -259,7 +259,7 @@ class Shared(Study):
                     lease = ledger.copies[each].lease
                     for event in bury(self._store, ledger, each, f"did not report for {lease:g} seconds"):
                         self._learn(event)
-            self._be_there(ledger)  # after that, because what this copy runs may have become free
+            self._be_there(ledger)  # after that, because this copy's trials may have become free
             for number in self._eligible(ledger):
                 if ledger.losses[number] > self._retries:
                     reason = f"Its worker or its copy died {ledger.losses[number]} times: {ledger.reasons[number]}"
@@ -271,20 +271,20 @@ class Shared(Study):
         return None
 
     def _eligible(self, ledger: Ledger) -> Iterator[int]:
-        """The free trials, as long as the budget has room for one more to be run."""
+        """The free trials, while the budget has room for one more."""
         for number in ledger.free:
             held = len(ledger.holders) - len(ledger.free)
             if ledger.budget is None or len(ledger.ended) + held < ledger.budget:
                 yield number
 
     def _choose(self, within: float | None, choosing: Choosing) -> int | None:
-        """Choose a new point and hold it; None if others have changed meanwhile what the choice must know."""
+        """Choose a new point and hold it; None if others have meanwhile changed what the choice must know."""
         seen, started = self._seen, perf_counter()
         try:
             with choosing():
                 asked = self.optimizer.choose(within)
         except SpaceExhausted:
-            if self._ledger.holders:  # others may still be lost, and have to be run again
+            if self._ledger.holders:  # others may still be lost and need repeating
                 return None
             raise
         with self._writing() as ledger:
@@ -296,7 +296,7 @@ class Shared(Study):
         return asked.number
 
     def _dead(self) -> list[int]:
-        """The copies without a sign of life for as long as they said; nobody's clock is compared with another's."""
+        """The copies without a sign of life for their whole lease; clocks of different machines are never compared."""
         with self._lock:
             self._read_on()
             beats, now = self._store.beats(), self._clock() - self._store.waited  # when others could not write either
@@ -308,18 +308,18 @@ class Shared(Study):
 
     @contextmanager
     def _writing(self) -> Iterator[Ledger]:
-        """What is read and written meanwhile happens at one moment."""
+        """Reads and writes inside are one transaction."""
         with self._lock:
             try:
                 with self._store.transaction():
                     self._read_on()
                     yield self._ledger
             except BaseException:
-                self._ledger, self._news, self._requests = Ledger(), [], []  # read what has really happened, next time
+                self._ledger, self._news, self._requests = Ledger(), [], []  # read again what really happened next time
                 raise
 
     def _append(self, event: E) -> E:
-        """Write down an event while nobody else can write."""
+        """Append an event while no other process can write."""
         written = self._store.append(event)
         self._learn(written)
         return written

@@ -1,7 +1,7 @@
 """The state of a run: what is known after the events so far.
 
-`State.apply` is the only way in which anything that happened changes what is known: a run that goes on, one that is
-continued, a replay, a report and a command all come here.
+Only `State.apply` changes what is known: a running study, a continued one, a replay, a report and a command all use
+it.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from aegisbo.study.ledger import Ledger
 
 
 class State:
-    """All that is known of a run. Make one with `after`."""
+    """All that is known about a run. Make one with `after`."""
 
     def __init__(self, created: Created, given: Settings | None = None) -> None:
         self.created = created
         self.optimizer = optimizer_of(created, given)
         self.ledger = Ledger()
         self.drivers = Drivers(created, self.ledger.copies)
-        self.asked: dict[int, Asked] = {}  # the last of its kind, by number of the trial
+        self.asked: dict[int, Asked] = {}  # the last one of each trial, by number
         self.ended: dict[int, Ended] = {}
         self.objective = created.objective  # as it was described last
 
@@ -37,8 +37,8 @@ class State:
     def after(cls, events: Iterable[Event], given: Settings | None = None) -> State:
         """What is known after all events of a study.
 
-        What cannot be stored, a strategy object and functions among the constraints, is taken from the settings that
-        are `given`; only choosing points needs these.
+        A strategy object and constraint functions cannot be stored: they come from the `given` settings, and only
+        choosing points needs them.
 
         Raises:
             StudyError: an event makes no sense.
@@ -56,11 +56,11 @@ class State:
 
     @property
     def settings(self) -> Settings:
-        """What the study was begun with, and the bounds that it has now."""
+        """The settings that the study began with, and its current bounds."""
         return self.optimizer.settings
 
     def apply(self, event: Event) -> None:
-        """Let one more event have happened, which must make sense."""
+        """Apply one more event, which must make sense."""
         with making_sense(event):
             self.optimizer.apply(event)
             self.drivers.apply(event)
@@ -75,11 +75,11 @@ class State:
 
 @dataclass(frozen=True, repr=False)
 class AbsentStrategy:
-    """Stands for a strategy that cannot be made here: enough to look at the results."""
+    """Replaces a strategy that cannot be made here: enough to look at the results."""
 
     text: str
-    why: str  # it cannot be made
-    weighs_time: ClassVar = True  # for all that is known
+    why: str  # why it cannot be made
+    weighs_time: ClassVar = True  # it may, as far as known
     several_objectives: ClassVar = True
 
     def __repr__(self) -> str:
@@ -104,13 +104,13 @@ def optimizer_of(created: Created, given: Settings | None) -> Core:
 
 
 def _absent(described: Mapping[str, Any]) -> AbsentStrategy | None:
-    """What stands for the strategy if the study does not tell how it is made, or it cannot be made here."""
+    """A replacement for a strategy that the study does not describe, or that cannot be made here."""
     text = described["strategy"]
     if text is None:
         why = "it is an object that is not part of the file. Pass it to minimize to continue."
         return AbsentStrategy(described.get("strategy_object", "of unknown kind"), why)
     try:
         resolve(text, described["preset"])
-    except AegisError as error:  # of a package that is not installed, say
+    except AegisError as error:  # for example, of a package that is not installed
         return AbsentStrategy(text, str(error))
     return None

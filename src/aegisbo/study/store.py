@@ -1,4 +1,4 @@
-"""An append-only table of events in an SQLite file; what has been appended survives a crash of anything."""
+"""An append-only table of events in an SQLite file; appended events survive any crash."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from aegisbo.study.file import (
 from aegisbo.study.lock import DriverLock, claimed, writer_of
 from aegisbo.study.reading import rows
 
-WITH_LOG = 18  # the byte of an SQLite file that is 2 if it has a write-ahead log
+WITH_LOG = 18  # this byte of an SQLite file is 2 if it has a write-ahead log
 FAREWELL = 5.0  # seconds for readers to leave, so that no log is left behind
-LONG = 24 * 3600.0  # seconds for which a copy waits for one that holds the file, because it was suspended as it wrote
-HASTE = 10.0  # seconds for all that is still to be written when it has been told to end
-NOTICE = 30.0  # seconds after which it says for whom it waits
-ATTEMPT = 0.5  # seconds of waiting in SQLite, in which Python does not notice a signal
+LONG = 24 * 3600.0  # seconds for which a copy waits for one that was suspended while it held the file
+HASTE = 10.0  # seconds for all remaining writes once the process must end
+NOTICE = 30.0  # seconds of waiting before it says what for
+ATTEMPT = 0.5  # seconds of waiting inside SQLite, where Python does not notice a signal
 TOUCH = "SELECT count(*) FROM events WHERE id < 0"  # opens the log
 
 INSERT = """
@@ -57,32 +57,32 @@ Row = tuple[str, int | None, float, str]  # kind, number, at, body
 class Store:
     """Appends events to one file. Safe to use from several threads.
 
-    One process at a time, which others must see to; several if each says that it is `shared`. Others may write
-    `beside` them, to a study that they have read.
+    Callers must make sure that only one process has it open, or several that are all `shared`. Others may write
+    `beside` them to a study that they have read.
     """
 
     def __init__(self, path: Path, say: Callable[[str], None], *, shared: bool = False, beside: bool = False) -> None:
-        self.path = path  # as the user calls it
-        self.file = path.resolve()  # once: the program may go to another folder
-        self.moved = ""  # what to say of it, if somebody has taken the file away and the study is in another one
+        self.path = path  # as the user wrote it
+        self.file = path.resolve()  # once: the program may change its folder
+        self.moved = ""  # a message, if the file was moved away and the study is now in another one
         self._lock = threading.RLock()
         self._shared = shared
         self._beside = beside
         self._say = say
-        self.patience = PATIENCE  # seconds for which another process may hold the file, where copies share it
-        self.waited = 0.0  # seconds for which one did, in all
-        self._deadline = inf  # when to wait for nobody any more
-        self._version: int | None = None  # SQLite's count of what others have written
+        self.patience = PATIENCE  # seconds for which another process may hold a shared file
+        self.waited = 0.0  # total seconds for which one did
+        self._deadline = inf  # when to stop waiting
+        self._version: int | None = None  # SQLite's counter of writes by others
         self._log: tuple[int, int] | None = None  # the write-ahead log, if we keep one
         self._guard = -1  # a descriptor of the file, if we keep a log
-        self._locks = ExitStack()  # of the file that the study is in, if it is another one
+        self._locks = ExitStack()  # of the new file, if the study had to move
         with explained(path):
             if beside:
                 pass
             elif path.exists():
                 require_no_folder(path)
                 require_own_log(path)
-                reader(path, alone=_unused(path, shared=shared)).close()  # which refuses what is no study
+                reader(path, alone=_unused(path, shared=shared)).close()  # refuses a file that is no study
                 if not os.access(path, os.W_OK):  # SQLite would notice it too late to leave no log behind
                     raise StudyError(f"Study file {path}: it cannot be written to: check its permissions.")
             else:
@@ -90,10 +90,10 @@ class Store:
                 create(self.file)
             self._connect(say)
             self._identity = _identity(self.file)
-        self.patience = LONG  # from now on, because this copy has something to lose
+        self.patience = LONG  # from now on this copy has something to lose
 
     def append(self, event: E) -> E:
-        """Write one event to disk, for good, and return it with its place there."""
+        """Write one event to disk and return it with its place there."""
         row = _row_of(event)
         with self._lock, explained(self.path):
             self._notice_removal()
@@ -103,12 +103,12 @@ class Store:
             return replace(event, id=id, at=row[2])
 
     def events(self, after: int = 0) -> list[Event]:
-        """Everything that has been appended since an event."""
+        """All events appended after an event."""
         with self._lock, explained(self.path):
             return self._patiently(lambda: rows(self._connection, self.path, after))
 
     def news(self, after: int) -> list[Event]:
-        """What has been appended since an event, if another process or connection has written since the last call."""
+        """The events appended after an event, if another process or connection has written since the last call."""
         with self._lock, explained(self.path):
             self._notice_removal()
             before = self._version
@@ -117,10 +117,10 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """What is read and appended meanwhile happens at one moment, or not at all."""
+        """Reads and appends inside are one transaction."""
         with self._lock, explained(self.path):
             self._notice_removal()
-            if self._connection.in_transaction:  # a signal came when the last one was being undone
+            if self._connection.in_transaction:  # a signal interrupted the rollback of the last one
                 self._connection.execute("ROLLBACK")
             self._patiently(lambda: self._connection.execute("BEGIN IMMEDIATE"))
             try:
@@ -132,12 +132,12 @@ class Store:
                 raise
 
     def beats(self) -> dict[int, float]:
-        """When each copy last said that it is there, by its own clock."""
+        """The last sign of life of each copy, by its own clock."""
         with self._lock, explained(self.path):
             return dict(self._patiently(lambda: self._connection.execute("SELECT id, beat FROM copies").fetchall()))
 
     def beat(self, copy: int) -> None:
-        """Say that a copy is there."""
+        """Record a sign of life of a copy."""
         with self._lock, explained(self.path):
             self._connection.execute("INSERT OR REPLACE INTO copies VALUES (?, ?)", (copy, time.time()))
 
@@ -147,7 +147,7 @@ class Store:
             self._connection.execute("DELETE FROM copies WHERE id = ?", (copy,))
 
     def close(self) -> None:
-        """Fold the write-ahead log into the file and let go of it."""
+        """Merge the write-ahead log into the file and close it."""
         with self._lock, self._locks, explained(self.path):
             try:
                 self._notice_removal()
@@ -155,23 +155,23 @@ class Store:
                 self._disconnect()
             deadline = monotonic() + FAREWELL
             while self._log is not None and companion(self.file, "-wal").exists() and monotonic() < deadline:
-                time.sleep(0.02)  # somebody reads, who cannot fold it in: whoever copies the file needs all of it
+                time.sleep(0.02)  # a reader is in the way; wait, so that a copy of the file is complete
                 if self._taken_away():
                     break
                 with closing(self._opened()) as last:
                     last.execute(TOUCH)
 
     def fold(self) -> None:
-        """Move what is in the write-ahead log into the file, after which the log has room again."""
+        """Merge the write-ahead log into the file, which makes room in the log."""
         with self._lock, explained(self.path):
             self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def hurry(self) -> None:
-        """Wait for nobody much longer, because this process has been told to end; a signal handler may call it."""
+        """Shorten all waiting, because this process must end; a signal handler may call it."""
         self._deadline = monotonic() + HASTE
 
     def _patiently(self, call: Callable[[], T]) -> T:
-        """Do what another process may hold up: copies wait for one that was suspended while it wrote, and say so."""
+        """Do what another process may block: copies wait for one that was suspended while writing, and say so."""
         waited, said = 0.0, False
         while True:
             began = monotonic()
@@ -180,7 +180,7 @@ class Store:
             except sqlite3.OperationalError as error:
                 if not self._shared or "locked" not in str(error):
                     raise
-                time.sleep(0.05)  # where SQLite does not wait itself
+                time.sleep(0.05)  # where SQLite does not wait by itself
                 waited += monotonic() - began
                 self.waited += monotonic() - began
                 if waited > self.patience or monotonic() > self._deadline:
@@ -191,7 +191,7 @@ class Store:
 
     def _stuck(self, seconds: float) -> str:
         who, pid = writer_of(self.file)
-        remedy = f"let it go on (kill -CONT {pid}) or kill it" if pid else "let it go on or kill it"
+        remedy = f"let it continue (kill -CONT {pid}) or kill it" if pid else "let it continue or kill it"
         return f"{self.path}: {who} has held it for {seconds:.0f} seconds and may be suspended: {remedy}."
 
     def _insert(self, row: Row) -> int:
@@ -202,11 +202,11 @@ class Store:
         return found and tuple(found)
 
     def _notice_removal(self) -> bool:
-        """Whether another program has removed the file or its write-ahead log under us; it is opened again then.
+        """Whether another program has removed the file or its write-ahead log; if so, open it again.
 
-        It may remove the log after anything in this process, such as a copy made by the user's function, has opened and
-        closed the file, which drops all locks of the process. What was in the log is in the file; what we would add to
-        it would be lost.
+        The log can be removed once anything in this process, such as the user's function making a copy, has opened and
+        closed the file, which drops all locks of the process. The content of the log is then in the file, but anything
+        we added to the log would be lost.
         """
         if self._beside or self._connection.in_transaction:
             return False
@@ -216,14 +216,14 @@ class Store:
         if self._log is None or self._log == _identity(companion(self.file, "-wal")):
             return False
         with closing(sqlite3.connect(":memory:", check_same_thread=False)) as memory:
-            self._connection.backup(memory)  # the file itself may be the next to go
+            self._connection.backup(memory)  # the file itself may disappear next
             self._disconnect()
             if self._taken_away() or not self._reconnected():
                 self._go_on_elsewhere(memory)
         return True
 
     def _reconnected(self) -> bool:
-        """Whether the file could be opened again; not if it was taken away meanwhile."""
+        """Whether the file could be opened again; not if it was moved away meanwhile."""
         try:
             self._connect(lambda text: None)
         except (StudyError, sqlite3.DatabaseError, OSError):
@@ -233,14 +233,14 @@ class Store:
         return True
 
     def _taken_away(self) -> bool:
-        """Whether another file lies where the study was, or none."""
+        """Whether the study's path now holds another file, or none."""
         try:
             return _identity(self.file) != self._identity
-        except OSError:  # nobody knows
+        except OSError:  # unknown
             return False
 
     def _go_on_elsewhere(self, source: sqlite3.Connection) -> None:
-        """Copy all that the study holds, which the connection can still read, and write to the copy from now on."""
+        """Copy the study, which the connection can still read, and write to the copy from now on."""
         copy = rescue(source, self.file)
         self.moved = (
             f"{self.path} was moved, deleted or replaced during the run. All of the run is in {copy}: name that file "
@@ -257,7 +257,7 @@ class Store:
         self._say(self.moved)
 
     def _leave_behind(self, copy: Path) -> None:
-        """Let a study that was moved be whole, and say where the run went; no log stays that another would be given."""
+        """Complete a study that was moved, and say where the run went; leave no log that another file could inherit."""
         if os.fstat(self._guard).st_nlink and self._row(1) is not None:
             self._insert(_row_of(Closed(f"{self.path} was moved, and the run continued in {copy}.", [])))
             self.fold()
@@ -278,24 +278,24 @@ class Store:
             raise
 
     def _opened(self) -> sqlite3.Connection:
-        """A connection to the file, which must be there."""
+        """A connection to the file, which must exist."""
         address, timeout = f"{self.file.as_uri()}?mode=rw", ATTEMPT if self._shared else PATIENCE
         return guarded(sqlite3.connect(address, timeout, isolation_level=None, check_same_thread=False, uri=True))
 
     def _disconnect(self) -> None:
         self._connection.close()
         if self._guard >= 0:
-            os.close(self._guard)  # after that: to close a file drops all locks on it, SQLite's, too
+            os.close(self._guard)  # after that: closing a file drops all locks on it, SQLite's too
             self._guard = -1
 
     def _keep_others_out(self) -> None:
-        """Let nobody else drive the study, even if the file of the driver's lock is deleted."""
+        """Keep other drivers out, even if the driver's lock file is deleted."""
         self._guard = os.open(self.file, os.O_RDWR)
         if not claimed(self._guard):
             raise StudyError(f"{self.path} is being driven by another process: wait for it, or use another file.")
 
     def _journal(self, mode: str) -> str:
-        """Begin or give up the write-ahead log when nobody reads or writes, for which SQLite does not wait itself."""
+        """Begin or end the write-ahead log once there are no readers or writers; SQLite itself does not wait."""
         deadline = monotonic() + PATIENCE
         while True:
             try:
@@ -309,7 +309,7 @@ class Store:
         self._connection.execute("PRAGMA synchronous = FULL")
         if self._beside:
             return
-        if self._shared:  # maybe by several machines, which a write-ahead log does not allow
+        if self._shared:  # maybe between machines, which a write-ahead log does not allow
             self._journal("DELETE")
             self._patiently(lambda: self._connection.execute(COPIES.replace("TABLE", "TABLE IF NOT EXISTS")))
             return
@@ -326,7 +326,7 @@ def _row_of(event: Event) -> Row:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file it is that lies there; None if there is none."""
+    """The identity of the file at this path; None if there is none."""
     try:
         status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -335,7 +335,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _unused(path: Path, *, shared: bool) -> bool:
-    """Whether nobody reads or writes the file, for one who has the lock of the driver or of the copies."""
+    """Whether the file has no readers or writers, given the lock of the driver or of the copies."""
     if not shared or not path.is_file() or has_log(path):
         return not has_log(path)
     with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""A study as its driver has it: the log of a run, and what is known from it."""
+"""A study as its driver sees it: the log of a run, and what is known from it."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from aegisbo.study.lock import DriverLock
 from aegisbo.study.store import Store
 
 E = TypeVar("E", bound=Event)
-Choosing = Callable[[], AbstractContextManager[Any]]  # in which a point is chosen: it may take long
+Choosing = Callable[[], AbstractContextManager[Any]]  # a context for choosing a point, which may take long
 
 
 class InMemory:
-    """Counts events and keeps none: nobody will ask for them, and nobody else writes here. Else as a `Store`."""
+    """A `Store` without a file: it counts events and keeps none."""
 
     path = file = None
     moved = ""
 
     def __init__(self) -> None:
-        self._ids = count(1)  # which several threads may take
+        self._ids = count(1)  # safe for several threads
 
     def append(self, event: E) -> E:
         """The event with its place."""
         return replace(event, id=next(self._ids), at=time())
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Nothing to be undone."""
+        """There is nothing to undo."""
         return nullcontext()
 
     def news(self, after: int) -> list[Event]:
@@ -51,22 +51,22 @@ class InMemory:
 
 
 class Study:
-    """A run, driven by one alone: all that happens is written down before anybody acts on it.
+    """A run with a single driver: every event is written before anything acts on it.
 
-    A result that is on disk is news to the optimizer until the driver gets to it, with `take_in`. Make a study with
-    `open`, or one without a file from an optimizer.
+    The optimizer learns of a result on disk when the driver calls `take_in`. Make a study with `open`, or one without a
+    file from an optimizer.
     """
 
     who = "The driver"
 
     def __init__(self, optimizer: Core, log: Store | None = None, seen: int = 0) -> None:
         self.optimizer = optimizer
-        self.changed: Mapping[str, Any] = {}  # what was changed from outside and holds, unlike in the call
+        self.changed: Mapping[str, Any] = {}  # changes from outside that override the call
         self._log = log or InMemory()
-        self._seen = seen  # the last event that the optimizer knows of
-        self._read = seen  # the last event that was looked at for requests; not all between the two need be known
+        self._seen = seen  # the last event that the optimizer knows
+        self._read = seen  # the last event that was checked for requests; the optimizer may be behind it
         self._keep_lock: Callable[[], None] = lambda: None
-        self._make_room: tuple[Callable[[], None], ...] = ()  # ways to do so on a full disk, for a last word
+        self._make_room: tuple[Callable[[], None], ...] = ()  # ways to do so on a full disk, for a last event
         self._resources = ExitStack()
 
     def __enter__(self) -> Self:
@@ -77,7 +77,7 @@ class Study:
     ) -> None:
         with self._resources:
             for make_room in self._make_room if error is not None else ():
-                with suppress(StudyError):  # which may be the error itself
+                with suppress(StudyError):  # this may be the error itself
                     make_room()
                     self.closed(f"{self.who} ended with an error ({type(error).__name__}: {error}).", [])
                     return
@@ -90,11 +90,11 @@ class Study:
 
         Args:
             path: the file.
-            settings: as the user gave them; what they leave open is left to the study.
-            caller: what else a `Caller` has; its call is recorded for readers and decides nothing.
+            settings: as the user gave them; the study fills in what they leave open.
+            caller: other fields of `Caller`; its call is recorded for readers and decides nothing.
 
         Raises:
-            StudyError: the file holds another run, is being driven by somebody else, or cannot be used.
+            StudyError: the file holds another run, has another driver, or cannot be used.
         """
         path, who = Path(path), Caller(settings, **caller)
         with ExitStack() as resources:
@@ -116,7 +116,7 @@ class Study:
 
     @property
     def path(self) -> Path | None:
-        """As the user calls it; None if there is no file."""
+        """The file as the user named it; None if there is none."""
         return self._log.path
 
     @property
@@ -126,17 +126,17 @@ class Study:
 
     @property
     def moved(self) -> str:
-        """What to say of it, if somebody has taken the file away and the run went on in another one."""
+        """A message, if the file was moved away and the run continued in another one."""
         return self._log.moved
 
     @property
     def pending(self) -> tuple[Trial, ...]:
-        """The trials that an earlier driver left, to be run first."""
+        """The trials that an earlier driver left, which run first."""
         return self.optimizer.pending
 
     @property
     def spent(self) -> bool:
-        """Whether all evaluations have ended, where it is not the driver who counts."""
+        """Whether all evaluations have ended; here the driver counts them."""
         return False
 
     def observe(self, results: Sequence[Observation]) -> None:
@@ -163,7 +163,7 @@ class Study:
                 self.take_in(self._log.append(event))
 
     def requests(self) -> list[Added | Changed]:
-        """What others have asked of the run since the last call; costs next to nothing if nobody has written."""
+        """Requests from outside since the last call; costs next to nothing if there are none."""
         if not self.moved:
             self._keep_lock()
         events = self._log.news(self._read)
@@ -171,15 +171,15 @@ class Study:
         return [event for event in events if isinstance(event, Added | Changed)]
 
     def ask(self, within: float | None = None, choosing: Choosing = nullcontext) -> Trial | None:
-        """A trial to run, chosen from all that was taken in.
+        """A trial to run, chosen from everything that was taken in.
 
         Args:
-            within: seconds in which it must probably be finished, if there is a limit.
+            within: seconds in which it should finish, if there is a limit.
             choosing: a context in which the point is chosen.
 
         Raises:
             SpaceExhausted: every point of a finite space is evaluated or under evaluation.
-            NoTime: no evaluation would probably be finished in time.
+            NoTime: probably no evaluation would finish in time.
         """
         started = perf_counter()
         with choosing():
@@ -188,24 +188,24 @@ class Study:
         return self.optimizer.apply(self._log.append(asked))
 
     def ended(self, number: int, outcome: Outcome, seconds: float | None = None) -> Event:
-        """Write down how an evaluation ended; one that is lost will be run again. Any thread may call this."""
+        """Record how an evaluation ended; a lost one runs again. Any thread may call this."""
         return self._log.append(ended(number, outcome, seconds))
 
     def take_in(self, event: Event) -> None:
-        """Let the optimizer know what was written down."""
+        """Pass on to the optimizer what was recorded."""
         self.optimizer.apply(event)
         self._seen = max(self._seen, event.id)
 
     def last_words(self, message: str) -> str:
-        """What is said at the end of a run that ended for this reason."""
+        """The final message of a run that ended for this reason."""
         return f"{message} {self.moved}".strip()
 
     def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
-        """Write down that the driver ends, and how its workers have spent their time."""
+        """Record that the driver ends, and how its workers spent their time."""
         self._log.append(Closed(message, list(idle)))
 
     def found(self, message: str) -> Found[Core]:
-        """What has been found, when the run ended for this reason."""
+        """What was found when the run ended for this reason."""
         return replace(self.optimizer.found(message), study=self.file)
 
 

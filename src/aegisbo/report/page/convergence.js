@@ -10,7 +10,7 @@ function convergenceSection() {
   } }, "logarithmic values");
   const clouds = [["evaluation", "evaluations that have ended"], ["elapsed", "time"]].map(([key, label]) => new Chart({
     id: `convergence-${key}`, wide: "half", height: 300, title: key === "evaluation" ? "Best so far by evaluation" : "Best so far by wall clock",
-    empty: key === "evaluation" ? "No evaluation has ended yet." : "It was not recorded when evaluations ended.",
+    empty: key === "evaluation" ? "No evaluation has ended yet." : "The times of evaluations were not recorded.",
     note: () => key === "evaluation" ? "Each mark is an evaluation; very bad ones are drawn at the edge. Drag to select some."
       : "The same by running time; time without a driver is left out.",
     draw: (chart) => drawConvergence(chart, key, label),

@@ -1,4 +1,4 @@
-// Why each point was chosen, what each kind of move has brought, and how good the predictions were.
+// Why each point was chosen, what each kind of move gained, and how good the predictions were.
 
 function reasonsSection() {
   const moves = new Chart({

@@ -19,7 +19,7 @@ function timelineSection() {
   const all = () => { shown = null; chart.render(); };
   const chart = new Chart({
     id: "timeline-chart", title: "Workers' time", margin: { top: 8, right: 58, bottom: 40, left: 72 },
-    empty: "It was not recorded when evaluations ran.",
+    empty: "The times of evaluations were not recorded.",
     controls: h("div", { class: "controls" }, button("+", "Zoom in", move(0.5)), button("−", "Zoom out", move(2)),
       button("←", "Earlier", move(1, -0.4)), button("→", "Later", move(1, 0.4)), button("All", "Show everything", all), idleLegend()),
     note: () => {

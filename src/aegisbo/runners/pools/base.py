@@ -1,6 +1,6 @@
-"""What all real pools share: the thread that learns of a job's end records it, then the loop may collect it.
+"""What all real pools share: the thread that notices the end of a job records it, then the loop may collect it.
 
-So a result is safe the moment it exists, even while the driver is busy with a suggestion.
+So a result is safe as soon as it exists, even while the driver is busy with a suggestion.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from aegisbo.study import Study
 
 
 def lost_by(error: BaseException, *, shared: bool = False) -> Outcome:
-    """The outcome of a job whose pool raised something. What the function raises is an outcome already."""
+    """The outcome of a job whose pool raised an exception. Exceptions of the function are outcomes already."""
     words = error_text(error)
     return Outcome(
         "lost", reason=words.split("\n")[0], traceback=words, shared=shared, unusable=isinstance(error, ImportError)
@@ -35,7 +35,7 @@ def lost_by(error: BaseException, *, shared: bool = False) -> Outcome:
 
 @contextmanager
 def taking(refusal: str, remedy: str) -> Iterator[None]:
-    """Hand a job over, which may have to wait for a worker; if none takes it, say so, and how to go on."""
+    """Hand over a job, which may have to wait for a worker; if none takes it, say so, and how to continue."""
     try:
         with interruptible():
             yield
@@ -55,7 +55,7 @@ class _Job:
     worker: int
     submitted: float
     called: float | None  # when the function was called; None if it has not been yet
-    given_up: bool = False  # how it ends is of no interest any more
+    given_up: bool = False  # its end no longer matters
 
 
 class Pool(ABC):
@@ -67,10 +67,10 @@ class Pool(ABC):
     reports_calls = False  # whether `_called` is called; else a job counts as called when it is submitted
     when_late = "counts as timed out, but keeps its worker until it returns"  # where it cannot be stopped
     packs = True  # whether points are sent to other processes; threads take them as they are
-    prints_here = False  # whether what the function prints reaches this process's terminal by itself
+    prints_here = False  # whether the function's output reaches this process's terminal by itself
 
     def __init__(self, capacity: int) -> None:
-        self.capacity = int(capacity)  # NumPy's integers are not always taken for one
+        self.capacity = int(capacity)  # NumPy's integers are not accepted everywhere
         self.journal: Study | None = None  # the end of every job is recorded there before `collect` returns it
         self._submitted: dict[int, _Job] = {}  # by number
         self._lock = Lock()  # an end is recorded and queued in one go: both have the same order
@@ -79,12 +79,12 @@ class Pool(ABC):
 
     @abstractmethod
     def _start(self, number: int, point: Any, worker: int) -> None:
-        """Let this worker evaluate a point, packed or not; `_ended` must be called once, from any thread, then."""
+        """Let this worker evaluate a point, packed or not, then call `_ended` once, from any thread."""
 
     @property
     def starting(self) -> int:
         """How many jobs have been submitted whose function has not been called yet; most pools cannot know."""
-        # Without the lock: the thread that draws the progress line asks, and who holds the lock may wait for that line.
+        # Without the lock: the thread of the progress line asks, and the holder of the lock may wait for that line.
         return sum(job.called is None for job in tuple(self._submitted.values()))
 
     def called(self, number: int) -> float | None:
@@ -109,12 +109,12 @@ class Pool(ABC):
         try:
             self._start(number, point, worker)
         except WorkersGone as gone:
-            getLogger("aegisbo").warning(gone)  # the run ends with a result: nobody may look at its message
+            getLogger("aegisbo").warning(gone)  # the run ends with a result, whose message may go unread
             raise
         return worker
 
     def resize(self, capacity: int) -> None:
-        """Let so many jobs run at a time from now on; of too many, those that are running may finish."""
+        """Run at most this many jobs at a time from now on; surplus jobs that are running may finish."""
         self.capacity = capacity
 
     def collect(self, timeout: float | None = None) -> list[Finished]:
@@ -169,7 +169,7 @@ class Pool(ABC):
                 self._queue(error)
 
     def _timed(self, outcome: Outcome, job: _Job, now: float) -> Outcome:
-        """With the seconds of the function also where its worker could not say: it died, or was stopped."""
+        """The outcome with the seconds of the function, also if its worker died or was stopped."""
         if outcome.seconds is not None:
             return outcome
         seconds = 0.0 if job.called is None else now - job.called
@@ -186,7 +186,7 @@ class Pool(ABC):
         self._bell.put(None)
 
     def _taken(self) -> list[Finished]:
-        """What has ended before the first error, which is raised when nothing stands before it."""
+        """The jobs that ended before the first error, which is raised once there are none before it."""
         taken: list[Finished] = []
         with self._lock:
             while not self._bell.empty():

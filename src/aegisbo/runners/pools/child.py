@@ -31,7 +31,7 @@ class Child:
     def __init__(self, environment: Mapping[str, str], ended: Callable[[], None]) -> None:
         path = [str(entry) for entry in sys.path]
         start = f"import sys; sys.path[:] = {path!r}; from aegisbo.runners.pools.worker import main; main()"
-        # What the process and its children print goes into this file, which outlives them, however they end.
+        # The output of the process and its children goes into this file, which outlives them.
         self._printed = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed in `close`
         fcntl.fcntl(self._printed, fcntl.F_SETFL, os.O_APPEND)
         try:
@@ -61,7 +61,7 @@ class Child:
         self.receive(" before the function was loaded")
 
     def send(self, data: bytes) -> bool:
-        """Whether the process was there to take it; `alive` may not know yet that it has died."""
+        """Whether the process took it; `alive` may not know yet that it has died."""
         try:
             pickle.dump(data, self._process.stdin)  # type: ignore[arg-type]
             self._process.stdin.flush()  # type: ignore[union-attr]
@@ -93,12 +93,12 @@ class Child:
         self._printed.close()
 
     def kill(self) -> None:
-        """Kill the process and all that it started."""
+        """Kill the process and everything it started."""
         if self._process.returncode is not None:
             return
         try:
             os.killpg(self._process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):  # it has ended, or not yet begun to lead its group
+        except (ProcessLookupError, PermissionError):  # it has ended, or does not lead its group yet
             self._process.kill()
 
     def reap(self) -> int:
@@ -109,7 +109,7 @@ class Child:
             self.kill()
             code = self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
-            with suppress(OSError):  # what was still to be written
+            with suppress(OSError):  # output that was not yet written
                 pipe.close()  # type: ignore[union-attr]
         return code
 
@@ -128,7 +128,7 @@ class Child:
         return bool(poll.poll(seconds * 1000))
 
     def _watch(self, ended: Callable[[], None]) -> None:
-        """When the process has ended, end what it started, which may hold the pipe open."""
+        """When the process has ended, end its children, which may hold the pipe open."""
         self._process.wait()
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)

@@ -21,15 +21,15 @@ from aegisbo.runners.pools.base import Pool, lost_by
 from aegisbo.runners.protocol import WorkersGone
 from aegisbo.runners.slots import at_slot
 
-LOOK = 1.0  # seconds between two looks at which workers there are
-NOTICE = 30.0  # seconds without any, while jobs wait, after which it is said
+LOOK = 1.0  # seconds between two looks at the list of workers
+NOTICE = 30.0  # seconds without workers, while jobs wait, before a warning
 
 Client = Any  # distributed.Client, which has no types and is loaded only when it is used
 
 
 @dataclass
 class _Task:
-    """What Dask has been given for a job that has not ended."""
+    """The Dask task of a job that has not ended."""
 
     key: str
     future: Any = None
@@ -39,8 +39,8 @@ class _Task:
 class Dask(Pool):
     """Jobs on the workers of a cluster. Dask itself moves a job elsewhere when its worker dies.
 
-    If there is no other worker, or that one dies too, the job is lost, and the loop counts how often. Jobs say where
-    and when they call the function: they may have waited for a worker, which is not the time of the function.
+    If there is no other worker, or that one dies too, the job is lost, and the loop counts how often. Jobs report where
+    and when they call the function, because waiting for a worker is not part of its time.
     """
 
     name = "Tasks on a Dask cluster"
@@ -59,15 +59,15 @@ class Dask(Pool):
                 client.close()
             raise
         super().__init__(capacity or threads)
-        self._run = f"aegisbo-{uuid4().hex[:8]}"  # also the topic of what jobs say
+        self._run = f"aegisbo-{uuid4().hex[:8]}"  # also the topic of the jobs' reports
         client.subscribe_topic(self._run, self._hear)
         self._tasks: dict[int, _Task] = {}  # by number
-        self._taking = Lock()  # so that each of them is taken from there once
+        self._taking = Lock()  # so that each task is taken once
         self._closed = Event()
         Thread(target=self._watch, name="aegisbo-dask", daemon=True).start()
 
     def close(self) -> None:
-        """Cancel what is queued; what runs on a worker cannot be stopped."""
+        """Cancel queued jobs; those that run on a worker cannot be stopped."""
         self._forget()
         self._closed.set()
         if self._client.status == "running":
@@ -106,10 +106,10 @@ class Dask(Pool):
         self._ended(number, outcome)
 
     def _watch(self) -> None:
-        """The thread: look which workers there are, until the pool is closed."""
+        """The thread: watch the list of workers until the pool is closed."""
         seen, said = monotonic(), False  # when there was a worker, or nothing to do
         while not self._closed.wait(LOOK):
-            with suppress(Exception):  # the scheduler does not answer, or is gone: the next job to start will say so
+            with suppress(Exception):  # the scheduler does not answer, or is gone: starting the next job will report it
                 there = set(self._client.nthreads()) if self._tasks else set()
                 self._report_what_died(there)
                 if there or not self._tasks:
@@ -122,7 +122,7 @@ class Dask(Pool):
                     )
 
     def _report_what_died(self, there: set[str]) -> None:
-        """End what was being run by workers that are gone, unless another worker runs it meanwhile."""
+        """End the jobs of workers that are gone, unless another worker runs them meanwhile."""
         dead = {
             number: task
             for number, task in tuple(self._tasks.items())
@@ -130,13 +130,13 @@ class Dask(Pool):
         }
         jobs = Counter(task.worker for task in dead.values())
         for number, task in dead.items():
-            several = jobs[task.worker] > 1  # and nobody knows which one did it
+            several = jobs[task.worker] > 1  # it is unknown which one did it
             self._end(number, task.key, Outcome("lost", reason=f"Its Dask worker {task.worker} died.", shared=several))
             task.future.cancel()  # Dask would run it again
 
 
 def _say(run: str, number: int, key: str) -> None:
-    """On the cluster: that the function is being called, and where."""
+    """On the cluster: report that the function is being called, and where."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -160,5 +160,5 @@ def connect(address: str) -> Client:
         raise MissingExtra("A Dask cluster", "dask") from None
     try:
         return distributed.Client(address, timeout=10)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError) as error:  # nobody answers, or the address is none
+    except (OSError, ValueError) as error:  # no answer, or not an address
         raise AegisError(f"No Dask scheduler answers at {address} ({error}): check the address.") from error

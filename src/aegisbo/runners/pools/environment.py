@@ -11,9 +11,9 @@ from typing import Any
 from aegisbo.errors import InvalidInput
 from aegisbo.runners.slots import VARIABLE
 
-WorkerEnv = Mapping[str, str] | Callable[[int], Mapping[str, str]]  # for all, {slot} in a value is replaced; or by slot
+WorkerEnv = Mapping[str, str] | Callable[[int], Mapping[str, str]]  # for all, with {slot} filled in; or by slot
 
-# Workers that each use all cores slow each other down many times over. These are the variables that joblib sets too.
+# Workers that each use all cores slow each other down many times over. joblib sets the same variables.
 THREAD_LIMITS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -28,14 +28,14 @@ THREAD_LIMITS = (
 def whole_environments(
     worker_env: WorkerEnv | None, threads: int | None, cores: int, workers: int
 ) -> list[dict[str, str]]:
-    """All variables of each worker. Numerical libraries get `threads`, or a share of the cores unless the user says."""
+    """All variables of each worker. Numerical libraries get `threads`, or by default a share of the cores."""
     limited = [name for name in THREAD_LIMITS if threads is not None or name not in os.environ]
     limits = dict.fromkeys(limited, str(threads or max(1, cores // workers)))
     return [{**os.environ, **limits, **own} for own in by_slot(worker_env, workers)]
 
 
 def by_slot(worker_env: WorkerEnv | None, workers: int) -> list[dict[str, str]]:
-    """The variables of each worker, its slot among them; refuses what is none."""
+    """The variables of each worker, including its slot; refuses invalid ones."""
     return [{**_checked(worker_env, slot), VARIABLE: str(slot)} for slot in range(workers)]
 
 

@@ -16,25 +16,25 @@ from aegisbo.runners.pools.base import Pool, lost_by, taking
 from aegisbo.runners.protocol import WorkersGone
 from aegisbo.runners.slots import at_slot
 
-SIZES = ("_max_workers", "num_workers", "max_workers")  # where executors say how many workers they have
+SIZES = ("_max_workers", "num_workers", "max_workers")  # attributes with the number of workers
 
 
 class Futures(Pool):
-    """Jobs of an executor: the caller's, which stays open, or one that a given function makes.
+    """Jobs of an executor: the caller's, which stays open, or one made by a given function.
 
-    That one is ours: it is shut down at the end, and when it breaks another is made. loky's executor that everybody in
-    the process shares is made anew too, and stays open.
+    The latter is ours: it is shut down at the end and replaced when it breaks. loky's shared executor is replaced too,
+    but stays open.
     """
 
     name = "Jobs of this executor"
-    prints_here = True  # its processes, too, have this process's terminal
+    prints_here = True  # its processes share this process's terminal
 
     def __init__(
         self,
         executor: Executor | Callable[[], Executor],
         evaluation: Evaluation,
-        capacity: int | None,  # None for as many as the executor has workers
-        cores: int,  # as many otherwise
+        capacity: int | None,  # None for the executor's number of workers
+        cores: int,  # used if that is unknown
     ) -> None:
         self._ours = not isinstance(executor, Executor)
         self._make = _maker_of(executor) if isinstance(executor, Executor) else executor
@@ -42,8 +42,8 @@ class Futures(Pool):
         size = next((size for name in SIZES if isinstance(size := getattr(self._executor, name, None), int)), cores)
         super().__init__(capacity or size)
         self._futures: dict[int, tuple[Executor, Future[Any]]] = {}  # by number
-        self._broken: tuple[Executor | None, bool] = None, False  # the last one, and whether several jobs were there
-        # Threads can call the function as it is; for other processes and machines it is packed.
+        self._broken: tuple[Executor | None, bool] = None, False  # the last one, and whether it had several jobs
+        # Threads call the function directly; for other processes and machines it is packed.
         self.packs = not isinstance(self._executor, ThreadPoolExecutor)
         try:
             self._call = partial(evaluate_packed, pack(evaluation)) if self.packs else evaluation
@@ -52,10 +52,10 @@ class Futures(Pool):
             raise
 
     def close(self) -> None:
-        """Cancel what has not begun; what has cannot be stopped."""
+        """Cancel a job that has not begun; one that has cannot be stopped."""
         self._forget()
         for _, future in tuple(self._futures.values()):
-            with suppress(Exception):  # some cannot cancel and say so, and some say that they have but go on
+            with suppress(Exception):  # some cannot cancel and say so; others claim to have canceled but continue
                 future.cancel()
         if self._ours:
             _shut_down(self._executor)
@@ -67,7 +67,7 @@ class Futures(Pool):
 
     def _submitted_future(self, *call: Any) -> Future[Any]:
         kind = type(self._executor).__name__
-        made = "..." if kind.startswith("_") else f"{kind}(...)"  # which is not to be called by its name
+        made = "..." if kind.startswith("_") else f"{kind}(...)"  # a private class should not be named
         remedy = f". To have it replaced when it breaks, give a function that makes it, executor=lambda: {made}, and"
         try:
             with taking("The executor takes no more jobs", remedy):
@@ -92,7 +92,7 @@ class Futures(Pool):
         self._ended(number, outcome)
 
     def _several_in(self, executor: Executor) -> bool:
-        """Whether several jobs were in this executor when it broke: then nobody knows which one did it."""
+        """Whether several jobs were in this executor when it broke: then the culprit is unknown."""
         if self._broken[0] is not executor:  # the first of its jobs to end
             jobs = [each for each, _ in tuple(self._futures.values()) if each is executor]
             self._broken = executor, len(jobs) > 1
@@ -100,9 +100,9 @@ class Futures(Pool):
 
 
 def _maker_of(executor: Executor) -> Callable[[], Any] | None:
-    """How to make an executor like this one again; None if nobody but its owner can know.
+    """A function that makes an executor like this one; None if only its owner knows how.
 
-    loky makes its reusable one again itself, if it was made with nothing but a number of workers.
+    loky recreates its reusable executor itself if only the number of workers was given.
     """
     make = getattr(sys.modules.get(type(executor).__module__), "get_reusable_executor", None)
     if make is None or not hasattr(executor, "executor_id"):
@@ -120,9 +120,9 @@ def _made(make: Callable[[], Any]) -> Executor:
 
 
 def _shut_down(executor: Executor) -> None:
-    """Let go of an executor that is ours, without waiting for what runs in it."""
+    """Shut down an executor of ours without waiting for its jobs."""
     with suppress(Exception):  # it may be broken
         try:
             executor.shutdown(wait=False, cancel_futures=True)
-        except TypeError:  # not all of them can cancel
+        except TypeError:  # not all executors can cancel
             executor.shutdown(wait=False)

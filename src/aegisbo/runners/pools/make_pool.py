@@ -1,4 +1,4 @@
-"""The pool for an `executor` argument: worker processes, threads, somebody's executor, or a cluster."""
+"""The pool for an `executor` argument: worker processes, threads, a user's executor, or a cluster."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from aegisbo.runners.pools.threads import Serial, Threads
 from aegisbo.study import Study
 
 HERE = ("processes", "threads", "serial")  # workers on this machine
-OUR_PROCESSES = ("processes", "slurm")  # whose environment is set here
+OUR_PROCESSES = ("processes", "slurm")  # their environment is set here
 
 
 def make_pool(
     executor: Any,
     function: Callable[[Any], Any],
-    workers: int | None,  # jobs at a time; None for as many as the executor has, or the machine has cores
+    workers: int | None,  # jobs at a time; None for the executor's number of workers, or the machine's cores
     journal: Study | None = None,  # the end of every job is recorded there before the pool returns it
     *,
-    judge: Judge = judged,  # what an answer of the function means
+    judge: Judge = judged,  # turns an answer of the function into an outcome
     threads_per_worker: int | None = None,
     worker_env: WorkerEnv | None = None,
     raise_errors: bool = False,
 ) -> Pool:
-    """The pool that an `executor` argument means; `aegisbo.minimize` says what it can be. Close it after use.
+    """Make the pool for an `executor` argument as in `aegisbo.minimize`. Close it after use.
 
-    If errors are to be raised, "serial" raises an exception of the function from `submit` as it is, and the others
-    raise EvaluationFailed from `collect`.
+    With `raise_errors`, "serial" raises an exception of the function unchanged from `submit`, and the others raise
+    EvaluationFailed from `collect`.
 
     Raises:
         InvalidInput: the executor is none of these, the function cannot be sent to it, or its threads are not ours.
@@ -51,7 +51,7 @@ def make_pool(
     """
     kind, executor = check_executor(executor, workers, threads_per_worker, worker_env)
     if kind == "serial":
-        function = interruptible()(function)  # the function alone: what is around it must come to its end
+        function = interruptible()(function)  # the function alone: the code around it must not be interrupted
     evaluation = partial(evaluate, function, judge=judge, raising=raise_errors and kind == "serial")
     if kind == "processes":
         require_posix("Worker processes", instead='executor="threads"')
@@ -87,7 +87,7 @@ def _elsewhere(kind: str, executor: Any, evaluation: Evaluation, workers: int | 
 def check_executor(
     executor: Any, workers: int | None, threads_per_worker: int | None = None, worker_env: WorkerEnv | None = None
 ) -> tuple[str, Any]:
-    """Which kind of pool an `executor` argument stands for, and what it is made from.
+    """The kind of pool for an `executor` argument, and what it is made from.
 
     Raises:
         InvalidInput: there is none, or it cannot have such workers; the message says what to give instead.

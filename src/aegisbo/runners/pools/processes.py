@@ -20,7 +20,7 @@ from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.pools.child import GRACE, Child, Died
 from aegisbo.runners.pools.worker import CALLED
 
-Environments = Callable[[int], Sequence[Mapping[str, str]]]  # of each of so many workers
+Environments = Callable[[int], Sequence[Mapping[str, str]]]  # from the number of workers to the variables of each
 
 
 class Processes(Pool):
@@ -35,11 +35,11 @@ class Processes(Pool):
         self._packed = pack(evaluation)
         self._environments = environments
         self._workers: list[_Worker] = []
-        self._retired: list[_Worker] = []  # which may have a job to finish
+        self._retired: list[_Worker] = []  # they may have a job to finish
         self.resize(capacity)
 
     def resize(self, capacity: int) -> None:
-        """Start further workers, or let some go, after the job that they have."""
+        """Start further workers, or end some after their current job."""
         for environment in self._environments(capacity)[len(self._workers) :]:
             self._workers.append(_Worker(self._packed, environment, self._called, self._ended))
         while len(self._workers) > capacity:
@@ -81,11 +81,11 @@ class _Worker:
         self._ended = ended
         self._tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._lock = Lock()  # between the thread and the callers of start, stop and close
-        self._current: int | None = None  # the trial that it was given
-        self._stopped = ""  # why, if it is being stopped
+        self._current: int | None = None  # its trial
+        self._stopped = ""  # the reason, if it is being stopped
         self._closed = False
         self._child: Child | None = None
-        self._starts = True  # the last process that was started has loaded the function
+        self._starts = True  # whether the last process loaded the function
         self._thread = Thread(target=self._serve, name="aegisbo-worker", daemon=True)
         self._thread.start()
 
@@ -105,7 +105,7 @@ class _Worker:
         self._tasks.put(None)
 
     def retire(self) -> None:
-        """End after the job that it has."""
+        """End after the current job."""
         self._tasks.put(self._end)
         self._tasks.put(None)
 
@@ -133,11 +133,11 @@ class _Worker:
         outcome = self._evaluate(number, point)
         with self._lock:
             stopped, self._current, self._stopped = self._stopped, None, ""  # from here on it cannot be stopped
-        if stopped and outcome.state == "lost":  # else it came in time after all
+        if stopped and outcome.state == "lost":  # else it was in time after all
             outcome = Outcome("timed_out", reason=stopped)
         if self._child is not None:
             if stopped:
-                self._child.reap()  # the next job must not find it still dying
+                self._child.reap()  # the next job must not meet a dying process
             outcome = replace(outcome, output=self._child.printed())
         self._ended(number, outcome)
         self._warm_up()
@@ -163,7 +163,7 @@ class _Worker:
             return Outcome("lost", reason=f"Its process ended {cause}.")
         except Died as end:
             return Outcome("lost", reason=str(end))
-        except Exception as error:  # no process could be started, or something else than an outcome came back
+        except Exception as error:  # no process could be started, or the answer was not an outcome
             return Outcome("lost", reason=error_text(error))
 
     def _ready(self) -> Child | None:

@@ -20,10 +20,10 @@ from aegisbo.runners.slots import at_slot
 
 
 class RayTasks(Pool):
-    """Tasks that Ray does not repeat by itself: a lost one is run again by the loop, which counts.
+    """Tasks that Ray does not repeat by itself: the loop runs lost ones again, and counts.
 
-    A task is a generator, whose first word is that the function is being called: it may have waited for a place on
-    the cluster, or for a new process, which is not the time of the function.
+    A task is a generator that first reports that the function is being called, because waiting for a place on the
+    cluster, or for a new process, is not part of the function's time.
     """
 
     name = "Ray tasks"
@@ -47,7 +47,7 @@ class RayTasks(Pool):
         self._packed = ray.put(packed)
         self._tasks: dict[int, Any] = {}  # by number
         self._stopped: dict[int, str] = {}  # reasons, by number
-        self._ears = asyncio.new_event_loop()  # hears what the tasks say
+        self._ears = asyncio.new_event_loop()  # receives the tasks' reports
         self._listener = Thread(target=_listen, args=(self._ears,), name="aegisbo Ray", daemon=True)
         self._listener.start()
 
@@ -59,13 +59,13 @@ class RayTasks(Pool):
             self._ray.cancel(task, force=True)
 
     def close(self) -> None:
-        """Kill what is running."""
+        """Kill the running tasks."""
         self._forget()
         for task in tuple(self._tasks.values()):
             with suppress(Exception):  # the cluster may be gone
                 self._ray.cancel(task, force=True)
         self._tasks.clear()
-        if self._listener.is_alive():  # else it has been closed before
+        if self._listener.is_alive():  # else the pool was closed before
             self._ears.call_soon_threadsafe(self._ears.stop)
             self._listener.join()
         if self._ours:
@@ -78,7 +78,7 @@ class RayTasks(Pool):
         asyncio.run_coroutine_threadsafe(self._follow(number, task), self._ears)
 
     async def _follow(self, number: int, task: Any) -> None:
-        """Hear that the function is being called, and what came of it."""
+        """Receive the reports that the function is being called, and its outcome."""
         try:
             await (await anext(task))
             self._called(number)
@@ -93,13 +93,13 @@ class RayTasks(Pool):
 
 
 def _listen(ears: asyncio.AbstractEventLoop) -> None:
-    """Until it is stopped; nobody waits any more then for what has not been said."""
+    """Run the event loop until it is stopped; reports that are still missing are dropped."""
     with asyncio.Runner(loop_factory=lambda: ears):
         ears.run_forever()
 
 
 def _spoken(worker: int, packed: bytes, point: bytes) -> Iterator[bytes | None]:
-    """What a task says: that it calls the function, which has been loaded, and what came of it."""
+    """The reports of a task: that it calls the loaded function, and the outcome."""
     at_slot(worker, load, packed)
     yield None
     yield at_slot(worker, evaluate_packed, packed, point)

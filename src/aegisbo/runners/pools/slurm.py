@@ -28,7 +28,7 @@ from aegisbo.runners.pools.base import Pool, lost_by, taking
 
 LOOK = 0.2  # seconds between two looks into the folder
 ASK = 30.0  # seconds between two questions to SLURM, which answers for all jobs at once
-GRACE = {"slurm": 15.0}  # seconds that a file from another node may be late; on this machine it is there
+GRACE = {"slurm": 15.0}  # seconds that a file from another node may be late; on this machine there is no delay
 TIME_LIMIT = "TIMEOUT"  # SLURM's state of a job that ran into its limit
 
 Job = Any  # submitit.Job, loaded only when it is used
@@ -36,7 +36,7 @@ Job = Any  # submitit.Job, loaded only when it is used
 
 @dataclass
 class _Job:
-    """A job that has not ended, as far as is known."""
+    """A job that has not ended, as far as known."""
 
     job: Job
     marker: Path  # appears when the function is called
@@ -54,7 +54,7 @@ class SlurmJobs(Pool):
         self,
         settings: Slurm,
         evaluation: Evaluation,
-        variables: Callable[[int], Sequence[Mapping[str, str]]],  # of each of so many slots
+        variables: Callable[[int], Sequence[Mapping[str, str]]],  # from the number of slots to the variables of each
         capacity: int,
     ) -> None:
         super().__init__(capacity)
@@ -70,12 +70,12 @@ class SlurmJobs(Pool):
         self._watcher.start()
 
     def resize(self, capacity: int) -> None:
-        """Let so many jobs be queued or running at a time from now on."""
+        """Allow this many queued or running jobs from now on."""
         self._variables = self._all_variables(capacity)
         super().resize(capacity)
 
     def stop(self, number: int, reason: str = "Stopped.") -> None:
-        """Cancel the job of this trial; if it has ended, how it ended counts, though nobody has looked yet."""
+        """Cancel the job of this trial; if it has just ended, its own outcome counts."""
         entry = self._jobs.get(number)
         if entry is None or _has_ended(entry.job):
             return
@@ -87,14 +87,14 @@ class SlurmJobs(Pool):
         """Cancel all jobs."""
         self._forget()
         self._closed.set()
-        self._watcher.join(ASK)  # SLURM may take its time to answer
+        self._watcher.join(ASK)  # SLURM may be slow to answer
         while self._jobs:
             _cancel(self._jobs.popitem()[1].job)
 
     def _start(self, number: int, point: bytes, worker: int) -> None:
         marker = self._folder / f"{uuid4().hex}.called"
         path = [str(entry) for entry in sys.path]
-        with taking("SLURM takes no job", ": change what it objects to, and"):  # too many of this user, say
+        with taking("SLURM takes no job", ": change what it objects to, and"):  # such as too many jobs of this user
             job = self._executor.submit(run_job, path, self._variables[worker], self._packed, point, str(marker))
         self._jobs[number] = _Job(job, marker)
 
@@ -118,7 +118,7 @@ class SlurmJobs(Pool):
         if outcome is not None and self._jobs.pop(number, None) is not None:
             self._ended(number, outcome)
             for file in (entry.marker, entry.job.paths.submitted_pickle, entry.job.paths.result_pickle):
-                with suppress(OSError):  # nobody will read it again; the logs stay
+                with suppress(OSError):  # it is no longer needed; the logs stay
                     file.unlink()
 
     def _outcome(self, entry: _Job) -> Outcome | None:
@@ -142,7 +142,7 @@ class SlurmJobs(Pool):
 
 def run_job(path: list[str], variables: Mapping[str, str], packed: bytes, point: bytes, marker: str) -> bytes:
     """In the job: the packed outcome of a point."""
-    # submitit would raise something inside the function shortly before the time is up: it may use all of its time.
+    # submitit would raise an exception inside the function shortly before its limit; let it use all of its time.
     signal.signal(signal.SIGUSR2, signal.SIG_IGN)
     sys.path.extend(entry for entry in path if entry not in sys.path)
     os.environ.update(variables)  # before the function is loaded

@@ -23,7 +23,7 @@ class Threads(Pool):
         self._evaluation = evaluation
 
     def close(self) -> None:
-        """Forget what is running: a thread cannot be stopped, but it does not keep the program alive either."""
+        """Forget running jobs: a thread cannot be stopped, but does not keep the program alive either."""
         self._forget()
 
     def _start(self, number: int, point: Any, worker: int) -> None:
@@ -43,7 +43,7 @@ class Serial(Threads):
         super().__init__(evaluation, 1)
 
     def resize(self, capacity: int) -> None:
-        """Say that there is one thread only."""
+        """Warn that there is only one thread."""
         getLogger("aegisbo").warning(f"{self.name} run one at a time: workers={capacity} changes nothing.")
 
     def _start(self, number: int, point: Any, worker: int) -> None:

@@ -1,7 +1,7 @@
 """A worker process, from its start to its end; `processes.py` is the other end of its pipes.
 
-Two processes, so that no evaluation outlives its driver. The one that the driver starts becomes a watchdog; its child
-evaluates. The two lead a process group of their own, to which programs that the function starts belong too.
+There are two processes, so that no evaluation outlives its driver: the driver starts a watchdog, and its child
+evaluates. Both have their own process group, to which programs that the function starts belong too.
 
 The function and the points come in on standard input; outcomes go out on standard output, as pickled bytes. What the
 function prints goes to standard error instead, which is a file that the driver reads.
@@ -24,8 +24,8 @@ from typing import BinaryIO, NoReturn
 from aegisbo.runners.packing import evaluate_packed, load
 
 PR_SET_PDEATHSIG = 1  # from <sys/prctl.h>
-LOADED = "loaded"  # said once, when the function is there
-CALLED = "called"  # said when the function is called; the outcome follows
+LOADED = "loaded"  # sent once, when the function is loaded
+CALLED = "called"  # sent when the function is called; the outcome follows
 
 
 def main() -> None:
@@ -71,13 +71,13 @@ def _serve() -> None:
     """Evaluate one point after another until the driver closes the pipe."""
     points, outcomes = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # neither the function nor a program that it starts must read points
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # neither the function nor its programs must read points
     _keep_nothing_back()
     received: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_receive, args=(points, received), daemon=True).start()
     send = partial(_send, outcomes)
     evaluation = received.get()
-    load(evaluation)  # now, so that the first point need not wait for it
+    load(evaluation)  # now, so that the first point does not wait for it
     send(LOADED)
     while True:
         outcome = evaluate_packed(evaluation, received.get(), partial(send, CALLED))
@@ -87,7 +87,7 @@ def _serve() -> None:
 
 
 def _keep_nothing_back() -> None:
-    """Print whole lines at once, in Python and in C, so that the words of a process that crashes are not lost."""
+    """Print whole lines at once, in Python and in C, so that the output of a crashing process is not lost."""
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     library, line_buffered = ctypes.CDLL(None), 1
     stdout = "stdout" if sys.platform == "linux" else "__stdoutp"
@@ -100,7 +100,7 @@ def _send(outcomes: BinaryIO, message: object) -> None:
 
 
 def _receive(points: BinaryIO, received: SimpleQueue[bytes]) -> None:
-    """Queue what arrives. When the driver is gone, end at once whatever is running."""
+    """Queue what arrives. When the driver is gone, end at once."""
     try:
         while True:
             received.put(pickle.load(points))

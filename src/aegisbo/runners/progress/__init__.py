@@ -1,6 +1,6 @@
-"""What a run tells its user while it lasts: a live line on a terminal or in a notebook, and lines in a log.
+"""Progress of a run: a live line on a terminal or in a notebook, and lines in a log.
 
-- `standing` counts: what is running, what has ended and failed, the best, the time that is left.
+- `standing` counts what is running, ended and failed, and knows the best value and the time left.
 - `terminal` and `notebook` show it while it changes; `log_lines` are for files, and for warnings anywhere.
 """
 
@@ -30,13 +30,13 @@ Say = Callable[[str], None]
 def progress_of(
     optimizer: Core, pool: Pool, budget: int, wanted: bool | None, study: str | os.PathLike[str] | None
 ) -> Iterator[Teller]:
-    """Show a run while it lasts, on a terminal or in a notebook only unless it is wanted or not wanted.
+    """Show the progress of a run; by default (`wanted` is None) only on a terminal or in a notebook.
 
-    What it yields is told of each job that has ended, after the optimizer knows of it.
+    Call what it yields with each job that has ended, after the optimizer has taken it in.
     """
     tally = Tally(optimizer, pool, budget)
     live = None if wanted is False else _live_line(tally.standing)
-    # Where nothing can move, one who asked for progress gets the lines of the log, whatever becomes of the log.
+    # Without a live line, a user who asked for progress gets the lines of the log, however logging is configured.
     plain = bool(wanted) and live is None and not logger.isEnabledFor(logging.INFO)
     say = _write if plain else logger.info
     echo = None if wanted is False or pool.prints_here else say if live is None else _write
@@ -52,7 +52,7 @@ def progress_of(
 
 @dataclass
 class Teller:
-    """Hands on what has ended: to the line, to the log, and what it printed to the terminal."""
+    """Reports ended jobs to the live line and the log, and their output to the terminal."""
 
     optimizer: Core
     tally: Tally
@@ -60,7 +60,7 @@ class Teller:
     echo: Say | None
     study: str | os.PathLike[str] | None
     warned: bool = False
-    said: float = field(default_factory=monotonic)  # when it last said where the run stands
+    said: float = field(default_factory=monotonic)  # when it last logged the state of the run
 
     def __call__(self, job: Finished) -> None:
         trial = self.optimizer.trial(job.number)
@@ -69,7 +69,7 @@ class Teller:
         if self.echo is not None:
             for printed in job.outcome.output.splitlines():
                 self.echo(f"[trial {job.number}] {printed}")
-        if reason and not self.warned and not job.outcome.unusable:  # that is said by whoever ends the run
+        if reason and not self.warned and not job.outcome.unusable:  # the end of the run reports that
             self.warned = True
             logger.warning(first_failure(trial, reason, self.study))
         if monotonic() - self.said >= PAUSE:
@@ -78,14 +78,14 @@ class Teller:
 
 
 def _reason(trial: Trial, job: Finished) -> str:
-    """Why there is no value; nothing if there is one."""
+    """Why there is no value; empty if there is one."""
     if trial.state in FAILURES:
         return trial.reason or trial.state
     return job.outcome.reason if job.outcome.state == "lost" else ""
 
 
 def _live_line(look: Callable[[], Standing]) -> AbstractContextManager[None] | None:
-    """The line that moves, where one can."""
+    """The live line; None if the output cannot show one."""
     if in_notebook():
         return notebook_line(look)
     if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") in ("dumb", "unknown"):

@@ -16,12 +16,12 @@ from aegisbo.runners.pools.base import Pool
 
 logger = logging.getLogger("aegisbo")
 
-PAUSE = 10.0  # seconds at least between two lines
+PAUSE = 10.0  # least seconds between two lines
 WIDTH = 500  # characters of a reason or of the parameters
 
 
 def beginning(optimizer: Core, pool: Pool, budget: int, study: str | os.PathLike[str] | None) -> str:
-    """What is about to happen."""
+    """The first line: what is about to run."""
     settings = optimizer.settings
     what = "Maximizing" if settings.maximize else "Minimizing"
     if settings.objectives:
@@ -35,13 +35,13 @@ def beginning(optimizer: Core, pool: Pool, budget: int, study: str | os.PathLike
 
 
 def first_failure(trial: Trial, reason: str, study: str | os.PathLike[str] | None) -> str:
-    """What to know of the first evaluation that went wrong; of the others there are counts."""
+    """A description of the first failed evaluation; the others are only counted."""
     what = "lost its worker" if trial.state == "pending" else "gave no value"
     more = " (result.failures)"
     if study:
-        more = f"; `aegisbo show {study} --trial {trial.number}` says more"
+        more = f"; `aegisbo show {study} --trial {trial.number}` shows details"
     elif trial.traceback:
-        more += f"; result.trials[{trial.number}].traceback says more"
+        more += f"; result.trials[{trial.number}].traceback shows details"
     values = cut(in_short(trial.params), WIDTH)
     return (
         f"Trial {trial.number} {what}: {cut(reason, WIDTH).rstrip('.')}. Its parameters: {values}. "

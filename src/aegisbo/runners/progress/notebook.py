@@ -1,4 +1,4 @@
-"""Progress in a notebook: a line of the cell's output that is replaced every second. It needs IPython only."""
+"""Progress in a notebook: a line of the cell's output that is replaced every second. It needs only IPython."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from uuid import uuid4
 from aegisbo.optimizer.failure_reasons import cut
 from aegisbo.runners.progress.standing import Standing, line
 
-WIDTH = 100  # of the last error
+WIDTH = 100  # most characters of the last error
 
 
 def in_notebook() -> bool:
-    """Whether this is a kernel with a notebook in front of it, not IPython in a terminal."""
+    """Whether this is the kernel of a notebook, not IPython in a terminal."""
     if "IPython.display" not in sys.modules:  # a kernel has imported it
         return False
     return getattr(sys.modules["IPython"].get_ipython(), "kernel", None) is not None

@@ -1,4 +1,4 @@
-"""Where a run stands: the driver counts, and any thread may look."""
+"""The state of a run: the driver counts, and any thread may look."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from time import monotonic
 from aegisbo.optimizer import Core
 from aegisbo.runners.pools.base import Pool
 
-ROUNDS = 3  # evaluations of each worker that the remaining time is judged by
+ROUNDS = 3  # evaluations of each worker that the estimate of the remaining time uses
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,14 @@ class Standing:
     starting: int = 0
     running: int = 0
     elapsed: float = 0.0  # seconds
-    left: float | None = None  # seconds; None if nobody can know yet
+    left: float | None = None  # seconds; None if not yet known
 
 
 class Tally:
     """Counts how evaluations end.
 
-    The driver calls `update`. Whoever shows the run calls `standing` from a thread of its own, at any time: it asks the
-    pool for two numbers and never the optimizer, which may be busy with a suggestion.
+    The driver calls `update`. A display calls `standing` from its own thread, at any time: this asks the pool for two
+    numbers and never the optimizer, which may be busy with a suggestion.
     """
 
     def __init__(self, optimizer: Core, pool: Pool, budget: int, clock: Callable[[], float] = monotonic) -> None:
@@ -45,7 +45,7 @@ class Tally:
         self._counted = self._count(Standing(budget, 0, 0, ""))
 
     def update(self, error: str = "") -> None:
-        """Count again, because something has ended; without an error the last one stays."""
+        """Count again after a job has ended; without a new error the last one stays."""
         before = self._counted
         after = self._count(replace(before, error=error or before.error))
         self._ends.extend([self._clock()] * (after.ended - before.ended))
@@ -55,7 +55,7 @@ class Tally:
         self._counted = after
 
     def spend(self, budget: int) -> None:
-        """Let there be so many evaluations in all from now on."""
+        """Change the total number of evaluations."""
         self._counted = replace(self._counted, budget=budget)
         self.update()
 
@@ -71,7 +71,7 @@ class Tally:
         )
 
     def _count(self, standing: Standing) -> Standing:
-        """With the best value measured; the best posterior mean would take a model at each look."""
+        """Add the counts and the best measured value; the best posterior mean would need a model each time."""
         done, failed, best, front = self._optimizer.tally()
         label = "best measured" if self._optimizer.settings.noisy else "best"
         told = "" if best is None else f"{label} {best:.6g}"
@@ -80,7 +80,7 @@ class Tally:
 
 
 def line(standing: Standing, width: int | None = None) -> str:
-    """A run in one line; what matters least is left out if the line has to fit a width."""
+    """A run in one line; the least important parts are left out to fit the width."""
     jobs = {"starting": standing.starting, "running": standing.running, "failed": standing.failed}
     parts = {
         "count": f"{standing.ended}/{standing.budget}",

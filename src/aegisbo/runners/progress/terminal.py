@@ -1,4 +1,4 @@
-"""Progress on a terminal: a line that moves by itself below whatever is printed meanwhile."""
+"""Progress on a terminal: a live line below whatever is printed meanwhile."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BAR = range(10, 25)  # how wide the bar may be
 @contextmanager
 def terminal_line(look: Callable[[], Standing]) -> Iterator[None]:
     """Show what `look` returns, four times a second, until the context ends."""
-    # If standard output goes elsewhere, what is printed must go there too.
+    # If standard output is redirected, printed text must follow it.
     with (
         Live(
             get_renderable=lambda: Lines(look()),
