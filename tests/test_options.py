@@ -6,6 +6,7 @@ import json
 import re
 from fractions import Fraction
 from inspect import Parameter, getdoc, signature
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,18 @@ from aegisbo.options import OPTIONS, SETTINGS, checked_changes
 TABLE = OPTIONS | SETTINGS
 THINGS = {"fun", "space", "study", "observed", "callbacks"}  # arguments that are no options
 OF_WORK = {"lease"}
+
+
+def test_the_page_says_the_defaults_that_hold() -> None:
+    page = Path(__file__).parents[1].joinpath("docs", "running.md").read_text("utf-8")
+    said = dict(
+        re.findall(r"^\| `(\w+)` \| ([^|]*) \|", page.partition("## Options")[2].partition("## While")[0], re.M)
+    )
+    assert set(said) == {name for name, each in OPTIONS.items() if not each.fixed}
+    assert {name: said[name] for name in set(said) - {"budget", "workers"}} == {
+        name: "none" if (default := OPTIONS[name].default) is None else str(default)
+        for name in set(said) - {"budget", "workers"}
+    }
 
 
 def test_minimize_writes_out_the_options_of_the_table_with_their_defaults() -> None:

@@ -16,9 +16,9 @@ from aegisbo.cli.tables import Terminal
 from aegisbo.errors import InvalidInput
 
 EXAMPLE_SPACE = """\
-# One table per parameter, in the order given. With when = {act = "relu"} a parameter is there only where this holds;
-# also act = ["relu", "tanh"] for one of several, and units = ">= 64" or "32 to 64" for numbers. What points must
-# fulfill to be evaluated may stand here, before the tables: constraints = ["units * lr < 2"]
+# One table for each parameter, in this order. Optional, before the tables: constraints = ["units * lr < 2"]
+# Optional, in a table: when = {act = "relu"}. The parameter then exists only for this value. A list such as
+# ["relu", "tanh"] means one of several; for numbers write a range: when = {units = ">= 64"} or {units = "32 to 64"}.
 [lr]
 type = "real"          # low, high, log = false
 low = 1e-6
