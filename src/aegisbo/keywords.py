@@ -19,6 +19,7 @@ ELSEWHERE = {
     **dict.fromkeys(("n_initial_points", "n_startup_trials", "n_startup_jobs"), "n_initial"),
     **dict.fromkeys(("sampler", "algo", "algorithm", "method"), "strategy"),
     **dict.fromkeys(("direction", "mode"), "maximize"),
+    "directions": "objectives",
     **dict.fromkeys(("storage", "study_name"), "study"),
     **dict.fromkeys(("show_progress_bar", "verbose", "disp"), "progress"),
     "callback": "callbacks",

@@ -153,3 +153,18 @@ def test_optunas_distributions_are_a_space() -> None:
     assert optimizer.space.parameters == SPACE
     with pytest.raises(InvalidInput, match=r"Parameter 'x': FloatDistribution.* has no counterpart"):
         aegisbo.Optimizer({"x": FloatDistribution(0.0, 1.0, step=0.25)})
+
+
+def test_several_objectives_arrive_with_their_directions(tmp_path: Path) -> None:
+    def both(x: float) -> dict[str, float]:
+        return {"score": math.nan if x > 0.9 else x, "price": x * x}
+
+    path, objectives = tmp_path / "run.db", {"score": "max", "price": "min"}
+    options = {"executor": "serial", "strategy": "random", "seed": 1, "objectives": objectives}
+    ours = aegisbo.minimize(both, {"x": (0, 1)}, budget=20, study=path, **options)
+    exported = export(path, f"sqlite:///{tmp_path}/optuna.db")
+    assert [direction.name for direction in exported.directions] == ["MAXIMIZE", "MINIMIZE"]
+    assert sorted(trial.number for trial in exported.best_trials) == sorted(trial.number for trial in ours.front)
+    for theirs, trial in zip(exported.trials, ours.trials, strict=True):
+        done = trial.state == "done"
+        assert theirs.values == ([trial.measured["score"], trial.measured["price"]] if done else None)

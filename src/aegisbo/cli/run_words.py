@@ -41,6 +41,7 @@ def report(result: Found[Core], study: Path | None, console: Terminal, raising: 
     from aegisbo.optimizer.failure_reasons import failure_lines
     from aegisbo.optimizer.found import CAUSES
     from aegisbo.optimizer.trial import in_short
+    from aegisbo.printable import so_many
 
     say = console.print
     if study is not None and study.resolve() != result.study:  # it was moved away, or the function changed the folder
@@ -48,7 +49,9 @@ def report(result: Found[Core], study: Path | None, console: Terminal, raising: 
     failures = result.failures
     failed = sum(failures.values())
     say(result.ending)
-    if result.best is not None:
+    if result.objectives:
+        say(f"front  {so_many(len(result.front), 'trial')}", style="bold")
+    elif result.best is not None:
         say(f"best   {result.fun:.8g}", style="bold")
         say("       " + in_short(result.x))
     for standing in result.limits:

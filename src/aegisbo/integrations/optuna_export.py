@@ -37,9 +37,10 @@ def export(path: str | os.PathLike[str], storage: str, name: str | None = None) 
         raise InvalidInput(f"{file} is a study of its own: name another file for Optuna's.")
     optimizer = state.optimizer
     name = Path(path).stem if name is None else name
-    direction = StudyDirection.MAXIMIZE if optimizer.settings.maximize else StudyDirection.MINIMIZE
+    kinds = [each.maximize for each in optimizer.settings.objectives] or [optimizer.settings.maximize]
+    directions = [StudyDirection.MAXIMIZE if maximize else StudyDirection.MINIMIZE for maximize in kinds]
     try:
-        study = optuna.create_study(storage=_storage(storage), study_name=name, direction=direction)
+        study = optuna.create_study(storage=_storage(storage), study_name=name, directions=directions)
     except optuna.exceptions.DuplicatedStudyError:
         raise InvalidInput(f"{storage} already has a study {name!r}: choose another --name.") from None
     except Exception as error:  # from SQLAlchemy, a database driver or the system
@@ -63,10 +64,11 @@ def _storage(text: str) -> str | optuna.storages.BaseStorage:
 def _frozen(trial: Trial, distributions: Mapping[str, BaseDistribution], state: State) -> FrozenTrial:
     asked, ended, limits = state.asked[trial.number], state.ended[trial.number], state.settings.limits
     told = {"reason": trial.reason, "sd": trial.sd, "measured": dict(trial.measured) or None}
-    done = trial.state == "done"
+    done, objectives = trial.state == "done", state.settings.objectives
+    values = [trial.measured.get(each.name) for each in objectives] or [trial.value]
     frozen = optuna.trial.create_trial(
         state=TrialState.COMPLETE if done else TrialState.FAIL,
-        value=trial.value,
+        values=[value for value in values if value is not None] or None,
         params=dict(trial.params),
         distributions={name: distributions[name] for name in trial.params},
         user_attrs={

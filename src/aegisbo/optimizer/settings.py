@@ -218,6 +218,15 @@ def check_objectives(settings: Settings) -> None:
         )
 
 
+def check_target(target: object, settings: Settings) -> None:
+    """Refuse a value to stop at if there is none."""
+    if target is not None and settings.objectives:
+        raise InvalidInput(
+            f"target is {target!r}, but there are several objectives: leave it out. A callback that raises "
+            "StopIteration can end the run."
+        )
+
+
 def _checked_initial(space: Space, x: Any) -> Params:
     """A point to start with, if the space allows it."""
     params = space.check(x)

@@ -11,6 +11,7 @@ from typing import Any
 
 from aegisbo.keywords import names_checked
 from aegisbo.optimizer import Core, Found, Settings, Trial
+from aegisbo.optimizer.settings import check_target
 from aegisbo.options import OPTIONS, SETTINGS, Options
 from aegisbo.public.optimizer_and_result import Result
 from aegisbo.runners.arguments import check_call, check_file, checked_callbacks
@@ -142,6 +143,7 @@ def minimize(
     check_call(fun, settings.space, executor, workers, threads_per_worker, worker_env)
     OPTIONS["budget"].check("budget", budget)  # which `work` may leave open
     options = Options.checked(**{name: given[name] for name in OPTIONS if name in given})
+    check_target(options.target, settings)
     check_file(study)
     watching = tuple(partial(_with_result, callback) for callback in checked_callbacks(callbacks))
     pairs, earlier = observed_elsewhere(observed, settings, fun, study)

@@ -133,8 +133,9 @@ class _Source:
         self._stamp = stamp
         before = self.facts, self.trouble
         try:
-            self.record = Record.of_study(self.path)
-            self.facts, self.trouble = self._combined(self.record), None
+            record = Record.of_study(self.path)
+            record.require_one_number("live pages")
+            self.record, self.facts, self.trouble = record, self._combined(record), None
         except AegisError as error:  # missing so far, or damaged; what was read before stays unless the file is gone
             self.trouble = str(error)
             if _status(self.path) is None:

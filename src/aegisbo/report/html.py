@@ -41,6 +41,7 @@ LIVE = "live"  # instead of data: the page asks the server that it came from
 
 def report(record: Record) -> str:
     """The page of one run, to be opened from disk."""
+    record.require_one_number("reports")
     model = landscape_of(record.optimizer)
     facts = {
         **facts_of(record, model),

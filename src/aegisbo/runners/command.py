@@ -59,6 +59,7 @@ class Command:
     text: str
     value_file: str | None = None
     measured: tuple[str, ...] = field(default=(), init=False)  # names of lines such as latency=3.2
+    valued: bool = field(default=True, init=False)  # whether there is a value beside them, in the last line
 
     def __post_init__(self) -> None:
         require_posix("External programs")
@@ -84,14 +85,17 @@ class Command:
         """The templates that a run fills in: the command, and the name of its value file."""
         return " ".join((*self.arguments, self.value_file or ""))
 
-    def measuring(self, names: Iterable[str]) -> Command:
-        """The same program, with lines such as latency=3.2 read from its output too."""
+    def measuring(self, names: Iterable[str], *, valued: bool = True) -> Command:
+        """The same program, with lines such as latency=3.2 read from its output too, or instead of the value."""
         copy = Command(self.text, self.value_file)
         object.__setattr__(copy, "measured", tuple(names))
+        object.__setattr__(copy, "valued", valued)
         return copy
 
     def __call__(self, **params: Any) -> Any:
         """Run the program and read its value, and other measured quantities by name.
+
+        Of several objectives there is no value, but all of them by name.
 
         Raises:
             ProgramFailed: it gave no value; the message holds the end of its output.
@@ -118,7 +122,7 @@ class Command:
     def _read(self, file: Path) -> Any:
         """The number in the last line of the file, and those in lines such as latency=3.2, if any are measured.
 
-        Such a line is never the value.
+        Such a line is never the value. Several objectives are all in such lines, and there is no value.
         """
         try:
             lines = [line.strip() for line in tail(file).split("\n")]
@@ -128,14 +132,17 @@ class Command:
             return _as_number(_last(lines))
         named = re.compile(rf"({'|'.join(self.measured)})\s*=\s*(\S+)")
         found = {match[1]: match[2] for line in lines if (match := named.fullmatch(line))}
-        value = _as_number(_last([line for line in lines if not named.fullmatch(line)]))
-        return value, {name: _as_number(text) for name, text in found.items()}
+        numbers = {name: _as_number(text, f"The line {name}=...") for name, text in found.items()}
+        if not self.valued:
+            return numbers
+        return _as_number(_last([line for line in lines if not named.fullmatch(line)])), numbers
 
 
 def reading(fun: Any, settings: Settings) -> Any:
     """The function of a run; a program gets the names of quantities to read from its output."""
-    names = (*(limit.name for limit in settings.limits), *([SD] if settings.noisy else []))
-    return fun.measuring(names) if names and isinstance(fun, Command) else fun
+    wanted = settings.wanted
+    names = (*wanted.names, *([SD] if settings.noisy and not wanted.objectives else []))
+    return fun.measuring(names, valued=not wanted.objectives) if names and isinstance(fun, Command) else fun
 
 
 def leave_nothing(fun: Any) -> None:
@@ -198,8 +205,8 @@ def _last(lines: Sequence[str]) -> str:
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
-def _as_number(line: str) -> float:
+def _as_number(text: str, what: str = "The last line") -> float:
     try:
-        return float(line)
+        return float(text)
     except ValueError:
-        raise ProgramFailed(f"The last line must be one number, but was {line[:200]!r}.") from None
+        raise ProgramFailed(f"{what} must be one number, but was {text[:200]!r}.") from None

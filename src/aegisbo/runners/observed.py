@@ -38,7 +38,7 @@ def observed_elsewhere(
     for source in (each.source for each in sources if isinstance(each.source, str | os.PathLike)):
         if study is not None and Path(source).resolve() == Path(study).resolve():
             raise InvalidInput(f"{source} is the study itself, which knows its own results: leave it out of observed.")
-    tables = [each.table() for each in sources]
+    tables = [each.table(settings.wanted.objectives) for each in sources]
     names = set(settings.space.parameters).union(*(table.names for table in tables))
     givens = [_checked_given(each.given or {}, settings, names) for each in sources]
     return results, [_used(*each, settings, objective_of(fun)) for each in zip(tables, givens, strict=True)]
@@ -55,7 +55,8 @@ def _used(table: Table, given: Mapping[str, Any], settings: Settings, objective:
 
 def _require_alike(table: Table, settings: Settings, objective: Objective) -> None:
     """Refuse values with the opposite direction; warn if they are values of another function."""
-    if table.maximize is not None and table.maximize != settings.maximize:
+    one_number = not settings.objectives  # several objectives have names, so the earlier direction does not matter
+    if one_number and table.maximize is not None and table.maximize != settings.maximize:
         was, now = ("maximized", "minimizes") if table.maximize else ("minimized", "maximizes")
         raise InvalidInput(
             f"{table.name} was {was} and this call {now}: its best would be the worst here. Leave it out, or say the "

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from aegisbo.optimizer import Core, Found, Settings
+from aegisbo.optimizer.settings import check_target
 from aegisbo.options import OF_A_COPY, Options
 from aegisbo.runners.arguments import check_call, check_file
 from aegisbo.runners.drive import drive, found_by
@@ -52,6 +53,7 @@ def work(
     options = Options.checked(**OF_A_COPY | given)
     place = ("processes", options.workers, options.threads_per_worker, options.worker_env)
     if settings is not None:
+        check_target(options.target, settings)
         check_call(fun, settings.space, *place)
     earlier: Lists = []
     if observed is not None:
@@ -67,6 +69,7 @@ def work(
         lease=options.lease,
         retries=options.retries,
     ) as shared:
+        check_target(options.target, shared.optimizer.settings)
         check_call(fun, shared.optimizer.space, *place)
         shared.learn(earlier)
         options = with_changes(replace(options, budget=shared.budget), shared.changed, study)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -13,7 +13,7 @@ from typing import Any, cast
 from aegisbo.errors import InvalidInput
 from aegisbo.number import as_number
 from aegisbo.optimizer import Core, Trial
-from aegisbo.outcome import FAILURES, Ended, Outcome, judged
+from aegisbo.outcome import FAILURES, Ended, Outcome, Wanted, judged
 from aegisbo.printable import printable
 from aegisbo.study.export import MEASURED, PREFIX, from_cell
 from aegisbo.study.objective import Objective
@@ -43,8 +43,11 @@ class Earlier:
     given: Mapping[str, Any] | None = None
     value: str = "value"
 
-    def table(self) -> Table:
+    def table(self, objectives: Sequence[str] = ()) -> Table:
         """Everything in the source.
+
+        Args:
+            objectives: the columns of a table that hold values, if there are several.
 
         Raises:
             InvalidInput: it is none of the above, or a table without the values.
@@ -56,31 +59,40 @@ class Earlier:
         if isinstance(source, str | os.PathLike):
             path = Path(source)
             is_table = path.suffix.lower() == TABLE
-            return self._of_cells(str(path), _cells_of_file(path), "line", 2) if is_table else _of_study(path)
+            return (
+                self._of_cells(str(path), _cells_of_file(path), "line", 2, objectives) if is_table else _of_study(path)
+            )
         if _is_frame(source):
             cells = [{name: _typed(cell) for name, cell in row.items()} for row in source.to_dict("records")]
-            return self._of_cells("The table", cells, "row", 0)
+            return self._of_cells("The table", cells, "row", 0, objectives)
         optimizer = _optimizer_of(source)
         return _of_optimizer(optimizer, "The earlier run") if optimizer else Table("The trials", _rows(source))
 
-    def _of_cells(self, name: str, cells: list[dict[str, Any]], kind: str, first: int) -> Table:
+    def _of_cells(
+        self, name: str, cells: list[dict[str, Any]], kind: str, first: int, objectives: Sequence[str]
+    ) -> Table:
         """The table with these cells; those of a file are texts, and empty ones are "" or None."""
         columns = list(cells[0]) if cells else []
         exported = {"state", "value"} <= set(columns) and any(str(column).startswith(PREFIX) for column in columns)
-        value = "value" if exported else self.value
-        if cells and value not in columns:
-            known = printable(", ".join(map(str, columns)))
-            raise InvalidInput(
-                f"{name} has no column {value!r}, only {known}: say which one holds the values, "
-                f"with Earlier(..., value=...) or --value-column."
-            )
+        values = ["value"] if exported else [*objectives] or [self.value]
+        for value in values if cells else ():
+            if value not in columns:
+                known = printable(", ".join(map(str, columns)))
+                remedy = (
+                    "give each objective a column"
+                    if objectives
+                    else "say which one holds the values, with Earlier(..., value=...) or --value-column"
+                )
+                raise InvalidInput(f"{name} has no column {value!r}, only {known}: {remedy}.")
         rows: list[Row] = []
         for k, row in enumerate(cells, start=first):
             if None in row:
                 raise InvalidInput(f"{name}, {kind} {k}: it has more cells than there are columns.")
-            params = _named(PREFIX, row) if exported else {column: row[column] for column in row if column != value}
+            params = (
+                _named(PREFIX, row) if exported else {column: row[column] for column in row if column not in values}
+            )
             try:
-                rows.append((params, _outcome(row, value, exported=exported)))
+                rows.append((params, _outcome(row, values, exported=exported)))
             except InvalidInput as error:
                 raise InvalidInput(f"{name}, {kind} {k}: {error}") from None
         return Table(name, tuple(rows), exact=exported, cells=True)
@@ -155,15 +167,23 @@ def _named(prefix: str, row: Mapping[str, Any]) -> dict[str, Any]:
     return {name.removeprefix(prefix): cell for name, cell in row.items() if str(name).startswith(prefix)}
 
 
-def _outcome(row: Mapping[str, Any], value: str, *, exported: bool) -> Outcome | None:
-    """The outcome in a row of a table; None if the evaluation has not ended."""
-    state, cell = row["state"] if exported else "done", row[value]
+def _outcome(row: Mapping[str, Any], values: Sequence[str], *, exported: bool) -> Outcome | None:
+    """The outcome in a row of a table, with values in these columns; None if the evaluation has not ended."""
+    state = row["state"] if exported else "done"
     if state in FAILURES:
         return Outcome(state, reason=row.get("reason") or "")
-    if state != "done" or cell in (None, ""):
+    if state != "done":
         return None
+    told = {name: _number(name, row[name]) for name in values if row[name] not in (None, "")}
     measured = {name: _number(name, cell) for name, cell in _named(MEASURED, row).items() if cell not in (None, "")}
-    return judged((_number(value, cell), measured) if measured else _number(value, cell))
+    if exported and not told and len(measured) > 1:  # of several objectives
+        told, values = measured, [*measured]
+    if len(told) < len(values):
+        return None
+    if len(values) > 1:
+        return judged({**told, **measured}, Wanted(tuple(values)))
+    (value,) = told.values()
+    return judged((value, measured) if measured else value)
 
 
 def _number(name: str, cell: Any) -> float:

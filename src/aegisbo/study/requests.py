@@ -11,6 +11,7 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.events import Changed, Opened
+from aegisbo.optimizer.settings import check_target
 from aegisbo.options import SHARED, checked_changes
 from aegisbo.space import Params
 from aegisbo.study.lock import is_driven
@@ -57,7 +58,9 @@ def change(path: str | os.PathLike[str], **changes: Any) -> dict[str, Any]:
     """
     changes = checked_changes(changes)
     with beside(Path(path)) as store:
-        for name in changes if State.after(store.events()).ledger.copies else ():
+        state = State.after(store.events())
+        check_target(changes.get("target"), state.settings)
+        for name in changes if state.ledger.copies else ():
             if name not in SHARED:
                 raise InvalidInput(
                     f"{name} is each copy's own while copies of `aegisbo work` share {path}: start or stop copies "
