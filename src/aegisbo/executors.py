@@ -11,7 +11,7 @@ from aegisbo.errors import InvalidInput
 
 @dataclass(frozen=True, init=False)
 class Slurm:
-    """Run each evaluation as a SLURM job of its own, through submitit.
+    """Run each evaluation as a separate SLURM job, through submitit.
 
     Args:
         minutes: time limit of a job, including the time to start Python and load the function.

@@ -31,7 +31,7 @@ class Plugins(Generic[T]):
         return tuple(self._points)
 
     def names_of(self, cls: type) -> tuple[str, ...]:
-        """The names that refer to a class; only entry points of its own package and name are loaded for this."""
+        """The names that refer to a class; loads only entry points of the same package and name."""
         package = re.escape(cls.__module__.partition(".")[0])
         reference = re.compile(rf"{package}(\..*)?\s*:\s*{re.escape(cls.__qualname__)}\b")
         return tuple(

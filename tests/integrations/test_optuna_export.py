@@ -126,10 +126,10 @@ def test_a_storage_that_cannot_be_used_gets_one_sentence(study_file: Path, stora
 
 def test_no_study_of_ours_becomes_a_database_of_optuna(study_file: Path) -> None:
     before = study_file.read_bytes()
-    with pytest.raises(InvalidInput, match=r"run\.db is a study of its own: name another file for Optuna's"):
+    with pytest.raises(InvalidInput, match=r"run\.db is already a study: name another file for Optuna's"):
         export(study_file, f"sqlite:///{study_file}")
     journal = study_file.rename(study_file.with_suffix(".log"))
-    with pytest.raises(InvalidInput, match=r"run\.log is a study of its own"):
+    with pytest.raises(InvalidInput, match=r"run\.log is already a study"):
         export(journal, str(journal))
     assert journal.read_bytes() == before
 

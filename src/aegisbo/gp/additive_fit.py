@@ -53,7 +53,7 @@ def fit(
     Args:
         X: where it was measured.
         y: what was measured.
-        model: what is learned, and what is likely before.
+        model: bounds and priors of the hyper-parameters.
         rng: draws the starts.
         warm: an earlier phi, from which a climb starts, too.
         extra: variances (n,) of noise that is known besides. They are shares of s to the likelihood, which finds s

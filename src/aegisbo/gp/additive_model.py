@@ -50,7 +50,7 @@ class HierarchicalPrior:
 
 @dataclass(frozen=True)
 class AdditiveModel:
-    """Bounds of what is learned, in natural units, and what is likely before the data."""
+    """Bounds and priors of the hyper-parameters, in natural units."""
 
     lengthscale: Bounds
     effect_lengthscale: Bounds

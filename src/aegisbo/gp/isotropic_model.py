@@ -28,7 +28,7 @@ LOG_2PI = float(np.log(2.0 * np.pi))
 
 @dataclass(frozen=True)
 class IsotropicModel:
-    """Bounds of what is learned, in natural units, and the noise."""
+    """Bounds of the hyper-parameters, in natural units, and the noise."""
 
     lengthscale: Bounds  # l
     outputscale: Bounds  # s

@@ -16,7 +16,7 @@ from aegisbo.arrays import Array, Floats
 from aegisbo.gp.main_effects import WAVES, by_coordinate, waves, waves_and_slopes
 
 WIDE = 64  # coordinates; points of fewer are not worth the trouble
-RARE = 16  # one of so many coordinates, at most, is not 0
+RARE = 16  # at most one in this many coordinates is not 0
 
 
 def sparse(Z: Floats) -> csr_array | None:

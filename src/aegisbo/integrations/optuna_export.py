@@ -34,7 +34,7 @@ def export(path: str | os.PathLike[str], storage: str, name: str | None = None) 
     """
     state = State.after(read_events(Path(path)))
     if is_study(Path(file := storage.removeprefix("sqlite:///"))):
-        raise InvalidInput(f"{file} is a study of its own: name another file for Optuna's.")
+        raise InvalidInput(f"{file} is already a study: name another file for Optuna's.")
     optimizer = state.optimizer
     name = Path(path).stem if name is None else name
     kinds = [each.maximize for each in optimizer.settings.objectives] or [optimizer.settings.maximize]

@@ -36,7 +36,7 @@ class SearchSpace:
         return self._space.cube
 
     def point(self, params: Mapping[str, Any]) -> Array | None:  # (width,)
-        """The point of the cube that stands for `params`; None if a value is missing or out of range.
+        """The point of the cube for `params`; None if a value is missing or out of range.
 
         Parameters with conditions may be missing whatever the conditions say: the trial itself knows what it asked for.
         """

@@ -31,7 +31,7 @@ class Direction:
     def turned_note(self, note: Mapping[str, Any]) -> dict[str, Any]:
         """A strategy's note with the mean it predicts, if it has one, as the user would measure it.
 
-        Of several objectives, means and standard deviations are told by name.
+        With several objectives, means and standard deviations are given by name.
         """
         if self.objectives:
             told = {name: self._by_name(note[name], turn=name == "mean") for name in ("mean", "std") if name in note}

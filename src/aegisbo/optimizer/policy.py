@@ -128,7 +128,7 @@ class Policy:
 
     def smoothed(self, evidence: Evidence, memory: Memory, number: int) -> Array | None:  # as evidence.y
         """The values at the finished points without their noise; None if there is no model to smooth them."""
-        if evidence.y.ndim > 1:  # each objective by a model of its own, of which the memory knows nothing
+        if evidence.y.ndim > 1:  # each objective has its own model, which is not in the memory
             each = [self.smoothed(evidence.of(j), {}, number) for j in range(evidence.y.shape[1])]
             columns = [values for values in each if values is not None]
             return np.column_stack(columns) if len(columns) == len(each) else None

@@ -21,8 +21,8 @@ SHOWN = 10  # points listed in a text
 class Prediction:
     """What the model expects of the function without noise at m points: arrays, or numbers for a single point.
 
-    The model is normal on a scale of its own, which is bent above low values (presets `modern` and `adaptive`). In the
-    user's units the distribution is therefore lopsided, and described by its quantiles.
+    The model is normal on its own scale, which is not linear above low values (presets `modern` and `adaptive`). In the
+    user's units the distribution is therefore skewed, and described by its quantiles.
     """
 
     mean: Any  # (m,) the mean where the scale is linear, else the median

@@ -17,7 +17,7 @@ INSTANCES = 51  # of every family, as in the paper
 
 @dataclass(frozen=True)
 class Parameter:
-    """What one coordinate stands for, in its own units."""
+    """The parameter behind one coordinate, in its own units."""
 
     name: str
     low: float
@@ -82,7 +82,7 @@ class Problem:
         return {p.name: p.value(float(u)) for p, u in zip(self.parameters, fractions, strict=True)}
 
     def point(self, settings: Mapping[str, float]) -> Array:  # (d,)
-        """The point of the box that these values of the parameters stand for."""
+        """The point of the box with these values of the parameters."""
         names = [parameter.name for parameter in self.parameters]
         for name in settings:
             if name not in names:

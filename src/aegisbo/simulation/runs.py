@@ -118,7 +118,7 @@ class SimulatedRun:
         return [each.suggestion_seconds for each in self.evaluations if each.move != "initial"]
 
     def describe(self) -> dict[str, Any]:
-        """The record in JSON's types, with the regret after each completion (null where the minimum is unknown)."""
+        """The record in JSON types, with the regret after each completion (null where the minimum is unknown)."""
         regrets = [None] * len(self.scores) if self.minimum is None else self.scores.tolist()
         return {
             **asdict(self.spec),

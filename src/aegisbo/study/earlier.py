@@ -107,7 +107,7 @@ class Table:
     maximize: bool | None = None  # None if unknown
     objective: Objective | None = None
     exact: bool = True  # whether rows have the parameters and nothing else
-    cells: bool = False  # whether a value may be missing (None), and may be a text that stands for another value
+    cells: bool = False  # whether a value may be missing (None) or a text
 
     @property
     def names(self) -> set[str]:

@@ -21,7 +21,7 @@ class Terms:
 
     @property
     def budget(self) -> int | None:
-        """Evaluations in all; None if nobody has said so."""
+        """Evaluations in all; None if none was given."""
         return self.changed.get("budget", self.asked.get("budget"))
 
     def apply(self, event: Event) -> None:
@@ -85,7 +85,7 @@ class Ledger:
 
     @property
     def budget(self) -> int | None:
-        """Evaluations in all; None if nobody has said so."""
+        """Evaluations in all; None if none was given."""
         return self.terms.budget
 
     @property

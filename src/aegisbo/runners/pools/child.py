@@ -26,7 +26,7 @@ class Died(Exception):
 
 
 class Child:
-    """A worker process; `ended` is called in a thread of its own when it has ended."""
+    """A worker process; `ended` is called in a separate thread when it has ended."""
 
     def __init__(self, environment: Mapping[str, str], ended: Callable[[], None]) -> None:
         path = [str(entry) for entry in sys.path]
