@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 import aegisbo
+import aegisbo.study
 from aegisbo.cli import app
 from aegisbo.errors import AegisError, InvalidInput, StudyError, UnknownName
 from aegisbo.study.lock import DriverLock
@@ -63,6 +66,20 @@ def test_a_run_at_work_and_a_budget_that_is_spent() -> None:
         assert call("set", "run.db", "workers=2") == "Set workers=2. The run follows within a second or so.\n"
     told = call("set", "run.db", "budget=2")
     assert told == f"Set budget=2. {REST} 3 evaluations have ended already, so it is spent.\n"
+
+
+def test_a_run_that_ends_because_of_what_was_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    change = aegisbo.study.change
+    with ExitStack() as driver:
+        driver.enter_context(DriverLock(Path("run.db")))
+
+        def change_and_end(study: Path, **changes: Any) -> dict[str, Any]:
+            made = change(study, **changes)
+            driver.close()
+            return dict(made)
+
+        monkeypatch.setattr("aegisbo.study.change", change_and_end)
+        assert call("set", "run.db", "target=9") == "Set target=9. The run follows within a second or so.\n"
 
 
 @pytest.mark.parametrize(

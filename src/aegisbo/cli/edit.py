@@ -67,11 +67,12 @@ def set_(
     from aegisbo.study.lock import is_driven
 
     wanted = {name: meaning_of(text) for name, text in assigned(changes, "The setting").items()}
+    running = is_driven(study)  # asked first: what is set now may end the run
     made = change(
         study, **{name: None if name in NONE_AT_ZERO and value == 0 else value for name, value in wanted.items()}
     )
     ledger = _state(study).ledger
-    if not is_driven(study):
+    if not running:
         when = "The study is not running: make the same call again to continue it."
     elif ledger.copies:
         when = "Each copy follows when it next reads the study."
