@@ -107,7 +107,7 @@ class Supposing:
         """What the move chooses; what is expected there is told without such thoughts."""
         known = turn.belief.exploring if self.explores else turn.belief
         gp = supposing(known.gp, turn.evidence.pending, self.pending)
-        return replace(self.move.choose(replace(turn, belief=replace(known, gp=gp))), belief=known)
+        return replace(self.move.choose(replace(turn, believed=replace(known, gp=gp))), belief=known)
 
 
 def supposing(gp: GP, pending: Array, level: str) -> GP:

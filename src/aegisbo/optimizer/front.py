@@ -9,6 +9,7 @@ import numpy as np
 from aegisbo.arrays import Array, Index
 from aegisbo.optimizer.policy import Policy
 from aegisbo.optimizer.trial import Trial
+from aegisbo.search.hypervolume import front
 from aegisbo.strategies.base import Evidence, Memory
 
 SMOOTHED = "Values are noisy: the front is that of the posterior means."
@@ -34,13 +35,6 @@ def front_of(
 
 
 def rows_of_front(evidence: Evidence, losses: Array) -> Index:  # (n, m) -> (k,)
-    """The rows that keep all limits and constraints and that no other such row dominates, by the first objective.
-
-    A row dominates another if it is nowhere larger and somewhere smaller; of equal rows the first is taken.
-    """
+    """The rows that keep all limits and constraints and that no other such row dominates, by the first objective."""
     kept = np.flatnonzero(evidence.kept)
-    left, found = kept[np.lexsort(losses[kept].T[::-1])], []
-    while len(left):  # what dominates a row comes before it in this order
-        found.append(left[0])
-        left = left[(losses[left] < losses[left[0]]).any(axis=1)]
-    return np.array(found, dtype=np.intp)
+    return np.asarray(kept[front(losses[kept])])

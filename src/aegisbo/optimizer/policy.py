@@ -128,10 +128,6 @@ class Policy:
 
     def smoothed(self, evidence: Evidence, memory: Memory, number: int) -> Array | None:  # as evidence.y
         """The values at the finished points without their noise; None if there is no model to smooth them."""
-        if evidence.y.ndim > 1:  # each objective has its own model, which is not in the memory
-            each = [self.smoothed(evidence.of(j), {}, number) for j in range(evidence.y.shape[1])]
-            columns = [values for values in each if values is not None]
-            return np.column_stack(columns) if len(columns) == len(each) else None
         try:
             belief = self.belief(evidence, memory, number)
         except NoModel:
@@ -149,12 +145,13 @@ class Policy:
             raise NoModel(f"The strategy {self.strategy!r} has no model: use another, such as aegis.")
         require_enough_values(evidence)
         with one_blas_thread(), _understood(memory):
-            return self.strategy.believe(evidence, memory, self.rng(Role.ASIDE, number))
+            return cast("Belief", self.strategy.believe(evidence, memory, self.rng(Role.ASIDE, number)))
 
     def belief_of_choice(self, evidence: Evidence, memory: Memory, number: int) -> Belief:
         """The belief from which the strategy, which must have a model, chooses the trial with this number."""
+        strategy, rng = cast("ModelBased", self.strategy), self.rng(Role.STRATEGY, number)
         with one_blas_thread(), _understood(memory):
-            return cast("ModelBased", self.strategy).belief_of_choice(evidence, memory, self.rng(Role.STRATEGY, number))
+            return cast("Belief", strategy.belief_of_choice(evidence, memory, rng))
 
     def rng(self, role: Role, *address: int) -> Generator:
         """Random numbers by address, so that no draw depends on who asked or finished before."""

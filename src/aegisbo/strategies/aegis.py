@@ -53,6 +53,7 @@ class Aegis(ModelBased):
     """
 
     weighs_time: ClassVar[bool] = True  # it can be told that evaluations cost time
+    several_objectives: ClassVar[bool] = True
 
     epsilon: str | float | None = None
     gamma: float = 0.5

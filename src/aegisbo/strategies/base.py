@@ -55,6 +55,11 @@ class Evidence:
         return replace(self, X=self.X[rows], y=self.y[rows], sd=sd, excess=excess, allowed=allowed)
 
     @property
+    def several(self) -> bool:
+        """Whether there are several objectives."""
+        return self.y.ndim > 1
+
+    @property
     def price(self) -> Durations | None:
         """How long evaluations take, if that is what they cost and it is not everywhere the same."""
         return None if self.timing is None else self.timing.price

@@ -17,7 +17,7 @@ from aegisbo.gp.posterior import GP
 from aegisbo.gp.quadratic_model import Posterior
 from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.base import Evidence, Memory, Note
-from aegisbo.strategies.chance import AllOf, Chance
+from aegisbo.strategies.chance import Chance, both
 from aegisbo.strategies.keeping import Keeping
 
 GOOD = 10  # points that a search is told of
@@ -47,9 +47,12 @@ class Belief:
     @property
     def chance(self) -> Chance | None:
         """The chance that an evaluation succeeds and keeps all limits; None if it certainly does."""
-        if self.success is None or self.keeping is None:
-            return self.success or self.keeping
-        return AllOf((self.success, self.keeping))
+        return both(self.success, self.keeping)
+
+    @property
+    def widths(self) -> Array:  # (width,)
+        """In which closeness is measured: the length scales."""
+        return self.gp.kernel.lengthscale
 
     @property
     def lowest(self) -> float:
@@ -102,22 +105,27 @@ class Belief:
 
     def note(self, x: Array) -> Note:
         """What is predicted at x (width,), in the user's units, and how the model is."""
-        z = x[None, :]
-        variance = max(float(self.gp.covariance(z, z)[0, 0]), 0.0)  # `predict` would prepare for many points
-        low, mean, high = self.scale.measured(self.gp.mean(z) + variance**0.5 * np.array([-1.0, 0.0, 1.0]))
-        said: dict[str, object] = {
-            "mean": float(mean),
-            "std": float(0.5 * high - 0.5 * low),
-            "lengthscale": self.gp.kernel.lengthscale.tolist(),
-        }
+        mean, std = self.expected(x)
+        said: dict[str, object] = {"mean": mean, "std": std, "lengthscale": self.gp.kernel.lengthscale.tolist()}
         if self.model:
             said["model"] = self.model
-        for name, chance in {"success": self.success, "feasible": self.keeping}.items():
-            if chance is not None:
-                said[name] = float(np.exp(chance.log_value(z)[0]))
+        said |= chances_at(x, self.success, self.keeping)
         if self.notes:
             said["fit"] = list(self.notes)
         return said
+
+    def expected(self, x: Array) -> tuple[float, float]:
+        """Mean and standard deviation at x (width,), in the user's units."""
+        z = x[None, :]
+        variance = max(float(self.gp.covariance(z, z)[0, 0]), 0.0)  # `predict` would prepare for many points
+        low, mean, high = self.scale.measured(self.gp.mean(z) + variance**0.5 * np.array([-1.0, 0.0, 1.0]))
+        return float(mean), float(0.5 * high - 0.5 * low)
+
+
+def chances_at(x: Array, success: Chance | None, keeping: Chance | None) -> Note:
+    """What a note says of the chances to succeed and to keep all limits at x (width,)."""
+    chances = {"success": success, "feasible": keeping}
+    return {name: float(np.exp(each.log_value(x[None, :])[0])) for name, each in chances.items() if each is not None}
 
 
 def lowest_measured(gp: GP) -> float:
@@ -129,8 +137,11 @@ def lowest_measured(gp: GP) -> float:
 class Believer(Protocol):
     """A strategy with a model that can be asked."""
 
-    def believe(self, evidence: Evidence, memory: Memory, rng: Generator) -> Belief:
-        """What is believed after all finished evaluations; `memory` is the one after the last ask."""
+    def believe(self, evidence: Evidence, memory: Memory, rng: Generator) -> object:
+        """The `Belief`, of several objectives the `Beliefs`, after all finished evaluations.
+
+        `memory` is the one after the last ask.
+        """
 
 
 class Surrogate(Protocol):

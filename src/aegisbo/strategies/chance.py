@@ -59,6 +59,11 @@ class AllOf:
         return np.asarray(sum(values)), np.asarray(sum(gradients))
 
 
+def both(one: Chance | None, other: Chance | None) -> Chance | None:
+    """The chance that two things go well, where None stands for certainty."""
+    return one or other if one is None or other is None else AllOf((one, other))
+
+
 @dataclass(frozen=True)
 class Expected:
     """A function to be minimized, where a failure counts as `worst`."""

@@ -9,14 +9,17 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.errors import NoTime
+from aegisbo.search.inner_search import Acquisition
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
+from aegisbo.strategies.beliefs import Beliefs
 from aegisbo.strategies.duplicates import DRAWS, is_taken
 from aegisbo.strategies.durations import Durations
 from aegisbo.strategies.model_based import ModelBased
 from aegisbo.strategies.moves.anywhere import anywhere
-from aegisbo.strategies.moves.improve import believed_improvement, most_improved
+from aegisbo.strategies.moves.improve import believed_improvement
+from aegisbo.strategies.moves.on_fronts import believed_addition
 from aegisbo.strategies.normal import log_cdf_and_slope
-from aegisbo.strategies.product import Product
+from aegisbo.strategies.product import Product, product
 
 SHARPEST = 0.05  # standard deviation of log seconds, so that the chance to be in time has a slope
 
@@ -72,6 +75,11 @@ def _choices(
     if not isinstance(strategy, ModelBased):
         return "random", draws
     belief = strategy.believe(evidence, memory, rng)
-    improvement = believed_improvement(belief, evidence.pending)
-    found = most_improved(improvement, belief, evidence.cube, strategy.parts.search, rng, chance)
-    return "improve", np.vstack([found, draws[np.argsort(Product((improvement, chance)).screen(draws), kind="stable")]])
+    if isinstance(belief, Beliefs):
+        promise: Acquisition = believed_addition(belief, evidence.pending)
+        good = belief.X
+    else:
+        promise = improvement = believed_improvement(belief, evidence.pending)
+        good = belief.good_points(improvement.gp)
+    found = strategy.parts.search(product(promise, chance, chance=belief.chance), evidence.cube, rng, good)
+    return "improve", np.vstack([found, draws[np.argsort(Product((promise, chance)).screen(draws), kind="stable")]])

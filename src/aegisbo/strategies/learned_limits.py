@@ -23,16 +23,23 @@ SURROGATE = AdditiveSurrogate(modern_model)
 
 def believe_in_limits(belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> tuple[Belief, Memory]:
     """The belief that knows the limits, and a memory to learn on from; as it was if there are none."""
+    keeping, memory = learned_keeping(evidence, memory, rng)
+    if keeping is None:
+        return (belief if evidence.kept.all() else _of_those_that_count(belief, evidence)), memory
+    return _of_those_that_count(replace(belief, keeping=keeping), evidence), memory
+
+
+def learned_keeping(evidence: Evidence, memory: Memory, rng: Generator) -> tuple[Keeping | None, Memory]:
+    """The chance to keep all limits, None if there are none; and a memory to learn on from."""
     excess = evidence.excess
     if excess is None:
-        return (belief if evidence.kept.all() else _of_those_that_count(belief, evidence)), memory
+        return None, memory
     known, models = dict(memory.get(MEMORY, {})), []
     for k in range(excess.shape[1]):
         one = replace(evidence, y=excess[:, k], excess=None, sd=None)  # which is that of the value
         quantity, known[str(k)] = SURROGATE.fit(one, known.get(str(k), {}), rng)
         models.append((quantity.gp, float(quantity.scale.standardized(np.zeros(1))[0])))
-    keeping = Keeping(tuple(models))
-    return _of_those_that_count(replace(belief, keeping=keeping), evidence), {**memory, MEMORY: known}
+    return Keeping(tuple(models)), {**memory, MEMORY: known}
 
 
 def _of_those_that_count(belief: Belief, evidence: Evidence) -> Belief:

@@ -17,7 +17,7 @@ LOG_SQRT_2PI = 0.5 * float(np.log(2.0 * np.pi))
 SMALLEST_VARIANCE = 1e-18  # a standard deviation of 1e-9: nothing is learned by measuring there
 
 
-def log_expected_improvement(mu: Array, var: Array, best: float) -> tuple[Array, Array, Array]:
+def log_expected_improvement(mu: Array, var: Array, best: float | Array) -> tuple[Array, Array, Array]:
     """log EI and its derivatives in mu and in var; finite however far mu lies above `best`.
 
     With h(z) = φ(z) + z Φ(z), EI = σ h(z), z = (best − μ)/σ and h' = Φ, so that

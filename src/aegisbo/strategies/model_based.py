@@ -10,16 +10,17 @@ from numpy.random import Generator
 
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
 from aegisbo.strategies.belief import Belief
+from aegisbo.strategies.beliefs import Beliefs, beliefs_of, fit_each
 from aegisbo.strategies.checks import KnownParameters, check, optional, switch
 from aegisbo.strategies.duplicates import Fallback, avoid_duplicates
-from aegisbo.strategies.learned_limits import believe_in_limits
+from aegisbo.strategies.learned_limits import believe_in_limits, learned_keeping
 from aegisbo.strategies.learned_success import believe_in_success
 from aegisbo.strategies.moves.anywhere import anywhere
 from aegisbo.strategies.moves.feasible import Feasible
 from aegisbo.strategies.moves.move import Decision, Turn
 from aegisbo.strategies.moves.repeat import REPEAT
 from aegisbo.strategies.noisy_best import best_by_mean
-from aegisbo.strategies.presets import DEFAULT_PRESET, Preset, name_or_preset, preset_named
+from aegisbo.strategies.presets import DEFAULT_PRESET, Preset, name_or_preset, on_fronts, preset_named
 
 FEASIBLE = Feasible()
 
@@ -53,6 +54,8 @@ class ModelBased(KnownParameters, ABC):
 
     def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion:
         """One point, the memory after it and the reason for it."""
+        if evidence.several and not self.parts.several:
+            return replace(self, preset=on_fronts(self.parts)).suggest(evidence, memory, rng)
         if len(evidence.y) == 0:
             return Suggestion(anywhere(evidence.cube, rng)[0], memory, {"move": "initial"})
         fitting, deciding, replacing, learning = _streams(rng)
@@ -63,24 +66,26 @@ class ModelBased(KnownParameters, ABC):
         guarded = self.parts.guard if self.guard is None else self.guard
         if guarded and decision.move != REPEAT and not evidence.must_repeat:
             fallbacks = self._fallbacks(decision.move, replace(turn, rng=replacing))
-            widths = decision.belief.gp.kernel.lengthscale if decision.widths is None else decision.widths
+            widths = decision.belief.widths if decision.widths is None else decision.widths
             x, instead = avoid_duplicates(decision.choices, fallbacks, evidence, widths, replacing)
             note |= {} if instead is None else {"guard": instead}
         return Suggestion(x, turn.memory, {**note, **decision.belief.note(x)})
 
-    def belief_of_choice(self, evidence: Evidence, memory: Memory, rng: Generator) -> Belief:
+    def belief_of_choice(self, evidence: Evidence, memory: Memory, rng: Generator) -> Belief | Beliefs:
         """What the surrogate believes when `suggest` chooses with these random numbers."""
         fitting, _, _, learning = _streams(rng)
         return self.fitted(evidence, memory, fitting, learning)[0]
 
-    def believe(self, evidence: Evidence, memory: Memory, rng: Generator) -> Belief:
+    def believe(self, evidence: Evidence, memory: Memory, rng: Generator) -> Belief | Beliefs:
         """What the surrogate believes after all finished evaluations, whatever is pending."""
         return self.fitted(evidence, memory, rng, rng)[0]
 
     def fitted(
         self, evidence: Evidence, memory: Memory, fitting: Generator, learning: Generator
-    ) -> tuple[Belief, Memory]:
+    ) -> tuple[Belief | Beliefs, Memory]:
         """What the surrogate believes, and of failures what is known, where that is another matter."""
+        if evidence.several:
+            return self._fitted_each(evidence, memory, fitting, learning)
         belief, memory = self.parts.surrogate.fit(evidence, memory, fitting)
         if self.parts.learns_success:
             success, memory = believe_in_success(evidence, memory, learning)
@@ -89,6 +94,17 @@ class ModelBased(KnownParameters, ABC):
         if evidence.noisy and self.parts.learns_noise:
             belief = best_by_mean(belief, evidence)
         return belief, memory
+
+    def _fitted_each(
+        self, evidence: Evidence, memory: Memory, fitting: Generator, learning: Generator
+    ) -> tuple[Beliefs, Memory]:
+        """What the surrogate believes of each objective."""
+        each, memory = fit_each(self.parts.surrogate, evidence, memory, fitting)
+        success = None
+        if self.parts.learns_success:
+            success, memory = believe_in_success(evidence, memory, learning)
+        keeping, memory = learned_keeping(evidence, memory, learning)
+        return beliefs_of(each, evidence, success, keeping, smooth=evidence.noisy and self.parts.learns_noise), memory
 
     def _fallbacks(self, move: str, turn: Turn) -> Iterator[Fallback]:
         """What to try after all choices of `move`: the Pareto set, then a sample path."""

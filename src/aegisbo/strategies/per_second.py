@@ -40,17 +40,17 @@ class GainPerSecond:
     durations: Durations
 
     def screen(self, Z: Array) -> Floats:
-        value, _ = _log_soft((self.best - self.function.screen(Z)) / SOFTNESS)
+        value, _ = log_soft((self.best - self.function.screen(Z)) / SOFTNESS)
         return -value + self.durations.log_seconds(Z)[0]
 
     def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
         f, slope = self.function.value_and_gradient(Z)
-        value, derivative = _log_soft((self.best - f) / SOFTNESS)
+        value, derivative = log_soft((self.best - f) / SOFTNESS)
         log_seconds, of_time = self.durations.log_seconds(Z)
         return log_seconds - value, of_time + (derivative / SOFTNESS)[:, None] * slope
 
 
-def _log_soft(t: Floats) -> tuple[Array, Array]:
+def log_soft(t: Floats) -> tuple[Array, Array]:
     """log log(1 + exp(t)) (m,), which is about log t for large t and t for small ones, and its derivative."""
     t = np.asarray(t, dtype=np.float64)
     soft = np.logaddexp(0.0, np.maximum(t, -30.0))

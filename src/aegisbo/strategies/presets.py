@@ -20,6 +20,7 @@ from aegisbo.strategies.moves.exploit import Exploit
 from aegisbo.strategies.moves.improve import Improve
 from aegisbo.strategies.moves.local import Local
 from aegisbo.strategies.moves.move import Move, SecondThought, SureMove
+from aegisbo.strategies.moves.on_fronts import ExploitFront, FrontOfPaths, ImproveFront, ParetoOfFronts
 from aegisbo.strategies.moves.pareto import Pareto
 from aegisbo.strategies.moves.repeat import Repeat
 from aegisbo.strategies.moves.thompson import SamplePath
@@ -45,6 +46,7 @@ class Preset:
     # Whether the surrogate learns how noisy values are. Where they are, the best point is then the one with the lowest
     # mean.
     learns_noise: bool = False
+    several: bool = False  # whether its moves are for several objectives
 
     def __post_init__(self) -> None:
         check(self, epsilon=schedules.epsilon)
@@ -69,6 +71,20 @@ def modern_model(d: int) -> AdditiveModel:
         noise_center=1e-6,
         noise_spread=3.0,
         constant_precision=0.1,
+    )
+
+
+def on_fronts(preset: Preset) -> Preset:
+    """The preset with moves for several objectives."""
+    return replace(
+        preset,
+        name=f"{preset.name}, several objectives",
+        exploit=ExploitFront(),
+        thompson=FrontOfPaths(),
+        pareto=ParetoOfFronts(population=40, hope=2.0),
+        before_exploit=(),
+        second_thoughts=(ImproveFront(least_promise=1e-4),),
+        several=True,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from aegisbo.strategies.model_based import ModelBased
 from aegisbo.strategies.moves.move import Decision, Turn
@@ -11,6 +12,8 @@ from aegisbo.strategies.moves.move import Decision, Turn
 @dataclass(frozen=True, kw_only=True)
 class Thompson(ModelBased):
     """Pending points need no care: each draw is another function."""
+
+    several_objectives: ClassVar[bool] = True
 
     def decide(self, turn: Turn) -> Decision:
         """Minimize one sample path."""

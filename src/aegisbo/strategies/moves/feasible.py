@@ -29,7 +29,7 @@ class Feasible:
 
     def choose(self, turn: Turn) -> Decision | None:
         """The best first, as long as no evaluation has kept all limits."""
-        belief, evidence, rng = turn.belief, turn.evidence, turn.rng
+        belief, evidence, rng = turn.believed, turn.evidence, turn.rng
         if belief.keeping is None or evidence.kept.any():
             return None
         if rng.random() < 0.5:

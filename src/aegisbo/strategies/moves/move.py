@@ -7,7 +7,7 @@ about a decision that a move has made, and either replace it or let it stand.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from numpy.random import Generator
 
@@ -15,6 +15,7 @@ from aegisbo.arrays import Array
 from aegisbo.search.inner_search import InnerSearch
 from aegisbo.strategies.base import Evidence, Note
 from aegisbo.strategies.belief import Belief
+from aegisbo.strategies.beliefs import Beliefs
 from aegisbo.strategies.memory import Remembered
 
 Part = TypeVar("Part", bound=Remembered)
@@ -26,7 +27,7 @@ class Decision:
 
     move: str
     choices: Array  # (k, width) in order of preference, points that can be evaluated
-    belief: Belief  # that it was made by, and that tells what is expected
+    belief: Belief | Beliefs  # that it was made by, and that tells what is expected
     widths: Array | None = None  # (width,) in which closeness is measured; the model's length scales unless given
     note: Note = field(default_factory=dict)  # what else is said of it
 
@@ -35,11 +36,21 @@ class Decision:
 class Turn:
     """One choice in the making."""
 
-    belief: Belief
+    believed: Belief | Beliefs  # of the objective, or of several
     evidence: Evidence
     search: InnerSearch  # how cheap functions are minimized
     rng: Generator  # for everything random
     memory: dict[str, Any]  # JSON-able; what is remembered now goes in there
+
+    @property
+    def belief(self) -> Belief:
+        """What is believed of the only objective."""
+        return cast("Belief", self.believed)
+
+    @property
+    def beliefs(self) -> Beliefs:
+        """What is believed of several objectives."""
+        return cast("Beliefs", self.believed)
 
     def recall(self, part: type[Part]) -> Part | None:
         """What a part of the strategy has remembered; None if nothing."""

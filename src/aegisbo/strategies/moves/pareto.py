@@ -13,6 +13,7 @@ from aegisbo.search.blocks import by_blocks
 from aegisbo.space.allowed import draw
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.belief import Belief
+from aegisbo.strategies.chance import Chance
 from aegisbo.strategies.moves.move import Decision, Turn
 from aegisbo.strategies.per_second import quick_first
 
@@ -47,19 +48,38 @@ class Pareto:
 
     def members(self, belief: Belief, cube: Cube, rng: Generator) -> nsga2.Archive:
         """All points that a search for the Pareto set of low mean and high uncertainty came upon."""
-        population = self.population * cube.parameters
-        chance, failure = belief.chance, np.array([belief.worst, 0.0])  # it teaches nothing of the values
 
-        def objectives(Z: Array) -> Array:  # (m, width) -> (m, 2)
-            Z = cube.round(Z)
+        def low_and_uncertain(Z: Array) -> Array:  # (m, width) -> (m, 2)
             mu, var = belief.gp.predict(Z)
-            F = np.stack([mu, -np.sqrt(var)], axis=1)
-            if chance is not None:
-                F = failure + np.exp(chance.log_value(Z))[:, None] * (F - failure)
-            if cube.rules is not None:  # every allowed point dominates all others
-                beyond = np.maximum(failure, F.max(axis=0)) + 1.0 + cube.violation(Z)[:, None]
-                F = np.where(cube.allowed(Z)[:, None], F, beyond)
-            return np.asarray(F)
+            return np.stack([mu, -np.sqrt(var)], axis=1)
 
-        first = None if cube.rules is None else draw(cube, rng, population)
-        return nsga2.search(lambda Z: by_blocks(objectives, Z), cube.width, rng, population=population, first=first)
+        return search_pareto_set(low_and_uncertain, belief.worst, self.population, belief.chance, cube, rng)
+
+
+def search_pareto_set(
+    low_and_uncertain: nsga2.Objectives,
+    worst: float,
+    population: int,
+    chance: Chance | None,
+    cube: Cube,
+    rng: Generator,
+) -> nsga2.Archive:
+    """All points that a search for the Pareto set of two objectives came upon, with a population for each parameter.
+
+    Where an evaluation may fail, a failure is as bad as `worst`, and nothing is uncertain there.
+    """
+    population *= cube.parameters
+    failure = np.array([worst, 0.0])  # it teaches nothing of the values
+
+    def objectives(Z: Array) -> Array:  # (m, width) -> (m, 2)
+        Z = cube.round(Z)
+        F = low_and_uncertain(Z)
+        if chance is not None:
+            F = failure + np.exp(chance.log_value(Z))[:, None] * (F - failure)
+        if cube.rules is not None:  # every allowed point dominates all others
+            beyond = np.maximum(failure, F.max(axis=0)) + 1.0 + cube.violation(Z)[:, None]
+            F = np.where(cube.allowed(Z)[:, None], F, beyond)
+        return np.asarray(F)
+
+    first = None if cube.rules is None else draw(cube, rng, population)
+    return nsga2.search(lambda Z: by_blocks(objectives, Z), cube.width, rng, population=population, first=first)
