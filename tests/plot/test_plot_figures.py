@@ -356,12 +356,12 @@ class TestFront:
         trial = next(trial for trial in result.trials[::-1] if trial.note["move"] != "initial")
         figure = plot.front(result, trial.number)
         axis, *others = figure.axes
-        assert drawn(axis, "taken")[0, 0] == pytest.approx(trial.note["mean"], rel=1e-5)
+        assert drawn(axis, "chosen")[0, 0] == pytest.approx(trial.note["mean"], rel=1e-5)
         asked = next(
             event for event in read_events(study_file) if (event.kind, event.number) == ("asked", trial.number)
         )
         told = [e for e in read_events(study_file) if e.kind == "told" and e.id <= asked.body["seen"]]
-        assert drawn(axis, "best then")[0, 0] == pytest.approx(min(event.body["value"] for event in told))
+        assert drawn(axis, "best so far")[0, 0] == pytest.approx(min(event.body["value"] for event in told))
         front = drawn(axis, "front")
         assert (np.diff(front[:, 0]) >= 0).all()
         assert (np.diff(front[:, 1]) >= -1e-12).all()  # no member is worse in both
@@ -370,7 +370,7 @@ class TestFront:
             for event in read_events(study_file)
             if event.kind in ("told", "failed") and event.id <= asked.body["seen"]
         }
-        assert len(drawn(axis, "pending then")) == trial.number - len(known)
+        assert len(drawn(axis, "pending at that time")) == trial.number - len(known)
         assert len(others) == 3
         for panel in others:
             assert drawn(panel, "cut here").shape == (1, 2)

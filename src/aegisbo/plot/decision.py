@@ -67,10 +67,10 @@ def _draw_front(axis: Axes, facts: Front) -> None:
             markersize=7,
             color=PENDING,
             markeredgecolor="white",
-            label="pending then",
+            label="pending at that time",
         )
-    axis.plot(*facts.taken, markersize=14, label="taken", **STAR)
-    axis.axvline(facts.best, color=FAINT, linewidth=1.0, linestyle=(0, (5, 3)), label=f"best then, {facts.best:.4g}")
+    axis.plot(*facts.taken, markersize=14, label="chosen", **STAR)
+    axis.axvline(facts.best, color=FAINT, linewidth=1.0, linestyle=(0, (5, 3)), label=f"best so far, {facts.best:.4g}")
     label(axis, "predicted mean", "std (on the model's scale)")
     axis.set_ylim(bottom=0.0)
     legend(axis)

@@ -143,7 +143,7 @@ def _explained(facts: Timeline, marks: dict[str, Mark]) -> list[Patch | Line2D]:
         entries.append(Patch(facecolor="white", edgecolor=FAINT, hatch="xxxxx", label="no value"))
     if "open" in outcomes:
         entries.append(
-            Patch(facecolor="white", edgecolor=FAINT, linestyle="--", label="no end: running, lost, cut off")
+            Patch(facecolor="white", edgecolor=FAINT, linestyle="--", label="no end: running, lost or interrupted")
         )
     shares = facts.shares()
     for cause, (text, pattern) in GAPS.items():

@@ -12,7 +12,7 @@ function decisionSection() {
     note: "Line: the Pareto front of low (good) mean and high uncertainty. Large mark: the chosen point. Rings: points that were pending. Dotted: the best value then.",
     table: () => {
       const f = currentFront();
-      return f ? { heads: ["what", "mean", "std"], rows: [["taken", f.taken[0], f.taken[1]], ...f.pending.map(([n, mean, std]) => [`pending ${n}`, mean, std]), ...f.members.map(([mean, std]) => ["front", mean, std])] } : { heads: [], rows: [] };
+      return f ? { heads: ["what", "mean", "std"], rows: [["chosen", f.taken[0], f.taken[1]], ...f.pending.map(([n, mean, std]) => [`pending ${n}`, mean, std]), ...f.members.map(([mean, std]) => ["front", mean, std])] } : { heads: [], rows: [] };
     },
   });
   decision.box = h("div", { class: "grid" });
@@ -91,7 +91,7 @@ function drawFront(chart) {
   chart.svg.append(s("path", { class: "member", d: f.members.map(([mean, std]) => SHAPES.circle(round(clip(x(mean))), round(y(std)), 2)).join("") }));
   const study = view.study, place = (n) => study.place.get(n);
   chart.svg.append(s("path", { class: "m c1 open", d: f.pending.map(([, mean, std]) => SHAPES.circle(round(clip(x(mean))), round(y(std)), 5)).join("") }));
-  chart.points = f.pending.map(([n, mean, std]) => ({ k: place(n), x: clip(x(mean)), y: y(std), text: `pending then: trial ${n}` }));
+  chart.points = f.pending.map(([n, mean, std]) => ({ k: place(n), x: clip(x(mean)), y: y(std), text: `pending at that time: trial ${n}` }));
   const [tx, ty] = [clip(x(f.taken[0])), y(f.taken[1])], style = moveStyle(f.move);
   chart.svg.append(s("path", { class: `m ${style.color}`, d: SHAPES[style.shape](tx, ty, 8) }), s("text", { class: "strong", x: tx + (tx > right - 90 ? -12 : 12), y: ty + 4, "text-anchor": tx > right - 90 ? "end" : "start" }, `trial ${f.number}: ${f.move}`));
   chart.points.push({ k: place(f.number), x: tx, y: ty });

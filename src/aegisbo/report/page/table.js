@@ -77,7 +77,7 @@ function fillTrial() {
   const facts = [["state", t.state[k]], ["value", t.value[k]],
     ...study.measured.map((name, m) => [name, t.measured[m][k]]), ["breaks", t.broken[k]], ["reason", text(t.reason[k])], ["move", t.move[k]], ["instead of a known point", instead(t.guard[k])],
     ["predicted", t.mean[k] == null ? null : `${number(t.mean[k])} ± ${number(t.std[k], 3)}`],
-    ["results known", t.known[k]], ["results behind", t.behind[k]], ["pending then", t.pending[k]], ["chosen in", t.choosing[k] == null ? null : duration(t.choosing[k])],
+    ["results known", t.known[k]], ["results behind", t.behind[k]], ["pending at that time", t.pending[k]], ["chosen in", t.choosing[k] == null ? null : duration(t.choosing[k])],
     ["took", t.seconds[k] == null ? null : duration(t.seconds[k])], ["worker", t.worker[k]]];
   const step = (by) => () => { const n = t.number[k + by]; if (n != null) view.choose(n); };
   const pairOf = (name, told) => h("div", { class: name.length + told.length > 20 ? "wide" : "" }, h("dt", {}, name), h("dd", {}, told));
