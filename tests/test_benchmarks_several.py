@@ -86,11 +86,11 @@ def test_the_gap_of_a_table_is_the_missing_share_of_its_front(monkeypatch: pytes
 
 def test_all_methods_begin_with_the_same_points_and_meet_the_same_times() -> None:
     pytest.importorskip("optuna")
-    methods = ("uniform", "optuna-tpe", "optuna-nsga2")
+    methods = ("random", "uniform", "optuna-tpe", "optuna-nsga2")
     outcomes = [perform(Job(method, "DTLZ2-m2", 3, 4, 40)) for method in methods]
     assert len({outcome.gap_quarter for outcome in outcomes}) == 1  # after 10 = 2d evaluations
     assert len({outcome.makespan for outcome in outcomes}) == 1
-    assert len({outcome.gap for outcome in outcomes}) == 3
+    assert len({outcome.gap for outcome in outcomes}) == len(methods)
     assert all(outcome.gap <= outcome.gap_half <= outcome.gap_quarter for outcome in outcomes)
 
 
@@ -104,6 +104,13 @@ def test_a_stored_run_is_not_planned_again(tmp_path: Path) -> None:
     planned = program.planned(options)
     assert [job.problem for job in planned] == list(fronts.CLOSED)
     assert [job for job in planned if job in stored] == [Job("uniform", "ZDT1", 0, 8, 100)]
+
+
+def test_a_report_has_the_runs_of_others_on_the_same_problems() -> None:
+    mine = [Outcome("aegis", "ZDT1", 0, 8, 100, *[0.1] * 7), Outcome("uniform", "ZDT1", 0, 8, 100, *[0.2] * 7)]
+    others = [Outcome("uniform", problem, seed, 8, 100, *[0.3] * 7) for problem in ("ZDT1", "ZDT2") for seed in (0, 1)]
+    told = {(run.method, run.problem, run.seed): run.gap for run in program.beside(mine, others)}
+    assert told == {("uniform", "ZDT1", 0): 0.2, ("uniform", "ZDT1", 1): 0.3, ("aegis", "ZDT1", 0): 0.1}
 
 
 def test_development_and_confirmation_share_nothing() -> None:

@@ -53,7 +53,10 @@ class Front:
 
 
 def hypervolume(F: Array, reference: Array) -> float:  # (n, m), (m,)
-    """The volume of what the rows dominate, up to the reference: slab after slab along the last objective."""
+    """The volume of what the rows dominate, up to the reference: slab after slab along the last objective.
+
+    Not aegisbo's own, which our strategies use: they are not to be their own judge.
+    """
     F = F[(reference > F).all(axis=1)]
     if F.shape[1] == 1:
         return float(reference[0] - F.min(initial=reference[0]))

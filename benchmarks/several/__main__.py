@@ -1,7 +1,7 @@
 """Several objectives: how much of the best front a run has found, ours and those of other libraries.
 
     python -m benchmarks.several -o several.csv                   run what is not in the file yet
-    python -m benchmarks.several -o several.csv --report          medians, sign tests, times
+    python -m benchmarks.several -o several.csv --report          medians, sign tests, times, beside results/several.csv
 
 Problems: `biobj` (all 55 functions of COCO's bbob-biobj in five dimensions), `closed` (ZDT1 to ZDT3 and DTLZ2, whose
 fronts have closed forms), `tables` (real trainings: loss and time, loss and size), or names such as `biobj-f10-i1-d5`
@@ -23,6 +23,7 @@ from benchmarks.rows import append, job_of, performed, read
 from benchmarks.several.report import print_report
 from benchmarks.several.run import Job, Outcome, perform
 
+PEERS_FILE = Path(__file__).parents[1] / "results" / "several.csv"  # runs of other libraries on the confirmation set
 BUDGETS = {"biobj": 200}  # evaluations; of all others 100
 SIZES = ("hpolib-", "nasbench201-")  # tables that also have the size of each model
 
@@ -30,12 +31,19 @@ SIZES = ("hpolib-", "nasbench201-")  # tables that also have the size of each mo
 def main() -> None:
     options = _options()
     if options.report:
-        print_report(read(options.output, Outcome), options.method)
+        print_report(beside(read(options.output, Outcome), read(PEERS_FILE, Outcome)), options.method)
         return
     done = {job_of(outcome, Job) for outcome in read(options.output, Outcome)}
     left = [job for job in planned(options) if job not in done]
     for outcome in performed(perform, left, options.jobs, lambda each: f"gap {each.gap:.4g}"):
         append(options.output, [outcome])
+
+
+def beside(mine: list[Outcome], others: list[Outcome]) -> list[Outcome]:
+    """One's own runs, and those of others on the same problems; one's own replaces the same run of others."""
+    problems = {run.problem for run in mine}
+    runs = [*(run for run in others if run.problem in problems), *mine]
+    return list({job_of(run, Job): run for run in runs}.values())
 
 
 def planned(options: argparse.Namespace) -> list[Job]:
