@@ -46,7 +46,8 @@ class Answer:
     """What a function returns that has more to say than its value."""
 
     value: Any
-    details: Mapping[str, Any]  # in JSON's types; kept with the trial
+    details: Mapping[str, Any] | None = None  # in JSON's types; kept with the trial
+    known: Mapping[str, Any] = field(default_factory=dict)  # objectives that follow from the parameters
 
 
 @dataclass(frozen=True)
@@ -55,11 +56,12 @@ class Wanted:
 
     objectives: tuple[str, ...] = ()  # by name, instead of one number
     limited: tuple[str, ...] = ()  # what has a limit
+    known: tuple[str, ...] = ()  # what follows from the parameters, and need not be measured
 
     @property
     def names(self) -> tuple[str, ...]:
         """All of it that has a name."""
-        return tuple(dict.fromkeys((*self.objectives, *self.limited)))
+        return tuple(name for name in dict.fromkeys((*self.objectives, *self.limited)) if name not in self.known)
 
     def missing(self, name: str, given: object) -> str:
         """Why an answer cannot be used that lacks one of the names, and what to do."""
@@ -85,7 +87,8 @@ def judged(answer: object, wanted: Wanted = ONE_NUMBER) -> Outcome:
     `sd` among them is the standard deviation of the number. Several objectives have names only.
     """
     if isinstance(answer, Answer):
-        return replace(judged(answer.value, wanted), details=answer.details)
+        outcome = with_known(judged(answer.value, wanted), answer.known, wanted)
+        return outcome if answer.details is None else replace(outcome, details=answer.details)
     measured: Mapping[Any, Any] = {}
     match answer:
         case (inner, Mapping() as given):
@@ -107,7 +110,7 @@ def judged(answer: object, wanted: Wanted = ONE_NUMBER) -> Outcome:
 def _judged_by_name(answer: object, measured: Mapping[Any, Any], wanted: Wanted) -> Outcome:
     """What an answer means that must have all objectives in it."""
     if not isinstance(answer, Mapping):
-        return Outcome("invalid", reason=wanted.missing(wanted.objectives[0], answer))
+        return Outcome("invalid", reason=wanted.missing(wanted.names[0], answer))
     everything = {**answer, **measured}
     if SD in everything:
         return Outcome("invalid", reason=f"The function returned sd = {brief(everything[SD])}: {NO_SD}")
@@ -133,6 +136,13 @@ def with_measured(outcome: Outcome, measured: Mapping[Any, Any], wanted: Wanted)
         if name not in numbers:
             return Outcome("invalid", reason=wanted.missing(name, dict(measured)))
     return replace(outcome, measured=numbers)
+
+
+def with_known(outcome: Outcome, known: Mapping[str, Any], wanted: Wanted) -> Outcome:
+    """The outcome with what follows from the parameters, if it is done."""
+    if outcome.state != "done" or not known:
+        return outcome
+    return with_measured(outcome, {**outcome.measured, **known}, wanted)
 
 
 def kept(answer: object) -> Outcome:

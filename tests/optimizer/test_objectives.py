@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aegisbo import Optimizer, Trial
+from aegisbo import Optimizer, Space, Trial
 from aegisbo.errors import AegisError, InvalidInput, SeveralObjectives, StudyError
 from aegisbo.events import Ended, read_event
 from aegisbo.optimizer.direction import Direction
@@ -45,10 +45,10 @@ def undominated(trials: Sequence[Trial]) -> list[int]:
 
 def test_a_mapping_and_texts_mean_the_same_objectives() -> None:
     expected = (Objective("accuracy", maximize=True), Objective("latency", maximize=False))
-    assert objectives_of(OBJECTIVES, SPACE) == expected
-    assert objectives_of({"accuracy": "maximize", "latency": "minimize"}, SPACE) == expected
-    assert objectives_of([each.text for each in expected], SPACE) == expected
-    assert objectives_of(expected, SPACE) == expected
+    assert objectives_of(OBJECTIVES, Space(SPACE)) == expected
+    assert objectives_of({"accuracy": "maximize", "latency": "minimize"}, Space(SPACE)) == expected
+    assert objectives_of([each.text for each in expected], Space(SPACE)) == expected
+    assert objectives_of(expected, Space(SPACE)) == expected
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_an_event_of_several_objectives_has_no_value() -> None:
 
 
 def test_notes_tell_means_by_name_as_the_user_measures_them() -> None:
-    direction = Direction(False, objectives_of(OBJECTIVES, SPACE))
+    direction = Direction(False, objectives_of(OBJECTIVES, Space(SPACE)))
     note = direction.turned_note({"move": "exploit", "mean": [-0.5, 3.0], "std": [0.1, 0.2]})
     assert note["mean"] == {"accuracy": 0.5, "latency": 3.0}
     assert note["std"] == {"accuracy": 0.1, "latency": 0.2}

@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from aegisbo.errors import InvalidInput
 from aegisbo.outcome import SD
+from aegisbo.space import Params, Space
+from aegisbo.space.function import OfParameters
 
 DIRECTIONS = {"min": False, "minimize": False, "max": True, "maximize": True}
 MOST = 4
+Objectives = Mapping[str, str | tuple[str, Callable[..., float]]] | Iterable[str]  # as a user gives them
 EXAMPLE = "{'accuracy': 'max', 'latency': 'min'}"
+
+
+@dataclass(frozen=True)
+class KnownFunction(OfParameters):
+    """An objective that follows from the parameters, so that no evaluation need measure it."""
+
+    role = "objective"
+
+    def number(self, values: Params) -> Any:
+        """What it returns at a point, which should be a number."""
+        if lacking := self.lacking(values):
+            raise InvalidInput(
+                f"The objective {self.text} takes {lacking[0]!r}, which is not there: give it a default."
+            )
+        return self.asked(values)
 
 
 @dataclass(frozen=True)
@@ -20,26 +38,43 @@ class Objective:
 
     name: str
     maximize: bool
+    known: KnownFunction | None = None  # if it need not be measured
 
     @property
     def text(self) -> str:
-        """As a study stores it, and as it is given on the command line."""
-        return f"{self.name} {'max' if self.maximize else 'min'}"
+        """As a study stores it, and as it is given on the command line; of a function, its name."""
+        known = "" if self.known is None else f" {self.known.text}"
+        return f"{self.name} {'max' if self.maximize else 'min'}{known}"
 
 
-def objectives_of(given: Any, parameters: Iterable[str]) -> tuple[Objective, ...]:
+@dataclass(frozen=True)
+class Known:
+    """All objectives of a run that follow from the parameters; worker processes ask them, too."""
+
+    functions: Mapping[str, KnownFunction]  # by name of the objective
+    parameters: tuple[str, ...]
+
+    def __call__(self, x: Any) -> dict[str, Any]:
+        """Their values at a point, in the form that the function receives or by name."""
+        values = dict(x) if isinstance(x, Mapping) else dict(zip(self.parameters, x, strict=True))
+        return {name: function.number(values) for name, function in self.functions.items()}
+
+
+def objectives_of(given: Any, space: Space) -> tuple[Objective, ...]:
     """The objectives that a mapping of names to directions means, or a list of texts such as "accuracy max".
+
+    Instead of a direction there may be a pair of it and a function of the parameters.
 
     Raises:
         InvalidInput: there are too few or too many, one cannot be read, or its name is taken.
     """
-    pairs = list(given.items()) if isinstance(given, Mapping) else [_pair(each) for each in _listed(given)]
-    objectives = tuple(_objective(name, direction) for name, direction in pairs)
+    entries = list(given.items()) if isinstance(given, Mapping) else _listed(given)
+    objectives = tuple(_objective(each, space) for each in entries)
     names = [objective.name for objective in objectives]
     for name in names:
         if name == SD:
             raise InvalidInput(f"An objective cannot be called {SD!r}, which is a standard deviation: rename it.")
-        if name in parameters:
+        if name in space.parameters:
             raise InvalidInput(f"The objective {name!r} has the name of a parameter: rename one of them.")
         if names.count(name) > 1:
             raise InvalidInput(f"The objective {name!r} is given twice: leave one out.")
@@ -53,6 +88,8 @@ def objectives_of(given: Any, parameters: Iterable[str]) -> tuple[Objective, ...
         raise InvalidInput(
             f"There are {len(objectives)} objectives ({', '.join(names)}): give two to {MOST}, and limits for others."
         )
+    if objectives and all(each.known for each in objectives):
+        raise InvalidInput(f"All objectives ({', '.join(names)}) are functions: one must be measured.")
     return objectives
 
 
@@ -62,21 +99,26 @@ def _listed(given: Any) -> list[Any]:
     return list(given)
 
 
-def _pair(given: Any) -> tuple[Any, Any]:
-    """The name and the direction in a text."""
+def _objective(given: Any, space: Space) -> Objective:
+    """The objective that a text or a pair of its name and the rest means."""
     if isinstance(given, Objective):
-        return given.name, "max" if given.maximize else "min"
-    words = given.split() if isinstance(given, str) else []
-    if len(words) != 2:
-        raise InvalidInput(
-            f"The objective {given!r} cannot be read: write a name and min or max, as in 'accuracy max'."
-        )
-    return words[0], words[1]
-
-
-def _objective(name: Any, direction: Any) -> Objective:
+        return given
+    known = None
+    match given.split() if isinstance(given, str) else given:
+        case [name, direction, str(function)] if function.endswith("()"):  # as a study stores it
+            known = KnownFunction.absent(function.removesuffix("()"), space.parameters)
+        case [name, (direction, function)] if not isinstance(given, str):
+            if not callable(function):
+                raise InvalidInput(f"The objective {name!r} has {function!r} beside {direction!r}: give a function.")
+            known = KnownFunction.of(function, space.parameters, space.named)
+        case [name, direction]:
+            pass
+        case _:
+            raise InvalidInput(
+                f"The objective {given!r} cannot be read: write a name and min or max, as in 'accuracy max'."
+            )
     if not isinstance(name, str) or not name.isidentifier():
         raise InvalidInput(f"The name of an objective is one word, such as 'latency', got {name!r}.")
     if not isinstance(direction, str) or direction not in DIRECTIONS:
         raise InvalidInput(f"The objective {name!r} is to be {direction!r}: write 'min' or 'max'.")
-    return Objective(name, DIRECTIONS[direction])
+    return Objective(name, DIRECTIONS[direction], known)

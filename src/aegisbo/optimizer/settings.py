@@ -13,10 +13,10 @@ from typing import Any
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.limits import Limit, limits_of, names_of
-from aegisbo.optimizer.objectives import Objective, objectives_of
+from aegisbo.optimizer.objectives import Known, Objective, objectives_of
 from aegisbo.optimizer.policy import Policy, default_initial
 from aegisbo.options import SETTINGS
-from aegisbo.outcome import Wanted
+from aegisbo.outcome import Outcome, Wanted, with_known
 from aegisbo.printable import brief
 from aegisbo.space import Params, Space
 from aegisbo.space.space import SpaceLike
@@ -69,7 +69,7 @@ class Settings:
         if given.get("initial") is not None:
             given["initial"] = tuple(_checked_initial(space, x) for x in listed(given["initial"], "initial"))
         given["limits"] = limits_of(given.get("limits") or (), space.parameters)
-        given["objectives"] = objectives_of(given.get("objectives") or (), space.parameters)
+        given["objectives"] = objectives_of(given.get("objectives") or (), space)
         settings = cls(space, *chosen(strategy, preset), **given)
         check_cost(settings.cost, settings.strategy)
         check_objectives(settings)
@@ -93,7 +93,20 @@ class Settings:
     @property
     def wanted(self) -> Wanted:
         """What an evaluation must measure."""
-        return Wanted(tuple(each.name for each in self.objectives), names_of(self.limits))
+        known = () if self.known is None else tuple(self.known.functions)
+        return Wanted(tuple(each.name for each in self.objectives), names_of(self.limits), known)
+
+    @property
+    def known(self) -> Known | None:
+        """The objectives that follow from the parameters; None if there are none."""
+        functions = {each.name: each.known for each in self.objectives if each.known is not None}
+        return Known(functions, tuple(self.space.parameters)) if functions else None
+
+    def completed(self, params: Params, outcome: Outcome) -> Outcome:
+        """The outcome of an evaluation at a point, with the objectives that follow from it."""
+        if self.known is None or outcome.state != "done":
+            return outcome
+        return with_known(outcome, self.known(params), self.wanted)
 
     def decided(self) -> Settings:
         """These settings with every open choice made."""
@@ -126,7 +139,11 @@ class Settings:
 
     @classmethod
     def from_description(
-        cls, description: Mapping[str, Any], strategy: Strategy | None = None, space: Space | None = None
+        cls,
+        description: Mapping[str, Any],
+        strategy: Strategy | None = None,
+        space: Space | None = None,
+        objectives: Iterable[Objective] = (),
     ) -> Settings:
         """The settings that `describe` described.
 
@@ -149,6 +166,8 @@ class Settings:
             "space": described if space is None else described.given(space.constraints),
             "strategy": text if strategy is None else strategy,
         }
+        here = {objective.text: objective for objective in objectives}
+        given["objectives"] = [here.get(each, each) for each in given.get("objectives") or ()]
         return cls.checked(**given)
 
     def differences_from(self, recorded: Settings) -> list[str]:

@@ -103,7 +103,7 @@ class Trials:
             return outcome
         if (outcome.value is None) != bool(wanted.objectives):
             raise ValueError(f"the value is {outcome.value}, and the objectives are {wanted.objectives}")
-        if all(name in outcome.measured for name in wanted.names):
+        if all(name in outcome.measured for name in (*wanted.names, *wanted.known)):
             return outcome
         incomplete = with_measured(outcome, outcome.measured, wanted)
         return replace(outcome, state=incomplete.state, value=math.nan, reason=incomplete.reason)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from shlex import quote
@@ -11,6 +11,7 @@ from typing import Any
 
 from aegisbo.keywords import names_checked
 from aegisbo.optimizer import Core, Found, Settings, Trial
+from aegisbo.optimizer.objectives import Objectives
 from aegisbo.optimizer.settings import check_target
 from aegisbo.options import OPTIONS, SETTINGS, Options
 from aegisbo.public.optimizer_and_result import Result
@@ -61,7 +62,7 @@ def minimize(
     cost: str | None = None,
     constraints: Iterable[Constraint] = (),
     limits: Iterable[str] = (),
-    objectives: Mapping[str, str] | Iterable[str] = (),
+    objectives: Objectives = (),
     anyway: bool = False,
 ) -> Result:
     """Find where an expensive function is smallest, with workers that never wait for each other.
@@ -124,7 +125,9 @@ def minimize(
             them bind.
         objectives: two to four numbers to make as good as possible at once, by name, each with "min" or "max", such as
             {"accuracy": "max", "latency": "min"}. The function then returns a mapping with these names, and
-            `result.front` has the trials that no other beats in everything; see docs/objectives.md.
+            `result.front` has the trials that no other beats in everything. An objective that follows from the
+            parameters is a pair of "min" or "max" and a function of them, such as ("min", size_of), and need not be
+            measured; see docs/objectives.md.
         anyway: continue a study even if it holds values of another function, or of an earlier version of this one.
 
     Returns:

@@ -13,6 +13,7 @@ from aegisbo.events import Ended, Forgotten, Observed, Retried
 from aegisbo.keywords import names_checked
 from aegisbo.optimizer import Core, Found, Settings, Trial
 from aegisbo.optimizer.explanation import Explanation
+from aegisbo.optimizer.objectives import Objectives, objectives_of
 from aegisbo.optimizer.settings import as_stored
 from aegisbo.optimizer.told import checked_seconds, outcome_told
 from aegisbo.optimizer.trial import in_brief, in_short
@@ -56,7 +57,8 @@ class Optimizer(Core):
         constraints: rules that a point must satisfy, in addition to those of the space; see `Space`.
         limits: bounds on quantities that are measured along with the value, such as "latency <= 5".
         objectives: two to four numbers to make as good as possible at once, by name, each with "min" or "max", such as
-            {"accuracy": "max", "latency": "min"}. The value of a trial is then a mapping with these names.
+            {"accuracy": "max", "latency": "min"}. The value of a trial is then a mapping with these names. An objective
+            that follows from the parameters is a pair, such as ("min", size_of), of which nothing need be told.
 
     Raises:
         InvalidInput: an argument is not valid; the message names it and what to give instead.
@@ -77,7 +79,7 @@ class Optimizer(Core):
         cost: str | None = None,
         constraints: Iterable[Constraint] = (),
         limits: Iterable[str] = (),
-        objectives: Mapping[str, str] | Iterable[str] = (),
+        objectives: Objectives = (),
     ) -> None:
         given = locals()
         super().__init__(Settings.checked(space, **{name: given[name] for name in SETTINGS}))
@@ -93,7 +95,11 @@ class Optimizer(Core):
 
     @classmethod
     def from_state(
-        cls, state: Mapping[str, Any], strategy: Strategy | None = None, constraints: Iterable[Constraint] = ()
+        cls,
+        state: Mapping[str, Any],
+        strategy: Strategy | None = None,
+        constraints: Iterable[Constraint] = (),
+        objectives: Objectives = (),
     ) -> Self:
         """Continue from a stored `state`, with the choices that would have come next.
 
@@ -101,6 +107,7 @@ class Optimizer(Core):
             state: what the method `state` returned.
             strategy: the strategy object, if the run had one that cannot be written as text.
             constraints: those constraints that are functions, if there were any.
+            objectives: the objectives, if some of them are functions.
 
         Returns:
             An optimizer that makes the same choices as the one whose state was stored.
@@ -110,7 +117,8 @@ class Optimizer(Core):
         """
         given = tuple(constraints)
         functions = Space.from_description(state["space"]).given(given) if given else None
-        settings = Settings.from_description(state, strategy, functions)
+        given_again = objectives_of(objectives, Space.from_description(state["space"]))
+        settings = Settings.from_description(state, strategy, functions, given_again)
         stored = as_stored({"added": (), **{name: state[name] for name in PARTS if name in state}})
         optimizer = cls.over(Core(settings))
         optimizer.restore((*stored["observed"], *stored["trials"]), stored["memory"], stored["added"])
@@ -180,7 +188,8 @@ class Optimizer(Core):
             TrialError: the trial was never asked for, or has ended already.
             InvalidInput: the value, the seconds or the standard deviation is not a number.
         """
-        outcome = outcome_told(value, sd, measured, self.settings.wanted)
+        told = outcome_told(value, sd, measured, self.settings.wanted)
+        outcome = self.settings.completed(self.trial(trial).params, told)
         return self.end(trial, replace(outcome, seconds=checked_seconds(seconds, "seconds")))
 
     def fail(self, trial: Trial | int, reason: str, state: Failure = "failed") -> Trial:
@@ -285,8 +294,8 @@ class Optimizer(Core):
             InvalidInput: `x` is not a point of the space, or `y` or `sd` is not a number.
         """
         with self._lock:
-            outcome = outcome_told(y, sd, measured, self.settings.wanted)
-            observed = Observed(-1 - len(self.observed), self.space.check(x), outcome)
+            params, told = self.space.check(x), outcome_told(y, sd, measured, self.settings.wanted)
+            observed = Observed(-1 - len(self.observed), params, self.settings.completed(params, told))
             return cast("Trial", self.apply(observed))
 
     def predict(self, points: Any) -> Prediction:

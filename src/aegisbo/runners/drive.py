@@ -35,10 +35,12 @@ def drive(
     """Evaluate trials of a run until it ends, and write down how it did."""
     optimizer = study.optimizer
     warn_if_unused(fun, optimizer.space.parameters)
+    for function in optimizer.settings.known.functions.values() if optimizer.settings.known else ():
+        function.require_here()
     with ExitStack() as stack:
         pool = make_pool(
             options.executor,
-            Call(reading(fun, optimizer.settings), optimizer.space.named),
+            Call(reading(fun, optimizer.settings), optimizer.space.named, optimizer.settings.known),
             options.workers,
             study,
             judge=partial(judged, wanted=optimizer.settings.wanted),

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import perf_counter, time
 from traceback import format_exc, print_exception
 from typing import Any, NoReturn
 
-from aegisbo.outcome import Ended, Outcome, judged
+from aegisbo.outcome import Answer, Ended, Outcome, judged
 from aegisbo.runners.protocol import StopRun
 
 Judge = Callable[[object], Outcome]  # turns an answer of the function into an outcome
@@ -27,8 +27,14 @@ class Call:
 
     fun: Callable[..., Any]
     named: bool
+    known: Callable[[Any], Mapping[str, Any]] | None = None  # what follows from the point, if anything is wanted
 
     def __call__(self, x: Any) -> Any:
+        if self.known is not None:
+            return Answer(known=self.known(x), value=self._answer(x))  # first what is quick, and may be wrong
+        return self._answer(x)
+
+    def _answer(self, x: Any) -> Any:
         # The function gets its own copy: the vector that the trial keeps must not change.
         return self.fun(**x) if self.named else self.fun(x.copy())
 

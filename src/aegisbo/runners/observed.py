@@ -38,7 +38,8 @@ def observed_elsewhere(
     for source in (each.source for each in sources if isinstance(each.source, str | os.PathLike)):
         if study is not None and Path(source).resolve() == Path(study).resolve():
             raise InvalidInput(f"{source} is the study itself, which knows its own results: leave it out of observed.")
-    tables = [each.table(settings.wanted.objectives) for each in sources]
+    wanted = settings.wanted
+    tables = [each.table([name for name in wanted.names if name in wanted.objectives]) for each in sources]
     names = set(settings.space.parameters).union(*(table.names for table in tables))
     givens = [_checked_given(each.given or {}, settings, names) for each in sources]
     return results, [_used(*each, settings, objective_of(fun)) for each in zip(tables, givens, strict=True)]
@@ -50,7 +51,7 @@ def _used(table: Table, given: Mapping[str, Any], settings: Settings, objective:
     if not fit.observations:
         raise InvalidInput(str(fit))
     (logger.warning if fit.left_out or fit.ignored else logger.info)(str(fit))
-    return fit.observations
+    return [(params, settings.completed(params, outcome)) for params, outcome in fit.observations]
 
 
 def _require_alike(table: Table, settings: Settings, objective: Objective) -> None:
@@ -89,6 +90,7 @@ def _result(k: int, entry: Any, settings: Settings) -> Observation:
         raise InvalidInput(f"observed must hold pairs of a point and its value; entry {k} is {entry!r}.")
     try:
         outcome = outcome_told(y, None, measured[0] if measured else None, settings.wanted)
-        return settings.space.check(x), outcome
+        params = settings.space.check(x)
+        return params, settings.completed(params, outcome)
     except InvalidInput as error:
         raise InvalidInput(f"observed, entry {k}: {error}") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from aegisbo.errors import InvalidInput
 from aegisbo.number import as_number
 from aegisbo.space.cube import Cube
 from aegisbo.space.expression import Column, Expression, Kind, Verdict, parsed
+from aegisbo.space.function import OfParameters
 from aegisbo.space.parameters import Choice, Parameter, Params, Real
 
 Label = str | dict[str, str]  # a text, or {"function": its name}
@@ -26,19 +26,10 @@ MOST = 1e3  # largest slack that counts, in units of its spread
 
 
 @dataclass(frozen=True)
-class Function:
-    """A constraint that cannot be stored; two are the same if their functions have the same name."""
+class Function(OfParameters):
+    """A constraint that cannot be stored."""
 
-    name: str
-    call: Callable[..., bool] | None = field(compare=False, repr=False)  # None: it is missing here
-    names: tuple[str, ...] = field(compare=False, repr=False)  # parameters that it needs
-    passed: tuple[str, ...] = field(compare=False, repr=False)  # and those that it is given if they exist
-    # Makes its single argument from all values, as for the objective; None: it takes them by name.
-    form: Callable[[list[Any]], Any] | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def text(self) -> str:
-        return f"{self.name}()"
+    role = "constraint"
 
     def verdict(self, columns: Mapping[str, Column], there: Mapping[str, Mask]) -> Verdict:
         """Verdicts on points, one by one; a function cannot say by how much."""
@@ -49,19 +40,11 @@ class Function:
 
     def holds(self, values: Params) -> bool:
         """Whether one point keeps it."""
-        params = {name: values[name] for name in self.passed if name in values}
-        if any(name not in params for name in self.names):
+        if self.lacking(values):
             return True
-        if self.call is None:
-            raise InvalidInput(
-                f"The run was made with the constraint {self.text}, a function that is not part of it: pass it again."
-            )
-        try:
-            answer = self.call(**params) if self.form is None else self.call(self.form(list(params.values())))
-        except Exception as error:
-            raise InvalidInput(f"The constraint {self.text} raised {error!r} at {params}: fix it.") from error
+        answer = self.asked(values)
         if not isinstance(answer, bool | np.bool_):
-            raise InvalidInput(f"The constraint {self.text} must return True or False, got {answer!r} at {params}.")
+            raise InvalidInput(f"The constraint {self.text} must return True or False, got {answer!r} at {values}.")
         return bool(answer)
 
 
@@ -97,33 +80,10 @@ def _rule(given: Any, parameters: Mapping[str, Parameter], named: bool) -> Rule:
     if isinstance(given, Function):
         return given
     if isinstance(given, Mapping) and set(given) == {"function"}:
-        return Function(given["function"], None, (), tuple(parameters))
+        return Function.absent(given["function"], parameters)
     if not callable(given):
         raise InvalidInput(f"A constraint is a text such as 'a < b', or a function that returns a bool, got {given!r}.")
-    return _function(given, parameters, named)
-
-
-def _function(call: Callable[..., bool], parameters: Mapping[str, Parameter], named: bool) -> Function:
-    name = getattr(call, "__qualname__", type(call).__qualname__).rpartition("<locals>.")[2]
-    if not named:  # it gets the argument of the objective
-        form = np.array if all(isinstance(parameter, Real) for parameter in parameters.values()) else list
-        return Function(name, call, (), tuple(parameters), form)
-    try:
-        arguments = inspect.signature(call).parameters.values()
-    except (TypeError, ValueError):  # a builtin
-        return Function(name, call, (), tuple(parameters))
-    needed = [a.name for a in arguments if a.default is a.empty and a.kind not in (a.VAR_KEYWORD, a.VAR_POSITIONAL)]
-    for argument in needed:
-        if argument not in parameters:
-            raise InvalidInput(
-                f"The constraint {name}() takes {argument!r}, which is no parameter: there are {', '.join(parameters)}."
-            )
-    takes_all = any(a.kind is a.VAR_KEYWORD for a in arguments)
-    taken = {a.name for a in arguments}
-    passed = tuple(parameter for parameter in parameters if takes_all or parameter in taken)
-    if not passed:
-        raise InvalidInput(f"The constraint {name}() takes no parameter: there are {', '.join(parameters)}.")
-    return Function(name, call, tuple(needed), passed)
+    return Function.of(given, parameters, named)
 
 
 def label_of(rule: Rule) -> Label:

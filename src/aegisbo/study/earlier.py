@@ -92,7 +92,7 @@ class Earlier:
                 _named(PREFIX, row) if exported else {column: row[column] for column in row if column not in values}
             )
             try:
-                rows.append((params, _outcome(row, values, exported=exported)))
+                rows.append((params, _outcome(row, values, exported=exported, named=bool(objectives))))
             except InvalidInput as error:
                 raise InvalidInput(f"{name}, {kind} {k}: {error}") from None
         return Table(name, tuple(rows), exact=exported, cells=True)
@@ -167,8 +167,11 @@ def _named(prefix: str, row: Mapping[str, Any]) -> dict[str, Any]:
     return {name.removeprefix(prefix): cell for name, cell in row.items() if str(name).startswith(prefix)}
 
 
-def _outcome(row: Mapping[str, Any], values: Sequence[str], *, exported: bool) -> Outcome | None:
-    """The outcome in a row of a table, with values in these columns; None if the evaluation has not ended."""
+def _outcome(row: Mapping[str, Any], values: Sequence[str], *, exported: bool, named: bool) -> Outcome | None:
+    """The outcome in a row of a table; None if the evaluation has not ended.
+
+    These columns have the values, which are `named` if they are several objectives.
+    """
     state = row["state"] if exported else "done"
     if state in FAILURES:
         return Outcome(state, reason=row.get("reason") or "")
@@ -176,11 +179,12 @@ def _outcome(row: Mapping[str, Any], values: Sequence[str], *, exported: bool) -
         return None
     told = {name: _number(name, row[name]) for name in values if row[name] not in (None, "")}
     measured = {name: _number(name, cell) for name, cell in _named(MEASURED, row).items() if cell not in (None, "")}
-    if exported and not told and len(measured) > 1:  # of several objectives
-        told, values = measured, [*measured]
+    if exported:
+        named = not told and len(measured) > 1
+        told, values = (measured, [*measured]) if named else (told, values)
     if len(told) < len(values):
         return None
-    if len(values) > 1:
+    if named:
         return judged({**told, **measured}, Wanted(tuple(values)))
     (value,) = told.values()
     return judged((value, measured) if measured else value)

@@ -99,8 +99,8 @@ def optimizer_of(created: Created, given: Settings | None) -> Core:
             strategy = _absent(described)
         if strategy is not None:
             described |= {"strategy": None, "preset": None}
-        space = None if given is None else given.space
-        return Core(Settings.from_description(described, strategy, space))
+        here = (None, ()) if given is None else (given.space, given.objectives)
+        return Core(Settings.from_description(described, strategy, *here))
 
 
 def _absent(described: Mapping[str, Any]) -> AbsentStrategy | None:
