@@ -1,4 +1,4 @@
-"""Learn to drive the optimizer from your own loop: ask for points, tell results in any order, store it and go on.
+"""Learn to drive the optimizer from your own loop: ask for points, tell results in any order, store it and continue.
 
 Run it, it takes a few seconds:
 

@@ -29,7 +29,7 @@ class Chart {
   }
 
   render() {
-    if (!this.width || !view.study || this.dragging) return; // a drawing under the reader's hand stays
+    if (!this.width || !view.study || this.dragging) return; // do not redraw while the reader is using it
     const focused = this.plot.contains(document.activeElement);
     this.points = [];
     this.svg = s("svg", { viewBox: `0 0 ${this.width} ${this.height}`, height: this.height, role: "img", tabindex: 0, "aria-label": `${this.title}. Arrow keys move between trials, Enter selects one.` });
@@ -72,7 +72,7 @@ class Chart {
     drawMarks(this.svg, view.study, points, radius);
   }
 
-  // The chosen trial, ringed; plots that are no point clouds say themselves how it is shown.
+  // The chosen trial has a ring; plots without points show it in their own way.
   highlight() {
     if (!this.top) return;
     this.top.replaceChildren();

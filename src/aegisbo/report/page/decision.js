@@ -1,4 +1,4 @@
-// One decision in full: the Pareto front of mean and uncertainty then, the point taken, the pending points, mean and band.
+// One decision: the Pareto front of mean and uncertainty, the chosen point, the pending points, mean and band.
 
 const decision = { number: null, drawn: "", box: null, charts: [], choice: null, note: null };
 

@@ -49,7 +49,7 @@ function moment(seconds) {
   return new Date(1000 * seconds).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 }
 
-// What was taken because the first choice was evaluated, or being evaluated, already; the guard's word for it is short.
+// What replaced a first choice that was already evaluated or pending; the guard's word for it is short.
 function instead(guard) {
   return guard == null ? null : guard === "next" ? "the next choice of the same move" : guard === "random" ? "a random point" : `a choice of the move ${guard}`;
 }
@@ -62,7 +62,7 @@ function range(count) {
   return Array.from({ length: count }, (_, k) => k);
 }
 
-// Smallest and largest of what is a number; Math.min(...values) fails for very long lists.
+// The smallest and largest number; Math.min(...values) fails for very long lists.
 function extent(values) {
   let low = Infinity, high = -Infinity;
   for (const value of values) if (value != null) { low = Math.min(low, value); high = Math.max(high, value); }

@@ -1,4 +1,4 @@
-// The top of the page: which study, how it stands, its health in sentences, and the bar with colors and filter.
+// The top of the page: which study, its state, its health in sentences, and the bar with colors and filter.
 
 const THEMES = { "": "Auto", light: "Light", dark: "Dark" };
 

@@ -1,4 +1,4 @@
-// What the model has learned of the parameters: importance, slices, contours; and all trials in parallel coordinates.
+// What the model has learned about the parameters: importance, slices, contours; and all trials in parallel coordinates.
 
 const pair = { chosen: 0 };
 let sliceBox, sliceCharts = [], sliceKey = "";
@@ -141,7 +141,7 @@ function runs(numbers) {
   return found;
 }
 
-// Gray where a slice crosses what constraints forbid, from halfway between two values to halfway between two others.
+// Gray where constraints forbid values of a slice, up to halfway to the neighbors.
 function forbidden(chart, x, slice) {
   const { left, right, top, bottom } = chart.inner, at = slice.values.map((value) => x(value));
   runs(slice.mean.map((value) => (known(value) ? null : 1))).forEach((ks) => {

@@ -44,7 +44,7 @@ function timelineSection() {
   return section("workers", "Workers", null, [chart.element]);
 }
 
-// Without a study nobody knows why somebody was idle.
+// Without a study the causes of idle time are unknown.
 function knownCauses() {
   return Object.keys(CAUSES).filter((cause) => cause in view.study.timeline.shares);
 }

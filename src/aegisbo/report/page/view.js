@@ -67,7 +67,7 @@ function describe(study, k) {
   return lines.join("\n");
 }
 
-// The parameters that are there, with their values.
+// The parameters that exist, with their values.
 function pairsOf(study, values) {
   return study.parameters.map(({ name }, p) => [name, values[p]]).filter(([, value]) => value != null).map(([name, value]) => `${name} = ${number(value, 4)}`);
 }
