@@ -15,7 +15,7 @@ def test_one_except_clause_catches_the_whole_family() -> None:
     family = {kind for _, kind in inspect.getmembers(errors, inspect.isclass) if kind.__module__ == errors.__name__}
     assert family == {
         *(AegisError, InvalidInput, MissingExtra, SpaceExhausted, StudyError, TrialError, UnknownName),
-        *(errors.EvaluationFailed, errors.NoModel, errors.NoTime),
+        *(errors.EvaluationFailed, errors.NoModel, errors.NoTime, errors.OneNumber, errors.SeveralObjectives),
     }
     assert all(issubclass(kind, AegisError) for kind in family)
 

@@ -74,6 +74,10 @@ class SeveralObjectives(AegisError, AttributeError):
     """A question about one number, asked of a run that has several."""
 
 
+class OneNumber(AegisError, AttributeError):
+    """A question about several objectives, asked of a run that has one number."""
+
+
 # What Python raises on data that make no sense, such as those of a file that was edited.
 OF_NONSENSE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 

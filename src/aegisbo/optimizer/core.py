@@ -30,6 +30,7 @@ from aegisbo.optimizer.model import Model
 from aegisbo.optimizer.policy import require_free_point
 from aegisbo.optimizer.queue import INITIAL, Queue
 from aegisbo.optimizer.settings import Settings, as_stored
+from aegisbo.optimizer.several import Several
 from aegisbo.optimizer.told import checked_seconds
 from aegisbo.optimizer.trial import Trial
 from aegisbo.optimizer.trials import Trials
@@ -289,13 +290,14 @@ class Core:
             trials, done, evidence, memory = self.trials, self._trials.done(), self.evidence(), self._memory
             ended, now = sum(self._trials.counts()), copy(self)
         ending, objectives = message or "No trial has given a value.", self.settings.objectives
-        nothing = Found(ended, False, ending, trials, now, objectives=objectives)
+        several = Several(objectives) if objectives else None
+        nothing = Found(ended, False, ending, trials, now, several=several)
         if not done:
             return nothing
         if objectives:
-            front, remark = front_of(done, evidence, self._policy, memory, len(trials))
+            several, remark = front_of(objectives, done, evidence, self._policy, memory, len(trials))
             ending = " ".join(filter(None, [message or "The front so far.", remark]))
-            return replace(nothing, success=bool(front), ending=ending, front=front)
+            return replace(nothing, success=bool(several.front), ending=ending, several=several)
         best = best_of(done, evidence, self._policy, memory, len(trials))
         if best is None:
             return nothing

@@ -9,11 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from aegisbo.errors import SeveralObjectives
+from aegisbo.arrays import Array
+from aegisbo.errors import OneNumber, SeveralObjectives
 from aegisbo.optimizer.best import LimitStanding
 from aegisbo.optimizer.failure_reasons import counted, failure_lines
 from aegisbo.optimizer.objectives import Objective
-from aegisbo.optimizer.trial import Trial
+from aegisbo.optimizer.several import Several
+from aegisbo.optimizer.trial import Trial, in_brief, name_of
+from aegisbo.outcome import FAILURES
 from aegisbo.printable import printable, so_many
 
 Whose_co = TypeVar("Whose_co", covariant=True)  # kind of optimizer: the core, or that of users
@@ -39,8 +42,7 @@ class Found(Generic[Whose_co]):
     trials: tuple[Trial, ...]
     optimizer: Whose_co = field(compare=False)  # as it was then: it can be asked, and goes on by itself
     single: Single | None = None  # the best by one number; None if no trial gave a value
-    objectives: tuple[Objective, ...] = ()  # if there are several
-    front: tuple[Trial, ...] = ()  # of several objectives: no other trial is better in all; sorted by the first
+    several: Several | None = None  # the front of several objectives; None if there is one number
     limits: tuple[LimitStanding, ...] = ()  # how the best stands to each: what was measured, how far, whether it binds
     idle: Mapping[str, float] | None = None  # shares of the workers' time, by cause; None if nobody kept account
     study: Path | None = field(default=None, compare=False)  # where the file of the run is, if it has one
@@ -69,6 +71,63 @@ class Found(Generic[Whose_co]):
     def _require_one_number(self, name: str) -> None:
         if self.objectives:
             raise SeveralObjectives(f"There are several objectives, so there is no {name}: use front.")
+
+    @property
+    def objectives(self) -> tuple[Objective, ...]:
+        """The names and directions of several objectives; empty if there is one number."""
+        return () if self.several is None else self.several.objectives
+
+    @property
+    def front(self) -> tuple[Trial, ...]:
+        """Of several objectives, the trials that no other beats in everything, sorted by the first objective."""
+        return () if self.several is None else self.several.front
+
+    @property
+    def extremes(self) -> dict[str, Trial]:
+        """Of several objectives, the trial of the front that is best in each, by name of the objective."""
+        return self._of_several("extremes", "best").extremes
+
+    @property
+    def compromise(self) -> Trial | None:
+        """Of several objectives, the trial of the front nearest to the ideal point; None without a front.
+
+        The ideal point has the best value of each objective. Distances are Euclidean, after each objective is divided
+        by its range over the front.
+        """
+        return self._of_several("compromise", "best").compromise
+
+    @property
+    def reference(self) -> dict[str, float] | None:
+        """Of several objectives, the default reference point of `hypervolume`, by name; None without a front.
+
+        It lies beyond the worst values of the front by a tenth of its range in each objective. Where the front has no
+        range, that of all trials counts, and 1 if they have none either.
+        """
+        return self._of_several("reference", "fun").reference
+
+    def hypervolume(self, reference: Mapping[str, float] | None = None) -> Array:
+        """Compute the hypervolume of several objectives after each evaluation, in the order in which they ended.
+
+        It is the volume of what the trials so far dominate, up to a reference point. Points observed elsewhere count
+        from the start. Trials that break a limit add nothing.
+
+        Args:
+            reference: the reference point, a number for each objective by name; the default is `result.reference`.
+
+        Returns:
+            An array with a number for each evaluation that has ended, the final hypervolume last.
+
+        Raises:
+            InvalidInput: the reference does not give a number for each objective.
+        """
+        several = self._of_several("hypervolume", "fun")
+        ended = [trial for trial in self.trials if trial.state in ("done", *FAILURES)]
+        return several.hypervolume(sorted(ended, key=lambda trial: (trial.ended or 0.0, trial.number)), reference)
+
+    def _of_several(self, name: str, instead: str) -> Several:
+        if self.several is None:
+            raise OneNumber(f"There is one number and not several objectives, so there is no {name}: use {instead}.")
+        return self.several
 
     @property
     def failures(self) -> dict[str, int]:
@@ -106,7 +165,7 @@ class Found(Generic[Whose_co]):
         states = Counter(trial.state for trial in self.trials)
         counts = ", ".join(f"{count} {state}" for state, count in states.items())
         lines = {
-            **({"front": so_many(len(self.front), "trial")} if self.objectives else {"x": self.x, "fun": self.fun}),
+            **(self._front_lines() if self.objectives else {"x": self.x, "fun": self.fun}),
             **{name: getattr(self, name) for name in ("nfev", "success", "message")},
             "trials": f"{len(self.trials)} ({counts})" if counts else "0",
         }
@@ -116,8 +175,27 @@ class Found(Generic[Whose_co]):
             lines["idle"] = ", ".join(f"{share:.1%} {CAUSES[cause]}" for cause, share in self.idle.items())
         return lines
 
+    def _front_lines(self) -> dict[str, str]:
+        """The front in short."""
+        found = {"front": so_many(len(self.front), "trial")}
+        if self.several is None or self.compromise is None or self.reference is None:
+            return found
+        names = [each.name for each in self.objectives]
+
+        def told(trial: Trial) -> str:
+            return f"{in_brief({name: trial.measured[name] for name in names})} ({name_of(trial)})"
+
+        return {
+            **found,
+            **{f"best {name}": told(trial) for name, trial in self.extremes.items()},
+            "compromise": told(self.compromise),
+            "hypervolume": f"{self.several.final:.6g}, reference {in_brief(self.reference)}",
+        }
+
     def __repr__(self) -> str:
-        return printable("\n".join(f"{name:>8}: {value}" for name, value in self._lines().items()))
+        lines = self._lines()
+        width = max(8, *map(len, lines))
+        return printable("\n".join(f"{name:>{width}}: {value}" for name, value in lines.items()))
 
 
 def _from_here(path: Path) -> Path:

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from aegisbo.arrays import Array, Index
+from aegisbo.optimizer.objectives import Objective
 from aegisbo.optimizer.policy import Policy
+from aegisbo.optimizer.several import Several
 from aegisbo.optimizer.trial import Trial
 from aegisbo.search.hypervolume import front
 from aegisbo.strategies.base import Evidence, Memory
@@ -18,8 +20,13 @@ BROKEN = "No evaluation has kept all limits."
 
 
 def front_of(
-    done: Sequence[Trial], evidence: Evidence, policy: Policy, memory: Memory, number: int
-) -> tuple[tuple[Trial, ...], str]:
+    objectives: tuple[Objective, ...],
+    done: Sequence[Trial],
+    evidence: Evidence,
+    policy: Policy,
+    memory: Memory,
+    number: int,
+) -> tuple[Several, str]:
     """The front of the trials that are the rows of the evidence, and what the user must be told of it.
 
     If values are noisy it is the front of the posterior means.
@@ -31,7 +38,8 @@ def front_of(
     rows = rows_of_front(evidence, losses)
     if done and not len(rows):
         remarks.append(BROKEN)
-    return tuple(done[row] for row in rows), " ".join(remarks)
+    counting = {done[row].number: tuple(losses[row].tolist()) for row in np.flatnonzero(evidence.kept).tolist()}
+    return Several(objectives, tuple(done[row] for row in rows), counting), " ".join(remarks)
 
 
 def rows_of_front(evidence: Evidence, losses: Array) -> Index:  # (n, m) -> (k,)
