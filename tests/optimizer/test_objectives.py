@@ -75,7 +75,9 @@ def test_what_cannot_be_objectives_is_refused_in_a_sentence(given: Any, said: st
 def test_what_is_about_one_number_is_refused_beside_objectives() -> None:
     with pytest.raises(InvalidInput, match="maximize=True is about one number"):
         Optimizer(SPACE, objectives=OBJECTIVES, strategy="random", maximize=True)
-    with pytest.raises(InvalidInput, match=r"go with the strategies aegis and random: .* looks at one number only"):
+    with pytest.raises(
+        InvalidInput, match=r"go with the strategies aegis, thompson and random: .* looks at one number only"
+    ):
         Optimizer(SPACE, objectives=OBJECTIVES, strategy="ei")
 
 

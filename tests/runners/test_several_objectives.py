@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import time
 from pathlib import Path
 from typing import Any
 
@@ -285,3 +286,30 @@ def test_a_table_without_an_objective_is_refused(tmp_path: Path) -> None:
     minimize(one_number, SPACE, budget=3, study=single, executor="serial")
     with pytest.raises(InvalidInput, match="3 because accuracy, which is an objective, was not measured"):
         run(observed=single)
+
+
+def slow(a: float, b: float) -> dict[str, float]:
+    time.sleep(0.001 * (a + 6.0))
+    return train(a, b)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"noisy": True},
+        {"cost": "time", "fun": slow},
+        {"timeout": 60, "fun": slow},
+        {"constraints": ["a > -1"], "limits": ["latency <= 10"]},
+        {"strategy": "thompson"},
+        {"preset": "paper"},
+    ],
+    ids=lambda options: next(iter(options)),
+)
+def test_a_model_chooses_with_whatever_goes_with_one_number(tmp_path: Path, options: dict[str, Any]) -> None:
+    file, given = tmp_path / "run.db", {"strategy": "aegis", "n_initial": 4, **options}
+    run(budget=5, study=file, **given)
+    result = run(budget=8, study=file, **given)
+    assert [trial.state for trial in result.trials] == ["done"] * 8
+    assert {trial.note["move"] for trial in result.trials} - {"initial", "random"}
+    assert all(set(trial.note["mean"]) == set(OBJECTIVES) for trial in result.trials if "mean" in trial.note)
+    assert replay(file).faithful

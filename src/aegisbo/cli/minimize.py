@@ -43,7 +43,9 @@ EXAMPLES = """Examples:
 
 A function gets the parameters by name and returns the value; with `--limit "latency <= 5"` it returns
 `value, {"latency": 3.2}`. A program gets them in place of `{name}`, and prints the value as its last line; a limited
-quantity goes on a line of its own, `latency=3.2`. Run the same command again to continue a study.
+quantity goes on a line of its own, `latency=3.2`. With several objectives, such as `--objective "accuracy max"`, a
+function returns all by name, and a program prints each on a line of its own. Run the same command again to continue a
+study.
 """
 
 

@@ -233,7 +233,8 @@ def check_objectives(settings: Settings) -> None:
         raise InvalidInput("maximize=True is about one number: with objectives, say 'min' or 'max' of each.")
     if not getattr(settings.strategy, "several_objectives", False):
         raise InvalidInput(
-            f"objectives go with the strategies aegis and random: {settings.strategy!r} looks at one number only."
+            "objectives go with the strategies aegis, thompson and random: "
+            f"{settings.strategy!r} looks at one number only."
         )
 
 
