@@ -181,9 +181,9 @@ def test_a_study_continues_for_the_same_objectives_only(tmp_path: Path) -> None:
         (["left", "left"], "'left' is given twice"),
     ],
 )
-def test_mistakes_are_named(objectives: Any, message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        search(objectives=objectives).fit(X)
+def test_mistakes_are_named_before_anything_is_fitted(objectives: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):  # what a worker raises would be an EvaluationFailed
+        search(objectives=objectives, executor="threads", n_jobs=2).fit(X)
 
 
 def test_a_strategy_for_one_number_is_refused() -> None:

@@ -104,11 +104,11 @@ class Reader:
             return None
         if role != "done":
             return Known(x, role)
-        values = trial.values or []  # or it would have failed
+        assert trial.values  # or it would have failed
         took = trial.duration if trial.state == TrialState.COMPLETE else None
         seconds = None if took is None else took.total_seconds()
         constraints = {name: value for name, value in trial.constraints.items() if math.isfinite(value)}
-        loss = self.direction.turned(np.array(values) if self.direction.several else values[0])
+        loss = self.direction.turned(np.array(trial.values) if self.direction.several else trial.values[0])
         return Known(x, role, loss, seconds, constraints)
 
     def _params(self, trial: FrozenTrial) -> dict[str, Any]:
