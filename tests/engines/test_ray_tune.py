@@ -81,11 +81,56 @@ def test_what_cannot_be_searched_is_refused_with_the_remedy(space: dict[str, Any
         searcher(space)
 
 
-def test_metric_and_mode_must_be_one_each() -> None:
+@pytest.mark.parametrize(
+    ("metric", "mode"),
+    [
+        (["a", "b"], ["min"]),
+        (["a", "b"], None),
+        (["a", "b"], "min"),
+        ("a", ["min", "max"]),
+        (["a"], ["min"]),
+        (["a", "b"], ["min", "obs"]),
+        (list("abcde"), ["min"] * 5),
+    ],
+)
+def test_metrics_and_modes_must_be_paired(metric: Any, mode: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"give one of each, or a list of two to 4 metrics and one with 'min' or"):
+        AegisSearch(metric=metric, mode=mode)
+
+
+def test_several_metrics_are_objectives() -> None:
+    search = AegisSearch(metric=["gain", "price"], mode=["max", "min"], seed=1, n_initial=4, limits=["price <= 20"])
+    assert search.set_search_properties(None, None, SPACE)
+    assert search.metric == ["gain", "price"]  # which Tune wants to be reported
+    space, objectives = {"x": (-5, 10), "model/depth": Int(2, 8)}, {"gain": "max", "price": "min"}
+    twin = Optimizer(space, seed=1, n_initial=4, objectives=objectives, limits=["price <= 20"])
+    for k in range(8):
+        config, trial = search.suggest(f"t{k}"), twin.ask()
+        assert config == {"x": trial.params["x"], "model": {"depth": trial.params["model/depth"]}}
+        if k % 2:  # the others stay pending
+            numbers = {"gain": config["model"]["depth"], "price": config["x"] ** 2}
+            search.on_trial_complete(f"t{k}", {**numbers, "time_total_s": 1.0, "config": config})
+            twin.tell(trial, numbers)
+    assert search.optimizer.state() == twin.state()
+    for number, result in enumerate([{"gain": 1.0}, {"gain": 1.0, "price": math.nan}, {"gain": 1.0, "price": 2.0}]):
+        search.on_trial_complete(f"t{2 * number}", result)
+    trials = search.optimizer.trials[:5:2]
+    assert [trial.state for trial in trials] == ["failed", "invalid", "done"]
+    assert trials[0].reason == "It reported no 'price'."
+
+
+def test_another_metric_may_have_a_limit() -> None:
+    search = searcher(limits=["latency <= 5"])
+    for k, result in enumerate([{"loss": 1.0}, {"loss": 1.0, "latency": 6.0}, {"loss": 2.0, "latency": 4.0}]):
+        search.suggest(str(k))
+        search.on_trial_complete(str(k), result)
+    assert [trial.state for trial in search.optimizer.trials] == ["invalid", "done", "done"]
+    assert search.optimizer.best.value == 2.0
+
+
+def test_there_must_be_a_mode_and_a_space() -> None:
     with pytest.raises(InvalidInput, match=r"mode is None: give TuneConfig mode='min'"):
         AegisSearch().set_search_properties("loss", None, SPACE)
-    with pytest.raises(InvalidInput, match="one metric"):
-        AegisSearch(metric=["a", "b"], mode=["min", "min"])
     with pytest.raises(InvalidInput, match="give the Tuner a param_space"):
         AegisSearch().suggest("a")
     search = searcher()

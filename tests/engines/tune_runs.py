@@ -61,6 +61,27 @@ def with_errors_and_a_limit(folder: Path) -> None:
     assert saved(folder / "errors").state() == search.optimizer.state()
 
 
+def two_metrics(config: dict[str, Any]) -> None:
+    tune.report({"gain": config["model"]["depth"] - config["x"] ** 2, "price": abs(config["x"] - 1), "other": "text"})
+
+
+def for_a_front(folder: Path) -> None:
+    search = AegisSearch(metric=["gain", "price"], mode=["max", "min"], seed=3, n_initial=6)
+    settings = tune.TuneConfig(search_alg=search, num_samples=10, max_concurrent_trials=AT_A_TIME)
+    place = tune.RunConfig(name="front", storage_path=str(folder), verbose=0)
+    results = tune.Tuner(two_metrics, param_space=SPACE, tune_config=settings, run_config=place).fit()
+    reported = [(result.metrics["gain"], result.metrics["price"]) for result in results]
+    front = search.optimizer.result().front
+    assert [trial.state for trial in search.optimizer.trials] == ["done"] * 10
+    assert {(trial.measured["gain"], trial.measured["price"]) for trial in front} == {
+        (gain, price)
+        for gain, price in reported
+        if not any(more >= gain and less <= price and (more, less) != (gain, price) for more, less in reported)
+    }
+    assert front[0].measured["gain"] == results.get_best_result("gain", "max").metrics["gain"]
+    assert saved(folder / "front").state() == search.optimizer.state()
+
+
 class PowerCut(tune.Callback):
     """Ends the driver when five trials have ended, unless this was mended."""
 
@@ -98,6 +119,7 @@ def saved(folder: Path) -> Optimizer:
 if __name__ == "__main__":
     ray.init(num_cpus=AT_A_TIME, include_dashboard=False, log_to_driver=False)
     with_errors_and_a_limit(Path(sys.argv[1]))
+    for_a_front(Path(sys.argv[1]))
     broken_off_and_restored(Path(sys.argv[1]))
     ray.shutdown()
     sys.stdout.write("All is well.\n")

@@ -60,8 +60,11 @@ def test_results_from_elsewhere_failures_and_maximization() -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"objectives": {"f": "MINIMIZE", "g": "MINIMIZE"}}, "give one to minimize or to maximize"),
-        ({"objectives": {"f": "EXPLORE"}}, "give one to minimize or to maximize"),
+        ({"objectives": {}}, r"The objectives are \[\]: give one to 4, each to minimize or to maximize"),
+        ({"objectives": dict.fromkeys("fghij", "MINIMIZE")}, "give one to 4, each to minimize or to maximize"),
+        ({"objectives": {"f": "EXPLORE"}}, "give one to 4, each to minimize or to maximize"),
+        ({"objectives": {"f": "MINIMIZE", "g": "EXPLORE"}}, "give one to 4, each to minimize or to maximize"),
+        ({"objectives": {"f": "MINIMIZE", "x": "MINIMIZE"}}, "objective 'x' has the name of a parameter"),
         ({"variables": {"x": "CONTEXTUAL"}}, "A variable is a ContextualVariable: give it bounds"),
     ],
 )
@@ -99,3 +102,46 @@ def test_constraints_are_limits_on_what_results_tell() -> None:
     assert generator.optimizer.trials[-1].state == "invalid"
     generator.ingest([{"x": 0.5, "y": 2.5, "act": "relu", "f": -9.0, "g": 0.5, "h": 0.0, "k": 1.0}])
     assert generator.optimizer.best.value == -9.0
+
+
+def measured(point: dict[str, Any]) -> dict[str, float]:
+    return {"f": value(point), "g": point["y"] - abs(point["x"]), "h": point["x"]}
+
+
+@pytest.mark.parametrize("names", ["fg", "fgh"])
+def test_several_objectives_are_told_by_name_and_have_a_front(names: str) -> None:
+    goals = {name: "MAXIMIZE" if name == "g" else "MINIMIZE" for name in names}
+    generator = AegisGenerator(vocs(objectives=goals, constraints={"h": ["LESS_THAN", 4.0]}), seed=1, n_initial=4)
+    twin = aegisbo.Optimizer(
+        {"x": (-5.0, 10.0), "y": (2.0, 3.0), "act": aegisbo.Choice(["relu", "tanh"])}, seed=1, n_initial=4,
+        limits=["h <= 4"], objectives={name: "max" if name == "g" else "min" for name in names},
+    )  # fmt: skip
+    results = []
+    for _ in range(5):
+        points, trials = generator.suggest(2), [twin.ask() for _ in range(2)]
+        assert points == [{**trial.params, "c": 7.0, "_id": trial.number} for trial in trials]
+        for point, trial in zip(reversed(points), reversed(trials), strict=True):
+            results.append({**point, **measured(point)})
+            generator.ingest(results[-1:])
+            twin.tell(trial, measured(point))
+    front = generator.optimizer.result().front
+    assert [trial.number for trial in front] == [trial.number for trial in twin.result().front]
+    kept = {
+        each["_id"]: [each[name] * (-1 if name == "g" else 1) for name in names] for each in results if each["h"] <= 4
+    }
+    beaten = {
+        number
+        for number, mine in kept.items()
+        if any(all(a <= b for a, b in zip(other, mine, strict=True)) and other != mine for other in kept.values())
+    }
+    assert {trial.number for trial in front} == set(kept) - beaten
+
+
+def test_a_result_that_lacks_one_of_several_objectives_has_failed() -> None:
+    generator = AegisGenerator(vocs(objectives={"f": "MINIMIZE", "g": "MAXIMIZE"}), seed=1)
+    one, two, three = generator.suggest(3)
+    generator.ingest([{**one, "f": 1.0}, {**two, "f": 1.0, "g": math.nan}, {**three, "f": 1.0, "g": 2.0}])
+    generator.ingest([{"x": 1.0, "y": 2.5, "act": "tanh", "f": 0.5, "g": 1.0}])
+    assert [trial.state for trial in generator.optimizer.trials] == ["invalid", "invalid", "done"]
+    assert "did not measure g" in generator.optimizer.trials[0].reason
+    assert [trial.number for trial in generator.optimizer.result().front] == [-1, 2]

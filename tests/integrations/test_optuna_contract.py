@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 from optuna.samplers import BaseSampler
-from optuna.testing.pytest_samplers import BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase
+from optuna.testing.pytest_samplers import BasicSamplerTestCase, MultiObjectiveSamplerTestCase, RelativeSamplerTestCase
 
 from aegisbo.integrations import AegisSampler
 
 
-class Contract(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
-    """All that Optuna asks of a sampler for one objective."""
+class Contract(BasicSamplerTestCase, RelativeSamplerTestCase, MultiObjectiveSamplerTestCase):
+    """All that Optuna asks of a sampler, for one objective and for several."""
 
 
 class TestByDefault(Contract):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import optuna
 import pytest
@@ -160,11 +161,17 @@ def test_several_objectives_arrive_with_their_directions(tmp_path: Path) -> None
         return {"score": math.nan if x > 0.9 else x, "price": x * x}
 
     path, objectives = tmp_path / "run.db", {"score": "max", "price": "min"}
-    options = {"executor": "serial", "strategy": "random", "seed": 1, "objectives": objectives}
+    options: dict[str, Any] = {"executor": "serial", "strategy": "random", "seed": 1, "objectives": objectives}
+    options["limits"] = ["price <= 0.5", "score >= 0.1"]
     ours = aegisbo.minimize(both, {"x": (0, 1)}, budget=20, study=path, **options)
     exported = export(path, f"sqlite:///{tmp_path}/optuna.db")
     assert [direction.name for direction in exported.directions] == ["MAXIMIZE", "MINIMIZE"]
+    assert exported.metric_names == ["score", "price"]
+    assert 1 < len(ours.front) < sum(trial.state == "done" for trial in ours.trials)
     assert sorted(trial.number for trial in exported.best_trials) == sorted(trial.number for trial in ours.front)
     for theirs, trial in zip(exported.trials, ours.trials, strict=True):
         done = trial.state == "done"
         assert theirs.values == ([trial.measured["score"], trial.measured["price"]] if done else None)
+        if done:
+            limits = {"price <= 0.5": trial.measured["price"] - 0.5, "score >= 0.1": 0.1 - trial.measured["score"]}
+            assert theirs.constraints == limits

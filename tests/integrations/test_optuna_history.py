@@ -10,8 +10,7 @@ import pytest
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution
 from optuna.trial import FrozenTrial, TrialState
 
-from aegisbo.errors import InvalidInput
-from aegisbo.integrations.optuna_history import History, Reader, refuse_several_objectives
+from aegisbo.integrations.optuna_history import History, Reader
 from aegisbo.integrations.optuna_space import SearchSpace
 from aegisbo.integrations.optuna_storage import PublishedPoint, all_trials, publish
 from aegisbo.optimizer.direction import Direction
@@ -200,12 +199,6 @@ def test_news_are_the_points_that_were_not_there_before() -> None:
     )
     np.testing.assert_allclose(after.news_since(before), [[0.8, 0.5], [0.4, 0.5]])
     assert after.news_since(after).shape == (0, 2)
-
-
-def test_several_objectives_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="optimizes one objective, and the study has 2"):
-        refuse_several_objectives(optuna.create_study(directions=["minimize", "maximize"]))
-    refuse_several_objectives(optuna.create_study(direction="maximize"))
 
 
 def test_categories_are_evidence_too() -> None:

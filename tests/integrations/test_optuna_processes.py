@@ -41,7 +41,7 @@ def objective(trial):
     x, y = trial.suggest_float("x", -5, 10), trial.suggest_float("y", 2, 3)
     print("started", flush=True)
     time.sleep(float(seconds))
-    return (x - 3) ** 2 + 10 * (y - 2.25) ** 2
+    return ((x - 3) ** 2 + 10 * (y - 2.25) ** 2, x, y)[: len(study.directions)]
 
 address, n_trials, seconds = sys.argv[1:]
 storage = RDBStorage(address) if "://" in address else JournalStorage(JournalFileBackend(address))
@@ -62,8 +62,10 @@ def start(address: str, n_trials: int, seconds: float = 0.0) -> subprocess.Popen
     )
 
 
-def run(storage: BaseStorage, address: str, processes: int, n_trials: int) -> list[optuna.trial.FrozenTrial]:
-    study = optuna.create_study(study_name="shared", storage=storage)
+def run(
+    storage: BaseStorage, address: str, processes: int, n_trials: int, directions: tuple[str, ...] = ("minimize",)
+) -> list[optuna.trial.FrozenTrial]:
+    study = optuna.create_study(study_name="shared", storage=storage, directions=directions)
     workers = [start(address, n_trials) for _ in range(processes)]
     for worker in workers:
         _, said = worker.communicate()
@@ -77,7 +79,7 @@ def check(trials: list[optuna.trial.FrozenTrial], expected: int) -> None:
     assert {trial.state for trial in trials} == {TrialState.COMPLETE}
     for trial in trials:
         x, y = trial.params["x"], trial.params["y"]
-        assert trial.value == (x - 3) ** 2 + 10 * (y - 2.25) ** 2
+        assert trial.values == [(x - 3) ** 2 + 10 * (y - 2.25) ** 2, x, y][: len(trial.values)]
     by_model = [trial for trial in trials if "lengthscale" in trial.user_attrs.get("aegisbo:note", {})]
     assert len(by_model) > expected / 2
     for one, other in combinations(by_model, 2):
@@ -96,6 +98,14 @@ def point(trial: optuna.trial.FrozenTrial) -> np.ndarray:
 def test_four_processes_share_a_journal_file(tmp_path: Path) -> None:
     journal = str(tmp_path / "journal.log")
     check(run(JournalStorage(JournalFileBackend(journal)), journal, processes=4, n_trials=25), 100)
+
+
+@pytest.mark.parametrize("directions", [("minimize", "maximize"), ("minimize", "maximize", "minimize")])
+def test_three_processes_share_a_database_for_several_objectives(directions: tuple[str, ...], tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/optuna.db"
+    trials = run(RDBStorage(url), url, processes=3, n_trials=10, directions=directions)
+    check(trials, 30)
+    assert {len(trial.values) for trial in trials} == {len(directions)}
 
 
 def test_three_processes_share_a_postgresql_database() -> None:
@@ -150,5 +160,5 @@ def test_the_example_runs_on_postgresql() -> None:
 
 def test_the_code_of_the_documentation_runs() -> None:
     blocks = re.findall(r"```python\n(.*?)```", DOCUMENTATION.read_text("utf-8"), re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     exec("\n".join(blocks), {})

@@ -373,12 +373,6 @@ def test_a_sampler_can_be_pickled() -> None:
     )
 
 
-def test_studies_that_it_cannot_handle_are_refused() -> None:
-    study = optuna.create_study(directions=["minimize"] * 2, sampler=AegisSampler())
-    with pytest.raises(InvalidInput, match="one objective"):
-        study.ask(PLANE)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

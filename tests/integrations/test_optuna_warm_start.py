@@ -73,8 +73,6 @@ def test_values_out_of_range_are_left_out() -> None:
 def test_studies_that_cannot_be_taken_over_are_refused() -> None:
     with pytest.raises(InvalidInput, match="have no parameter in common"):
         from_optuna(optuna.create_study())
-    with pytest.raises(InvalidInput, match="one objective"):
-        from_optuna(optuna.create_study(directions=["minimize", "minimize"]))
     study = optuna.create_study()
     study.add_trial(
         optuna.create_trial(params={"p": 0.5}, distributions={"p": FloatDistribution(0, 1, step=0.5)}, value=0.0)

@@ -7,19 +7,21 @@ from importlib import import_module
 from typing import Any
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
+from aegisbo.optimizer.objectives import MOST
 from aegisbo.public.optimizer_and_result import Optimizer
 from aegisbo.space import Choice, Real
 
 Generator: Any = import_module("gest_api").Generator
 ID = "_id"  # where the standard keeps the number of a trial
+GOALS = {"MinimizeObjective": "min", "MaximizeObjective": "max"}
 
 
 class AegisGenerator(Generator):  # type: ignore[misc]
     """Suggest points with regard to those still running; results may come in any order.
 
     Args:
-        vocs: variables with bounds or with a set of values, one objective, constants, and constraints, which limit
-            what results contain besides the objective.
+        vocs: variables with bounds or with a set of values, one to four objectives, constants, and constraints, which
+            limit what results contain.
         options: arguments of `aegisbo.Optimizer`, such as strategy, seed or n_initial.
 
     Raises:
@@ -30,13 +32,14 @@ class AegisGenerator(Generator):  # type: ignore[misc]
 
     def __init__(self, vocs: Any, **options: Any) -> None:
         super().__init__(vocs)
-        ((self._objective, goal),) = vocs.objectives.items()
+        goals = {name: GOALS[type(goal).__name__] for name, goal in vocs.objectives.items()}
+        self._objectives = list(goals)
         self._constants = {name: constant.value for name, constant in vocs.constants.items()}
         self._names = list(vocs.variables)
         self._limited = list(vocs.constraints)
         space = {name: _parameter(variable) for name, variable in vocs.variables.items()}
-        maximize = type(goal).__name__ == "MaximizeObjective"
-        self.optimizer = Optimizer(space, maximize=maximize, limits=_limits(vocs.constraints), **options)
+        aim: Any = {"objectives": goals} if len(goals) > 1 else {"maximize": "max" in goals.values()}
+        self.optimizer = Optimizer(space, limits=_limits(vocs.constraints), **aim, **options)
 
     def suggest(self, num_points: int | None = None) -> list[dict[str, Any]]:
         """Choose points, each with the number of its trial as _id.
@@ -59,16 +62,17 @@ class AegisGenerator(Generator):  # type: ignore[misc]
     def ingest(self, results: Iterable[Mapping[str, Any]]) -> None:
         """Take in results: by _id if they were suggested here, otherwise as observed elsewhere.
 
-        NaN counts as a failure, and so does a result without a quantity that has a constraint.
+        NaN counts as a failure, and so does a result without a quantity that has a constraint, or without one of
+        several objectives.
 
         Args:
-            results: values by name, including the objective and the _id.
+            results: values by name, including the objectives and the _id.
 
         Raises:
             InvalidInput: an _id was never suggested, or a point is not in the space.
         """
         for result in results:
-            value, number = float(result[self._objective]), result.get(ID)
+            value, number = self._value(result), result.get(ID)
             measured = {name: float(result[name]) for name in self._limited if name in result}
             if number is None:
                 self.optimizer.observe({name: result[name] for name in self._names}, value, measured)
@@ -77,10 +81,16 @@ class AegisGenerator(Generator):  # type: ignore[misc]
             else:
                 self.optimizer.tell(int(number), value, measured=measured)
 
+    def _value(self, result: Mapping[str, Any]) -> Any:
+        """What was measured of the objective; by name if there are several."""
+        if len(self._objectives) == 1:
+            return float(result[self._objectives[0]])
+        return {name: float(result[name]) for name in self._objectives if name in result}
+
     def _validate_vocs(self, vocs: Any) -> None:
         goals = [type(goal).__name__ for goal in vocs.objectives.values()]
-        if goals not in (["MinimizeObjective"], ["MaximizeObjective"]):
-            raise InvalidInput(f"The objectives are {goals}: give one to minimize or to maximize.")
+        if not 1 <= len(goals) <= MOST or not set(goals) <= set(GOALS):
+            raise InvalidInput(f"The objectives are {goals}: give one to {MOST}, each to minimize or to maximize.")
 
 
 def _limits(constraints: Mapping[str, Any]) -> list[str]:

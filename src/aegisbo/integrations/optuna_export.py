@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -49,6 +50,10 @@ def export(path: str | os.PathLike[str], storage: str, name: str | None = None) 
             f"{storage!r} cannot be used ({type(error).__name__}: {said}): give a URL such as sqlite:///optuna.db, or "
             "a journal file such as optuna.log, in a folder that exists."
         ) from error
+    if names := [each.name for each in optimizer.settings.objectives]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            study.set_metric_names(names)
     distributions = {name: _distribution(kind) for name, kind in optimizer.space.parameters.items()}
     ended = [trial for trial in optimizer.trials if trial.state in ("done", *FAILURES)]
     study.add_trials([_frozen(trial, distributions, state) for trial in ended])

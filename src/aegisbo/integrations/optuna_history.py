@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 from optuna import Study
+from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from aegisbo.arrays import Array
@@ -17,6 +18,7 @@ from aegisbo.errors import InvalidInput
 from aegisbo.integrations.optuna_space import SearchSpace
 from aegisbo.integrations.optuna_storage import enqueued_params, record_of, retried_numbers
 from aegisbo.optimizer.direction import Direction
+from aegisbo.optimizer.objectives import MOST, Objective
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.timing import Timing
 
@@ -32,7 +34,7 @@ class Known:
 
     x: Array  # (width,)
     role: Role
-    loss: float = math.nan  # to be minimized; only when done
+    loss: float | Array = math.nan  # to be minimized; only when done; (m,) of m objectives
     seconds: float | None = None  # only when it ran to its end
     constraints: Mapping[str, float] = field(default_factory=dict)  # above 0 where one is broken; only when done
 
@@ -44,6 +46,7 @@ class History:
     space: SearchSpace
     known: dict[int, Known]
     priced: bool = False  # whether time is what trials cost
+    several: int = 0  # how many objectives there are, unless there is one
 
     @property
     def evidence(self) -> Evidence:
@@ -54,9 +57,10 @@ class History:
         names = sorted({name for known in done for name in known.constraints})
         done = [known for known in done if all(name in known.constraints for name in names)]  # others tell nothing
         excess = np.array([[known.constraints[name] for name in names] for known in done])
+        losses = np.array([known.loss for known in done])
         return Evidence(
             X=self._stacked(done),
-            y=np.array([known.loss for known in done]),
+            y=losses.reshape(len(done), self.several) if self.several else losses,
             failed=self._stacked(failed),
             pending=self._stacked(pending),
             cube=self.space.cube,
@@ -92,7 +96,7 @@ class Reader:
         ignored = {asking, *retried_numbers(trials)}
         known = {trial.number: self._known(trial, patience) for trial in trials if trial.number not in ignored}
         known_now = {number: entry for number, entry in known.items() if entry is not None}
-        return History(self.space, known_now, self.priced)
+        return History(self.space, known_now, self.priced, self.direction.several)
 
     def _known(self, trial: FrozenTrial, patience: float) -> Known | None:
         role = _role(trial, patience)
@@ -100,11 +104,12 @@ class Reader:
             return None
         if role != "done":
             return Known(x, role)
-        assert trial.value is not None  # or it would have failed
+        assert trial.values  # or it would have failed
         took = trial.duration if trial.state == TrialState.COMPLETE else None
         seconds = None if took is None else took.total_seconds()
         constraints = {name: value for name, value in trial.constraints.items() if math.isfinite(value)}
-        return Known(x, role, self.direction.turned(trial.value), seconds, constraints)
+        loss = self.direction.turned(np.array(trial.values) if self.direction.several else trial.values[0])
+        return Known(x, role, loss, seconds, constraints)
 
     def _params(self, trial: FrozenTrial) -> dict[str, Any]:
         """The values that a trial has or will have: enqueued ones replace ours."""
@@ -118,7 +123,7 @@ class Reader:
 def _role(trial: FrozenTrial, patience: float) -> Role | None:
     match trial.state:
         case TrialState.COMPLETE | TrialState.PRUNED:  # of a pruned trial Optuna keeps the last value reported
-            return "done" if trial.value is not None and math.isfinite(trial.value) else "failed"
+            return "done" if trial.values and all(map(math.isfinite, trial.values)) else "failed"
         case TrialState.FAIL:
             return "failed"
         case TrialState.RUNNING:
@@ -134,10 +139,19 @@ def _patience(trials: Iterable[FrozenTrial]) -> float:
     return max(LEAST_PATIENCE, LONGEST_RUNS * longest.total_seconds())
 
 
-def refuse_several_objectives(study: Study) -> None:
-    """Object to a study whose trials are not compared by one value."""
-    if len(study.directions) > 1:
+def direction_of(study: Study) -> Direction:
+    """Which values are good; several objectives have the names of the study's metrics, or else of its data frame.
+
+    Raises:
+        InvalidInput: the study has too many directions.
+    """
+    upward = [direction == StudyDirection.MAXIMIZE for direction in study.directions]
+    if len(upward) == 1:
+        return Direction(upward[0])
+    if len(upward) > MOST:
         raise InvalidInput(
-            f"aegisbo optimizes one objective, and the study has {len(study.directions)}: "
-            "combine them into one value, or use another sampler."
+            f"The study has {len(upward)} directions, and aegisbo optimizes one to {MOST} objectives: make constraints "
+            "of the others, or use another sampler."
         )
+    names = study.metric_names or [f"values_{number}" for number in range(len(upward))]
+    return Direction(False, tuple(map(Objective, names, upward)))

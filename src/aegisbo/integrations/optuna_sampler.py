@@ -13,12 +13,11 @@ import numpy as np
 from optuna import Study, logging
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler
-from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
 from aegisbo.integrations.optuna_conditions import conditions_of, joint_space, objection
-from aegisbo.integrations.optuna_history import History, Reader, refuse_several_objectives
+from aegisbo.integrations.optuna_history import History, Reader, direction_of
 from aegisbo.integrations.optuna_space import SearchSpace, to_choose
 from aegisbo.integrations.optuna_storage import (
     ATTEMPTS,
@@ -33,7 +32,7 @@ from aegisbo.integrations.optuna_storage import (
 from aegisbo.number import as_number
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.policy import Policy, Role, default_initial
-from aegisbo.optimizer.settings import check_cost, chosen
+from aegisbo.optimizer.settings import check_cost, check_looks_at_several, chosen
 from aegisbo.options import natural
 from aegisbo.space.cube import Cube
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
@@ -51,7 +50,8 @@ class AegisSampler(BaseSampler):
 
     The sampler has no state of its own. It stores its choices with the trials, and its random numbers depend only on
     the seed and the trial's number. Threads, processes and restarts can therefore share a study, and the same asks and
-    results in the same order give the same points, whichever process asks.
+    results in the same order give the same points, whichever process asks. A study may have up to four directions; the
+    strategies aegis, thompson and random can choose for several.
 
     Args:
         strategy: a name from the registry, such as "aegis" or "thompson", or a strategy object.
@@ -106,11 +106,10 @@ class AegisSampler(BaseSampler):
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
         """Values for the parameters that are chosen together, published before they are returned."""
-        refuse_several_objectives(study)
+        direction = self._direction(study)
         if not search_space:
             explain(study, trial, {"move": "independent"})
             return {}
-        direction = Direction(study.direction == StudyDirection.MAXIMIZE)
         space = SearchSpace(search_space, conditions_of(all_trials(study), search_space))
         reader = Reader(space, direction, self._stale_after, self._priced)
         with _ONE_AT_A_TIME:
@@ -124,7 +123,7 @@ class AegisSampler(BaseSampler):
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
         """A uniformly random value for a parameter that the model does not know, or not in this branch."""
-        refuse_several_objectives(study)
+        self._direction(study)
         space = SearchSpace({param_name: param_distribution})
         rng = self._policy(study, space.cube).rng(Role.ASIDE, trial.number, crc32(param_name.encode()))
         return space.params(space.cube.fill(rng.random((1, 1)))[0])[param_name]
@@ -142,6 +141,13 @@ class AegisSampler(BaseSampler):
                 return
             self._warned = True
         _LOGGER.warning(words)
+
+    def _direction(self, study: Study) -> Direction:
+        """Which values are good; an error if the strategy cannot choose for as many objectives."""
+        direction = direction_of(study)
+        if direction.several:
+            check_looks_at_several(self._strategy)
+        return direction
 
     def _settle(self, study: Study, trial: FrozenTrial, reader: Reader) -> Suggestion:
         """Publish a suggestion that differs from all published before it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,16 +12,19 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection._validation import _fit_and_score
 
+from aegisbo.errors import InvalidInput
 from aegisbo.integrations.sklearn_space import SklearnSpace
 from aegisbo.outcome import Answer
 
 Fold = dict[str, Any]  # scikit-learn's record of one split: scores, times, the error if the fit failed
 SCORES = ("test_scores", "train_scores")
+SCORE = "score"  # what scikit-learn calls the only score
+TIMES = ("fit_time", "score_time")  # which it measures beside the scores
 
 
 @dataclass(frozen=True)
 class Folds:
-    """The function that is maximized: the mean score of a candidate over all splits."""
+    """The function that is optimized: the mean score of a candidate over all splits, or several means by name."""
 
     name: str
     estimator: Any
@@ -29,6 +32,7 @@ class Folds:
     y: Any
     splits: Sequence[tuple[Any, Any]]
     metric: str | None  # which of several scores; None for the only one, or the first
+    objectives: Sequence[str]  # the scores and times that are optimized at once; empty if it is one score
     converted: SklearnSpace
     options: Mapping[str, Any]  # of scikit-learn's `_fit_and_score`
     config: Mapping[str, Any]  # of scikit-learn, as it was where the search was called
@@ -48,13 +52,49 @@ class Folds:
                 )
                 for train, test in self.splits
             ]
-        mean = float(np.mean([self._score(fold["test_scores"]) for fold in folds]))
-        return Answer(mean, {"folds": [_stored(fold) for fold in folds]})
+        value: Any = self._by_name(folds) if self.objectives else _mean(self._score(fold) for fold in folds)
+        return Answer(value, {"folds": [_stored(fold) for fold in folds]})
 
-    def _score(self, scores: Any) -> float:
+    def _score(self, fold: Fold) -> float:
+        scores = fold["test_scores"]
         if not isinstance(scores, dict):
             return float(scores)
         return float(scores[next(iter(scores)) if self.metric is None else self.metric])
+
+    def _by_name(self, folds: Sequence[Fold]) -> dict[str, float]:
+        """The means of all objectives, and of the other scores if they are numbers, which decide nothing."""
+        scores = dict.fromkeys(name for fold in folds for name in _names(fold))
+        means = {name: _mean(_measured(fold, name) for fold in folds) for name in (*scores, *self.objectives)}
+        return {name: mean for name, mean in means.items() if name in self.objectives or math.isfinite(mean)}
+
+
+def require_scores(objectives: Iterable[str], scores: Iterable[str]) -> None:
+    """Refuse an objective that is neither one of the scores nor a time."""
+    known = (*scores, *TIMES)
+    for name in objectives:
+        if name not in known:
+            raise InvalidInput(f"objectives has {name!r}: there are {', '.join(known)}.")
+
+
+def _mean(numbers: Iterable[float]) -> float:
+    return float(np.mean(list(numbers)))
+
+
+def _names(fold: Fold) -> Iterable[str]:
+    """The names of the scores of a split; if its fit failed, they may not be known."""
+    scores = fold["test_scores"]
+    return scores if isinstance(scores, dict) else () if fold["fit_error"] else (SCORE,)
+
+
+def _measured(fold: Fold, name: str) -> float:
+    """A score or a time of a split. A fit that failed took no time that could be compared."""
+    scores = fold["test_scores"]
+    if name in TIMES:
+        return math.nan if fold["fit_error"] else float(fold[name])
+    if fold["fit_error"] and not isinstance(scores, dict):
+        return float(scores)
+    require_scores([name], _names(fold))
+    return float(scores[name] if isinstance(scores, dict) else scores)
 
 
 def folds_of(details: Mapping[str, Any] | None, splits: int, missing: float, *, train: bool) -> list[Fold]:

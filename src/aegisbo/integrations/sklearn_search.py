@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -21,7 +21,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_method_params
 
 from aegisbo.errors import AegisError, InvalidInput, StudyError
-from aegisbo.integrations.sklearn_folds import Folds, folds_of
+from aegisbo.integrations.sklearn_folds import SCORE, TIMES, Folds, folds_of, require_scores
 from aegisbo.integrations.sklearn_space import converted
 from aegisbo.public.minimize import minimize
 from aegisbo.public.optimizer_and_result import Result
@@ -36,7 +36,8 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     Use it like `RandomizedSearchCV`. It has the same attributes after `fit`: `cv_results_`, `best_estimator_`,
     `best_params_`, `best_score_`, `best_index_`, `scorer_`, `n_splits_`, `refit_time_`, `multimetric_`, and those of
-    the best estimator. `result_` is what `aegisbo.minimize` returns, for figures and predictions.
+    the best estimator. `result_` is what `aegisbo.minimize` returns, for figures and predictions. With `objectives`,
+    `front_` has the rows of `cv_results_` that no other beats in everything, sorted by the first objective.
 
     Args:
         estimator: the estimator to fit.
@@ -45,7 +46,10 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
             or `randint` of scipy.stats. Where a condition (`when`) does not hold, the estimator keeps its own value.
         n_iter: how many candidates to evaluate; fewer if the space has fewer.
         scoring: as for `RandomizedSearchCV`. Of several scores, the search maximizes the one that `refit` names,
-            otherwise the first.
+            otherwise the first, unless there are `objectives`.
+        objectives: two to four of the scores to be maximized at once, by name ("score" if there is only one), among
+            which "fit_time" and "score_time" stand for the times, to be minimized. `refit` decides as usual which
+            candidate is the best.
         n_jobs: candidates evaluated at a time, each with all its splits in one process. None evaluates one at a time in
             this process, -1 uses all cores. With `executor`, how many of its workers to use; None uses all.
         refit: as for `RandomizedSearchCV`: whether to refit, by which score or by which function of `cv_results_`.
@@ -77,6 +81,7 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
         *,
         n_iter: int = 50,
         scoring: Any = None,
+        objectives: Sequence[str] | None = None,
         n_jobs: int | None = None,
         refit: Any = True,
         cv: Any = None,
@@ -102,6 +107,7 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
             return_train_score=return_train_score,
         )
         self.space = space
+        self.objectives = objectives
         self.n_iter = n_iter
         self.random_state = random_state
         self.strategy = strategy
@@ -132,6 +138,7 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
         """
         self._validate_params()
         scorers, metric = self._get_scorers()
+        objectives = self._checked_objectives(scorers)
         X, y = indexable(X, y)
         routed = self._get_routed_params_for_fit(_check_method_params(X, params=params))
         splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
@@ -154,6 +161,7 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
             y=y,
             splits=splits,
             metric=self.refit if isinstance(self.refit, str) else None,
+            objectives=objectives,
             converted=converted(self.space),
             options=options,
             config=get_config(),
@@ -169,6 +177,21 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
         """Refuse callbacks of scikit-learn 1.9 and later, which would have to run where candidates are evaluated."""
         raise InvalidInput(f"AegisSearchCV cannot call {callbacks!r}: use verbose=1, or a study and `aegisbo serve`.")
 
+    def _checked_objectives(self, scorers: Any) -> list[str]:
+        """The names of the objectives; those of scores are known here unless a function returns them."""
+        given = [] if self.objectives is None else self.objectives
+        if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+            raise InvalidInput(
+                f"objectives must be a list of scores, such as ['accuracy', 'fit_time'], got {given!r}: scores are "
+                "maximized, and times minimized."
+            )
+        names = list(given)
+        if len(names) == 1:
+            raise InvalidInput(f"{names[0]!r} is the only objective: leave objectives out, and name a score in refit.")
+        if not callable(self.scoring):
+            require_scores(names, getattr(scorers, "_scorers", [SCORE]))
+        return names
+
     def _name(self, X: Any, y: Any, splits: Sequence[Any], params: Mapping[str, Any]) -> str:
         """The text by which a study identifies the function."""
         kind = type(self.estimator).__name__
@@ -182,6 +205,7 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _searched(self, folds: Folds) -> Result:
         one_here = self.executor is None and self.n_jobs in (None, 1)
         ours = isinstance(self.random_state, Integral) or self.random_state is None
+        directions: Any = [(name, "min" if name in TIMES else "max") for name in folds.objectives]
         try:
             return minimize(
                 folds,
@@ -197,7 +221,8 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
                 trial_timeout=self.trial_timeout,
                 raise_errors=True,  # failed fits raise no error unless error_score="raise"
                 progress=self.verbose > 0,
-                maximize=True,
+                maximize=not directions,
+                objectives=directions,
             )
         except AnotherObjective as error:  # its remedy, anyway=True, does not exist here
             raise StudyError(
@@ -220,6 +245,9 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
             metric = self.refit
         candidates = [folds.converted.values(trial.params) for trial in ended]
         self.cv_results_ = self._format_results(candidates, self.n_splits_, out)
+        if folds.objectives:
+            rows = {trial.number: row for row, trial in enumerate(ended)}
+            self.front_ = np.array([rows[trial.number] for trial in self.result_.front], dtype=np.intp)
         if self.refit or not self.multimetric_:
             self.best_index_ = self._select_best_index(self.refit, metric, self.cv_results_)
             if not callable(self.refit):

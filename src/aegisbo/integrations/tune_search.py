@@ -10,7 +10,8 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
 from aegisbo.integrations.tune_space import TuneSpace, converted
-from aegisbo.outcome import Outcome, judged
+from aegisbo.optimizer.objectives import MOST
+from aegisbo.outcome import Outcome, Wanted, judged
 from aegisbo.public.optimizer_and_result import Optimizer
 
 Searcher: Any = import_module("ray.tune.search").Searcher
@@ -24,20 +25,26 @@ class AegisSearch(Searcher):  # type: ignore[misc]
     A trial that ends with an error or without a finite value counts as failed.
 
     Args:
-        metric: what to optimize; None takes that of the TuneConfig.
-        mode: "min" or "max"; None takes that of the TuneConfig.
-        options: arguments of `aegisbo.Optimizer`, such as strategy, seed or n_initial.
+        metric: what to optimize, or a list of two to four metrics; None takes that of the TuneConfig.
+        mode: "min" or "max", or a list with one for each metric; None takes that of the TuneConfig.
+        options: arguments of `aegisbo.Optimizer`, such as strategy, seed or n_initial. A metric that has a limit must
+            be reported, too.
 
     Raises:
-        InvalidInput: there are several metrics.
+        InvalidInput: metric and mode do not fit together.
     """
 
-    _metric: str | None  # set by Tune's Searcher
-    _mode: str | None
+    _metric: Any  # set by Tune's Searcher: one, or a list
+    _mode: Any
 
-    def __init__(self, metric: str | None = None, mode: str | None = None, **options: Any) -> None:
-        if isinstance(metric, list) or isinstance(mode, list):
-            raise InvalidInput(f"metric is {metric!r} and mode is {mode!r}: aegisbo optimizes one metric, give one.")
+    def __init__(
+        self, metric: str | list[str] | None = None, mode: str | list[str] | None = None, **options: Any
+    ) -> None:
+        if (isinstance(metric, list) or isinstance(mode, list)) and not _are_paired(metric, mode):
+            raise InvalidInput(
+                f"metric is {metric!r} and mode is {mode!r}: give one of each, or a list of two to {MOST} metrics and "
+                "one with 'min' or 'max' for each."
+            )
         super().__init__(metric=metric, mode=mode)
         self.optimizer: Optimizer | None = None  # made as soon as the space is known
         self._options = options
@@ -55,10 +62,14 @@ class AegisSearch(Searcher):  # type: ignore[misc]
         if self.optimizer is not None:
             return False
         self._metric, self._mode = self._metric or metric or UNNAMED, self._mode or mode
-        if self._mode not in ("min", "max"):
+        several = isinstance(self._mode, list)
+        if not several and self._mode not in ("min", "max"):
             raise InvalidInput(f"mode is {self._mode!r}: give TuneConfig mode='min' or mode='max'.")
         self._space = converted(config)
-        self.optimizer = Optimizer(self._space.parameters, maximize=self._mode == "max", **self._options)
+        objectives: Any = list(zip(self._metric, self._mode, strict=True)) if several else ()
+        self.optimizer = Optimizer(
+            self._space.parameters, objectives=objectives, maximize=self._mode == "max", **self._options
+        )
         return True
 
     def suggest(self, trial_id: str) -> dict[str, Any] | str | None:
@@ -83,16 +94,18 @@ class AegisSearch(Searcher):  # type: ignore[misc]
             return  # not one of ours
         if self.optimizer.trial(number).state not in ("pending", "lost"):
             self.optimizer.retry(number)  # Tune has run it again
-        self.optimizer.end(number, self._outcome(result, error))
+        self.optimizer.end(number, self._outcome(result, error, self.optimizer.settings.wanted))
 
-    def _outcome(self, result: Mapping[str, Any] | None, error: bool) -> Outcome:
+    def _outcome(self, result: Mapping[str, Any] | None, error: bool, wanted: Wanted) -> Outcome:
         if error:
             return Outcome("failed", reason="Ray Tune reports an error.")
         if result is None:
             return Outcome("lost", reason="It was stopped before it reported anything.")
-        if self._metric is None or self._metric not in result:
-            return Outcome("failed", reason=f"It reported no {self._metric!r}.")
-        return judged(result[self._metric])
+        for metric in wanted.objectives or [self._metric]:
+            if metric not in result:
+                return Outcome("failed", reason=f"It reported no {metric!r}.")
+        measured = {name: result[name] for name in wanted.names if name in result}
+        return judged(measured if wanted.objectives else (result[self._metric], measured), wanted)
 
     def save(self, checkpoint_path: str) -> None:
         """Save the state; Tune calls this by itself."""
@@ -101,3 +114,10 @@ class AegisSearch(Searcher):  # type: ignore[misc]
     def restore(self, checkpoint_path: str) -> None:
         """Continue from a saved state."""
         self.__dict__.update(pickle.loads(Path(checkpoint_path).read_bytes()))
+
+
+def _are_paired(metric: object, mode: object) -> bool:
+    """Whether these are two to four metrics, and how each is to be."""
+    if not isinstance(metric, list) or not isinstance(mode, list):
+        return False
+    return 2 <= len(metric) == len(mode) <= MOST and all(each in ("min", "max") for each in mode)

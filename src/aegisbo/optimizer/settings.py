@@ -231,10 +231,14 @@ def check_objectives(settings: Settings) -> None:
         return
     if settings.maximize:
         raise InvalidInput("maximize=True is about one number: with objectives, say 'min' or 'max' of each.")
-    if not getattr(settings.strategy, "several_objectives", False):
+    check_looks_at_several(settings.strategy)
+
+
+def check_looks_at_several(strategy: Strategy) -> None:
+    """Refuse a strategy that can choose for one number only."""
+    if not getattr(strategy, "several_objectives", False):
         raise InvalidInput(
-            "objectives go with the strategies aegis, thompson and random: "
-            f"{settings.strategy!r} looks at one number only."
+            f"objectives go with the strategies aegis, thompson and random: {strategy!r} looks at one number only."
         )
 
 
