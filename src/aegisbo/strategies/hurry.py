@@ -43,7 +43,7 @@ class InTime:
 
 
 def in_time(suggestion: Suggestion, strategy: Strategy | None, evidence: Evidence, rng: Generator) -> Suggestion:
-    """The suggestion, or if its evaluation would probably not be finished in time, one whose probably would.
+    """The suggestion, or another one if its evaluation would probably not end in time.
 
     Args:
         suggestion: of the strategy, or of a space-filling sequence.
