@@ -22,7 +22,7 @@ def believed_improvement(belief: Belief, pending: Array) -> Improvement:
 
 
 def best_with(belief: Belief, pending: Array) -> float:
-    """The best value, if all pending points turn out as predicted; those that will probably break a limit do not count."""
+    """The best value if all pending points turn out as predicted, without those that will probably break a limit."""
     if belief.keeping is not None and len(pending):
         pending = pending[belief.keeping.log_value(pending) > LIKELY]
     return min(belief.best, float(belief.gp.mean(pending).min())) if len(pending) else belief.best
