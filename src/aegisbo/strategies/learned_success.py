@@ -7,15 +7,15 @@ happens.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import log
 
 import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
-from aegisbo.gp.additive_model import AdditiveHyperparameters, AdditiveModel, HierarchicalPrior
-from aegisbo.gp.success_model import LearnedSuccess, SuccessModel, learn
+from aegisbo.gp.additive_model import AdditiveModel, HierarchicalPrior
+from aegisbo.gp.success_model import LearnedSuccess, learn
 from aegisbo.gp.thinning import evenly_spread
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.chance import Chance, NearFailures
@@ -36,37 +36,16 @@ def believe_in_success(evidence: Evidence, memory: Memory, rng: Generator) -> tu
     known = KnownSuccess.recalled(memory.get(MEMORY, {}))
     if known is None or is_due(known.learned_at, n):
         warm = None if known is None else np.array(known.phi)
-        known = KnownSuccess.of(learn(X, labels, success_model(X.shape[1]), rng, warm), n)
+        known = KnownSuccess(**asdict(learn(X, labels, success_model(X.shape[1]), rng, warm)), learned_at=n)
         memory = {**memory, MEMORY: known.kept()}
-    learned = known.learned
-    if not learned.is_credible:
-        return NearFailures(evidence.failed), memory
-    return SuccessModel(learned.hyperparameters.given(X, labels), learned.a, learned.b), memory
+    return known.given(X, labels) if known.is_credible else NearFailures(evidence.failed), memory
 
 
 @dataclass(frozen=True)
-class KnownSuccess(Remembered):
+class KnownSuccess(LearnedSuccess, Remembered):
     """What was learned of successes and failures, and from how many."""
 
-    phi: list[float]
-    s: float
-    constant: float
-    a: float
-    b: float
-    gain: float
     learned_at: int
-
-    @classmethod
-    def of(cls, learned: LearnedSuccess, n: int) -> KnownSuccess:
-        """What n results have taught."""
-        best = learned.hyperparameters
-        return cls(list(best.phi), best.s, best.constant, learned.a, learned.b, learned.gain, n)
-
-    @property
-    def learned(self) -> LearnedSuccess:
-        """What a model is made of."""
-        best = AdditiveHyperparameters(tuple(self.phi), self.s, self.constant)
-        return LearnedSuccess(best, self.a, self.b, self.gain)
 
 
 def _labeled(evidence: Evidence) -> tuple[Array, Array]:
