@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegisbo.arrays import as_floats, as_matrix, as_vector, frozen
+from aegisbo.arrays import as_floats, as_vector, frozen
 from aegisbo.errors import InvalidInput
 
 
@@ -18,7 +18,7 @@ def test_finite_numbers_arrive_unchanged_as_float64(values: list[float]) -> None
 
 def test_float64_is_not_copied_and_never_changed() -> None:
     given_array = np.array([[-5.0, 2.0], [10.0, 3.0]])
-    assert as_matrix(given_array, "X", columns=2) is given_array
+    assert as_floats(given_array, "X") is given_array
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int64, np.bool_])
@@ -51,22 +51,6 @@ def test_what_is_not_finite_is_refused_with_the_first_bad_entry(bad: float, show
 def test_vector_of_another_shape_is_refused(value: object, length: int | None, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         as_vector(value, "x", length)
-
-
-@pytest.mark.parametrize(
-    ("value", "columns", "message"),
-    [
-        ([1.0, 2.0], None, r"X must have two dimensions, got shape \(2,\)"),
-        ([[1.0, 2.0]], 3, r"X must have shape \(n, 3\), got shape \(1, 2\)"),
-    ],
-)
-def test_matrix_of_another_shape_is_refused(value: object, columns: int | None, message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        as_matrix(value, "X", columns)
-
-
-def test_a_matrix_without_rows_keeps_its_columns() -> None:
-    assert as_matrix(np.empty((0, 4)), "X", columns=4).shape == (0, 4)
 
 
 def test_frozen_marks_the_same_array_read_only() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import aegisbo
 from aegisbo.errors import AegisError
-from aegisbo.keywords import ELSEWHERE
+from aegisbo.keywords import OURS
 
 
 @pytest.mark.parametrize(("other", "ours"), [("n_trials", "budget"), ("n_calls", "budget"), ("n_jobs", "workers")])
@@ -38,5 +38,5 @@ def test_an_optimizer_offers_only_what_it_takes(options: dict[str, Any], words: 
 def test_what_is_offered_exists_and_no_name_of_ours_is_taken_for_anothers() -> None:
     names = inspect.signature(aegisbo.minimize).parameters  # which is written out, as it was
     assert {"fun", "space", "budget"} <= set(names)
-    assert set(ELSEWHERE.values()) <= set(names)
-    assert not set(ELSEWHERE) & set(names)
+    assert set(OURS.values()) <= set(names)
+    assert not set(OURS) & set(names)

@@ -36,15 +36,6 @@ def as_vector(value: ArrayLike, name: str, length: int | None = None) -> Array:
     return array
 
 
-def as_matrix(value: ArrayLike, name: str, columns: int | None = None) -> Array:
-    """A finite float64 matrix, of `columns` columns if given."""
-    array = as_floats(value, name)
-    if array.ndim != 2 or (columns is not None and array.shape[1] != columns):
-        want = "two dimensions" if columns is None else f"shape (n, {columns})"
-        raise InvalidInput(f"{name} must have {want}, got shape {array.shape}.")
-    return array
-
-
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
     """The same array, marked read-only because it is shared."""
     array.flags.writeable = False

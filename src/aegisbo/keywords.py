@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 from aegisbo.errors import InvalidInput, UnknownName
 
 # From Optuna, scikit-optimize, hyperopt, SciPy, SMAC, Ray Tune and scikit-learn.
-ELSEWHERE = {
+OURS = {
     **dict.fromkeys(("n_trials", "n_calls", "n_iter", "max_evals", "maxiter", "maxfun", "num_samples"), "budget"),
     **dict.fromkeys(("n_jobs", "n_workers", "max_workers", "max_concurrent_trials"), "workers"),
     **dict.fromkeys(("random_state", "rstate", "rng"), "seed"),
@@ -50,7 +50,7 @@ def names_checked(call: Callable[P, R]) -> Callable[P, R]:
 
 
 def _remedy(name: str, known: set[str]) -> str:
-    ours = ELSEWHERE.get(name)
+    ours = OURS.get(name)
     if ours is None:
         return str(UnknownName("argument", name, known))
     here = f"it is called {ours}= here" if ours in known else f"`minimize` takes it, as {ours}="

@@ -44,8 +44,8 @@ class Plugins(Generic[T]):
         """Load what this name refers to; None if no package offers it.
 
         Raises:
-            AegisError: two packages offer it, or the one that does cannot be loaded, or offers something else than it
-                should.
+            AegisError: two packages offer it, or the one that does cannot be loaded, or offers something other than
+                it should.
         """
         if name not in self._points:
             return None

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from commands import call
 
 import aegisbo
-from aegisbo.cli import app
 from aegisbo.errors import AegisError, InvalidInput, StudyError
 from aegisbo.study.lock import DriverLock
 
@@ -18,12 +17,6 @@ BUDGET = 3
 
 def loss(lr: float, units: int, act: str | None) -> float:
     return lr * units
-
-
-def call(*arguments: str) -> str:
-    result = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.output
 
 
 def run(budget: int = BUDGET) -> aegisbo.Result:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import call
 from driven import ask, end
 from typer.testing import CliRunner
 
@@ -40,9 +41,7 @@ def study_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def printed(*arguments: str) -> str:
-    outcome = CliRunner().invoke(app, ["advise", *arguments], catch_exceptions=False)
-    assert outcome.exit_code == 0, outcome.output
-    return outcome.output
+    return call("advise", *arguments)
 
 
 def test_the_table_has_a_line_for_each_team(study_file: Path) -> None:

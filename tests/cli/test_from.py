@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from commands import call
 
 import aegisbo
-from aegisbo.cli import app
 from aegisbo.errors import AegisError
 from aegisbo.study.reading import read_events
 from aegisbo.study.state import State
@@ -28,10 +27,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def call(*arguments: str) -> str:
-    result = CliRunner().invoke(app, [*arguments, "--strategy", "random", "--seed", "1"], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.output
+def run(*arguments: str) -> str:
+    return call(*arguments, "--strategy", "random", "--seed", "1")
 
 
 NEW = ("from_module:f", "--space", "new.toml", "--budget", "2")
@@ -40,21 +37,21 @@ MINIMIZE = ("minimize", *NEW, "--executor", "serial", "--study", "new.db")
 
 @pytest.mark.parametrize("command", [MINIMIZE, ("work", "new.db", *NEW)], ids=["minimize", "work"])
 def test_an_old_study_and_a_table_are_used_as_far_as_they_fit(folder: Path, command: tuple[str, ...]) -> None:
-    call(
+    run(
         "minimize", "from_module:f", "--space", "old.toml", "--budget", "9", "--executor", "serial", "--study", "old.db"
     )
     fits = [trial for trial in aegisbo.load("old.db").trials if trial.params["u"] <= 6.0]
     given = ("--given", "w=0.5", "--given", "v=3.0", "--value-column", "loss")
     for _ in range(2):  # the same call again adds nothing
-        call(*command, "--from", "lab.csv", *given)
+        run(*command, "--from", "lab.csv", *given)
     observed = State.after(read_events(Path("new.db"))).optimizer.observed
     assert [(t.params, t.value) for t in observed] == [({"u": 2.0, "w": 0.5}, 7.0)]
     with pytest.raises(AegisError, match=r"old.db: none of 9 .*because v varied and is no parameter now"):
-        call(*command, "--from", "old.db", "--given", "w=0.0")
-    call(*command, "--from", "old.db", "--given", "w=0.5", "--given", f"v={fits[0].params['v']!r}")
+        run(*command, "--from", "old.db", "--given", "w=0.0")
+    run(*command, "--from", "old.db", "--given", "w=0.5", "--given", f"v={fits[0].params['v']!r}")
     observed = State.after(read_events(Path("new.db"))).optimizer.observed
     assert [t.value for t in observed] == [7.0, fits[0].value]
-    assert "observed elsewhere: 2" in CliRunner().invoke(app, ["show", "new.db"]).output
+    assert "observed elsewhere: 2" in call("show", "new.db")
 
 
 @pytest.mark.parametrize(
@@ -69,5 +66,5 @@ def test_an_old_study_and_a_table_are_used_as_far_as_they_fit(folder: Path, comm
 )
 def test_bad_input_gets_one_sentence(folder: Path, arguments: tuple[str, ...], message: str) -> None:
     with pytest.raises(AegisError, match=message):
-        call(*MINIMIZE, *arguments)
+        run(*MINIMIZE, *arguments)
     assert not Path("new.db").exists()

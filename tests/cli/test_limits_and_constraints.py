@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from commands import call
 from typer.testing import CliRunner
 
 from aegisbo import load, minimize
@@ -29,15 +30,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*arguments: str, code: int = 0) -> str:
-    result = CliRunner().invoke(app, list(arguments))
-    assert result.exit_code == code, (result.output, result.exception)
-    return result.output
-
-
 def minimized(*arguments: str, code: int = 0) -> str:
     common = ["--space", "space.toml", "--executor", "serial", "--seed", "1", "--quiet"]
-    return run("minimize", "limited:f", *common, *arguments, code=code)
+    return call("minimize", "limited:f", *common, *arguments, code=code)
 
 
 def test_a_run_with_both(folder: Path) -> None:
@@ -46,12 +41,12 @@ def test_a_run_with_both(folder: Path) -> None:
     assert "limit  latency <= 10: " in text
     result = load(folder / "run.db")
     assert all(trial.params["a"] < trial.params["b"] for trial in result.trials)
-    shown = run("show", "run.db")
+    shown = call("show", "run.db")
     assert "limit latency <= 10: " in shown
     assert "latency" in next(line for line in shown.splitlines() if line.startswith("trial"))
-    assert f"latency  {result.trials[3].measured['latency']}" in run("show", "run.db", "--trial", "3")
-    assert "measured_latency" in run("export", "run.db")
-    assert "10 decisions" in run("replay", "run.db")
+    assert f"latency  {result.trials[3].measured['latency']}" in call("show", "run.db", "--trial", "3")
+    assert "measured_latency" in call("export", "run.db")
+    assert "10 decisions" in call("replay", "run.db")
     minimized(*given, "--budget", "11")
     others = ["--executor", "serial", "--budget", "12", "--constraint", "a > b", "--study", "run.db"]
     with pytest.raises(StudyError, match="a < b in the study, a > b in this call"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from commands import call
 from typer.testing import CliRunner
 
 from aegisbo import load
@@ -30,14 +31,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*arguments: str, code: int = 0) -> str:
-    result = CliRunner().invoke(app, list(arguments))
-    assert result.exit_code == code, (result.output, result.exception)
-    return result.output
-
-
 def minimized(*arguments: str, code: int = 0) -> str:
-    return run("minimize", "objectives:train", *RANDOM, "--executor", "serial", *arguments, code=code)
+    return call("minimize", "objectives:train", *RANDOM, "--executor", "serial", *arguments, code=code)
 
 
 def test_a_run_with_two_objectives_is_continued_by_a_copy_and_replayed(folder: Path) -> None:
@@ -45,10 +40,10 @@ def test_a_run_with_two_objectives_is_continued_by_a_copy_and_replayed(folder: P
     result = load("run.db")
     assert [each.text for each in result.objectives] == ["accuracy max", "latency min"]
     assert f"front  {len(result.front)} trial" in said
-    run("work", "run.db", "objectives:train", "--budget", "7", "--quiet")
+    call("work", "run.db", "objectives:train", "--budget", "7", "--quiet")
     assert len(load("run.db").trials) == 7
-    assert "All 7 decisions follow" in run("replay", "run.db")
-    assert run("export", "run.db").startswith("number,state,value,param_a,param_b,measured_accuracy,measured_latency")
+    assert "All 7 decisions follow" in call("replay", "run.db")
+    assert call("export", "run.db").startswith("number,state,value,param_a,param_b,measured_accuracy,measured_latency")
 
 
 def test_a_mistake_is_told_in_a_sentence(folder: Path) -> None:

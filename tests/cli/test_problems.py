@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from commands import call, refuse
 from rich.markup import escape
 from typer.testing import CliRunner
 
-from aegisbo.cli import app, main, problems
+from aegisbo.cli import app, problems
 from aegisbo.cli.arguments import with_instances
 from aegisbo.errors import InvalidInput, MissingExtra
 from aegisbo.simulation import problems as registry
 from aegisbo.simulation.problem import Family, Parameter
 from aegisbo.simulation.problems import get
 from aegisbo.simulation.synthetic import SYNTHETIC
-
-
-def call(*arguments: str) -> str:
-    """What the command prints to standard output."""
-    outcome = CliRunner().invoke(app, arguments, catch_exceptions=False)
-    assert outcome.exit_code == 0, outcome.output
-    return outcome.stdout
-
-
-def refuse(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str) -> str:
-    """What the command prints to standard error when it ends with code 2."""
-    monkeypatch.setattr("sys.argv", ["aegisbo", *arguments])
-    with pytest.raises(SystemExit) as end:
-        main()
-    assert end.value.code == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert "Traceback" not in printed.err
-    return printed.err
 
 
 def bowl(number: int) -> object:

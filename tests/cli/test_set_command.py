@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from commands import call
 
 import aegisbo
 import aegisbo.study
-from aegisbo.cli import app
 from aegisbo.errors import AegisError, InvalidInput, StudyError, UnknownName
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.reading import read_events
@@ -21,12 +20,6 @@ REST = "The study is not running: make the same call again to continue it."
 
 def bowl(u: float) -> float:
     return u * u
-
-
-def call(*arguments: str) -> str:
-    result = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.output
 
 
 def run(budget: int = 3) -> aegisbo.Result:

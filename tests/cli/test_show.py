@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import call
 from driven import ask
-from typer.testing import CliRunner
 
 from aegisbo import load, minimize
-from aegisbo.cli import app
 from aegisbo.cli.tables import duration, local_time
 from aegisbo.cli.trial_table import cut
 from aegisbo.errors import InvalidInput, TrialError, UnknownName
@@ -33,9 +32,7 @@ BEGAN = 1_800_000_000.0
 
 
 def shown(*arguments: str) -> str:
-    outcome = CliRunner().invoke(app, ["show", *arguments], catch_exceptions=False)
-    assert outcome.exit_code == 0, outcome.output
-    return outcome.output
+    return call("show", *arguments)
 
 
 def listed(output: str) -> list[list[str]]:

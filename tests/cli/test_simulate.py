@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import call, refuse
 from typer.testing import CliRunner
 
 import aegisbo
-from aegisbo.cli import app, main, problems, simulations
+from aegisbo.cli import app, problems, simulations
 from aegisbo.cli.tables import short
 from aegisbo.simulation import runs as simulation
 from aegisbo.simulation.problems import get
@@ -22,25 +23,6 @@ from aegisbo.strategies.registry import STRATEGIES
 
 QUICK = ["simulate", "--problem", "Branin", "--workers", "3", "--budget", "20", "--seed", "4"]
 TWO = ["--strategy", "random", "--strategy", "ei"]
-
-
-def call(*arguments: str) -> str:
-    """What the command prints to standard output."""
-    outcome = CliRunner().invoke(app, arguments, catch_exceptions=False)
-    assert outcome.exit_code == 0, outcome.output
-    return outcome.stdout
-
-
-def refuse(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str) -> str:
-    """What the command prints to standard error when it ends with code 2."""
-    monkeypatch.setattr("sys.argv", ["aegisbo", *arguments])
-    with pytest.raises(SystemExit) as end:
-        main()
-    assert end.value.code == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert "Traceback" not in printed.err
-    return printed.err
 
 
 def cells(output: str, strategy: str) -> list[list[str]]:

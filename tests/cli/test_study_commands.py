@@ -13,6 +13,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from commands import call
 from sealed import seal
 from typer.testing import CliRunner
 
@@ -50,12 +51,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     return tmp_path
-
-
-def call(*arguments: str, code: int = 0) -> str:
-    result = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
-    assert result.exit_code == code, result.output
-    return result.output
 
 
 def minimized(*extra: str, code: int = 0) -> str:

@@ -6,10 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from commands import call
 
 import aegisbo
-from aegisbo.cli import app
 from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.reading import read_events
@@ -41,12 +40,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     return tmp_path
-
-
-def call(*arguments: str, code: int = 0) -> str:
-    result = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
-    assert result.exit_code == code, result.output
-    return result.output
 
 
 NEW = ("--space", "space.toml", "--strategy", "random", "--seed", "3", "--quiet")

@@ -40,7 +40,7 @@ def labeled(region: Region, n: int, d: int, seed: int) -> tuple[Array, Array]:
 def learned_from(region: Region, n: int, d: int, seed: int) -> tuple[LearnedSuccess, SuccessModel]:
     X, labels = labeled(region, n, d, seed)
     found = learn(X, labels, success_model(d), np.random.default_rng(seed))
-    return found, SuccessModel(found.hyperparameters.given(X, labels), found.a, found.b)
+    return found, found.given(X, labels)
 
 
 def log_score(log_p: Array, labels: Array) -> float:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import math
-import tomllib
 
 import numpy as np
 import pytest
@@ -136,25 +135,6 @@ def test_points_are_read_in_either_form():
 @pytest.mark.parametrize("space", [NAMED, Space([(-5, 10), Int(0, 9, step=3), Choice([1, "1", False])])])
 def test_descriptions_survive_json(space):
     assert Space.from_description(json.loads(json.dumps(space.describe()))) == space
-
-
-def test_a_toml_file_is_a_description():
-    text = """
-    [lr]
-    type = "real"
-    low = 1e-6
-    high = 0.1
-    log = true
-    [units]
-    type = "int"
-    low = 16
-    high = 512
-    [act]
-    type = "choice"
-    values = ["relu", "tanh"]
-    """
-    space = Space.from_description(tomllib.loads(text))
-    assert space == Space({"lr": Real(1e-6, 0.1, log=True), "units": Int(16, 512), "act": Choice(["relu", "tanh"])})
 
 
 @pytest.mark.parametrize(

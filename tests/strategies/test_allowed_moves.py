@@ -15,8 +15,9 @@ from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.learned_limits import believe_in_limits
 from aegisbo.strategies.moves.anywhere import anywhere
-from aegisbo.strategies.moves.improve import believed_improvement, best_with, most_improved
+from aegisbo.strategies.moves.improve import most_improved
 from aegisbo.strategies.moves.pareto import Pareto
+from aegisbo.strategies.pending import believed_improvement, best_with
 from aegisbo.strategies.presets import MODERN
 
 PLANE = Space([(-5, 10), (2, 3)], constraints=["x0 + 15*x1 <= 35"]).cube

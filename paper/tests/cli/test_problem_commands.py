@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from aegis_paper.problems import profet_build, push
 from aegis_paper.problems.profet import family_in
 from aegis_paper.problems.profet_bayes_net import Chain
 from aegis_paper.problems.profet_network import Network
-from typer import Typer
+from commands import call, refuse
 from typer.testing import CliRunner
 
 from aegisbo.cli import app as aegisbo
@@ -29,30 +29,9 @@ needs_box2d = pytest.mark.skipif(
 )
 
 
-def call(app: Typer, *arguments: str) -> str:
-    """What the command prints to standard output."""
-    outcome = CliRunner().invoke(app, arguments, catch_exceptions=False)
-    assert outcome.exit_code == 0, outcome.output
-    return outcome.stdout
-
-
-def refuse(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, main: Callable[[], None], *arguments: str
-) -> str:
-    """What the command prints to standard error when it ends with code 2."""
-    monkeypatch.setattr("sys.argv", ["program", *arguments])
-    with pytest.raises(SystemExit) as end:
-        main()
-    assert end.value.code == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert "Traceback" not in printed.err
-    return printed.err
-
-
 @needs_box2d
 def test_the_table_lists_fifteen_functions_and_five_families() -> None:
-    lines = [line.split() for line in call(aegisbo, "problems", "--cost").splitlines() if line[:1].isalpha()]
+    lines = [line.split() for line in call("problems", "--cost").splitlines() if line[:1].isalpha()]
     rows = {name: cells for name, *cells in lines if cells[0].isdigit()}
     assert list(rows) == [*names(), *(family.name for family in families())]
     assert rows["Branin"][:3] == ["2", "1", "0.397887"]
@@ -63,7 +42,7 @@ def test_the_table_lists_fifteen_functions_and_five_families() -> None:
 def test_the_table_names_the_command_for_a_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     push._box2d.cache_clear()
     monkeypatch.setitem(sys.modules, "Box2D", None)
-    lines = call(aegisbo, "problems", "--cost").splitlines()
+    lines = call("problems", "--cost").splitlines()
     (reason,) = (line for line in lines if line.startswith("push4, push8: Robot pushing"))
     assert reason.endswith("needs an optional package: pip install 'aegis-paper[push]'")
     assert sum("pip install" in line for line in lines) == 1
@@ -71,7 +50,7 @@ def test_the_table_names_the_command_for_a_missing_extra(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("x", ["0.25,0.5", "C=0.006737946999085467,gamma=1"])
 def test_a_value_is_that_of_the_problem(x: str) -> None:
-    printed = call(aegisbo, "problems", "eval", "SVM", "--instance", "7", "--x", x)
+    printed = call("problems", "eval", "SVM", "--instance", "7", "--x", x)
     assert float(printed) == pytest.approx(get("SVM#7")([0.25, 0.5]), rel=1e-12)
 
 
@@ -86,13 +65,13 @@ def test_the_meaning_of_a_point_goes_to_standard_error() -> None:
 )
 def test_a_push_can_be_drawn(tmp_path: Path, ending: str, magic: bytes) -> None:
     file = tmp_path / f"push.{ending}"
-    call(aegis_paper, "picture", "push8", "--instance", "3", "--x", "-4,2,5,5,4,0,4,2", "-o", str(file))
+    call("picture", "push8", "--instance", "3", "--x", "-4,2,5,5,4,0,4,2", "-o", str(file), of=aegis_paper)
     assert file.read_bytes().startswith(magic)
 
 
 def test_landscapes_can_be_drawn(tmp_path: Path) -> None:
     file = tmp_path / "svm.png"
-    call(aegis_paper, "picture", "SVM", "--instances", "1-2", "-o", str(file))
+    call("picture", "SVM", "--instances", "1-2", "-o", str(file), of=aegis_paper)
     assert file.read_bytes().startswith(b"\x89PNG")
 
 
@@ -117,13 +96,13 @@ def test_bad_input_is_answered_in_a_sentence(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     main, words = (aegisbo_main, ["problems"]) if arguments[0] == "eval" else (aegis_paper_main, [])
-    assert message in refuse(capsys, monkeypatch, main, *words, *arguments)
+    assert message in refuse(capsys, monkeypatch, *words, *arguments, main=main)
 
 
 def test_simulations_run_on_several_instances(tmp_path: Path) -> None:
     file = tmp_path / "runs.json"
     few = ["--strategy", "random", "--runs", "2", "--workers", "2", "--budget", "8", "--json", str(file)]
-    printed = call(aegisbo, "simulate", "--problem", "SVM", "--instances", "4-6", *few)
+    printed = call("simulate", "--problem", "SVM", "--instances", "4-6", *few)
     assert printed.startswith("SVM, 3 instances: best value")
     assert "medians over 6 runs" in printed
     runs = json.loads(file.read_text("utf-8"))["runs"]
@@ -148,7 +127,7 @@ def test_training_writes_a_file_of_families(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(profet_build, "BUILDERS", {"SVM": quick(2), "FC-NET": quick(6), "XGBoost": quick(8)})
     file = tmp_path / "own.npz"
-    call(aegis_paper, "build-profet", "--data", str(tmp_path), "-o", str(file), "--units", "3", "--seed", "5")
+    call("build-profet", "--data", str(tmp_path), "-o", str(file), "--units", "3", "--seed", "5", of=aegis_paper)
     rng = np.random.default_rng([5, 1])
     expected = rng.random((3, 6))
     network = family_in(file, "FC-NET").function(1)
@@ -160,4 +139,4 @@ def test_training_without_data_names_the_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arguments = ["build-profet", "--data", str(tmp_path), "-o", str(tmp_path / "own.npz")]
-    assert "svm_data.npz is missing" in refuse(capsys, monkeypatch, aegis_paper_main, *arguments).replace("\n", "")
+    assert "svm_data.npz is missing" in refuse(capsys, monkeypatch, *arguments, main=aegis_paper_main).replace("\n", "")

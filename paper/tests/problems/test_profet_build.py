@@ -94,9 +94,10 @@ def test_missing_arrays_are_named(tmp_path: Path) -> None:
         read_sweep(tmp_path / "svm_data.npz")
 
 
-def test_a_result_for_every_configuration_is_needed(tmp_path: Path) -> None:
-    np.savez(tmp_path / "svm_data.npz", X=np.zeros((3, 2)), Y=np.zeros((5, 4)))
-    with pytest.raises(InvalidInput, match=r"Y in svm_data\.npz must have shape \(n, 3\), got shape \(5, 4\)"):
+@pytest.mark.parametrize(("x", "y"), [((3, 2), (5, 4)), ((3, 2), (3,)), ((3,), (5, 3)), ((3, 2), ())])
+def test_a_result_for_every_configuration_is_needed(x: tuple[int, ...], y: tuple[int, ...], tmp_path: Path) -> None:
+    np.savez(tmp_path / "svm_data.npz", X=np.zeros(x), Y=np.zeros(y))
+    with pytest.raises(InvalidInput, match=r"X and Y in svm_data\.npz must have shapes \(N, d\) and \(T, N\), got"):
         read_sweep(tmp_path / "svm_data.npz")
 
 

@@ -133,7 +133,7 @@ class AdditiveLikelihood:
         s, constant = (1.0, float(self.y.mean())) if at is None else (at.s, at.constant)
         return AdditiveHyperparameters(tuple(phi.tolist()), s, constant)
 
-    def _at(self, phi: Array) -> _Point | None:
+    def _at(self, phi: Array) -> _AdditiveAlgebra | None:
         n, d = self.X.shape
         lengthscale, a, noise, variances, slopes_of_variances = _natural(phi)
         M, slopes = matern52_and_slope(pdist(self.X / lengthscale, "sqeuclidean"))  # (n (n - 1) / 2,)
@@ -152,11 +152,11 @@ class AdditiveLikelihood:
         fit = float((self.y - constant) @ alpha) + kappa * constant**2
         s = float(np.clip(fit / n, *self.model.outputscale))
         log_likelihood = -0.5 * fit / s - 0.5 * n * np.log(s) - float(np.log(np.diagonal(L)).sum())
-        return _Point(
+        return _AdditiveAlgebra(
             log_likelihood, lengthscale, a, noise, variances, slopes_of_variances, L, alpha, s, constant, M, slopes
         )
 
-    def _gradient(self, at: _Point) -> Array:
+    def _gradient(self, at: _AdditiveAlgebra) -> Array:
         d = self.X.shape[1]
         inverse, _ = lapack.dpotri(at.L, lower=1, overwrite_c=1)
         # ∂ log p / ∂φ = −½ tr(W ∂C/∂φ), W = C⁻¹ − ααᵀ/s. μ and s are at their best, so they add nothing.
@@ -191,7 +191,7 @@ def _natural(phi: Array) -> tuple[Array, float, float, Array, Array]:
 
 
 @dataclass(frozen=True)
-class _Point:
+class _AdditiveAlgebra:
     """The linear algebra at one phi."""
 
     log_likelihood: float

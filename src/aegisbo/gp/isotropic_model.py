@@ -77,7 +77,7 @@ class IsotropicLikelihood:
         moved = np.append(phi[:1], phi[1] + np.log(growth))
         return at.log_likelihood + 0.5 * at.fit * (1.0 - 1.0 / growth) - 0.5 * n * np.log(growth), moved
 
-    def _at(self, phi: Array) -> _Point | None:
+    def _at(self, phi: Array) -> _IsotropicAlgebra | None:
         n, s = len(self.y), float(np.exp(phi[1]))
         squares = self._pairs / np.exp(phi[:1]) ** 2
         covariances, slopes = matern52_and_slope(squares)
@@ -91,9 +91,9 @@ class IsotropicLikelihood:
         alpha, _ = lapack.dpotrs(L, self.y, lower=1)
         fit = float(self.y @ alpha)
         log_likelihood = -0.5 * fit - float(np.log(np.diagonal(L)).sum()) - 0.5 * n * LOG_2PI
-        return _Point(log_likelihood, s, L, alpha, fit, squares, slopes)
+        return _IsotropicAlgebra(log_likelihood, s, L, alpha, fit, squares, slopes)
 
-    def _gradient(self, at: _Point) -> Array:
+    def _gradient(self, at: _IsotropicAlgebra) -> Array:
         v = self.model.noise
         inverse, _ = lapack.dpotri(at.L, lower=1, overwrite_c=1)
         trace = float(np.trace(inverse))
@@ -107,7 +107,7 @@ class IsotropicLikelihood:
 
 
 @dataclass(frozen=True)
-class _Point:
+class _IsotropicAlgebra:
     """The linear algebra at one phi."""
 
     log_likelihood: float

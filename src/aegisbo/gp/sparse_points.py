@@ -81,19 +81,19 @@ class FewWaves:
     points: csr_array  # (m, d)
 
     def weighted(self, weights: Floats) -> Floats:
-        at_zero, elsewhere = self._values
-        return self._sums(weights, at_zero, elsewhere)
+        at_zero, others = self._values
+        return self._sums(weights, at_zero, others)
 
     def squared(self, variances: Array) -> Array:
-        at_zero, elsewhere = self._values
-        return self._sums(variances, at_zero**2, elsewhere**2)
+        at_zero, others = self._values
+        return self._sums(variances, at_zero**2, others**2)
 
     def slopes(self, weights: Array) -> Array:
         (m, d), rows = self.points.shape, np.repeat(np.arange(self.points.shape[0]), np.diff(self.points.indptr))
         by_wave = weights.reshape(WAVES, d)
-        (_, at_zero), (_, elsewhere) = waves_and_slopes(np.zeros((1, 1))), waves_and_slopes(self.points.data[:, None])
+        (_, at_zero), (_, others) = waves_and_slopes(np.zeros((1, 1))), waves_and_slopes(self.points.data[:, None])
         gradients = np.tile((by_wave * at_zero).sum(axis=0), (m, 1))
-        gradients[rows, self.points.indices] = (by_wave[:, self.points.indices] * elsewhere).sum(axis=0)
+        gradients[rows, self.points.indices] = (by_wave[:, self.points.indices] * others).sum(axis=0)
         return gradients
 
     @cached_property
@@ -102,12 +102,10 @@ class FewWaves:
         data = self.points.data
         return waves(np.zeros((1, 1), data.dtype)), waves(data[:, None])
 
-    def _sums(self, weights: Floats, at_zero: Floats, elsewhere: Floats) -> Floats:
+    def _sums(self, weights: Floats, at_zero: Floats, others: Floats) -> Floats:
         (m, d), points = self.points.shape, self.points
         columns = points.indices[:, None] + d * np.arange(WAVES)  # (entries, B)
-        differences = csr_array(
-            ((elsewhere - at_zero).T.ravel(), columns.ravel(), WAVES * points.indptr), (m, WAVES * d)
-        )
+        differences = csr_array(((others - at_zero).T.ravel(), columns.ravel(), WAVES * points.indptr), (m, WAVES * d))
         base = weights @ np.repeat(at_zero[:, 0], d)  # () or (S,)
         return np.asarray((differences @ weights.T).T + base[..., None])
 

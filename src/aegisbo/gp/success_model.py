@@ -33,15 +33,22 @@ STEEPEST = 8.0  # standard deviation of the prior of a and b: with clear-cut lab
 class LearnedSuccess:
     """What was learned from successes and failures: the warm start of the next fit."""
 
-    hyperparameters: AdditiveHyperparameters
+    phi: list[float]
+    s: float
+    constant: float
     a: float
     b: float
     gain: float  # in log p of all labels, over the frequency of failures
 
+    def given(self, X: Array, labels: Array) -> SuccessModel:
+        """The chance to succeed, given labels (n,) at X (n, d)."""
+        learned = AdditiveHyperparameters(tuple(self.phi), self.s, self.constant)
+        return SuccessModel(learned.given(X, labels), self.a, self.b)
+
     @property
     def is_credible(self) -> bool:
         """Whether failures depend on where they happen."""
-        coordinates = len(self.hyperparameters.phi) // 2 - 1
+        coordinates = len(self.phi) // 2 - 1
         return self.b > 0.0 and self.gain > GAIN + GAIN_PER_COORDINATE * coordinates
 
 
@@ -70,7 +77,8 @@ def learn(X: Array, labels: Array, model: AdditiveModel, rng: Generator, warm: A
     means = labels - left_out(found.gp, np.arange(len(X)))[0]  # of each label, by all others
     a, b = _fitted_curve(means, labels)
     log_p = float(log_expit(labels * (a + b * means)).sum())
-    return LearnedSuccess(found.hyperparameters, a, b, log_p - _by_frequency(labels))
+    best = found.hyperparameters
+    return LearnedSuccess(list(best.phi), best.s, best.constant, a, b, log_p - _by_frequency(labels))
 
 
 def _fitted_curve(means: Array, labels: Array) -> tuple[float, float]:

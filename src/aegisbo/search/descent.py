@@ -28,7 +28,7 @@ LEVEL = 1e-5  # largest entry of the projected gradient at which a run ends
 MEMORY = 10  # steps from which the curvature is learned
 LINE_SEARCH = 20  # evaluations in one step at most
 MOST_STEPS = 15_000
-MOST_EVALUATIONS = 15_000  # but for those of the last step
+MOST_EVALUATIONS = 15_000  # apart from those of the last step
 
 UNLIKELY = 1e10  # stands for infinity, which would end a line search
 WANTS_FUNCTION, HAS_STEPPED = 3, 1  # what the routine may say; anything else ends the run

@@ -2,8 +2,8 @@
 
 Descents go a little way beyond the edge, which costs them the more the further they go; the best of them go on along
 the edge by sequential quadratic programming. In the end all are pulled back to the last allowed point on the way, so
-every point that is handed out is allowed. Of a constraint that cannot say how far it is broken, because it is a
-function, only the pulling back is left.
+every point that is handed out is allowed. A constraint that is a function cannot say how far it is broken: there only
+the pulling back is left.
 """
 
 from __future__ import annotations

@@ -201,7 +201,7 @@ Parameter = Real | Int | Choice
 
 
 def sweep(parameter: Parameter, count: int) -> list[Any]:
-    """All choices or whole numbers if there are at most `most`; else this many evenly spread values, ends included."""
+    """All choices, all whole numbers if there are at most `count`, else this many spread evenly, both ends included."""
     axis = parameter.axis
     if isinstance(axis, Continuous) or (axis.size > count and not isinstance(axis, OneHot)):
         points = axis.fill(np.linspace(0.0, 1.0, count))

@@ -99,17 +99,16 @@ class Space:
     def constrained(self, constraints: Iterable[Constraint | Rule | Label]) -> Space:
         """This space with further constraints."""
         rules = rules_of(constraints, self.parameters, self.named)
-        spec = self.parameters if self.named else list(self.parameters.values())
-        return Space(spec, [*self.constraints, *rules]) if rules else self
+        return self._with([*self.constraints, *rules]) if rules else self
 
     def given(self, constraints: Iterable[Constraint | Rule]) -> Space:
         """This space with functions from these constraints in place of those known only by name."""
         rules = rules_of(constraints, self.parameters, self.named)
         functions: dict[Rule, Rule] = {rule: rule for rule in rules if isinstance(rule, Function)}
-        if not functions:
-            return self
-        spec = self.parameters if self.named else list(self.parameters.values())
-        return Space(spec, [functions.get(rule, rule) for rule in self.constraints])
+        return self._with([functions.get(rule, rule) for rule in self.constraints]) if functions else self
+
+    def _with(self, rules: Iterable[Rule]) -> Space:
+        return Space(self.parameters if self.named else self.parameters.values(), rules)
 
     @property
     def lacks_a_function(self) -> bool:

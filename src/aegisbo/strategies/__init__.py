@@ -9,15 +9,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from aegisbo.strategies.aegis import Aegis
-    from aegisbo.strategies.base import Evidence, Strategy, Suggestion
-    from aegisbo.strategies.baselines import Random
-    from aegisbo.strategies.believer import KrigingBeliever
-    from aegisbo.strategies.expected_improvement import ExpectedImprovement
-    from aegisbo.strategies.local_quadratic import LocalQuadratic
-    from aegisbo.strategies.penalization import LocalPenalization, Playbook
-    from aegisbo.strategies.presets import Preset
-    from aegisbo.strategies.thompson import Thompson
+    from aegisbo.strategies.aegis import Aegis as Aegis
+    from aegisbo.strategies.base import Evidence as Evidence
+    from aegisbo.strategies.base import Strategy as Strategy
+    from aegisbo.strategies.base import Suggestion as Suggestion
+    from aegisbo.strategies.baselines import Random as Random
+    from aegisbo.strategies.believer import KrigingBeliever as KrigingBeliever
+    from aegisbo.strategies.expected_improvement import ExpectedImprovement as ExpectedImprovement
+    from aegisbo.strategies.local_quadratic import LocalQuadratic as LocalQuadratic
+    from aegisbo.strategies.penalization import LocalPenalization as LocalPenalization
+    from aegisbo.strategies.penalization import Playbook as Playbook
+    from aegisbo.strategies.presets import Preset as Preset
+    from aegisbo.strategies.thompson import Thompson as Thompson
 else:
     _HOMES = {
         "Aegis": "aegis",
@@ -40,22 +43,7 @@ else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(import_module(f"aegisbo.strategies.{_HOMES[name]}"), name)
 
+    __all__ = list(_HOMES)
 
-__all__ = [
-    "Aegis",
-    "Evidence",
-    "ExpectedImprovement",
-    "KrigingBeliever",
-    "LocalPenalization",
-    "LocalQuadratic",
-    "Playbook",
-    "Preset",
-    "Random",
-    "Strategy",
-    "Suggestion",
-    "Thompson",
-]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    def __dir__() -> list[str]:
+        return __all__

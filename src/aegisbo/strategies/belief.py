@@ -35,7 +35,7 @@ class Belief:
     best: float  # lowest value measured, standardized; where values are noisy, lowest mean of an evaluated point
     notes: Sequence[str]  # what was out of the ordinary in the fit
     model: str = ""  # its name, where there are several
-    explorer: Callable[[], Belief] | None = None  # makes the one that knows most of all points, if it is another one
+    explorer: Callable[[], Belief] | None = None  # makes the belief to explore with, if it is another one
     success: Chance | None = None  # None if nothing has failed, or a failure is a bad value to the model
     keeping: Keeping | None = None  # the chance to keep all limits on what is measured; None if there are none
     # (k, width) the best points, the best first, where these are not those with the lowest values: some break limits
@@ -56,7 +56,7 @@ class Belief:
 
     @property
     def lowest(self) -> float:
-        """The best value as the posterior has it, which a rounding error may tell from `best`."""
+        """The best value as the posterior has it; a rounding error may separate it from `best`."""
         return lowest_measured(self.gp) if self.good is None else self.best
 
     @property

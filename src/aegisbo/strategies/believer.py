@@ -8,7 +8,7 @@ from aegisbo.arrays import Array
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.expected_improvement import ExpectedImprovement
 from aegisbo.strategies.log_expected_improvement import Improvement
-from aegisbo.strategies.moves.improve import believed_improvement
+from aegisbo.strategies.pending import believed_improvement
 
 
 @dataclass(frozen=True, kw_only=True)

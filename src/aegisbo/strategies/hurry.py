@@ -16,9 +16,9 @@ from aegisbo.strategies.duplicates import DRAWS, is_taken
 from aegisbo.strategies.durations import Durations
 from aegisbo.strategies.model_based import ModelBased
 from aegisbo.strategies.moves.anywhere import anywhere
-from aegisbo.strategies.moves.improve import believed_improvement
 from aegisbo.strategies.moves.on_fronts import believed_addition
 from aegisbo.strategies.normal import log_cdf_and_slope
+from aegisbo.strategies.pending import believed_improvement
 from aegisbo.strategies.product import Product, product
 
 SHARPEST = 0.05  # standard deviation of log seconds, so that the chance to be in time has a slope
@@ -43,7 +43,7 @@ class InTime:
 
 
 def in_time(suggestion: Suggestion, strategy: Strategy | None, evidence: Evidence, rng: Generator) -> Suggestion:
-    """The suggestion, or if its evaluation would probably not be finished in time, one whose probably would.
+    """The suggestion, or another one if its evaluation would probably not end in time.
 
     Args:
         suggestion: of the strategy, or of a space-filling sequence.

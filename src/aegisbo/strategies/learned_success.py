@@ -7,19 +7,20 @@ happens.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from math import log
 
 import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
-from aegisbo.gp.additive_model import AdditiveHyperparameters, AdditiveModel, HierarchicalPrior
-from aegisbo.gp.success_model import LearnedSuccess, SuccessModel, learn
+from aegisbo.gp.additive_model import AdditiveModel, HierarchicalPrior
+from aegisbo.gp.success_model import LearnedSuccess, learn
 from aegisbo.gp.thinning import evenly_spread
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.chance import Chance, NearFailures
 from aegisbo.strategies.memory import Remembered
+from aegisbo.strategies.presets import modern_model
 from aegisbo.strategies.surrogates import is_due
 
 MEMORY = "success"  # where in a strategy's memory it is kept
@@ -32,40 +33,19 @@ def believe_in_success(evidence: Evidence, memory: Memory, rng: Generator) -> tu
         return None, memory
     n = len(evidence.y) + len(evidence.failed)
     X, labels = _labeled(evidence)
-    known = Known.recalled(memory.get(MEMORY, {}))
+    known = KnownSuccess.recalled(memory.get(MEMORY, {}))
     if known is None or is_due(known.learned_at, n):
         warm = None if known is None else np.array(known.phi)
-        known = Known.of(learn(X, labels, success_model(X.shape[1]), rng, warm), n)
+        known = KnownSuccess(**asdict(learn(X, labels, success_model(X.shape[1]), rng, warm)), learned_at=n)
         memory = {**memory, MEMORY: known.kept()}
-    learned = known.learned
-    if not learned.is_credible:
-        return NearFailures(evidence.failed), memory
-    return SuccessModel(learned.hyperparameters.given(X, labels), learned.a, learned.b), memory
+    return known.given(X, labels) if known.is_credible else NearFailures(evidence.failed), memory
 
 
 @dataclass(frozen=True)
-class Known(Remembered):
+class KnownSuccess(LearnedSuccess, Remembered):
     """What was learned of successes and failures, and from how many."""
 
-    phi: list[float]
-    s: float
-    constant: float
-    a: float
-    b: float
-    gain: float
     learned_at: int
-
-    @classmethod
-    def of(cls, learned: LearnedSuccess, n: int) -> Known:
-        """What n results have taught."""
-        best = learned.hyperparameters
-        return cls(list(best.phi), best.s, best.constant, learned.a, learned.b, learned.gain, n)
-
-    @property
-    def learned(self) -> LearnedSuccess:
-        """What a model is made of."""
-        best = AdditiveHyperparameters(tuple(self.phi), self.s, self.constant)
-        return LearnedSuccess(best, self.a, self.b, self.gain)
 
 
 def _labeled(evidence: Evidence) -> tuple[Array, Array]:
@@ -78,16 +58,13 @@ def _labeled(evidence: Evidence) -> tuple[Array, Array]:
 
 
 def success_model(d: int) -> AdditiveModel:
-    """The kernels of the modern preset, for labels: edges are sharp, and some failures happen by chance."""
-    return AdditiveModel(
+    """The model of the modern preset, for labels: edges are sharp, and some failures happen by chance."""
+    return replace(
+        modern_model(d),
         lengthscale=(0.05, 10.0 * d**0.5),
-        effect_lengthscale=(0.05, 5.0),
         outputscale=(1e-2, 1e2),
         noise=(1e-3, 1e2),
         lengthscale_prior=HierarchicalPrior(0.5 * log(d), 1.0, 0.5),
-        effect_lengthscale_prior=HierarchicalPrior(log(0.5), 1.0, 0.5),
-        share_spread=1.5,
         noise_center=0.3,
         noise_spread=1.5,
-        constant_precision=0.1,
     )

@@ -147,7 +147,7 @@ class LocalModel:
         """What is left to gain near the best point if all pending points turn out as predicted."""
         y = self.scale.standardized(evidence.y)
         high = np.setdiff1d(np.arange(len(y)), self.low)
-        failed = evidence.failed[: 0 if chance is not None else None]  # bad values, unless there is more to be said
+        failed = evidence.failed[: 0 if chance is not None else None]  # bad values, unless a chance is known
         above = self.neighborhood.local(np.vstack([evidence.X[high], failed]))
         measured = np.append(y[high], np.full(len(failed), np.inf))
         near = np.argsort((above**2).sum(axis=1), kind="stable")[:HIGHER]

@@ -83,7 +83,7 @@ class ModelBased(KnownParameters, ABC):
     def fitted(
         self, evidence: Evidence, memory: Memory, fitting: Generator, learning: Generator
     ) -> tuple[Belief | Beliefs, Memory]:
-        """What the surrogate believes, and of failures what is known, where that is another matter."""
+        """What the surrogate believes, with what is known of failures, limits and noise."""
         if evidence.several:
             return self._fitted_each(evidence, memory, fitting, learning)
         belief, memory = self.parts.surrogate.fit(evidence, memory, fitting)

@@ -12,7 +12,7 @@ from aegisbo.strategies.belief import GOOD, Belief
 
 
 def best_by_mean(belief: Belief, evidence: Evidence) -> Belief:
-    """The belief in which points are as good as their posterior means; those that keep no limit are none of them."""
+    """The belief in which points are as good as their posterior means; those that break limits do not count."""
     points = evidence.X[evidence.kept]
     if not len(points):
         return belief

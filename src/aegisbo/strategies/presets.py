@@ -39,7 +39,7 @@ class Preset:
     exploit: SureMove = field(default_factory=Exploit)  # Algorithm 1, line 6
     thompson: SureMove = field(default_factory=SamplePath)  # lines 8 and 9
     pareto: SureMove = field(default_factory=Pareto)  # lines 11 and 12
-    before_exploit: tuple[Move, ...] = ()  # what AEGiS tries first where it exploits, but for its very first choice
+    before_exploit: tuple[Move, ...] = ()  # what AEGiS tries first where it exploits, except in its first choice
     second_thoughts: tuple[SecondThought, ...] = ()  # about what AEGiS has decided, in their order
     # Whether the chance to succeed is learned from failures; if not, a failure must be a bad value to the surrogate.
     learns_success: bool = False

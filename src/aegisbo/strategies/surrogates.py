@@ -90,7 +90,7 @@ class Learned(Remembered):
 class AdditiveSurrogate:
     """The modern preset's: joint kernel and main effects, soft outputs, learned less often as data grow.
 
-    It knows nothing of failures, which are a matter of `success`.
+    It knows nothing of failures: they are left to `learned_success`.
 
     Args:
         model: is given the number of coordinates.

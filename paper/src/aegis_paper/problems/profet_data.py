@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import qmc
 
 from aegis_paper.problems.profet_network import Layers, Network, Output, Scaling, network_of_task
-from aegisbo.arrays import Array, as_matrix
+from aegisbo.arrays import Array, as_floats
 from aegisbo.errors import InvalidInput
 
 _PSEUDO_TASKS = 27  # as many tasks as the lost FC-NET sweep had
@@ -30,8 +30,9 @@ class Sweep:
 def read_sweep(file: Path) -> Sweep:
     """A sweep from an .npz file with the arrays X and Y."""
     arrays = read_arrays(file, ["X", "Y"])
-    X = as_matrix(arrays["X"], f"X in {file.name}")
-    Y = as_matrix(arrays["Y"], f"Y in {file.name}", columns=len(X))
+    X, Y = (as_floats(arrays[name], f"{name} in {file.name}") for name in "XY")
+    if X.ndim != 2 or Y.ndim != 2 or Y.shape[1] != len(X):
+        raise InvalidInput(f"X and Y in {file.name} must have shapes (N, d) and (T, N), got {X.shape} and {Y.shape}.")
     if (flat := np.flatnonzero(np.ptp(Y, axis=1) == 0)).size:
         raise InvalidInput(
             f"Row {flat[0]} of Y in {file.name} is the same for all configurations: leave that task out."

@@ -11,5 +11,6 @@
 ``elsewhere``   another valley, if the bottom of the best one is known (``valley``)
 ``repeat``      a point that is known, if another measurement there decides who is best
 ``feasible``    where limits are most likely kept, until an evaluation has kept them all
+``on_fronts``   exploit, thompson, pareto and improve for several objectives
 ==============  =============================================================================================
 """

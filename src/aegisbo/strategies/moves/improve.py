@@ -9,13 +9,12 @@ from numpy.random import Generator
 from aegisbo.arrays import Array
 from aegisbo.search.inner_search import Acquisition, InnerSearch
 from aegisbo.space.cube import Cube
-from aegisbo.strategies.belief import Belief, lowest_measured
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.log_expected_improvement import Improvement
 from aegisbo.strategies.moves.move import Decision, Turn
+from aegisbo.strategies.pending import believed_improvement
 from aegisbo.strategies.per_second import Quickness
 from aegisbo.strategies.product import product
-
-LIKELY = -0.7  # log of a chance of one half
 
 
 @dataclass(frozen=True)
@@ -50,18 +49,3 @@ def most_improved(
     """Maximize an improvement, times other factors and the chance to succeed: choices (k, width), the best first."""
     objective = product(improvement, *factors, chance=belief.chance)
     return search(objective, cube, rng, belief.good_points(improvement.gp))
-
-
-def believed_improvement(belief: Belief, pending: Array) -> Improvement:
-    """Expected improvement when the believed values count as measured, also where they are the best."""
-    gp = belief.gp.believing(pending)
-    if belief.good is not None:  # some values may not count
-        return Improvement(gp, best_with(belief, pending))
-    return Improvement(gp, min(belief.best, lowest_measured(gp)))
-
-
-def best_with(belief: Belief, pending: Array) -> float:
-    """The best value, if all pending points turn out as predicted; those that will probably break a limit are none."""
-    if belief.keeping is not None and len(pending):
-        pending = pending[belief.keeping.log_value(pending) > LIKELY]
-    return min(belief.best, float(belief.gp.mean(pending).min())) if len(pending) else belief.best

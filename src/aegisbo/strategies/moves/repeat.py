@@ -32,14 +32,14 @@ class Repeat:
 
     def choose(self, turn: Turn) -> Decision | None:
         """The most decisive point, if no other point is left."""
-        if not _is_possible(turn.evidence) or not turn.evidence.cube.exhausted(turn.evidence.taken):
+        if not turn.evidence.must_repeat:
             return None
         return Decision(REPEAT, most_decisive(turn.belief.gp, turn.evidence)[0][None, :], turn.belief)
 
     def instead(self, turn: Turn, decision: Decision) -> Decision | None:
         """The most decisive point, if it is worth more than a new one that was chosen greedily."""
         belief, evidence = turn.belief, turn.evidence
-        if not _is_possible(evidence) or decision.move not in GREEDY:
+        if not evidence.noisy or evidence.cube.size == inf or decision.move not in GREEDY:
             return None
         fresh = [x for x in decision.choices if not (evidence.taken == x).all(axis=1).any()]
         if not fresh:
@@ -48,10 +48,6 @@ class Repeat:
         if expected >= with_new(belief.gp, evidence, fresh[0]):
             return None
         return Decision(REPEAT, known[None, :], belief)
-
-
-def _is_possible(evidence: Evidence) -> bool:
-    return evidence.noisy and evidence.cube.size < inf
 
 
 def most_decisive(gp: GP, evidence: Evidence) -> tuple[Array, float]:
