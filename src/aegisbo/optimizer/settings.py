@@ -21,7 +21,7 @@ from aegisbo.printable import brief
 from aegisbo.space import Params, Space
 from aegisbo.space.space import SpaceLike
 from aegisbo.space.widening import differences as space_differences
-from aegisbo.strategies.base import Strategy
+from aegisbo.strategies.base import Strategy, does_several
 from aegisbo.strategies.entry import equal
 from aegisbo.strategies.registry import DEFAULT_PRESET, recipe_of, resolve
 
@@ -231,7 +231,7 @@ def check_objectives(settings: Settings) -> None:
         return
     if settings.maximize:
         raise InvalidInput("maximize=True is about one number: with objectives, say 'min' or 'max' of each.")
-    if not getattr(settings.strategy, "several_objectives", False):
+    if not does_several(settings.strategy):
         raise InvalidInput(
             "objectives go with the strategies aegis, thompson and random: "
             f"{settings.strategy!r} looks at one number only."

@@ -98,3 +98,8 @@ class Strategy(Protocol):
         Returns:
             The point, what to remember, and why it was chosen.
         """
+
+
+def does_several(strategy: Strategy) -> bool:
+    """Whether it can choose for several objectives, which it says with an attribute `several_objectives`."""
+    return bool(getattr(strategy, "several_objectives", False))
