@@ -145,11 +145,11 @@ class SimulatedRun:
         With several objectives it has their gap in place of the regret.
         """
         scores = self.scores.tolist() if self.is_distance else [None] * len(self.scores)
-        score, answer = ("regret", {"minimum": self.minimum}) if self.front is None else ("gap", asdict(self.front))
+        score = "regret" if self.front is None else "gap"
         return {
             **asdict(self.spec),
             "run_seed": self.spec.run_seed,
-            **answer,
+            **({"minimum": self.minimum} if self.front is None else {"front": asdict(self.front)}),
             "makespan": self.makespan,
             "utilization": self.utilization,
             "evaluations": [
