@@ -65,7 +65,7 @@ def stored(path: Path, settings: Settings) -> Optimizer:
 def stand_in_of(optimizer: Optimizer) -> StandIn:
     model = landscape_of(optimizer)
     assert model is not None
-    return StandIn.of(optimizer, model.belief)
+    return StandIn.of(optimizer, [model.belief])
 
 
 def points(count: int) -> list[dict[str, float]]:
