@@ -155,7 +155,7 @@ def record_of(run: Any, *, several: bool = False) -> Record:
     """
     record = _record(run)
     if not several:
-        record.require_one_number("figures and advice")
+        record.require_one_number("figures")
     return record
 
 
