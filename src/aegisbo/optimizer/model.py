@@ -16,11 +16,11 @@ from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.explanation import Explanation, Influence
 from aegisbo.optimizer.prediction import Prediction, predicted
 from aegisbo.optimizer.trial import Trial
-from aegisbo.search.blocks import by_blocks
 from aegisbo.space import Params, Space
 from aegisbo.space.parameters import sweep
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief
+from aegisbo.strategies.exact import Exact
 
 SWEPT = 65  # values tried for a parameter; odd, so that the middle is among them
 
@@ -29,7 +29,7 @@ SWEPT = 65  # values tried for a parameter; odd, so that the middle is among the
 class Model:
     """What a run has learned from finished evaluations. Make one with `Optimizer.model`."""
 
-    belief: Belief  # on the unit cube, everything minimized
+    belief: Belief | Exact  # on the unit cube, everything minimized
     evidence: Evidence  # from which it was learned: the points of `done` and of `failed`
     done: tuple[Trial, ...]
     failed: tuple[Trial, ...]
@@ -63,7 +63,7 @@ class Model:
     def _best(self) -> tuple[int | None, float]:
         """The row of the best, and the level to beat on the scale of `exploring`; infinity without a best."""
         X, losses, told = self.evidence.X, self.evidence.y, self.belief.exploring
-        smooth = self.belief.scale.measured(by_blocks(self.belief.gp.mean, X)) if self.noisy else losses
+        smooth = self.belief.smoothed(X) if self.noisy else losses
         row = row_of_best(self.evidence, smooth)
         if row is None:
             return None, math.inf
@@ -89,8 +89,11 @@ class Model:
 
     def _nearest(self, x: Array, trial: Trial | None) -> tuple[Trial | None, float | None]:
         """The evaluated trial nearest to x (width,) other than the given one, and its distance in length scales."""
+        belief = self.belief.exploring
+        if isinstance(belief, Exact):  # which has no length scales
+            return None, None
         away = np.vstack([self.evidence.X, self.evidence.failed]) - x
-        distances = np.sqrt(((away / self.belief.exploring.gp.kernel.lengthscale) ** 2).sum(axis=1))
+        distances = np.sqrt(((away / belief.widths) ** 2).sum(axis=1))
         number = None if trial is None else trial.number
         others = [
             (d, each) for d, each in zip(distances, (*self.done, *self.failed), strict=True) if each.number != number

@@ -13,6 +13,7 @@ from aegisbo.optimizer.direction import Direction
 from aegisbo.printable import printable
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.chance import Chance
+from aegisbo.strategies.exact import Exact
 
 WIDE = 1.959963984540054  # standard deviations on either side that hold 95 % of a normal law
 SHOWN = 10  # points listed in a text
@@ -63,7 +64,7 @@ class Prediction:
         return "\n".join([*lines, *([f"... and {count - SHOWN} more"] if count > SHOWN else [])])
 
 
-def predicted(belief: Belief, Z: Array, best: float, direction: Direction) -> Prediction:
+def predicted(belief: Belief | Exact, Z: Array, best: float, direction: Direction) -> Prediction:
     """The prediction at Z (m, width), beside the best value so far on the standardized scale."""
     mu, sigma = belief.predict(Z)
     known = sigma == 0.0
@@ -72,7 +73,9 @@ def predicted(belief: Belief, Z: Array, best: float, direction: Direction) -> Pr
     return Prediction(*in_units(mu, sigma, belief, direction), chance, success, feasible)
 
 
-def in_units(mu: Array, sigma: Array, belief: Belief, direction: Direction) -> tuple[Array, Array, Array, Array]:
+def in_units(
+    mu: Array, sigma: Array, belief: Belief | Exact, direction: Direction
+) -> tuple[Array, Array, Array, Array]:
     """The fields `mean`, `std`, `low` and `high` of a prediction for normal laws (m,) on the standardized scale."""
     deviations = np.array([-WIDE, -1.0, 0.0, 1.0, WIDE])[:, None]
     low, less, mean, more, high = direction.turned(belief.scale.measured(mu + deviations * sigma))
