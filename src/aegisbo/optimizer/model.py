@@ -16,10 +16,12 @@ from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.explanation import Explanation, Influence
 from aegisbo.optimizer.prediction import Prediction, predicted
 from aegisbo.optimizer.trial import Trial
+from aegisbo.search.blocks import by_blocks
 from aegisbo.space import Params, Space
 from aegisbo.space.parameters import sweep
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief
+from aegisbo.strategies.beliefs import Beliefs
 from aegisbo.strategies.exact import Exact
 
 SWEPT = 65  # values tried for a parameter; odd, so that the middle is among them
@@ -37,13 +39,24 @@ class Model:
     space: Space
     noisy: bool
     objective: str | None = None  # its name, if there are several
+    several: Beliefs | None = None  # what is believed of all of them together
 
     def predict(self, points: Any) -> Prediction:
         """See `Optimizer.predict`."""
         given, one = _listed(points)
         units = [self.space.to_unit(each.params if isinstance(each, Trial) else each) for each in given]
-        prediction = self._predicted(np.array(units).reshape(-1, self.space.cube.width))
+        Z = np.array(units).reshape(-1, self.space.cube.width)
+        prediction = replace(self._predicted(Z), front=self._chance_of_front(Z))
         return prediction.at(0) if one else prediction
+
+    def _chance_of_front(self, Z: Array) -> Array | None:  # (m, width) -> (m,)
+        """The chance that an evaluation at Z joins the front; None with one number."""
+        if self.several is None:
+            return None
+        told = self.several.exploring
+        F = told.F if self.evidence.kept.any() else told.F[:0]  # as long as nothing keeps all limits, all do
+        chance = by_blocks(lambda rows: told.chance_beyond(F, rows), Z)
+        return chance if told.chance is None else chance * np.exp(told.chance.log_value(Z))
 
     def explain(self, params: Params, trial: Trial | None) -> Explanation:
         """Explain one point, which may be that of a trial."""
@@ -82,7 +95,7 @@ class Model:
         for name, here in params.items():
             swept = [(v, self.space.changed(params, {name: v})) for v in sweep(self.space.parameters[name], SWEPT)]
             points = [(here, params), *(pair for pair in swept if forbidden or not self.space.broken(pair[1]))]
-            means = self.predict([point for _, point in points]).mean
+            means = self._predicted(np.array([self.space.to_unit(point) for _, point in points])).mean
             best = points[int(self.direction.turned(means).argmin())][0]
             found[name] = Influence(float(means.min()), float(means.max()), best)
         return dict(sorted(found.items(), key=lambda item: -item[1].span))

@@ -42,10 +42,12 @@ class Prediction:
     chance: Any  # (m,) that the function is better there than the best so far
     success: Any  # (m,) the chance that an evaluation gives a value at all; 1 if none has failed
     feasible: Any = 1.0  # (m,) the chance that it keeps all limits; 1 if there are none
+    front: Any = None  # (m,) the chance that it joins the front of several objectives; None if there is one number
 
     def at(self, index: int) -> Prediction:
         """The prediction at one of many points, in numbers."""
-        return Prediction(*(float(np.atleast_1d(getattr(self, each.name))[index]) for each in fields(self)))
+        many = (getattr(self, each.name) for each in fields(self))
+        return Prediction(*(None if each is None else float(np.atleast_1d(each)[index]) for each in many))
 
     def __str__(self) -> str:
         if np.ndim(self.mean):
@@ -88,6 +90,7 @@ def _chance(chance: Chance | None, Z: Array) -> Array:
 
 def _chances(point: Prediction, **others: float) -> str:
     """The chances in words; those of success and of keeping the limits only if they are below 1."""
+    others |= {} if point.front is None else {"join the front": point.front}
     risks = {"succeed": point.success, "keep the limits": point.feasible}
     told = others | {what: chance for what, chance in risks.items() if chance != 1.0}
     return f", chance {', '.join(f'to {what} {chance:.1%}' for what, chance in told.items())}" if told else ""

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.random import Generator
+from scipy.special import ndtr
 
 from aegisbo.arrays import Array
 from aegisbo.search.hypervolume import Boxes, front, undominated
@@ -65,6 +66,22 @@ class Beliefs:
             if isinstance(belief, Exact):
                 sd[value == belief.gp.worst] = 0.0  # an evaluation there would teach nothing
         return np.stack(mu, axis=1), sd
+
+    def chance_beyond(self, F: Array, Z: Array) -> Array:  # (k, m), (n, width) -> (n,)
+        """The chance that no row of F dominates the values at Z, were the objectives independent of each other.
+
+        It is the sum over the boxes that F leaves undominated.
+        """
+        boxes = undominated(F, np.full(len(self.each), np.inf))
+        mu, sd = self.predict(Z)
+
+        def below(bounds: Array, j: int) -> Array:  # (b,) -> (n, b)
+            away, spread = bounds - mu[:, [j]], sd[:, [j]]
+            certain = spread == 0.0
+            return np.where(certain, away > 0.0, ndtr(away / np.where(certain, 1.0, spread)))
+
+        sides = [below(boxes.upper[:, j], j) - below(boxes.lower[:, j], j) for j in range(len(self.each))]
+        return np.asarray(np.prod(sides, axis=0).sum(axis=1))
 
     def smoothed(self, X: Array) -> Array:
         """The posterior means (n, m) at X (n, width), in the user's units."""
