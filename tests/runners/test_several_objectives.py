@@ -12,7 +12,7 @@ import pytest
 
 from aegisbo import Command, Result, load, minimize
 from aegisbo.advice import advise
-from aegisbo.errors import AegisError, InvalidInput, SeveralObjectives, StudyError
+from aegisbo.errors import InvalidInput, SeveralObjectives, StudyError
 from aegisbo.optimizer import Trial
 from aegisbo.optimizer.settings import Settings
 from aegisbo.report.html import report
@@ -195,8 +195,6 @@ def test_what_is_about_one_number_is_refused(tmp_path: Path) -> None:
         report(Record.of_study(file))
     with pytest.raises(SeveralObjectives, match="which figures and advice cannot show yet"):
         advise(result)
-    with pytest.raises(AegisError, match="cannot be asked yet"):
-        result.explain(0)
 
 
 def test_callbacks_see_the_front() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,9 +33,10 @@ class Model:
     evidence: Evidence  # from which it was learned: the points of `done` and of `failed`
     done: tuple[Trial, ...]
     failed: tuple[Trial, ...]
-    space: Space
     direction: Direction
+    space: Space
     noisy: bool
+    objective: str | None = None  # its name, if there are several
 
     def predict(self, points: Any) -> Prediction:
         """See `Optimizer.predict`."""
@@ -49,7 +50,8 @@ class Model:
         nearest, distance = self._nearest(self.space.to_unit(params), trial)
         prediction, influence = self.predict(params), self._influence(params)
         broken = tuple(self.space.broken(params))
-        return Explanation(params, trial, prediction, self.best, nearest, distance, influence, broken=broken)
+        told = Explanation(params, trial, prediction, self.best, nearest, distance, influence)
+        return replace(told, objective=self.objective, broken=broken)
 
     @property
     def best(self) -> Trial | None:

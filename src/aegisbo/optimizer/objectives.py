@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aegisbo.errors import InvalidInput
+from aegisbo.errors import InvalidInput, OneNumber, SeveralObjectives, UnknownName
 from aegisbo.outcome import SD
 from aegisbo.space import Params, Space
 from aegisbo.space.function import OfParameters
@@ -91,6 +91,24 @@ def objectives_of(given: Any, space: Space) -> tuple[Objective, ...]:
     if objectives and all(each.known for each in objectives):
         raise InvalidInput(f"All objectives ({', '.join(names)}) are functions: one must be measured.")
     return objectives
+
+
+def require_objective(name: str | None, objectives: Sequence[Objective]) -> None:
+    """Refuse a question about one of several objectives that names none of them, or names one where there is none.
+
+    Raises:
+        SeveralObjectives: there are several, and none is named.
+        UnknownName: none of them has this name.
+        OneNumber: there is one number, which has no name.
+    """
+    names = [each.name for each in objectives]
+    if not names and name is not None:
+        raise OneNumber(f"There is one number and not several objectives, so there is no {name!r}: leave it out.")
+    if names and name is None:
+        listed = " or ".join(f"objective={each!r}" for each in names)
+        raise SeveralObjectives(f"There are several objectives: say which one is meant, {listed}.")
+    if name is not None and name not in names:
+        raise UnknownName("objective", name, names)
 
 
 def _listed(given: Any) -> list[Any]:

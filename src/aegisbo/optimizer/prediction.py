@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.special import ndtr
 
 from aegisbo.arrays import Array
 from aegisbo.optimizer.direction import Direction
+from aegisbo.printable import printable
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.chance import Chance
 
 WIDE = 1.959963984540054  # standard deviations on either side that hold 95 % of a normal law
 SHOWN = 10  # points listed in a text
+T = TypeVar("T")
+
+
+class OfEach(dict[str, T]):
+    """Something of each objective by name; its text names each."""
+
+    def __repr__(self) -> str:
+        return printable("\n\n".join(f"{name}\n{told!r}" for name, told in self.items()))
 
 
 @dataclass(frozen=True, repr=False)

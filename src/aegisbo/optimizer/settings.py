@@ -91,6 +91,12 @@ class Settings:
         return Direction(self.maximize, self.objectives)
 
     @property
+    def directions(self) -> dict[str | None, Direction]:
+        """The direction of each objective by name; of one number the only one, under None."""
+        alone: dict[str | None, Direction] = {each.name: Direction(each.maximize) for each in self.objectives}
+        return alone or {None: self.direction}
+
+    @property
     def wanted(self) -> Wanted:
         """What an evaluation must measure."""
         known = () if self.known is None else tuple(self.known.functions)

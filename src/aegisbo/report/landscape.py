@@ -17,6 +17,7 @@ from aegisbo.gp.low_values import left_out
 from aegisbo.optimizer import Core
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.direction import Direction
+from aegisbo.optimizer.objectives import require_objective
 from aegisbo.optimizer.policy import Role, require_enough_values
 from aegisbo.optimizer.prediction import Prediction, predicted
 from aegisbo.report.reasons import CheckedPrediction
@@ -159,27 +160,50 @@ class Landscape:
         )
 
 
-def landscape_of(optimizer: Core) -> Landscape | None:
-    """What the model of the strategy believes now, or the default one if it has none. None with too few values."""
+def landscape_of(optimizer: Core, objective: str | None = None) -> Landscape | None:
+    """What the model of the strategy believes now, or the default one if it has none. None with too few values.
+
+    Raises:
+        SeveralObjectives, UnknownName, OneNumber: as for `Core.model`.
+    """
     try:
-        return needed_landscape(optimizer)
+        return needed_landscape(optimizer, objective)
     except NoModel:
         return None
 
 
-def needed_landscape(optimizer: Core) -> Landscape:
+def needed_landscape(optimizer: Core, objective: str | None = None) -> Landscape:
     """What the model of the strategy believes now, or the default one if it has none.
 
     Raises:
         NoModel: there are too few values for one.
+        SeveralObjectives, UnknownName, OneNumber: as for `Core.model`.
     """
-    evidence = optimizer.evidence()
+    require_objective(objective, optimizer.settings.objectives)
+    return needed_landscapes(optimizer)[objective]
+
+
+def needed_landscapes(optimizer: Core) -> dict[str | None, Landscape]:
+    """The landscape of each objective by name, from one fit; of one number the only one, under None.
+
+    Raises:
+        NoModel: there are too few values for one.
+    """
+    evidence, directions = optimizer.evidence(), optimizer.settings.directions
     require_enough_values(evidence)
     own = isinstance(optimizer.strategy, Believer)
-    belief = (optimizer.model().belief if own else _default_belief(optimizer, evidence)).exploring
+    if own:
+        beliefs = [model.belief for model in optimizer.models().values()]
+    else:
+        beliefs = [_default_belief(optimizer, alone) for alone in evidence.each]
     done = [trial.number for trial in (*optimizer.observed, *optimizer.trials) if trial.state == "done"]
-    numbers = tuple(done if belief.rows is None else (done[row] for row in belief.rows))
-    return Landscape(belief, optimizer.space, optimizer.direction, own, len(numbers) + len(evidence.failed), numbers)
+
+    def landscape(belief: Belief, direction: Direction) -> Landscape:
+        numbers = tuple(done if belief.rows is None else (done[row] for row in belief.rows))
+        return Landscape(belief, optimizer.space, direction, own, len(numbers) + len(evidence.failed), numbers)
+
+    pairs = zip(directions.items(), beliefs, strict=True)
+    return {name: landscape(belief.exploring, direction) for (name, direction), belief in pairs}
 
 
 def _default_belief(optimizer: Core, evidence: Evidence) -> Belief:

@@ -48,6 +48,11 @@ class Evidence:
         """The evidence of one of several objectives alone."""
         return replace(self, y=self.y[:, objective])
 
+    @property
+    def each(self) -> tuple[Evidence, ...]:
+        """The evidence of each objective alone; of one number, the evidence itself."""
+        return tuple(map(self.of, range(self.y.shape[1]))) if self.several else (self,)
+
     def only(self, rows: Index) -> Evidence:
         """The evidence with these finished points and no others."""
         sd, excess = (None if each is None else each[rows] for each in (self.sd, self.excess))
