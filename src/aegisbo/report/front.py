@@ -41,12 +41,10 @@ def front(record: Record, number: int) -> Front | None:
     Raises:
         TrialError: there is no such trial, or no study recorded what was known then.
     """
-    if record.state is None or number not in record.state.asked:
-        raise TrialError(f"The record of {record.name} does not say how trial {number} was chosen.")
-    trial = record.trials[number]
-    if "mean" not in trial.note:
+    optimizer = optimizer_then(record, number)
+    if optimizer is None:
         return None
-    optimizer = next(past for asked, past in before(record.events) if asked.number == number)
+    trial = record.trials[number]
     strategy, space = optimizer.strategy, optimizer.space
     if not isinstance(strategy, ModelBased) or not isinstance(strategy.parts.pareto, Pareto):
         return None
@@ -69,6 +67,19 @@ def front(record: Record, number: int) -> Front | None:
         {each.number: place for each, place in zip(pending, others, strict=True)},
         model.slices(trial.params),
     )
+
+
+def optimizer_then(record: Record, number: int) -> Core | None:
+    """The optimizer as it was when a trial was chosen; None if no model took part in that.
+
+    Raises:
+        TrialError: there is no such trial, or no study recorded what was known then.
+    """
+    if record.state is None or number not in record.state.asked:
+        raise TrialError(f"The record of {record.name} does not say how trial {number} was chosen.")
+    if "mean" not in record.trials[number].note:
+        return None
+    return next(past for asked, past in before(record.events) if asked.number == number)
 
 
 def _model(optimizer: Core, *, exploring: bool) -> Landscape:
