@@ -22,6 +22,7 @@ from aegisbo.optimizer import Settings, Trial
 from aegisbo.outcome import Outcome
 from aegisbo.report.health import health
 from aegisbo.report.landscape import landscape_of, needed_landscapes
+from aegisbo.report.models import models_of
 from aegisbo.report.record import record_of
 from aegisbo.runners.loop import run
 from aegisbo.simulation.comparison import Quartiles
@@ -314,8 +315,8 @@ class TestAdvise:
     def test_doubts_are_those_of_the_report(self) -> None:
         rng = default_rng(0)
         optimizer = filled(Optimizer(SPACE, seed=0, strategy="random"), 30, lambda params: rng.standard_normal())
-        record, model = record_of(optimizer), landscape_of(optimizer)
-        (finding,) = [each for each in health(record, model) if each.topic == "model"]
+        record, models = record_of(optimizer), models_of(optimizer)
+        (finding,) = [each for each in health(record, models) if each.topic == "model"]
         assert finding.level == "warning"
         found = advise(optimizer, [], runs=1)
         assert found.doubtful
@@ -360,7 +361,7 @@ def losses_of(values: Iterable[Mapping[str, float]]) -> list[tuple[float, float]
 
 
 def stand_in_of_both(optimizer: Optimizer) -> StandIn:
-    return StandIn.of(optimizer, [model.belief for model in needed_landscapes(optimizer).values()])
+    return StandIn.of(optimizer, [model.shown for model in needed_landscapes(optimizer).values()])
 
 
 def levels(stand_in: StandIn, trials: Iterable[Trial]) -> list[tuple[float, float]]:
@@ -450,7 +451,7 @@ class TestSeveralObjectives:
         assert found.had_aim == next(k for k in range(1, 21) if area(values[:k], reference) >= found.aim.median)
 
     def test_limits_failures_and_an_objective_that_is_a_function(self, tmp_path: Path) -> None:
-        """All at once, one of the limits on an objective, also from a file that lacks the function."""
+        """All at once, one of the limits on an objective."""
         objectives = {"gain": "max", "cost": ("min", lambda x, y: (x + 1.0) ** 2 + y)}
         limits = ["cost <= 60", "heat <= 8"]
         settings = Settings.checked(SPACE, strategy="random", seed=0, objectives=objectives, limits=limits)
@@ -461,12 +462,15 @@ class TestSeveralObjectives:
                 measured = {"gain": -((x - 4.0) ** 2) - y, "cost": (x + 1.0) ** 2 + y, "heat": x}
                 outcome = Outcome("done", None, seconds=1.0, began=1e9 + k, worker=0, measured=measured)
                 end(study, trial.number, Outcome("failed", reason="bad", seconds=0.1) if y < 2.1 else outcome, 1.0)
-        for known in (tmp_path / "run.db", study.optimizer):
-            found = advise(known, [2], runs=2)
-            assert all(math.isfinite(f.time.low) for f in found.forecasts)
-        drawn = stand_in_of_both(study.optimizer).evaluate({"x": 2.0, "y": 2.5}, default_rng(0))
-        assert set(drawn.value) == {"gain", "cost"}
-        assert set(drawn.measured) == {"heat"}
+        found, stand_in = advise(study.optimizer, [2], runs=2), stand_in_of_both(study.optimizer)
+        assert all(math.isfinite(f.time.low) for f in found.forecasts)
+        for number in (0, 1):  # the function is asked, also in what is drawn
+            drawn = stand_in.variant(number, 0).evaluate({"x": 2.0, "y": 2.5}, default_rng(0))
+            assert drawn.value["cost"] == pytest.approx(3.0**2 + 2.5, rel=1e-12)
+            assert drawn.value["gain"] == pytest.approx(-(2.0**2) - 2.5, abs=2.0)
+            assert set(drawn.measured) == {"heat"}
+        with pytest.raises(StudyError, match="One of the objectives is a function"):
+            advise(tmp_path / "run.db", [2], runs=2)
 
     def test_doubts_name_the_objective_that_is_not_predicted(self) -> None:
         rng = default_rng(0)
@@ -474,7 +478,7 @@ class TestSeveralObjectives:
         found = advise(filled(Optimizer(SPACE, **RANDOM_BOTH), 30, loss), [], runs=1)
         assert found.doubtful
         assert found.predictions is not None
-        assert found.predictions.text.startswith("cost: With one result left out")
+        assert found.predictions.topic == "model of cost"
         assert not advise(filled(Optimizer(SPACE, **RANDOM_BOTH), 30, both), [], runs=1).doubtful
 
     @pytest.mark.parametrize("target", [0.0, -1.0])

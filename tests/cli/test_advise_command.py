@@ -125,6 +125,8 @@ def test_of_several_objectives_the_target_is_a_hypervolume(monkeypatch: pytest.M
     )
     chosen = said_of(monkeypatch, replace(found, chosen=False))
     assert "cost=12.5, 99 % of what the study reached (learned" in chosen
+    doubted = said_of(monkeypatch, replace(found, predictions=replace(POOR, topic="model of cost")))
+    assert doubted.startswith("Warning: the model of cost does not predict well, so do not trust what follows.")
     assert "a \\$run: how long it would take to reach a hypervolume of 0.5\n" in plot.advice(found).get_suptitle()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import NamedTuple
@@ -20,7 +20,8 @@ from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.limits import broken_by
 from aegisbo.options import count as whole
 from aegisbo.options import finite
-from aegisbo.report.health import Finding, on_predictions
+from aegisbo.report.convergence import Step, convergence
+from aegisbo.report.health import on_predictions
 from aegisbo.report.landscape import Landscape, needed_landscapes
 from aegisbo.report.record import Record, Run, record_of
 from aegisbo.runners.loop import run as run_loop
@@ -87,7 +88,8 @@ def advise(
     Raises:
         InvalidInput: an argument is not valid, or it is not known how long evaluations took.
         NoModel: there are too few results for a model, or none that keeps all limits.
-        StudyError: the study does not exist, or its strategy or a constraint is an object that the file does not hold.
+        StudyError: the study does not exist, or its strategy, a constraint or an objective is an object or function
+            that the file does not hold.
     """
     finite("target", target)
     from_zero("seed", seed)
@@ -95,15 +97,21 @@ def advise(
         raise InvalidInput(f"workers is {workers!r}: give a list of numbers, such as [2, 4].")
     sizes, runs, jobs = [count("workers", each) for each in workers], count("runs", runs), count("jobs", jobs)
     record = record_of(run, several=True)
-    if record.optimizer.space.lacks_a_function:
-        raise StudyError(
-            "One of the constraints is a function, which is not part of the file, so the study cannot be simulated "
-            "from there: pass the `Optimizer` to `aegisbo.advice.advise`."
-        )
+    _require_functions(record.optimizer)
     own = max(record.capacity or record.optimizer.most_pending, 1)
     teams = [(size, batches) for size in dict.fromkeys([own, *sizes]) for batches in (False, True)]
     teams = [(size, batches) for size, batches in teams if size > 1 or not batches]
     return foretold(record, teams, target=target, runs=runs, jobs=jobs, seed=seed, watch=watch)
+
+
+def _require_functions(optimizer: Core) -> None:
+    """Refuse a study that cannot be simulated, because it does not hold a function that choices need."""
+    absent = [each for each in optimizer.settings.objectives if each.known is not None and each.known.call is None]
+    if absent or optimizer.space.lacks_a_function:
+        raise StudyError(
+            f"One of the {'objectives' if absent else 'constraints'} is a function, which is not part of the file, so "
+            "the study cannot be simulated from there: pass the `Optimizer` to `aegisbo.advice.advise`."
+        )
 
 
 def foretold(
@@ -123,8 +131,8 @@ def foretold(
     attempts = [_Attempt(*team, number) for team in teams for number in range(runs)]
     reached = list(watch(answers(question.answer, attempts, jobs), len(attempts)))
     by_team = [reached[k * runs : (k + 1) * runs] for k in range(len(teams))]
-    first, aims = goal.had(record, goal.target), tuple(each.aim for each in by_team[0])
-    had = goal.had(record, float(np.quantile(aims, 0.5, method="inverted_cdf")))
+    first, aims = _first(record, goal, goal.target), tuple(each.aim for each in by_team[0])
+    had = _first(record, goal, float(np.quantile(aims, 0.5, method="inverted_cdf")))
     return Advice(
         name=record.name,
         target=goal.target,
@@ -138,21 +146,18 @@ def foretold(
         ),
         aims=aims,
         had_aim=None if had is None else had.evaluation,
-        predictions=_on_predictions(record, models),
+        predictions=min(on_predictions(record, models), key=lambda found: found.level != "warning", default=None),
         suggestion=question.suggestion,
         evaluation=fmean(trial.seconds for trial in record.ended if trial.seconds),
         reference=goal.reference,
     )
 
 
-def _on_predictions(record: Record, models: Mapping[str | None, Landscape]) -> Finding | None:
-    """What the report says about predictions; of several objectives, about one that is predicted badly if there is."""
-    found = [
-        replace(finding, text=f"{name}: {finding.text}") if name else finding
-        for name, model in models.items()
-        for finding in on_predictions(record, model)
-    ]
-    return min(found, key=lambda finding: finding.level != "warning", default=None)
+def _first(record: Record, goal: Goal, aim: float) -> Step | None:
+    """The evaluation with which the run itself reached the aim; None if values are noisy."""
+    if record.optimizer.settings.noisy:
+        return None
+    return next((step for step in convergence(record) if goal.reached_by(step, aim)), None)
 
 
 @dataclass(frozen=True)
@@ -199,7 +204,7 @@ class _Question:
 def _question(record: Record, models: Iterable[Landscape], goal: Goal, seed: int) -> _Question:
     waits = [decision.asked.seconds for decision in record.decisions.values()]
     return _Question(
-        stand_in=StandIn.of(record.optimizer, [model.belief for model in models]),
+        stand_in=StandIn.of(record.optimizer, [model.shown for model in models]),
         goal=goal,
         budget=PATIENCE * len(record.ended),
         suggestion=fmean(waits) if waits else 0.0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,19 +13,11 @@ from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput, NoModel
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.limits import broken_by
-from aegisbo.optimizer.several import Several
-from aegisbo.report.convergence import convergence
+from aegisbo.report.convergence import Step
 from aegisbo.report.record import Record
 from aegisbo.search.hypervolume import GrowingFront, hypervolume
 
 CLOSE = 0.01  # share of the way from the best value to the median, or of a hypervolume: this close is as good
-
-
-class Moment(NamedTuple):
-    """When a run had reached something."""
-
-    elapsed: float | None  # seconds of work; None if unknown
-    evaluation: int  # which one to end, counted from 1
 
 
 class Goal(Protocol):
@@ -45,8 +37,8 @@ class Goal(Protocol):
     def judge(self, stand_in: StandIn, aim: float) -> Callable[[Any], bool]:
         """A function to be told of the level of each evaluation that counts: it says whether the aim is reached."""
 
-    def had(self, record: Record, aim: float) -> Moment | None:
-        """When the run itself had reached this much; None if it has not, or values are noisy."""
+    def reached_by(self, step: Step, aim: float) -> bool:
+        """Whether the run itself had reached this much after an evaluation."""
 
 
 def goal_of(record: Record, target: float | None) -> Goal:
@@ -56,7 +48,7 @@ def goal_of(record: Record, target: float | None) -> Goal:
         NoModel: it has reached nothing that keeps all limits.
         InvalidInput: a hypervolume is not above 0.
     """
-    return _volume(record, target) if record.optimizer.settings.objectives else _value(record, target)
+    return _volume(record, target) if record.objectives else _value(record, target)
 
 
 @dataclass(frozen=True)
@@ -84,13 +76,8 @@ class Value:
     def judge(self, stand_in: StandIn, aim: float) -> Callable[[Any], bool]:
         return lambda level: self.direction.reaches(level, aim)
 
-    def had(self, record: Record, aim: float) -> Moment | None:
-        if record.optimizer.settings.noisy:
-            return None
-        for step in convergence(record):
-            if step.improved and step.value is not None and self.direction.reaches(step.value, aim):
-                return Moment(step.elapsed, step.evaluation)
-        return None
+    def reached_by(self, step: Step, aim: float) -> bool:
+        return step.improved and step.value is not None and self.direction.reaches(step.value, aim)
 
 
 def _value(record: Record, target: float | None) -> Value:
@@ -118,7 +105,6 @@ class Volume:
     elsewhere: int  # the first of them, which were observed elsewhere and count from the start
     target: float
     share: float  # of the hypervolume of the run
-    several: Several
     reference: Mapping[str, float]
     direction: Direction
 
@@ -134,13 +120,8 @@ class Volume:
         front = GrowingFront(self.edge, stand_in.losses(self.points)[: self.elsewhere])
         return lambda level: front.add(self.direction.turned(level)) >= aim > 0.0
 
-    def had(self, record: Record, aim: float) -> Moment | None:
-        volumes = self.several.hypervolume(record.ended)
-        if record.optimizer.settings.noisy or not (volumes >= aim).any():
-            return None
-        first = int(np.argmax(volumes >= aim))
-        at = record.ended_at(record.ended[first])
-        return Moment(None if at is None else record.elapsed(at), first + 1)
+    def reached_by(self, step: Step, aim: float) -> bool:
+        return step.best is not None and step.best >= aim
 
 
 def _volume(record: Record, target: float | None) -> Volume:
@@ -159,7 +140,6 @@ def _volume(record: Record, target: float | None) -> Volume:
         elsewhere=sum(number < 0 for number in counting),
         target=target,
         share=target / several.final,
-        several=several,
         reference=several.reference,
         direction=optimizer.direction,
     )

@@ -27,6 +27,7 @@ from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.chance import Chance, NearFailures
 from aegisbo.strategies.durations import SHORTEST, Durations
+from aegisbo.strategies.exact import Exact
 from aegisbo.strategies.learned_limits import SURROGATE
 from aegisbo.strategies.learned_success import believe_in_success
 
@@ -66,8 +67,16 @@ class Times:
 class Surface:
     """A function that agrees with what is believed of a number: its expected values, or values drawn from them."""
 
-    belief: Belief
+    belief: Belief | Exact
     path: SamplePaths | None = None  # on the scale of the belief; None for the expected values
+
+    def drawn(self, rng: Generator) -> Surface:
+        """Another one, drawn from what is believed; what is known for certain stays as it is."""
+        return replace(self, path=draw(self.belief.gp, rng)) if isinstance(self.belief, Belief) else self
+
+    def noise(self, rng: Generator) -> float:
+        """The noise of a value, on the scale of the belief."""
+        return rng.standard_normal() * float(self.belief.gp.noise) ** 0.5 if isinstance(self.belief, Belief) else 0.0
 
     def losses(self, Z: Array, noise: float = 0.0) -> Array:  # (k, width) -> (k,)
         """Its values, with noise of this size on the scale of the belief."""
@@ -87,7 +96,7 @@ class StandIn:
     times: Times
 
     @classmethod
-    def of(cls, optimizer: Core, beliefs: Iterable[Belief]) -> StandIn:
+    def of(cls, optimizer: Core, beliefs: Iterable[Belief | Exact]) -> StandIn:
         """The one that a run expects."""
         evidence, rng = optimizer.evidence(), default_rng(optimizer.seed)
         times, surfaces = _times(optimizer), tuple(map(Surface, beliefs))
@@ -97,8 +106,7 @@ class StandIn:
     def variant(self, number: int, seed: int) -> StandIn:
         """A stand-in that agrees with all results: expected values for even numbers, drawn values for odd ones."""
         rng = default_rng([seed, number, VARIANT])
-        beliefs = [surface.belief for surface in self.surfaces]
-        surfaces = tuple(Surface(belief, draw(belief.gp, rng) if number % 2 else None) for belief in beliefs)
+        surfaces = tuple(surface.drawn(rng) if number % 2 else surface for surface in self.surfaces)
         return replace(self, surfaces=surfaces, times=self.times.resampled(rng))
 
     def losses(self, Z: Array, noise: Sequence[float] | None = None) -> Array:  # (k, width) -> (k,), or (k, m)
@@ -112,8 +120,7 @@ class StandIn:
         z, settings = self.optimizer.space.to_unit(x)[None, :], self.optimizer.settings
         success = self.chance if isinstance(self.chance, float) else float(np.exp(self.chance.log_value(z)[0]))
         fails = bool(rng.random() >= success)
-        gps = [surface.belief.gp for surface in self.surfaces]
-        noise = [rng.standard_normal() * float(gp.noise) ** 0.5 if settings.noisy else 0.0 for gp in gps]
+        noise = [surface.noise(rng) if settings.noisy else 0.0 for surface in self.surfaces]
         seconds = self.times.draw(z, rng, fails=fails)
         if fails:
             return Drawn(seconds)

@@ -110,7 +110,8 @@ def _introduction(found: Advice) -> str:
     doubts = ""
     if found.doubtful and found.predictions is not None:
         said = f"{found.predictions.text} {found.predictions.remedy}"
-        doubts = f"Warning: the model of this study does not predict well, so do not trust what follows. {said}\n\n"
+        which = found.predictions.topic if found.reference else "model of this study"
+        doubts = f"Warning: the {which} does not predict well, so do not trust what follows. {said}\n\n"
     return f"{doubts}To reach {found.aimed_at}{close} (learned from {found.results} evaluations):\n"
 
 
