@@ -469,6 +469,12 @@ class TestSeveralObjectives:
             assert drawn.value["cost"] == pytest.approx(3.0**2 + 2.5, rel=1e-12)
             assert drawn.value["gain"] == pytest.approx(-(2.0**2) - 2.5, abs=2.0)
             assert set(drawn.measured) == {"heat"}
+        done = [trial for trial in study.optimizer.trials if trial.state == "done"]
+        counting = [trial for trial in done if trial.measured["cost"] <= 60.0 and trial.measured["heat"] <= 8.0]
+        edge = (-found.reference["gain"], found.reference["cost"])
+        for number, aim in enumerate(found.aims):
+            there = levels(stand_in.variant(number, 0), counting)
+            assert aim == pytest.approx(0.99 * area(there, edge), rel=1e-9)
         with pytest.raises(StudyError, match="One of the objectives is a function"):
             advise(tmp_path / "run.db", [2], runs=2)
 
