@@ -34,7 +34,9 @@ class Conflict:
         if self.price < NOTICEABLE:
             told = f"{names} are hardly in conflict: a point is predicted to come within {price} of the best in both."
         else:
-            told = f"{names} are in conflict: wherever you go, one of them gives up {price} or more of what it can gain."
+            told = (
+                f"{names} are in conflict: wherever you go, one of them gives up {price} or more of what it can gain."
+            )
         return " ".join([told, *self._more()])
 
     def _more(self) -> list[str]:

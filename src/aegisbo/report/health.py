@@ -232,7 +232,11 @@ def _edges(record: Record, models: Models) -> Iterator[Finding]:
     space, good = record.optimizer.space, record.result.front or (best,)
     matters = {each.parameter for model in models.values() for each in model.importances if each.total >= IRRELEVANT}
     for (name, parameter), axis in zip(space.parameters.items(), space.cube.axes, strict=True):
-        if isinstance(parameter, Choice) or (isinstance(axis, Grid) and axis.size < 3) or (models and name not in matters):
+        if (
+            isinstance(parameter, Choice)
+            or (isinstance(axis, Grid) and axis.size < 3)
+            or (models and name not in matters)
+        ):
             continue
         margin = 0.75 / axis.size if isinstance(axis, Grid) else EDGE
         ends = {_end_at(parameter, trial.params[name], margin) if name in trial.params else None for trial in good}
