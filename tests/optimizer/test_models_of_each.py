@@ -129,3 +129,56 @@ def test_a_name_that_says_nothing_is_refused(ask: Callable[[Optimizer, Any], Any
 def test_which_objective_is_meant_must_be_said(ask: Callable[[Optimizer, Any], Any]) -> None:
     with pytest.raises(SeveralObjectives, match="say which one is meant, objective='accuracy' or objective='latency'"):
         ask(run(), None)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"limits": ["size <= 9"]}, {"limits": ["size <= -9"]}, {"noisy": True}], ids=str
+)
+@pytest.mark.parametrize("third", [(), ("size",)])
+def test_the_chance_to_join_the_front_is_that_of_many_draws(options: dict[str, Any], third: tuple[str, ...]) -> None:
+    objectives = {**OBJECTIVES, **dict.fromkeys(third, "min")}
+    optimizer = run(objectives=objectives, **options)
+    trial = optimizer.ask()
+    optimizer.fail(trial, "broke")
+    points = [{"a": a, "b": b} for a, b in ((0.0, 2.2), (2.3, 2.45), (2.0, 2.02), (9.0, 2.9), (-4.0, 2.2))]
+    points.append(trial.params)
+    found = optimizer.predict(points)
+    models = [optimizer.model(name) for name in objectives]
+    U = np.array([optimizer.space.to_unit(point) for point in points])
+    told = [model.belief.exploring for model in models]
+    kept = optimizer.evidence().kept
+    X, y = optimizer.evidence().X[kept], optimizer.evidence().y[kept]
+    F = np.stack(
+        [
+            belief.gp.mean(X) if options.get("noisy") else belief.scale.standardized(y[:, j])
+            for j, belief in enumerate(told)
+        ],
+        axis=1,
+    )
+    mu, sd = (np.stack(each, axis=1) for each in zip(*(belief.predict(U) for belief in told), strict=True))
+    drawn = mu + sd * np.random.default_rng(1).standard_normal((20_000, *mu.shape))  # (draws, points, objectives)
+    dominated = np.any([(row <= drawn).all(axis=2) & (row < drawn).any(axis=2) for row in F] or [np.zeros(1)], axis=0)
+    expected = (1.0 - dominated.mean(axis=0)) * found["latency"].success * found["latency"].feasible
+    np.testing.assert_allclose(found["latency"].front, expected, atol=0.015)
+    assert np.array_equal(found["latency"].front, found["accuracy"].front)
+    assert found["latency"].success[-1] < 0.5
+    assert f"to join the front {found['latency'].front[0]:.1%}" in repr(found["latency"])
+    text = repr(optimizer.explain(points[0], "latency"))
+    assert f"front: {found['latency'].front[0]:.1%} that it joins the front" in text
+
+
+def test_a_known_objective_decides_with_certainty_whether_a_point_joins_the_front() -> None:
+    objectives: dict[str, Any] = {"size": ("min", lambda a: a), "weight": "min"}
+    optimizer = Optimizer(SPACE, objectives=objectives, seed=0)
+    for a in (-2.0, 0.0, 4.0, 9.0):
+        optimizer.observe({"a": a, "b": 2.5}, {"weight": 1.0})
+    joins = optimizer.predict([{"a": -5.0, "b": 2.1}, {"a": 1.0, "b": 2.1}])["size"].front
+    better = optimizer.predict({"a": 1.0, "b": 2.1})["weight"].chance  # than 1.0, which is what is needed there
+    np.testing.assert_allclose(joins, [1.0, better], atol=1e-9)
+
+
+def test_there_is_no_front_to_join_with_one_number() -> None:
+    told = alone("latency").predict(POINTS)
+    assert told.front is None
+    assert told.at(1).front is None
+    assert "front" not in repr(told)

@@ -37,6 +37,7 @@ from aegisbo.optimizer.trial import Trial
 from aegisbo.optimizer.trials import Trials
 from aegisbo.space import Params, Space
 from aegisbo.strategies.base import Evidence, Memory, Strategy
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.beliefs import Beliefs
 
 
@@ -231,10 +232,11 @@ class Core:
             number, evidence, memory = len(self._trials.asked), self.evidence(), self._memory
             done, failed = tuple(self._trials.done()), tuple(self._trials.failed())
         believed, rest = self._policy.believed(evidence, memory, number), (self.space, self.settings.noisy)
-        beliefs = believed.each if isinstance(believed, Beliefs) else (believed,)
+        several = believed if isinstance(believed, Beliefs) else None
+        beliefs = (believed,) if isinstance(believed, Belief) else believed.each
         asked = zip(self.settings.directions.items(), beliefs, evidence.each, strict=True)
         return {
-            name: Model(belief, alone, done, failed, direction, *rest, name)
+            name: Model(belief, alone, done, failed, direction, *rest, name, several)
             for (name, direction), belief, alone in asked
         }
 

@@ -61,6 +61,8 @@ class Explanation:
         yield "prediction", self.prediction.band
         if self.trial is None or self.trial.state != "done":
             yield "chance", f"{self.prediction.chance:.1%} to be better than the best so far, {self._told(self.best)}"
+            if self.prediction.front is not None:
+                yield "front", f"{self.prediction.front:.1%} that it joins the front"
             if self.prediction.success < 1.0:
                 yield "success", f"{self.prediction.success:.1%} that an evaluation gives a value"
             if self.prediction.feasible < 1.0:

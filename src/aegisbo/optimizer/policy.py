@@ -146,7 +146,9 @@ class Policy:
             raise NoModel(f"The strategy {self.strategy!r} has no model: use another, such as aegis.")
         require_enough_values(evidence)
         with one_blas_thread(), _understood(memory):
-            return cast("Belief | Beliefs", self.strategy.believe(evidence, memory, self.rng(Role.ASIDE, number)))
+            return cast(
+                "Belief | Beliefs", self.strategy.believe(evidence.askable, memory, self.rng(Role.ASIDE, number))
+            )
 
     def belief_of_choice(self, evidence: Evidence, memory: Memory, number: int) -> Belief:
         """The belief from which the strategy, which must have a model, chooses the trial with this number."""

@@ -13,7 +13,7 @@ from typing import Any
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.limits import Limit, limits_of, names_of
-from aegisbo.optimizer.objectives import Known, Objective, objectives_of
+from aegisbo.optimizer.objectives import Known, Objective, OnCube, objectives_of
 from aegisbo.optimizer.policy import Policy, default_initial
 from aegisbo.options import SETTINGS
 from aegisbo.outcome import Outcome, Wanted, with_known
@@ -107,6 +107,20 @@ class Settings:
         """The objectives that follow from the parameters; None if there are none."""
         functions = {each.name: each.known for each in self.objectives if each.known is not None}
         return Known(functions, tuple(self.space.parameters)) if functions else None
+
+    @property
+    def on_cube(self) -> tuple[OnCube | None, ...]:
+        """The known objectives as strategies see them, None for each of the others; empty if all are measured."""
+        if self.known is None:
+            return ()
+        return tuple(
+            None if each.known is None else OnCube(each.known, self.space, each.maximize) for each in self.objectives
+        )
+
+    def with_functions(self, objectives: Iterable[Objective]) -> Settings:
+        """These settings with the functions of objectives of which they know only the names."""
+        here = {objective.text: objective for objective in objectives}
+        return replace(self, objectives=tuple(here.get(each.text, each) for each in self.objectives))
 
     def completed(self, params: Params, outcome: Outcome) -> Outcome:
         """The outcome of an evaluation at a point, with the objectives that follow from it."""

@@ -27,6 +27,7 @@ from aegisbo.space import Params, Space
 from aegisbo.space.parameters import sweep
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief, Believer
+from aegisbo.strategies.exact import Exact, exact_of
 from aegisbo.strategies.presets import DEFAULT_PRESET, preset_named
 
 SAMPLES = 1024  # of the cube, for importance
@@ -77,10 +78,16 @@ class Landscape:
     own: bool  # whether the strategy chooses by this model; else it was fitted for the reader only
     fitted: int  # results that it was given
     numbers: tuple[int, ...]  # of the trials whose values the belief knows, in the order of its data
+    exact: Exact | None = None  # the objective if it follows from the parameters; the belief is then its stand-in
 
     def measured(self, z: Array) -> Array:  # (m,)
         """Values on the scale of the model as the user would measure them."""
-        return self.direction.turned(self.belief.scale.measured(z))
+        return self.direction.turned(self.shown.scale.measured(z))
+
+    @property
+    def shown(self) -> Belief | Exact:
+        """What tells of any point."""
+        return self.exact or self.belief
 
     @cached_property
     def importances(self) -> tuple[Importance, ...]:
@@ -117,7 +124,7 @@ class Landscape:
 
     def _means(self, U: Array) -> Array:  # (m, d) -> (m,)
         """The mean at points that have one number for each parameter, on the scale of the model."""
-        return by_blocks(self.belief.gp.mean, self.space.cube.fill(U))
+        return by_blocks(self.shown.gp.mean, self.space.cube.fill(U))
 
     def slices(self, params: Params, names: Sequence[str] | None = None) -> tuple[Slice, ...]:
         """The model along each parameter that exists at a point, through the point."""
@@ -127,7 +134,7 @@ class Landscape:
         values = tuple(sweep(self.space.parameters[name], SLICE))
         U = np.array([self.space.to_unit(self.space.changed(params, {name: value})) for value in values])
         with one_blas_thread():
-            along = predicted(self.belief, U, self.belief.best, self.direction)
+            along = predicted(self.shown, U, self.shown.best, self.direction)
         return Slice(name, values, along, self.space.keeps_constraints(U))
 
     def contour(self, x: str, y: str, params: Params, count: int = CONTOUR) -> Contour:
@@ -136,7 +143,7 @@ class Landscape:
         points = [self.space.changed(params, {x: left, y: up}) for up in y_values for left in x_values]
         U = np.array([self.space.to_unit(point) for point in points])
         with one_blas_thread():
-            mean = by_blocks(self.belief.gp.mean, U)
+            mean = by_blocks(self.shown.gp.mean, U)
         shape = len(y_values), len(x_values)
         return Contour(
             x, y, x_values, y_values, self.measured(mean).reshape(shape), self.space.keeps_constraints(U).reshape(shape)
@@ -149,7 +156,9 @@ class Landscape:
 
     @cached_property
     def left_out(self) -> tuple[CheckedPrediction, ...]:
-        """The prediction of each result from all others, on the scale of the model."""
+        """The prediction of each result from all others, on the scale of the model; nothing is predicted of `exact`."""
+        if self.exact is not None:
+            return ()
         gp = self.belief.gp
         errors, variances = left_out(gp, np.arange(len(gp.y)))
         y = gp.y + gp.constant
@@ -189,21 +198,21 @@ def needed_landscapes(optimizer: Core) -> dict[str | None, Landscape]:
     Raises:
         NoModel: there are too few values for one.
     """
-    evidence, directions = optimizer.evidence(), optimizer.settings.directions
+    evidence, directions = optimizer.evidence().askable, optimizer.settings.directions
     require_enough_values(evidence)
     own = isinstance(optimizer.strategy, Believer)
-    if own:
-        beliefs = [model.belief for model in optimizer.models().values()]
-    else:
-        beliefs = [_default_belief(optimizer, alone) for alone in evidence.each]
+    models = [model.belief for model in optimizer.models().values()] if own else exact_of(evidence)
     done = [trial.number for trial in (*optimizer.observed, *optimizer.trials) if trial.state == "done"]
 
-    def landscape(belief: Belief, direction: Direction) -> Landscape:
+    def landscape(believed: Belief | Exact | None, alone: Evidence, direction: Direction) -> Landscape:
+        chosen, exact = (believed, None) if isinstance(believed, Belief) else (None, believed)
+        belief = (chosen or _default_belief(optimizer, alone)).exploring
         numbers = tuple(done if belief.rows is None else (done[row] for row in belief.rows))
-        return Landscape(belief, optimizer.space, direction, own, len(numbers) + len(evidence.failed), numbers)
+        fitted = len(numbers) + len(evidence.failed)
+        return Landscape(belief, optimizer.space, direction, chosen is not None, fitted, numbers, exact)
 
-    pairs = zip(directions.items(), beliefs, strict=True)
-    return {name: landscape(belief.exploring, direction) for (name, direction), belief in pairs}
+    asked = zip(directions.items(), models, evidence.each, strict=True)
+    return {name: landscape(believed, alone, direction) for (name, direction), believed, alone in asked}
 
 
 def _default_belief(optimizer: Core, evidence: Evidence) -> Belief:

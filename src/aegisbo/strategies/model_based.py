@@ -13,6 +13,7 @@ from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.beliefs import Beliefs, beliefs_of, fit_each
 from aegisbo.strategies.checks import KnownParameters, check, optional, switch
 from aegisbo.strategies.duplicates import Fallback, avoid_duplicates
+from aegisbo.strategies.exact import Exact
 from aegisbo.strategies.learned_limits import believe_in_limits, keeping_to, learned_keeping
 from aegisbo.strategies.learned_success import believe_in_success
 from aegisbo.strategies.moves.anywhere import anywhere
@@ -107,8 +108,10 @@ class ModelBased(KnownParameters, ABC):
             success, memory = believe_in_success(evidence, memory, learning)
         keeping, memory = learned_keeping(evidence, memory, learning)
         told = [
-            self._smoothed(keeping_to(replace(belief, success=success), keeping, evidence.of(j)), evidence.of(j))
-            for j, belief in enumerate(each)
+            replace(belief, success=success, keeping=keeping)
+            if isinstance(belief, Exact)
+            else self._smoothed(keeping_to(replace(belief, success=success), keeping, alone), alone)
+            for belief, alone in zip(each, evidence.each, strict=True)
         ]
         return beliefs_of(told, evidence, success, keeping, smooth=evidence.noisy and self.parts.learns_noise), memory
 
