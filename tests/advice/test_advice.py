@@ -315,7 +315,7 @@ class TestAdvise:
         rng = default_rng(0)
         optimizer = filled(Optimizer(SPACE, seed=0, strategy="random"), 30, lambda params: rng.standard_normal())
         record, model = record_of(optimizer), landscape_of(optimizer)
-        (finding,) = [each for each in health(record, model) if each.topic == "model"]
+        (finding,) = [each for each in health(record, {None: model}) if each.topic == "model"]
         assert finding.level == "warning"
         found = advise(optimizer, [], runs=1)
         assert found.doubtful

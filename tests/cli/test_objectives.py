@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from aegisbo import load
 from aegisbo.cli import app
-from aegisbo.errors import InvalidInput, SeveralObjectives, StudyError
+from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.report.board import Board
 
 SPACE = "".join(f'[{name}]\ntype = "real"\nlow = 0.0\nhigh = 1.0\n' for name in "ab")
@@ -63,14 +63,14 @@ def test_a_mistake_is_told_in_a_sentence(folder: Path) -> None:
         assert isinstance(refused(*arguments), InvalidInput), arguments
 
 
-def test_pages_say_that_they_cannot_show_it_yet(folder: Path) -> None:
+def test_reports_and_live_pages_show_it(folder: Path) -> None:
     minimized(*BOTH, "--budget", "3", "--study", "run.db")
-    assert isinstance(CliRunner().invoke(app, ["report", "run.db"]).exception, SeveralObjectives)
+    run("report", "run.db")
+    assert '"front":{"trials":[' in (folder / "run.html").read_text("utf-8")
     board = Board([folder / "run.db"])
     board.start()
     try:
         _, facts = board.facts()
-        assert facts["studies"] == []
-        assert "live pages cannot show yet" in facts["waiting"][0]
+        assert [each["name"] for each in facts["studies"][0]["objectives"]] == ["accuracy", "latency"]
     finally:
         board.stop()

@@ -139,7 +139,7 @@ def foretold(
         ),
         aims=aims,
         had_aim=None if had is None else had.evaluation,
-        predictions=next(on_predictions(record, model), None),
+        predictions=next(on_predictions(record, {None: model}), None),
         suggestion=question.suggestion,
         evaluation=fmean(trial.seconds for trial in record.ended if trial.seconds),
     )

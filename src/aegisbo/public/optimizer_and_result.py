@@ -490,5 +490,4 @@ class Result(Found[Optimizer]):
         if self.single is not None:
             lines |= {"x": in_short(self.single.trial.params), "fun": f"{self.fun:.6g}"}
         rows = (f"<tr><th>{name}</th><td{left}>{escape(str(value))}</td></tr>" for name, value in lines.items())
-        drawn = "" if self.objectives else convergence_svg(Record.of_optimizer(self.optimizer))
-        return f"<table>{''.join(rows)}</table>{drawn}"
+        return f"<table>{''.join(rows)}</table>{convergence_svg(Record.of_optimizer(self.optimizer))}"
