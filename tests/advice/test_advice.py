@@ -361,7 +361,7 @@ def losses_of(values: Iterable[Mapping[str, float]]) -> list[tuple[float, float]
 
 
 def stand_in_of_both(optimizer: Optimizer) -> StandIn:
-    return StandIn.of(optimizer, [model.shown for model in needed_landscapes(optimizer).values()])
+    return StandIn.of(optimizer, [model.belief for model in needed_landscapes(optimizer).values()])
 
 
 def levels(stand_in: StandIn, trials: Iterable[Trial]) -> list[tuple[float, float]]:

@@ -14,8 +14,7 @@ from aegisbo import Command, Result, load, minimize
 from aegisbo.errors import InvalidInput, SeveralObjectives, StudyError
 from aegisbo.optimizer import Trial
 from aegisbo.optimizer.settings import Settings
-from aegisbo.report.html import report
-from aegisbo.report.record import Record, record_of
+from aegisbo.report.record import record_of
 from aegisbo.runners.work import work
 from aegisbo.space import Choice, Real
 from aegisbo.study import Earlier
@@ -190,8 +189,6 @@ def test_what_is_about_one_number_is_refused(tmp_path: Path) -> None:
     result = run(budget=3, study=file)
     with pytest.raises(InvalidInput, match="target is 2, but there are several objectives"):
         change(file, target=2)
-    with pytest.raises(SeveralObjectives, match="run has several objectives, which reports cannot show yet"):
-        report(Record.of_study(file))
     with pytest.raises(SeveralObjectives, match="which figures cannot show yet"):
         record_of(result)
 

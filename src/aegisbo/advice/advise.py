@@ -204,7 +204,7 @@ class _Question:
 def _question(record: Record, models: Iterable[Landscape], goal: Goal, seed: int) -> _Question:
     waits = [decision.asked.seconds for decision in record.decisions.values()]
     return _Question(
-        stand_in=StandIn.of(record.optimizer, [model.shown for model in models]),
+        stand_in=StandIn.of(record.optimizer, [model.belief for model in models]),
         goal=goal,
         budget=PATIENCE * len(record.ended),
         suggestion=fmean(waits) if waits else 0.0,

@@ -452,7 +452,8 @@ class Result(Found[Optimizer]):
         """Draw a figure of this run with the function of that name in `aegisbo.plot`; this needs matplotlib.
 
         Args:
-            kind: "convergence", "timeline", "reasons", "slices", "contour", "importance" or "front".
+            kind: "convergence", "timeline", "reasons", "slices", "contour", "importance", "decision" or, of several
+                objectives, "front".
             options: the other arguments of that function.
 
         Returns:
@@ -471,14 +472,16 @@ class Result(Found[Optimizer]):
 
         Returns:
             The columns `state`, `value`, `sd` if one was told, `param_...` for each parameter, `move`, `mean` and `std`
-            (as predicted when the point was chosen), `started_at`, `ended_at`, `seconds`, `worker` and `reason`.
+            (as predicted when the point was chosen), `started_at`, `ended_at`, `seconds`, `worker` and `reason`. With
+            several objectives, `front` says which trials are on the front, and there are `measured_...`, `mean_...` and
+            `std_...` for each.
 
         Raises:
             MissingExtra: pandas is not installed.
         """
         from aegisbo.optimizer.trial_frame import frame_of
 
-        return frame_of(self.trials, self.optimizer.space)
+        return frame_of(self.trials, self.optimizer.space, [each.name for each in self.objectives], self.front)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the same as `repr` with six digits, in a table, and a picture of the best so far."""
@@ -489,5 +492,4 @@ class Result(Found[Optimizer]):
         if self.single is not None:
             lines |= {"x": in_short(self.single.trial.params), "fun": f"{self.fun:.6g}"}
         rows = (f"<tr><th>{name}</th><td{left}>{escape(str(value))}</td></tr>" for name, value in lines.items())
-        drawn = "" if self.objectives else convergence_svg(Record.of_optimizer(self.optimizer))
-        return f"<table>{''.join(rows)}</table>{drawn}"
+        return f"<table>{''.join(rows)}</table>{convergence_svg(Record.of_optimizer(self.optimizer))}"

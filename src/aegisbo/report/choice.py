@@ -14,6 +14,7 @@ from aegisbo.optimizer.prediction import in_units
 from aegisbo.report.front import optimizer_then
 from aegisbo.report.landscape import Landscape, Slice
 from aegisbo.report.record import Record
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.beliefs import Beliefs
 from aegisbo.strategies.model_based import EXPLORATORY, ModelBased
 
@@ -40,12 +41,12 @@ def choice(record: Record, number: int) -> Choice | None:
     if optimizer is None or not isinstance(optimizer.strategy, ModelBased):
         return None
     trial = record.trials[number]
-    move, evidence = str(trial.note["move"]), optimizer.evidence()
+    move, evidence = str(trial.note["move"]), optimizer.evidence().askable  # a study holds no functions
     found = optimizer.settings.policy().belief_of_choice(evidence, optimizer.memory, len(optimizer.trials))
     beliefs = cast("Beliefs", found).exploring if move in EXPLORATORY else cast("Beliefs", found)
     count, directions = len(evidence.y) + len(evidence.failed), optimizer.settings.directions.values()
     models = [
-        Landscape(belief, optimizer.space, direction, True, count, ())
+        Landscape(cast("Belief", belief), optimizer.space, direction, True, count, ())
         for belief, direction in zip(beliefs.each, directions, strict=True)
     ]
     points = np.array([optimizer.space.to_unit(each.params) for each in (trial, *optimizer.pending)])

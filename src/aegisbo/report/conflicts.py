@@ -12,7 +12,6 @@ from aegisbo.arrays import Array
 from aegisbo.report.predicted_front import PredictedFront
 
 NOTICEABLE = 0.05  # least price of a conflict
-SOME = 0.3  # rank correlation that is worth a word
 
 
 @dataclass(frozen=True)
@@ -30,21 +29,18 @@ class Conflict:
     @property
     def text(self) -> str:
         """The finding in words."""
-        names, price = f"{self.one} and {self.other}", f"{self.price:.0%}"
+        names, shares = (
+            f"{self.one} and {self.other}",
+            {"over the space": self.agreement, "along the front": self.along},
+        )
+        told = ", ".join(f"{share:.2f} {where}" for where, share in shares.items() if share is not None)
+        ranks = f" (rank correlation {told})" if told else ""
         if self.price < NOTICEABLE:
-            told = f"{names} are hardly in conflict: a point is predicted to come within {price} of the best in both."
-        else:
-            told = f"{names} are in conflict: wherever you go, one of them gives up {price} or more of what it can gain."
-        return " ".join([told, *self._more()])
-
-    def _more(self) -> list[str]:
-        """What the rank correlations add."""
-        told = []
-        for share, where in ((self.agreement, "Over the whole space"), (self.along, "Along the predicted front")):
-            if share is not None:
-                word = "mostly bad" if share < -SOME else "mostly good" if share > SOME else "neither good nor bad"
-                told.append(f"{where}, what is good for one is {word} for the other (rank correlation {share:.2f}).")
-        return told
+            near = f"{max(self.price, 0.01):.0%}"
+            return f"{names} are hardly in conflict: some point is within {near} of what each can gain{ranks}."
+        return (
+            f"{names} are in conflict: at any point one of them gives up {self.price:.0%} of what it can gain{ranks}."
+        )
 
 
 def conflicts(names: Sequence[str], found: PredictedFront) -> tuple[Conflict, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from aegisbo.optimizer.failure_reasons import cut
 from aegisbo.optimizer.limits import broken_by
@@ -19,7 +19,7 @@ from aegisbo.report.reasons import Calibration, calibration, predictions
 from aegisbo.report.record import Record
 from aegisbo.report.timeline import WAITING, timeline
 from aegisbo.space.cube import Grid
-from aegisbo.space.parameters import Choice
+from aegisbo.space.parameters import Choice, Int, Real
 
 Level = Literal["good", "note", "warning", "bad"]
 
@@ -230,9 +230,13 @@ def _edges(record: Record, models: Models) -> Iterator[Finding]:
     if best is None or len(record.ended) < FEW:
         return
     space, good = record.optimizer.space, record.result.front or (best,)
-    matters = {each.parameter for model in models.values() for each in model.importances if each.total >= IRRELEVANT}
+    matters = _mattering(models)
     for (name, parameter), axis in zip(space.parameters.items(), space.cube.axes, strict=True):
-        if isinstance(parameter, Choice) or (isinstance(axis, Grid) and axis.size < 3) or (models and name not in matters):
+        if (
+            isinstance(parameter, Choice)
+            or (isinstance(axis, Grid) and axis.size < 3)
+            or (models and name not in matters)
+        ):
             continue
         margin = 0.75 / axis.size if isinstance(axis, Grid) else EDGE
         ends = {_end_at(parameter, trial.params[name], margin) if name in trial.params else None for trial in good}
@@ -250,7 +254,12 @@ def _edges(record: Record, models: Models) -> Iterator[Finding]:
             )
 
 
-def _end_at(parameter: Numeric, value: Any, margin: float) -> str | None:
+def _mattering(models: Models) -> set[str]:
+    """The parameters that matter to any objective."""
+    return {each.parameter for model in models.values() for each in model.importances if each.total >= IRRELEVANT}
+
+
+def _end_at(parameter: Real | Int, value: Any, margin: float) -> str | None:
     """The end of its range at which a value lies; None if it lies at none."""
     u = parameter.encode(value)[0]
     return None if min(u, 1.0 - u) > margin else "lower" if u < 0.5 else "upper"
@@ -261,7 +270,7 @@ def _irrelevant(record: Record, models: Models) -> Iterator[Finding]:
     few = FEW * record.optimizer.space.cube.parameters
     if not models or any(model.fitted < few for model in models.values()):
         return
-    matters = {each.parameter for model in models.values() for each in model.importances if each.total >= IRRELEVANT}
+    matters = _mattering(models)
     names = [each.parameter for each in next(iter(models.values())).importances if each.parameter not in matters]
     if names and matters:
         which, among = ", ".join(names), "the model" if len(models) == 1 else "any model"

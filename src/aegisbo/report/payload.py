@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from aegisbo.arrays import Array, Mask
-from aegisbo.gp.thinning import evenly_spread
 from aegisbo.optimizer import Trial
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.limits import broken_by, names_of
@@ -27,7 +26,7 @@ from aegisbo.report.front import MEMBERS, front
 from aegisbo.report.health import health
 from aegisbo.report.landscape import Contour, Landscape, Slice
 from aegisbo.report.models import Models
-from aegisbo.report.predicted_front import PredictedFront, predicted_front
+from aegisbo.report.predicted_front import PredictedFront, far_apart, predicted_front
 from aegisbo.report.reasons import calibration, noted, predictions, yields
 from aegisbo.report.record import Record
 from aegisbo.report.timeline import timeline
@@ -102,6 +101,7 @@ def _center(record: Record) -> dict[str, Any] | None:
 def _several(record: Record) -> dict[str, Any]:
     """What is known of several objectives and their front."""
     result = record.result
+    losses = {} if result.several is None else result.several.losses
     return {
         "objectives": [
             {
@@ -115,7 +115,7 @@ def _several(record: Record) -> dict[str, Any]:
         "limits": [limit.text for limit in record.optimizer.settings.limits],
         "front": {
             "trials": [trial.number for trial in result.front],
-            "values": [[trial.measured[each.name] for each in record.objectives] for trial in result.front],
+            "values": [record.optimizer.direction.turned(np.array(losses[trial.number])) for trial in result.front],
             "extremes": {name: trial.number for name, trial in result.extremes.items()},
             "reference": result.reference,
             "hypervolume": None if result.several is None else result.several.final,
@@ -132,15 +132,18 @@ def learned_facts_of(record: Record, models: Models) -> dict[str, Any]:
     if not record.objectives:
         return in_json({"model": each[0]})
     found = predicted_front(models, record.result.front)
-    more = {} if found is None else {"predicted": _predicted(record, models, found)}
     pairs = () if found is None else conflicts([each.name for each in record.objectives], found)
-    more["conflicts"] = [{**vars(pair), "text": pair.text} for pair in pairs]
-    return in_json({"models": {"each": each, **more}})
+    told = {
+        "each": each,
+        "predicted": None if found is None else _predicted(record, models, found),
+        "conflicts": [{**vars(pair), "text": pair.text} for pair in pairs],
+    }
+    return in_json({"models": told})
 
 
 def _predicted(record: Record, models: Models, found: PredictedFront) -> dict[str, Any]:
     """Some points of the predicted front, with their 95 % bands: a list for each objective, and for each parameter."""
-    space, Z = record.optimizer.space, found.Z[evenly_spread(len(found.Z), MEMBERS)]
+    space, Z = record.optimizer.space, found.Z[far_apart(found.F, MEMBERS)]
     with one_blas_thread():
         told = [in_units(*model.belief.predict(Z), model.belief, model.direction) for model in models.values()]
     points = [{name: spelled(value) for name, value in space.params(z).items()} for z in Z]

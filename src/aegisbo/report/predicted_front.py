@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.random import Generator, default_rng
 
-from aegisbo.arrays import Array
+from aegisbo.arrays import Array, Index
 from aegisbo.optimizer import Trial
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.report.landscape import Landscape
@@ -18,8 +18,9 @@ from aegisbo.search.designs import sobol
 from aegisbo.search.hypervolume import front
 
 SAMPLES = 1024  # of the space, with which the search begins
-ROUNDS, CHILDREN = 16, 256
+ROUNDS, CHILDREN, KEPT = 16, 256, 300
 FIRST_STEP, LAST_STEP = 0.2, 0.003  # of a mutation, in shares of a parameter's range
+RESOLUTION = 0.002  # of the front's range: smaller gains count for nothing
 LIKELY = 0.5  # smallest chance to succeed and to keep all limits
 
 
@@ -48,6 +49,7 @@ def predicted_front(models: Mapping[str | None, Landscape], known: Iterable[Tria
         Z, F = search(means, np.vstack([start, spread]), rng)
         everywhere = means(spread)
     everywhere = everywhere[np.isfinite(everywhere[:, 0])]
+    Z, F = _noticeable(Z, F)
     return PredictedFront(space.cube.round(Z), F, everywhere) if len(F) else None
 
 
@@ -73,7 +75,34 @@ def search(values: Callable[[Array], Array], X: Array, rng: Generator) -> tuple[
 def _undominated(X: Array, F: Array) -> tuple[Array, Array]:
     counting = np.flatnonzero(np.isfinite(F).all(axis=1))
     rows = counting[front(F[counting])]
+    rows = rows[far_apart(F[rows], KEPT)]
     return X[rows], F[rows]
+
+
+def _noticeable(Z: Array, F: Array) -> tuple[Array, Array]:
+    """Without points that are better than others by next to nothing, for which they are much worse elsewhere."""
+    if not len(F):
+        return Z, F
+    rows = np.sort(front(np.round(F / (RESOLUTION * _ranges(F)))))
+    return Z[rows], F[rows]
+
+
+def far_apart(F: Array, count: int) -> Index:  # (n, m) -> (at most count,)
+    """Rows that are far from each other, in shares of the ranges, among them the lowest in each column; in order."""
+    if len(F) <= count:
+        return np.arange(len(F))
+    F = F / _ranges(F)
+    chosen = list(dict.fromkeys(F.argmin(axis=0).tolist()))
+    away = np.min([((F - F[row]) ** 2).sum(axis=1) for row in chosen], axis=0)
+    while len(chosen) < count:
+        chosen.append(int(away.argmax()))
+        away = np.minimum(away, ((F - F[chosen[-1]]) ** 2).sum(axis=1))
+    return np.sort(chosen)
+
+
+def _ranges(F: Array) -> Array:  # (n, m) -> (m,)
+    ranges = np.ptp(F, axis=0)
+    return np.where(ranges > 0.0, ranges, 1.0)
 
 
 def _means(models: tuple[Landscape, ...], Z: Array) -> Array:  # (n, width) -> (n, m)

@@ -45,7 +45,7 @@ function objectivesSection() {
   const choice = h("select", { "aria-label": "Pair of objectives", onchange: (event) => { axesShown.pair = Number(event.target.value); redraw(); } });
   const controls = h("div", { class: "controls" }, h("label", {}, "objectives ", choice));
   const chart = new Chart({
-    id: "tradeoffs", title: "The front", wide: "half", height: 420, margin: { top: 20, right: 20, bottom: 40, left: 66 }, controls,
+    id: "tradeoffs", title: "The front", wide: "half", height: 500, margin: { top: 20, right: 20, bottom: 40, left: 66 }, controls,
     empty: "No evaluation has given a value yet.",
     note: () => `Rings and line: the trials that no other beats${view.study.objectives?.length > 2 ? " (the line: in these two objectives)" : ""}. Green: the front that the models predict, with 95 % bands. Open marks: pending, as predicted. Very bad values are drawn at the edge.`,
     draw: (chart) => {
@@ -82,7 +82,7 @@ function frontFacts(study) {
     limit ? h("p", { class: "muted" }, `Hypervolume ${number(front.hypervolume)}, up to the reference point ${limit}. The compromise lies nearest to the best value of each objective, in shares of the front's ranges.`) : null,
     h("h3", {}, "In conflict or not"),
     ...(clashes.length ? [h("ul", { class: "conflicts" }, clashes.map(({ text }) => h("li", {}, text))),
-      h("p", { class: "muted" }, "As the models predict. What an objective can gain is the way from its typical value, the median over the space, to its best.")] : [h("p", { class: "empty" }, "The models have too few results.")])].filter((each) => each);
+      h("p", { class: "muted" }, "As the models predict. What an objective can gain is the way from its typical value, the median over the space, to its best. A rank correlation of 1 means that what is good for one is good for the other, -1 that it is bad.")] : [h("p", { class: "empty" }, "The models have too few results.")])].filter((each) => each);
 }
 
 function pairsOfObjectives() {
@@ -125,7 +125,10 @@ function frontSteps(values, reference, [a, b], at) {
   return path.map(at);
 }
 
-function drawBands(chart, found, at) {
+// The 95 % bands of predictions: an area along a line, from their good ends to their bad ones; else a cross for each.
+function drawBands(chart, found, at, along) {
+  const ends = (up) => found.mean[0].map((_, k) => at(view.study.objectives.map(({ maximize }, j) => found[maximize === up ? "high" : "low"][j][k])));
+  if (along) { chart.svg.append(s("path", { class: "uncertain area", d: `M${[...ends(true), ...ends(false).reverse()].map((each) => each.join(" ")).join("L")}z` })); return; }
   const parts = found.mean[0].map((_, k) => {
     const [mean, low, high] = ["mean", "low", "high"].map((part) => at(found[part].map((column) => column[k])));
     return `M${low[0]} ${mean[1]}H${high[0]}M${mean[0]} ${low[1]}V${high[1]}`;
@@ -141,15 +144,19 @@ function drawTradeoffs(chart) {
   const found = study.models?.predicted, members = (found?.mean[0] ?? []).map((_, k) => found.mean.map((column) => column[k]));
   const at = objectiveScales(chart, axes, [...front.values, ...members, ...(reference ? [reference] : [])], ks.map((k) => placeOf(study, k)));
   if (found) {
-    drawBands(chart, found, at);
+    drawBands(chart, found, at, study.objectives.length === 2);
     if (study.objectives.length === 2) chart.line("member", members.map(at));
     chart.svg.append(s("path", { class: "predicted", d: members.map((each) => SHAPES.circle(...at(each), 2)).join("") }));
   }
   chart.line("best", frontSteps(front.values, reference, axes, at));
   chart.marks(ks.map((k) => { const [x, y] = at(placeOf(study, k)); return { k, x, y }; }));
   chart.svg.append(s("path", { class: "won", d: front.values.map((each) => SHAPES.circle(...at(each), 6.5)).join("") }));
-  if (reference) chart.svg.append(s("path", { class: "m c0 fail", d: SHAPES.cross(...at(reference), 4) }, s("title", {}, "reference point of the hypervolume")));
-  nameMarks(chart, front.trials.map((n, k) => [study.roles.get(n).slice(1).join(", "), ...at(front.values[k])]));
+  const named = front.trials.map((n, k) => [study.roles.get(n).slice(1).join(", "), ...at(front.values[k])]);
+  if (reference) {
+    chart.svg.append(s("path", { class: "reference", d: SHAPES.cross(...at(reference), 4) }));
+    named.push(["reference", ...at(reference)]);
+  }
+  nameMarks(chart, named);
   chart.points.push(...members.map((each, k) => { const [x, y] = at(each); return { x, y, text: ["predicted", ...study.objectives.map(({ name }, j) => `${name} ${number(found.mean[j][k])} (${number(found.low[j][k], 3)} to ${number(found.high[j][k], 3)})`), ...pairsOf(study, found.params.map((column) => column[k]))].join("\n") }; }));
 }
 
@@ -157,11 +164,11 @@ function drawTradeoffs(chart) {
 function nameMarks(chart, named) {
   const { left, right } = chart.inner, taken = [];
   for (const [text, x, y] of named.filter(([text]) => text)) {
-    const back = x > (left + right) / 2, width = 7 * text.length, from = back ? x - 10 - width : x + 10;
-    let up = y - 6;
+    const back = x > (left + right) / 2, width = 7 * text.length, from = back ? x - 8 - width : x + 8;
+    let up = y - 12;
     while (taken.some(([a, b, c]) => from < b && a < from + width && Math.abs(c - up) < 14)) up -= 14;
     taken.push([from, from + width, up]);
-    chart.svg.append(s("text", { class: "strong over", x: back ? x - 10 : x + 10, y: up, "text-anchor": back ? "end" : "start" }, text));
+    chart.svg.append(s("text", { class: "strong over", x: back ? x - 8 : x + 8, y: up, "text-anchor": back ? "end" : "start" }, text));
   }
 }
 
