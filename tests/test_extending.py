@@ -39,6 +39,8 @@ def points(strategy):
 found = {
     "families": [family.name for family in problems.families()],
     "at the minimizer": problems.get("Bowl3")(problems.get("Bowl3").minimizers[0]),
+    "fronts": problems.with_fronts(),
+    "on the front": problems.get("Twins")([0.3, 0.3]),
     "moves by name": moves("neighbor:step=0.1"),
     "moves of the model": moves("greedy"),
     "as object": points(Neighbor(step=0.1)) == points("neighbor:step=0.1") != points("neighbor"),
@@ -85,6 +87,8 @@ def test_the_package_is_found_and_used_from_python(installed: Path) -> None:
     found = json.loads(call(installed, "-c", USES))
     assert "Bowls" in found["families"]
     assert found["at the minimizer"] == 0.0
+    assert "Twins" in found["fronts"]
+    assert found["on the front"] == pytest.approx({"near": 0.02, "far": 0.32})
     assert found["moves by name"] == ["initial"] * 6 + ["neighbor"] * 4
     assert found["moves of the model"] == ["initial"] * 6 + ["exploit"] * 4
     assert found["as object"]
@@ -93,13 +97,14 @@ def test_the_package_is_found_and_used_from_python(installed: Path) -> None:
 @pytest.mark.long
 def test_the_commands_of_the_page_work(installed: Path) -> None:
     (block,) = re.findall(r"```\n(pip install \./aegisbo-toy\n.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-    printed = {
-        split(command)[1]: call(installed, "-c", "from aegisbo.cli import main; main()", *split(command)[1:])
+    strategies, bowls, twins = (
+        call(installed, "-c", "from aegisbo.cli import main; main()", *split(command)[1:])
         for command in block.splitlines()
         if command.startswith("aegisbo ")
-    }
-    assert "neighbor" in printed["strategies"]
-    assert "Bowls#2" in printed["simulate"]
+    )
+    assert "neighbor" in strategies
+    assert "Bowls#2" in bowls
+    assert "Twins: gap after" in twins
 
 
 def test_the_python_example_of_the_page_runs(installed: Path) -> None:

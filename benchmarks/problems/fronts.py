@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import pi
 from typing import Any
 
 import numpy as np
 
 from aegisbo.arrays import Array
 from aegisbo.errors import UnknownName
+from aegisbo.simulation.fronts import FRONTS
 from benchmarks.problems.tables import table
 
-WORST = 1.1  # the reference of problems with a known front, whose own values go from 0 to 1
-PARAMETERS = 5  # of the problems with closed forms
+WORST = 1.1  # of the range of the best front: where the reference of a table is
+CLOSED = {problem.name: problem for problem in FRONTS}
+LOWEST = {"ZDT3": (0.0, -0.7733690123266405)}  # best values of the objectives, where they are not all 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,64 +66,14 @@ def hypervolume(F: Array, reference: Array) -> float:  # (n, m), (m,)
     return float(sum(h * hypervolume(F[: k + 1, :-1], reference[:-1]) for k, h in enumerate(heights) if h))
 
 
-def _zdt1(f: float, g: float) -> float:
-    return g - (f * g) ** 0.5
-
-
-def _zdt2(f: float, g: float) -> float:
-    return g - f**2 / g
-
-
-def _zdt3(f: float, g: float) -> float:
-    return float(g - (f * g) ** 0.5 - f * np.sin(10 * pi * f))
-
-
-def _zdt(name: str, second: Callable[[float, float], float], lowest: float, covered: float) -> Front:
-    """One of Zitzler, Deb and Thiele (2000): the first objective is the first coordinate."""
-
-    def function(x: Array) -> tuple[float, float]:
-        return float(x[0]), second(float(x[0]), 1.0 + 9.0 * float(np.mean(x[1:])))
-
-    low, high = np.array([0.0, lowest]), np.array([WORST, WORST])
-    best = covered / float(np.prod(high - low))
-    return Front(name, ((0.0, 1.0),) * PARAMETERS, function, low, high, best, best)
-
-
-def _zdt3_front() -> Front:
-    """Its front has five parts. They cover what the lower envelope covers, integrated with an error below 1e-6."""
-    f = (np.arange(10**6) + 0.5) / 10**6
-    envelope = np.minimum.accumulate(1.0 - np.sqrt(f) - f * np.sin(10 * pi * f))
-    lowest = float(envelope[-1])
-    return _zdt("ZDT3", _zdt3, lowest, float((WORST - envelope).mean()) + (WORST - 1.0) * (WORST - lowest))
-
-
-def _dtlz2(m: int) -> Front:
-    """Deb, Thiele, Laumanns and Zitzler (2005): the front is the part of the unit sphere where no value is negative."""
-
-    def function(x: Array) -> list[float]:
-        angles = np.asarray(x[: m - 1]) * pi / 2
-        values = [1.0 + float(((np.asarray(x[m - 1 :]) - 0.5) ** 2).sum())] * m
-        for k in range(m):
-            values[k] *= float(np.cos(angles[: m - 1 - k]).prod() * (np.sin(angles[m - 1 - k]) if k else 1.0))
-        return values
-
-    best = 1.0 - {2: pi / 4, 3: pi / 6}[m] / WORST**m
-    return Front(f"DTLZ2-m{m}", ((0.0, 1.0),) * PARAMETERS, function, np.zeros(m), np.full(m, WORST), best, best)
-
-
-CLOSED: dict[str, Callable[[], Front]] = {
-    "ZDT1": lambda: _zdt("ZDT1", _zdt1, 0.0, WORST - 1 + 2 / 3 + (WORST - 1) * WORST),
-    "ZDT2": lambda: _zdt("ZDT2", _zdt2, 0.0, WORST - 1 + 1 / 3 + (WORST - 1) * WORST),
-    "ZDT3": _zdt3_front,
-    "DTLZ2-m2": lambda: _dtlz2(2),
-    "DTLZ2-m3": lambda: _dtlz2(3),
-}
-
-
 def closed(name: str) -> Front:
     if name not in CLOSED:
         raise UnknownName("problem with several objectives", name, CLOSED)
-    return CLOSED[name]()
+    problem = CLOSED[name]
+    high = np.array([*problem.front.reference.values()])
+    low = np.array(LOWEST.get(name, np.zeros(len(high))))
+    best = problem.front.hypervolume / float(np.prod(high - low))
+    return Front(name, problem.bounds, problem.function, low, high, best, best)
 
 
 def trainings(name: str) -> Front:

@@ -4,7 +4,8 @@
 
 Made-up runs of six parameters and eight workers, a tenth of the evaluations failed. Opening means: from the address to
 a page on which every figure is drawn, in headless Chromium, the median of three. The live page follows a real run; the
-time is from the event on disk to the page that shows it. `--screenshots` makes the pictures of docs/report.md instead.
+time is from the event on disk to the page that shows it. `--screenshots` makes the pictures of docs/report.md instead;
+of several objectives, also the front alone.
 """
 
 from __future__ import annotations
@@ -139,6 +140,8 @@ def screenshots(study: Path, folder: Path) -> None:
         with pages(color_scheme=scheme, viewport={"width": width, "height": height}) as page:
             opening(page, file.absolute().as_uri())
             page.screenshot(path=folder / f"{name}.png")
+            if page.locator("#objectives").is_visible():
+                page.locator("#objectives").screenshot(path=folder / f"{name}-front.png")
     file.unlink()
 
 

@@ -17,6 +17,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -25,9 +26,11 @@ import numpy as np
 
 from aegisbo import Choice, Int, Optimizer, Real
 from aegisbo.advice.advise import PATIENCE, RUNS, foretold
+from aegisbo.outcome import Wanted, judged
 from aegisbo.report.record import record_of
 from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Finished, StopRun
+from aegisbo.search.hypervolume import GrowingFront
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import Law, constant, exponential, half_normal, pareto
 from aegisbo.study import Study
@@ -58,15 +61,27 @@ def training(p: Point) -> float:
     return (math.log10(p["lr"]) + 2.0) ** 2 + kinks + {"adam": 0.0, "sgd": 0.3, "adagrad": 1.0}[p["optimizer"]]
 
 
+def bowls(p: Point) -> dict[str, float]:
+    return {"left": bowl(p), "right": (p["x"] + 0.5) ** 2 + (p["y"] - 0.4) ** 2 + (p["z"] - 0.1) ** 2}
+
+
+def waves(p: Point) -> dict[str, float]:
+    return {"rippled": ripples(p), "plain": (p["x"] + 1.0) ** 2 + 0.5 * (p["y"] - 1.0) ** 2}
+
+
 @dataclass(frozen=True)
 class Problem:
     """A function, where it is minimized, how long a job takes, and the evaluations of a study."""
 
-    function: Callable[[Point], float]
+    function: Callable[[Point], Any]
     space: dict[str, Any]
     law: Law
     budget: int
     seconds: Callable[[Point], float] = lambda point: 1.0  # times what the law says
+    objectives: tuple[str, ...] = ()  # if there are several
+
+    def optimizer(self, seed: int) -> Optimizer:
+        return Optimizer(self.space, seed=seed, objectives=dict.fromkeys(self.objectives, "min") or None)
 
 
 PROBLEMS = {
@@ -85,6 +100,8 @@ PROBLEMS = {
         40,
         seconds=lambda point: 0.5 + point["width"] / 50.0,
     ),
+    "bowls": Problem(bowls, dict.fromkeys("xyz", (-1.0, 1.0)), half_normal, 30, objectives=("left", "right")),
+    "waves": Problem(waves, dict.fromkeys("xy", (-3.0, 3.0)), exponential, 40, objectives=("rippled", "plain")),
 }
 
 
@@ -92,7 +109,8 @@ class Workers(VirtualWorkers):
     """Virtual workers with the job times of a problem."""
 
     def __init__(self, problem: Problem, workers: int, seed: int) -> None:
-        super().__init__(problem.function, workers, problem.law, seed)
+        judge = partial(judged, wanted=Wanted(problem.objectives))
+        super().__init__(problem.function, workers, problem.law, seed, judge=judge)
         self._problem = problem
         self._points: dict[int, Point] = {}
 
@@ -122,24 +140,33 @@ class Kept:
 
 def forecast(problem: Problem, seed: int) -> Row:
     """What is foretold from one study."""
-    optimizer = Optimizer(problem.space, seed=seed)
+    optimizer = problem.optimizer(seed)
     run(Study(optimizer), Workers(problem, OWN, seed), problem.budget)
-    found = foretold(record_of(optimizer), [(size, False) for size in TEAMS], seed=seed)
+    found = foretold(record_of(optimizer, several=True), [(size, False) for size in TEAMS], seed=seed)
     seconds = {f.workers: f.seconds for f in found.forecasts}
-    return {"target": found.target, "doubtful": found.doubtful, "seconds": seconds}
+    if found.reference is None:
+        return {"target": found.target, "doubtful": found.doubtful, "seconds": seconds}
+    return {"target": -found.target, "reference": found.reference, "doubtful": found.doubtful, "seconds": seconds}
 
 
-def real(problem: Problem, workers: int, seed: int, target: float) -> Row:
-    """When a run with the function itself had each of its best values, until it reaches the target."""
+def real(problem: Problem, workers: int, seed: int, target: float, reference: dict[str, float] | None) -> Row:
+    """When a run with the function itself had each of its best values, until it reaches the target.
+
+    Of several objectives the value is the hypervolume, negative.
+    """
     steps: list[tuple[float, float]] = []
+    edge = np.array([*(reference or {}).values()])
+    front = GrowingFront(edge, np.empty((0, len(edge))))
 
     def watch(job: Finished) -> None:
-        if not steps or job.outcome.value < steps[-1][1]:
-            steps.append((job.finished, job.outcome.value))
+        measured = job.outcome.measured
+        value = -front.add(np.array([measured[name] for name in reference])) if reference else job.outcome.value
+        if not steps or value < steps[-1][1]:
+            steps.append((job.finished, value))
         if steps[-1][1] <= target:
             raise StopRun("reached")
 
-    optimizer = Optimizer(problem.space, seed=seed)
+    optimizer = problem.optimizer(seed)
     run(Study(optimizer), Workers(problem, workers, seed), PATIENCE * problem.budget, watch=watch)
     return {"steps": steps}
 
@@ -166,15 +193,17 @@ def outcomes(kept: Kept, problems: Iterable[str], studies: int, seeds: int) -> I
     for name in problems:
         problem = PROBLEMS[name]
         said = [kept.get(f"{name} study {seed}", forecast, problem, seed) for seed in range(studies)]
-        lowest = min(row["target"] for row in said)
-        steps = {
-            size: [
-                kept.get(f"{name} real {size} {seed} to {lowest!r}", real, problem, size, seed, lowest)["steps"]
-                for seed in range(REAL, REAL + seeds)
-            ]
-            for size in TEAMS
-        }
         for row in said:
+            up_to = row.get("reference")  # studies with several objectives have one each, and so runs of their own
+            lowest = min(each["target"] for each in said if each.get("reference") == up_to)
+            aim = f"to {lowest!r}" + (f" up to {up_to}" if up_to else "")
+            steps = {
+                size: [
+                    kept.get(f"{name} real {size} {seed} {aim}", real, problem, size, seed, lowest, up_to)["steps"]
+                    for seed in range(REAL, REAL + seeds)
+                ]
+                for size in TEAMS
+            }
             yield Outcome(
                 name,
                 row["doubtful"],

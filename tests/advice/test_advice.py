@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,8 @@ from aegisbo.errors import InvalidInput, NoModel, StudyError
 from aegisbo.optimizer import Settings, Trial
 from aegisbo.outcome import Outcome
 from aegisbo.report.health import health
-from aegisbo.report.landscape import landscape_of
+from aegisbo.report.landscape import landscape_of, needed_landscapes
+from aegisbo.report.models import models_of
 from aegisbo.report.record import record_of
 from aegisbo.runners.loop import run
 from aegisbo.simulation.comparison import Quartiles
@@ -65,7 +66,7 @@ def stored(path: Path, settings: Settings) -> Optimizer:
 def stand_in_of(optimizer: Optimizer) -> StandIn:
     model = landscape_of(optimizer)
     assert model is not None
-    return StandIn.of(optimizer, model.belief)
+    return StandIn.of(optimizer, [model.belief])
 
 
 def points(count: int) -> list[dict[str, float]]:
@@ -314,8 +315,8 @@ class TestAdvise:
     def test_doubts_are_those_of_the_report(self) -> None:
         rng = default_rng(0)
         optimizer = filled(Optimizer(SPACE, seed=0, strategy="random"), 30, lambda params: rng.standard_normal())
-        record, model = record_of(optimizer), landscape_of(optimizer)
-        (finding,) = [each for each in health(record, model) if each.topic == "model"]
+        record, models = record_of(optimizer), models_of(optimizer)
+        (finding,) = [each for each in health(record, models) if each.topic == "model"]
         assert finding.level == "warning"
         found = advise(optimizer, [], runs=1)
         assert found.doubtful
@@ -333,6 +334,168 @@ class TestAdvise:
         reached = advise(tmp_path / "run.db", [8, 16], runs=2)
         eight, sixteen = (f for f in reached.forecasts if f.workers > 1 and not f.batches)
         assert eight.seconds == sixteen.seconds
+
+
+def both(params: dict[str, Any]) -> dict[str, float]:
+    """Two bowls; one is to be large, so it hangs upside down."""
+    x, y = params["x"], params["y"]
+    return {"gain": -((x - 4.0) ** 2) - y, "cost": (x + 1.0) ** 2 + 5.0 * (y - 2.5) ** 2}
+
+
+BOTH = {"gain": "max", "cost": "min"}
+RANDOM_BOTH: dict[str, Any] = {"seed": 0, "strategy": "random", "objectives": BOTH}
+
+
+def area(losses: Sequence[tuple[float, float]], reference: tuple[float, float]) -> float:
+    """The hypervolume of two objectives, step by step along the first one."""
+    covered, height = 0.0, reference[1]
+    for first, second in sorted(losses):
+        if first < reference[0] and second < height:
+            covered += (reference[0] - first) * (height - second)
+            height = second
+    return covered
+
+
+def losses_of(values: Iterable[Mapping[str, float]]) -> list[tuple[float, float]]:
+    return [(-each["gain"], each["cost"]) for each in values]
+
+
+def stand_in_of_both(optimizer: Optimizer) -> StandIn:
+    return StandIn.of(optimizer, [model.belief for model in needed_landscapes(optimizer).values()])
+
+
+def levels(stand_in: StandIn, trials: Iterable[Trial]) -> list[tuple[float, float]]:
+    """What a stand-in has at the points of trials, to be minimized."""
+    found = [stand_in.evaluate(trial.x, default_rng(0)).level for trial in trials]
+    return [(-float(gain), float(cost)) for gain, cost in found]
+
+
+class TestSeveralObjectives:
+    def test_a_stand_in_of_each_is_close_to_its_function(self) -> None:
+        stand_in = stand_in_of_both(filled(Optimizer(SPACE, **RANDOM_BOTH), 40, both))
+        for point in points(5):
+            found, expected = stand_in.evaluate(point, default_rng(0)), both(point)
+            assert found.value == pytest.approx(expected, abs=1.0)
+            assert dict(zip(BOTH, found.level, strict=True)) == found.value
+            assert not found.measured
+
+    def test_those_that_are_drawn_agree_with_the_results_and_differ_elsewhere(self) -> None:
+        optimizer = filled(Optimizer(SPACE, **RANDOM_BOTH), 12, both)
+        one, other = (stand_in_of_both(optimizer).variant(number, 0) for number in (1, 3))
+        for trial in optimizer.trials:
+            for each in (one, other):
+                assert each.evaluate(trial.x, default_rng(0)).value == pytest.approx(trial.measured, rel=0.02, abs=0.3)
+        first, second = (each.evaluate(points(1)[0], default_rng(0)).level for each in (one, other))
+        assert (first != second).all()
+
+    def test_noise_of_each_is_its_own_and_no_part_of_the_level(self) -> None:
+        rng = default_rng(1)
+        loss = lambda params: {"gain": params["x"] + rng.normal(0, 0.5), "cost": params["y"] + rng.normal(0, 0.05)}  # noqa: E731
+        stand_in = stand_in_of_both(filled(Optimizer(SPACE, noisy=True, **RANDOM_BOTH), 60, loss))
+        found = [stand_in.evaluate({"x": -2.0, "y": 2.5}, default_rng(k)) for k in range(400)]
+        assert {tuple(each.level) for each in found} == {tuple(found[0].level)}
+        for name, sd in (("gain", 0.5), ("cost", 0.05)):
+            assert np.std([each.value[name] for each in found]) == pytest.approx(sd, rel=0.4)
+        assert abs(np.corrcoef([[*each.value.values()] for each in found], rowvar=False)[0, 1]) < 0.15
+
+    def test_the_target_is_nearly_the_hypervolume_of_the_run_or_what_the_user_says(self) -> None:
+        optimizer = filled(Optimizer(SPACE, **RANDOM_BOTH), 20, both)
+        found, several = advise(optimizer, [], runs=1), optimizer.result()
+        reference = (-several.reference["gain"], several.reference["cost"])
+        own = area(losses_of(trial.measured for trial in optimizer.trials), reference)
+        assert found.target == pytest.approx(0.99 * own)
+        assert found.reference == several.reference
+        assert advise(optimizer, [], target=0.5 * own, runs=1).target == 0.5 * own
+
+    @pytest.mark.parametrize("share", [None, 0.6])
+    def test_each_run_aims_at_its_share_and_takes_as_long_as_its_points_need(self, share: float | None) -> None:
+        """One worker and a strategy that looks at no result: the points, so the evaluations, can be made again."""
+        optimizer = filled(Optimizer(SPACE, **RANDOM_BOTH), 30, both)
+        several, stand_in = optimizer.result(), stand_in_of_both(optimizer)
+        reference = (-several.reference["gain"], several.reference["cost"])
+        target = None if share is None else share * float(several.hypervolume()[-1])
+        found = advise(optimizer, [], target=target, runs=2)
+        (team,) = found.forecasts
+        for number, aim in enumerate(found.aims):
+            variant = stand_in.variant(number, 0)
+            assert aim == pytest.approx((share or 0.99) * area(levels(variant, optimizer.trials), reference))
+            seed = int(np.random.SeedSequence([0, number]).generate_state(1)[0])
+            again = filled(Optimizer(SPACE, **{**RANDOM_BOTH, "seed": seed}), 90, both)
+            met = levels(variant, again.trials)
+            volumes = [area(met[: k + 1], reference) for k in range(90)]
+            needed = next((k for k, volume in enumerate(volumes, start=1) if volume >= aim), math.inf)
+            assert team.evaluations[number] == needed
+            assert team.seconds[number] == pytest.approx(2.0 * needed)
+        assert math.isfinite(min(team.evaluations))
+
+    def test_points_from_elsewhere_count_from_the_start(self) -> None:
+        optimizer = Optimizer(SPACE, **RANDOM_BOTH)
+        for x in np.linspace(-1.0, 4.0, 15):
+            optimizer.observe({"x": x, "y": 2.25}, both({"x": x, "y": 2.25}))
+        found = advise(filled(optimizer, 6, both), [], target=1e-6, runs=2)
+        assert [f.evaluations for f in found.forecasts] == [(1.0, 1.0)]
+
+    def test_when_the_study_reached_it(self, tmp_path: Path) -> None:
+        settings = Settings.checked(SPACE, strategy="random", seed=0, objectives=BOTH)
+        with Study.open(tmp_path / "run.db", settings) as study:
+            for k in range(20):
+                trial = ask(study, 0.0)
+                outcome = Outcome("done", None, seconds=2.0, began=1e9 + 2.0 * k, worker=0, measured=both(trial.params))
+                end(study, trial.number, outcome, 2.0)
+        found = advise(tmp_path / "run.db", [], runs=1)
+        reference = (-found.reference["gain"], found.reference["cost"])
+        values = losses_of(trial.measured for trial in study.optimizer.trials)
+        needed = next(k for k in range(1, 21) if area(values[:k], reference) >= found.target)
+        assert found.took is not None
+        assert found.took[1] == needed
+        assert found.had_aim == next(k for k in range(1, 21) if area(values[:k], reference) >= found.aim.median)
+
+    def test_limits_failures_and_an_objective_that_is_a_function(self, tmp_path: Path) -> None:
+        """All at once, one of the limits on an objective."""
+        objectives = {"gain": "max", "cost": ("min", lambda x, y: (x + 1.0) ** 2 + y)}
+        limits = ["cost <= 60", "heat <= 8"]
+        settings = Settings.checked(SPACE, strategy="random", seed=0, objectives=objectives, limits=limits)
+        with Study.open(tmp_path / "run.db", settings) as study:
+            for k in range(25):
+                trial = ask(study, 0.0)
+                x, y = trial.params["x"], trial.params["y"]
+                measured = {"gain": -((x - 4.0) ** 2) - y, "cost": (x + 1.0) ** 2 + y, "heat": x}
+                outcome = Outcome("done", None, seconds=1.0, began=1e9 + k, worker=0, measured=measured)
+                end(study, trial.number, Outcome("failed", reason="bad", seconds=0.1) if y < 2.1 else outcome, 1.0)
+        found, stand_in = advise(study.optimizer, [2], runs=2), stand_in_of_both(study.optimizer)
+        assert all(math.isfinite(f.time.low) for f in found.forecasts)
+        for number in (0, 1):  # the function is asked, also in what is drawn
+            drawn = stand_in.variant(number, 0).evaluate({"x": 2.0, "y": 2.5}, default_rng(0))
+            assert drawn.value["cost"] == pytest.approx(3.0**2 + 2.5, rel=1e-12)
+            assert drawn.value["gain"] == pytest.approx(-(2.0**2) - 2.5, abs=2.0)
+            assert set(drawn.measured) == {"heat"}
+        done = [trial for trial in study.optimizer.trials if trial.state == "done"]
+        counting = [trial for trial in done if trial.measured["cost"] <= 60.0 and trial.measured["heat"] <= 8.0]
+        edge = (-found.reference["gain"], found.reference["cost"])
+        for number, aim in enumerate(found.aims):
+            there = levels(stand_in.variant(number, 0), counting)
+            assert aim == pytest.approx(0.99 * area(there, edge), rel=1e-9)
+        with pytest.raises(StudyError, match="One of the objectives is a function"):
+            advise(tmp_path / "run.db", [2], runs=2)
+
+    def test_doubts_name_the_objective_that_is_not_predicted(self) -> None:
+        rng = default_rng(0)
+        loss = lambda params: {**both(params), "cost": rng.standard_normal()}  # noqa: E731
+        found = advise(filled(Optimizer(SPACE, **RANDOM_BOTH), 30, loss), [], runs=1)
+        assert found.doubtful
+        assert found.predictions is not None
+        assert found.predictions.topic == "model of cost"
+        assert not advise(filled(Optimizer(SPACE, **RANDOM_BOTH), 30, both), [], runs=1).doubtful
+
+    @pytest.mark.parametrize("target", [0.0, -1.0])
+    def test_a_hypervolume_that_is_none_is_refused(self, target: float) -> None:
+        with pytest.raises(InvalidInput, match=f"target is {target}: with several objectives it is a hypervolume"):
+            advise(filled(Optimizer(SPACE, **RANDOM_BOTH), 5, both), target=target)
+
+    def test_without_a_front_there_is_nothing_to_reach(self) -> None:
+        optimizer = filled(Optimizer(SPACE, limits=["cost <= -1"], **RANDOM_BOTH), 5, both)
+        with pytest.raises(NoModel, match="keeps all limits, so there is no hypervolume to reach"):
+            advise(optimizer)
 
 
 class TestRefusals:

@@ -116,6 +116,19 @@ def test_what_is_simulated_is_said(study_file: Path) -> None:
     assert f"the equivalent of the target: {found.aim.median:.4g} in the median {spread}." in output
 
 
+def test_of_several_objectives_the_target_is_a_hypervolume(monkeypatch: pytest.MonkeyPatch) -> None:
+    team, reference = Forecast(2, False, (100.0,), (10.0,)), {"gain": -3.0, "cost": 12.5}
+    found = advice_of([team], reference=reference)
+    assert said_of(monkeypatch, found).startswith(
+        "To reach a hypervolume of 0.5 up to gain=-3, cost=12.5 (learned from 40 evaluations):"
+    )
+    chosen = said_of(monkeypatch, replace(found, chosen=False))
+    assert "cost=12.5, 99 % of what the study reached (learned" in chosen
+    doubted = said_of(monkeypatch, replace(found, predictions=replace(POOR, topic="model of cost")))
+    assert doubted.startswith("Warning: the model of cost does not predict well, so do not trust what follows.")
+    assert "a \\$run: how long it would take to reach a hypervolume of 0.5\n" in plot.advice(found).get_suptitle()
+
+
 def test_doubts_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     team = Forecast(2, False, (100.0,), (10.0,))
     output = said_of(monkeypatch, advice_of([team], predictions=POOR))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import pi
+
 import pytest
 from commands import call, refuse
 from rich.markup import escape
@@ -12,7 +14,7 @@ from aegisbo.cli.arguments import with_instances
 from aegisbo.errors import InvalidInput, MissingExtra
 from aegisbo.simulation import problems as registry
 from aegisbo.simulation.problem import Family, Parameter
-from aegisbo.simulation.problems import get
+from aegisbo.simulation.problems import get, with_fronts
 from aegisbo.simulation.synthetic import SYNTHETIC
 
 
@@ -49,10 +51,23 @@ def _two_families(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_table_lists_all_functions_and_the_families_of_other_packages() -> None:
     lines = [line.split() for line in call("problems").splitlines() if line[:1].isalpha()]
     rows = {name: cells for name, *cells in lines if cells and cells[0].isdigit()}
-    assert list(rows) == [*(problem.name for problem in SYNTHETIC), "bowl", "glass"]
+    assert list(rows) == [*(problem.name for problem in SYNTHETIC), "bowl", "glass", *with_fronts()]
     assert rows["Branin"][:3] == ["2", "1", "0.397887"]
     assert "".join(rows["Branin"][3:]) == "[-5,10]×[0,15]"
     assert rows["bowl"][:3] == ["1", "5", "unknown"]
+
+
+def test_problems_with_several_objectives_have_a_table_of_their_own() -> None:
+    lines = call("problems").splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith("Several objectives"))
+    rows = {line.split()[0]: line.split()[1:] for line in lines[start + 3 :] if line.startswith(with_fronts())}
+    assert rows["DTLZ2-m3"] == ["5", "3", f"{1.331 - pi / 6:.6g}", "1.1,", "1.1,", "1.1", "[0,1]^5"]
+    assert len(rows) == len(with_fronts()) == 5
+
+
+def test_objectives_are_printed_one_a_line() -> None:
+    first, second = call("problems", "eval", "ZDT1", "--x", "0.25,0,0,0,0").splitlines()
+    assert (first, second) == ("f1=0.25", "f2=0.5")
 
 
 def test_costs_are_measured_on_request() -> None:

@@ -113,7 +113,7 @@ def test_the_workers_time_is_that_of_the_whole_study_as_in_the_report(
         study.ended(0, Outcome("done", 1.0, seconds=time.time() - began, began=began, worker=0), 0.2)
     minimize(lambda x: x, {"x": (0.0, 1.0)}, budget=4, workers=2, executor="threads", study=path, **settings)
     record = Record.of_study(path)
-    shares = facts_of(record, None)["timeline"]["shares"]
+    shares = facts_of(record, {})["timeline"]["shares"]
     told = {words: float(share) / 100 for share, words in re.findall(r"([\d.]+)% ([a-z ]+)", shown(str(path)))}
     assert told == pytest.approx(
         {

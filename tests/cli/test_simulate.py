@@ -17,8 +17,9 @@ from typer.testing import CliRunner
 import aegisbo
 from aegisbo.cli import app, problems, simulations
 from aegisbo.cli.tables import short
+from aegisbo.search.hypervolume import hypervolume
 from aegisbo.simulation import runs as simulation
-from aegisbo.simulation.problems import get
+from aegisbo.simulation.problems import Front, get
 from aegisbo.strategies.registry import STRATEGIES
 
 QUICK = ["simulate", "--problem", "Branin", "--workers", "3", "--budget", "20", "--seed", "4"]
@@ -138,6 +139,37 @@ def test_all_means_every_registered_strategy() -> None:
     assert [spec.strategy for spec in specs] == list(STRATEGIES)
 
 
+def test_all_means_of_several_objectives_every_strategy_that_can() -> None:
+    specs = simulations.plan(["ZDT1", "Branin"], ["all"], 1, workers=1, budget=19)
+    chosen = {name: [spec.strategy for spec in specs if spec.problem == name] for name in ("ZDT1", "Branin")}
+    assert chosen["Branin"] == list(STRATEGIES)
+    one_number = {"ei", "kriging-believer", "local-penalization", "playbook", "local-quadratic"}
+    assert chosen["ZDT1"] == [name for name in STRATEGIES if name not in one_number]
+
+
+def test_of_several_objectives_the_gap_is_shown_and_what_it_means() -> None:
+    arguments = ("simulate", "--problem", "ZDT1", "--problem", "Branin", "--strategy", "random", "--runs", "1")
+    printed = call(*arguments, "--workers", "3", "--budget", "20")
+    first, second = json.loads(call(*arguments, "--workers", "3", "--budget", "20", "--json", "-"))["runs"]
+    gaps = [short(first["evaluations"][-1]["gap"])], [short(second["evaluations"][-1]["regret"])]
+    assert "ZDT1: gap after so many evaluations" in printed
+    assert tuple(cells(printed, "random")[::2]) == gaps
+    words = " ".join(printed.split())
+    assert "The gap is the share of the exact front's hypervolume that is still missing. Regret is" in words
+
+
+def test_an_unknown_front_shows_the_hypervolume(monkeypatch: pytest.MonkeyPatch) -> None:
+    unknown = replace(get("DTLZ2-m2"), front=Front({"f1": 1.5, "f2": 1.5}))
+    monkeypatch.setattr(simulation, "get", lambda name: unknown)
+    arguments = ("simulate", "--problem", "DTLZ2-m2", "--strategy", "random", "--runs", "1", "--budget", "20")
+    (run,) = json.loads(call(*arguments, "--json", "-"))["runs"]
+    covered = hypervolume(np.array([[*each["objectives"].values()] for each in run["evaluations"]]), np.full(2, 1.5))
+    printed = call(*arguments)
+    assert "DTLZ2-m2: minus the hypervolume after so many evaluations" in printed
+    assert cells(printed, "random")[0] == [f"{-covered:.4g}"]
+    assert {each["gap"] for each in run["evaluations"]} == {None}
+
+
 @pytest.mark.parametrize(
     ("budget", "counts"),
     [(20, [20]), (50, [50]), (60, [50, 60]), (200, [50, 100, 150, 200]), (400, [50, 100, 150, 200, 400])],
@@ -160,6 +192,7 @@ def test_a_problem_of_unknown_minimum_shows_values(monkeypatch: pytest.MonkeyPat
     [
         (["--strategy", "agis"], "Error: Unknown strategy 'agis': did you mean 'aegis'?\n"),
         (["--problem", "hartman6"], "Error: Unknown problem 'hartman6': did you mean 'Hartmann6'?\n"),
+        (["--problem", "ZDT5"], "Error: Unknown problem 'ZDT5': did you mean 'ZDT3'?\n"),
         (["--law", "paretto"], "Error: Unknown law of job times 'paretto': did you mean 'pareto'?\n"),
         (["--preset", "papre"], "Error: Unknown preset 'papre': did you mean 'paper'?\n"),
         (["--budget", "9"], "Error: budget is 9: give at least 13 (Hartmann6 starts with 12 initial points).\n"),

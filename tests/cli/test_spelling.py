@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from aegisbo import Choice, Real, Result, load, minimize
 from aegisbo.cli import app
 from aegisbo.errors import InvalidInput
-from aegisbo.report.landscape import landscape_of
-from aegisbo.report.payload import facts_of, model_facts_of
+from aegisbo.report.models import models_of
+from aegisbo.report.payload import facts_of, learned_facts_of
 from aegisbo.report.record import Record
 from aegisbo.study.export import write
 
@@ -70,8 +70,8 @@ def test_the_terminal(study: Path) -> None:
 
 def test_the_page(study: Path) -> None:
     record = Record.of_study(study)
-    model = landscape_of(record.optimizer)
-    facts, learned = facts_of(record, model), model_facts_of(record, model)
+    models = models_of(record.optimizer)
+    facts, learned = facts_of(record, models), learned_facts_of(record, models)["model"]
     assert learned is not None
     columns = dict(zip(SPACE, facts["trials"]["params"], strict=True))
     rows = [list(row) for row in zip(*(columns[name] for name in ("norm", "bias", "decay")), strict=True)]

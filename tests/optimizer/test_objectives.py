@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from aegisbo import Optimizer, Space, Trial
-from aegisbo.errors import AegisError, InvalidInput, SeveralObjectives, StudyError
+from aegisbo.errors import InvalidInput, SeveralObjectives, StudyError
 from aegisbo.events import Ended, read_event
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.objectives import Objective, objectives_of
@@ -175,8 +175,6 @@ def test_a_result_of_several_objectives_has_no_single_best() -> None:
     assert "front:" in repr(result)
     assert "front" in repr(result.optimizer)
     assert "front" in result._repr_html_()
-    with pytest.raises(AegisError, match="several objectives cannot be asked yet"):
-        result.predict({"a": 1.0, "b": 2.0})
 
 
 def test_a_stored_optimizer_goes_on_with_its_objectives() -> None:

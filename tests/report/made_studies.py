@@ -32,6 +32,20 @@ def make_study(path: Path, budget: int = 24, **options: Any) -> Path:
     return path
 
 
+def both(lr: float, units: int, act: str) -> dict[str, float]:
+    """Two objectives and a quantity that has a limit; fails for large learning rates."""
+    value = loss(lr, units, act)
+    return {"accuracy": 1.0 - value, "latency": 0.2 * units + lr, "memory": 10.0 * units * lr}
+
+
+def make_study_of_two(path: Path, budget: int = 24, **options: Any) -> Path:
+    """A real run with two objectives, failures and a limit."""
+    options = {"workers": 3, "executor": "threads", "seed": 1, "progress": False, **options}
+    objectives = {"accuracy": "max", "latency": "min"}
+    aegisbo.minimize(both, SPACE, budget=budget, study=path, objectives=objectives, limits=["memory <= 20"], **options)
+    return path
+
+
 class Script:
     """Events written by hand, at moments that the test chooses."""
 

@@ -8,7 +8,7 @@ import pytest
 from aegisbo import Choice, Int, Optimizer, Real, plot
 from aegisbo.plot.canvas import FORBIDDEN
 from aegisbo.report.landscape import Landscape, landscape_of
-from aegisbo.report.payload import model_facts_of
+from aegisbo.report.payload import learned_facts_of
 from aegisbo.report.record import record_of
 
 SPACE = {"a": Real(0, 10), "b": Real(0, 10), "n": Int(1, 9), "kind": Choice(["flat", "deep", "odd"])}
@@ -48,7 +48,7 @@ def test_slices_and_contours_know_what_is_forbidden(model: Landscape) -> None:
 
 def test_the_page_is_told_no_number_where_points_are_forbidden(optimizer: Optimizer, model: Landscape) -> None:
     record = record_of(optimizer)
-    best, facts = record.result.best, model_facts_of(record, model)
+    best, facts = record.result.best, learned_facts_of(record, {None: model})["model"]
     assert best is not None
     assert facts is not None
     for cut in facts["slices"]:

@@ -88,6 +88,20 @@ def test_all_settings_are_those_of_the_study() -> None:
     continued(inside=inside)
 
 
+def test_several_objectives_are_given_again_with_their_functions() -> None:
+    def train(x: float) -> dict[str, float]:
+        return {"accuracy": -(x**2)}
+
+    def size(x: float) -> float:
+        return abs(x)
+
+    train.__module__ = "__main__"
+    objectives = {"accuracy": "max", "size": ("min", size)}
+    minimize(train, {"x": Real(-1, 2)}, study="run.db", objectives=objectives, limits=["size <= 1"], seed=1, **FEW)
+    lines = continued(train=train, size=size)
+    assert "    objectives={'accuracy': 'max', 'size': ('min', size)}," in lines
+
+
 def test_a_lambda_is_written_out() -> None:
     minimize(lambda x: x[0] ** 2 + x[1], [(0, 1), (0, 2)], study="run.db", seed=2, strategy="random", **FEW)
     assert "    lambda x: x[0] ** 2 + x[1]," in continued()

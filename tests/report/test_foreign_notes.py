@@ -38,6 +38,6 @@ def test_a_mean_may_be_something_else(note: dict[str, Any], mean: float | None, 
     assert {**trial.note, "mean": None} == {"move": "foreign", **note, "mean": None}
     turned = None if mean is None else -mean if maximize else mean
     assert "by the move foreign\n" in repr(optimizer.explain(trial))
-    assert facts_of(record_of(optimizer), None)["trials"]["mean"] == [turned]
+    assert facts_of(record_of(optimizer), {})["trials"]["mean"] == [turned]
     assert predictions(record_of(optimizer)) == ()
     assert optimizer.result().to_pandas()["mean"].dropna().tolist() == ([] if turned is None else [turned])

@@ -10,7 +10,7 @@ from report.made_studies import Script, make_study
 
 import aegisbo
 from aegisbo.report.health import Finding, health
-from aegisbo.report.landscape import landscape_of
+from aegisbo.report.models import models_of
 from aegisbo.report.record import Record
 
 
@@ -30,7 +30,7 @@ def run(function: Callable[[float], float | None], count: int = 20) -> Record:
 
 
 def findings(record: Record) -> dict[str, Finding]:
-    return {finding.topic: finding for finding in health(record, landscape_of(record.optimizer))}
+    return {finding.topic: finding for finding in health(record, models_of(record.optimizer))}
 
 
 def test_a_study_without_a_result() -> None:
@@ -134,7 +134,7 @@ def test_a_parameter_that_does_not_matter_is_named_and_no_edge_is_reported_for_i
     optimizer = aegisbo.Optimizer([(0.0, 1.0)] * 2, seed=0, initial=points)
     for x in points:
         optimizer.tell(optimizer.ask(), (x[0] - 0.4) ** 2)
-    found = health(Record.of_optimizer(optimizer), landscape_of(optimizer))
+    found = health(Record.of_optimizer(optimizer), models_of(optimizer))
     assert any(finding.text.endswith("due to x1.") for finding in found)
     assert not any(finding.topic == "range" for finding in found)
 
@@ -169,6 +169,6 @@ def test_wasted_evaluations_are_counted() -> None:
 def test_the_most_urgent_comes_first(tmp_path: Path) -> None:
     record = Record.of_study(make_study(tmp_path / "run.db"))
     order = ["bad", "warning", "note", "good"]
-    levels = [order.index(finding.level) for finding in health(record, landscape_of(record.optimizer))]
+    levels = [order.index(finding.level) for finding in health(record, models_of(record.optimizer))]
     assert levels == sorted(levels)
     assert len(levels) >= 4

@@ -33,7 +33,7 @@ def test_a_value_that_breaks_a_limit_is_never_the_best(record: Record) -> None:
 
 
 def test_the_page_is_told_what_was_measured_and_which_limits_are_broken(record: Record) -> None:
-    facts = facts_of(record, None)
+    facts = facts_of(record, {})
     assert facts["measured"] == ["latency"]
     assert facts["trials"]["measured"] == [[latency for _, latency in TOLD]]
     assert facts["trials"]["broken"] == [None, "latency <= 5", None, "latency <= 5", None]
@@ -42,18 +42,18 @@ def test_the_page_is_told_what_was_measured_and_which_limits_are_broken(record: 
 def test_without_limits_nothing_is_said_of_them() -> None:
     optimizer = Optimizer([(0, 1)], seed=0)
     optimizer.tell(optimizer.ask().number, 1.0)
-    facts = facts_of(record_of(optimizer), None)
+    facts = facts_of(record_of(optimizer), {})
     assert (facts["measured"], facts["trials"]["measured"], facts["trials"]["broken"]) == ([], [], [None])
-    assert "limits" not in {finding.topic for finding in health(record_of(optimizer), None)}
+    assert "limits" not in {finding.topic for finding in health(record_of(optimizer), {})}
 
 
 def test_health_says_which_limit_was_broken_and_binds(record: Record) -> None:
-    (found,) = [finding for finding in health(record, None) if finding.topic == "limits"]
+    (found,) = [finding for finding in health(record, {}) if finding.topic == "limits"]
     assert found.text.startswith("2 of 5 evaluations broke a limit: latency <= 5 in 2. latency <= 5 binds")
 
 
 def test_health_says_when_no_evaluation_keeps_the_limits() -> None:
-    (found,) = [each for each in health(record_of(told((1.0, 9.0), (2.0, 8.0))), None) if each.topic == "progress"]
+    (found,) = [each for each in health(record_of(told((1.0, 9.0), (2.0, 8.0))), {}) if each.topic == "progress"]
     assert (found.level, found.text.partition(".")[0]) == ("bad", "None of 2 evaluations has kept all limits")
 
 

@@ -114,7 +114,7 @@ def test_studies_with_hardly_anything_in_them(failing: int | None) -> None:
 def test_numbers_that_are_none_are_empty() -> None:
     optimizer = aegisbo.Optimizer(SPACE, seed=0)
     optimizer.tell(optimizer.ask(), 1e308)
-    facts = facts_of(Record.of_optimizer(optimizer), None)
+    facts = facts_of(Record.of_optimizer(optimizer), {})
     json.dumps(facts, allow_nan=False)
     assert facts["trials"]["value"] == [1e308]
 
@@ -125,7 +125,7 @@ def test_texts_are_kept_once_and_have_an_end(tmp_path: Path, monkeypatch: pytest
     for number in range(6):
         trial = optimizer.ask()
         optimizer.fail(trial, "same" if number % 2 else f"{number}" * 400)
-    facts = facts_of(Record.of_optimizer(optimizer), None)
+    facts = facts_of(Record.of_optimizer(optimizer), {})
     assert facts["texts"] == ["0" * 400, "same", "2" * 400]
     assert facts["trials"]["reason"] == [0, 1, 2, 1, None, 1]
 
@@ -207,9 +207,9 @@ def test_a_patch_leads_from_one_value_to_the_other(old: Any, new: Any) -> None:
 
 def test_one_more_result_is_a_small_patch(tmp_path: Path) -> None:
     path = make_study(tmp_path / "run.db", 40, strategy="random")
-    before = facts_of(Record.of_study(path), None)
+    before = facts_of(Record.of_study(path), {})
     make_study(path, 41, strategy="random")
-    after = facts_of(Record.of_study(path), None)
+    after = facts_of(Record.of_study(path), {})
     size = len(json.dumps(patch_between(before["trials"], after["trials"])))
     assert size < 0.2 * len(json.dumps(after["trials"]))
 

@@ -10,12 +10,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from report.made_studies import HOSTILE, Script, make_study
+from report.made_studies import HOSTILE, Script, make_study, make_study_of_two
 
 from aegisbo import Optimizer, minimize
 from aegisbo.report.html import report
@@ -398,6 +398,111 @@ def test_studies_of_any_size(browser: Any, tmp_path: Path, count: int, failing: 
             assert marks(page, "convergence-evaluation") == count
 
 
+# Several objectives.
+
+
+@pytest.fixture(scope="module")
+def of_two(tmp_path_factory: pytest.TempPathFactory) -> Record:
+    return Record.of_study(make_study_of_two(tmp_path_factory.mktemp("browser") / "two.db", 40))
+
+
+@pytest.fixture(scope="module")
+def page_of_two(of_two: Record) -> str:
+    file = of_two.path.with_suffix(".html")
+    file.write_text(report(of_two), "utf-8")
+    return file.as_uri()
+
+
+def told_by_tip(page: Any, chart: str, x: float, y: float) -> str:
+    page.locator(f"#{chart} svg[role=img]").hover(position={"x": x, "y": y})
+    return page.inner_text("#tip")
+
+
+def test_every_figure_of_two_objectives_has_data(browser: Any, page_of_two: str) -> None:
+    with opened(browser, page_of_two) as page:
+        for chart in ("tradeoffs", *CHARTS):
+            assert page.eval_on_selector_all(f"#{chart} svg :is(path, rect, image)", "all => all.length") >= 3, chart
+            assert table_of(page, chart), chart
+        assert page.inner_text("#convergence-evaluation h3") == "Hypervolume by evaluation"
+        assert page.locator("#objective button").all_text_contents() == ["accuracy", "latency"]
+
+
+def test_the_front_is_drawn_and_listed(browser: Any, page_of_two: str, of_two: Record) -> None:
+    front = of_two.result.front
+    done = [trial.number for trial in of_two.trials if trial.state == "done"]
+    with opened(browser, page_of_two) as page:
+        assert marks(page, "tradeoffs") == len(done)
+        listed = page.eval_on_selector_all("#on-front tbody tr", "rows => rows.map(row => row.cells[0].textContent)")
+        assert [int(number) for number in listed] == [trial.number for trial in front]
+        rows = {row[0]: row for row in table_of(page, "tradeoffs")}
+        assert {int(number) for number, row in rows.items() if row[3]} == {trial.number for trial in front}
+        assert float(rows[str(front[0].number)][1]) == pytest.approx(front[0].measured["accuracy"], rel=1e-5)
+        assert "best accuracy" in rows[str(front[0].number)][3]
+        steps = page.get_attribute("#tradeoffs path.best", "d").replace("M", "").split("L")
+        places = [tuple(map(float, step.split())) for step in steps]
+        turns = [a[0] == b[0] or a[1] == b[1] for a, b in pairwise(places)]
+        assert len(places) == 2 * len({(t.measured["accuracy"], t.measured["latency"]) for t in front}) + 1
+        assert all(turns)
+        page.fill("#filter", "front")
+        assert page.inner_text("#count") == f"{len(front)} of {len(of_two.trials)} trials"
+
+
+def test_another_objective_changes_what_the_figures_show(browser: Any, page_of_two: str, of_two: Record) -> None:
+    values = {trial.number: trial.measured.get("latency") for trial in of_two.trials}
+    with opened(browser, page_of_two) as page:
+        before = page.get_attribute("#slices path.mean", "d")
+        page.click("#objective button:has-text('latency')")
+        assert page.get_attribute("#slices path.mean", "d") != before
+        assert page.inner_text("#importance h3") == "Importance: latency"
+        rows = table_of(page, "predicted")
+        assert [float(row[3]) for row in rows] == pytest.approx([values[int(row[0])] for row in rows], rel=1e-4)
+        assert page.evaluate("document.activeElement.textContent") == "latency"
+
+
+def test_marks_of_the_front_tell_all_objectives_and_the_keyboard_walks(browser: Any, page_of_two: str) -> None:
+    with opened(browser, page_of_two) as page:
+        page.focus("#tradeoffs svg")
+        page.keyboard.press("ArrowRight")
+        first = page.inner_text("#trial h2")
+        page.keyboard.press("ArrowRight")
+        assert page.inner_text("#trial h2") != first
+        ring = page.locator("#tradeoffs svg > g .ring")
+        place = [float(ring.get_attribute(each)) for each in ("cx", "cy")]
+        page.keyboard.press("Escape")
+        told = told_by_tip(page, "tradeoffs", *place)
+        assert "accuracy" in told
+        assert "latency" in told
+
+
+@pytest.mark.parametrize("options", [{"viewport": {"width": 390, "height": 844}, "has_touch": True}, {}], ids=str)
+def test_three_objectives_have_a_choice_of_axes(browser: Any, tmp_path: Path, options: dict[str, Any]) -> None:
+    optimizer = Optimizer([(0, 1), (-5, 10)], objectives={"a": "min", "b": "min", "c": "max"}, seed=0)
+    for _ in range(14):
+        trial = optimizer.ask()
+        x, y = trial.x
+        optimizer.tell(trial, {"a": x**2 + y**2, "b": (x - 1) ** 2 + y**2, "c": -((y - 3) ** 2)})
+    optimizer.ask()
+    file = tmp_path / "run.html"
+    file.write_text(report(Record.of_optimizer(optimizer)), "utf-8")
+    with opened(browser, file.as_uri(), color_scheme="dark", **options) as page:
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        chosen = page.locator("#tradeoffs select option").all_text_contents()
+        assert chosen == ["a and b", "a and c", "b and c"]
+        page.select_option("#tradeoffs select", "2")
+        assert "b (small is good)" in page.text_content("#tradeoffs svg")
+        assert "c (large is good)" in page.text_content("#tradeoffs svg")
+        assert marks(page, "tradeoffs") == 15
+        assert marks(page, "tradeoffs", ".m.open") == 1  # pending, where it is predicted
+        assert page.locator("#on-front .conflicts li").count() == 3
+
+
+def test_a_page_of_one_number_has_nothing_of_several(browser: Any, address: str) -> None:
+    with opened(browser, address) as page:
+        assert page.locator("#objectives").is_hidden()
+        assert page.locator("#objective").is_hidden()
+        assert page.locator("nav a[href='#objectives']").is_hidden()
+
+
 # The live page.
 
 
@@ -421,6 +526,16 @@ def slow(x):
     return float((x[0] - 0.3) ** 2 + x[1])
 aegisbo.minimize(slow, [(0.0, 1.0), (0.0, 1.0)], budget=int(sys.argv[2]), workers=2, executor="threads",
                  study=sys.argv[1], strategy="random", seed=0, progress=False)
+"""
+
+
+DRIVER_OF_TWO = """
+import sys, time, aegisbo
+def slow(x):
+    time.sleep(0.15)
+    return {"a": float((x[0] - 0.3) ** 2 + x[1]), "b": float((x[0] - 0.9) ** 2 + x[1])}
+aegisbo.minimize(slow, [(0.0, 1.0), (0.0, 1.0)], budget=24, workers=2, executor="threads", study=sys.argv[1],
+                 objectives={"a": "min", "b": "min"}, seed=0, progress=False)
 """
 
 
@@ -452,6 +567,31 @@ def test_the_live_page_follows_a_run_its_death_and_its_resumption(browser: Any, 
             assert page.inner_text("#ending") == "The budget is spent."
             assert page.evaluate("window.same") is True  # never loaded anew
             assert marks(page, "moves") == len(Record.of_study(study).trials)
+    finally:
+        driver.kill()
+        driver.wait()
+
+
+def test_the_live_page_follows_a_front(browser: Any, tmp_path: Path) -> None:
+    study = tmp_path / "two.db"
+    driver = subprocess.Popen([sys.executable, "-c", DRIVER_OF_TWO, str(study)])
+    try:
+        with serving(study) as address, opened(browser, address) as page:
+            page.evaluate("window.same = true")
+            page.click("#objective button:has-text('b')")
+            page.wait_for_selector("#tradeoffs path.predicted", state="attached", timeout=PATIENCE)
+            page.wait_for_selector(".pill.ended", timeout=PATIENCE)
+            driver.wait()
+            front = Record.of_study(study).result.front
+            wait_until(page, lambda: page.locator("#on-front tbody tr").count() == len(front))
+            assert page.locator(".tile b").first.inner_text() == str(len(front))
+            assert page.get_attribute("#objective button:has-text('b')", "aria-pressed") == "true"  # as it was chosen
+            page.wait_for_selector("#decision option", state="attached")
+            last = page.eval_on_selector_all("#decision option", "all => all.at(-1).value")
+            page.select_option("#decision select", last)
+            page.wait_for_selector("#front svg path.uncertain", state="attached")
+            assert f"Trial {last}" in page.inner_text("#decision")
+            assert page.evaluate("window.same") is True
     finally:
         driver.kill()
         driver.wait()

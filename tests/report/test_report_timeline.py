@@ -57,7 +57,7 @@ def test_a_worker_that_evaluated_nothing_waited_all_the_time() -> None:
     assert [(worker.busy, round(worker.total, 6)) for worker in time.workers] == [(5.0, 10.0), (0.0, 10.0)]
     assert (time.workers[1].suggestion, time.workers[1].nothing) == pytest.approx((6.0, 4.0))
     assert time.utilization == pytest.approx(5.0 / 20.0)
-    (finding,) = [each for each in health(script.record(), None) if each.topic == "workers"]
+    (finding,) = [each for each in health(script.record(), {}) if each.topic == "workers"]
     assert finding.text.startswith("The 2 workers spent 25% of the time evaluating")
 
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.random import default_rng
 
 from aegisbo.arrays import Array
-from aegisbo.search.hypervolume import front, hypervolume, undominated
+from aegisbo.search.hypervolume import GrowingFront, front, hypervolume, undominated
 
 
 def points(m: int, seed: int, *, ties: bool) -> Array:
@@ -67,3 +67,13 @@ def test_the_volume_of_more_is_that_of_the_union_of_all_boxes(m: int) -> None:
 def test_points_beyond_the_reference_count_for_nothing() -> None:
     assert hypervolume(np.array([[0.5, 1.0], [2.0, 0.1]]), np.ones(2)) == 0.0
     assert hypervolume(np.empty((0, 3)), np.ones(3)) == 0.0
+
+
+@pytest.mark.parametrize("m", [2, 3, 4])
+@pytest.mark.parametrize("ties", [False, True])
+def test_the_volume_of_a_growing_front_is_that_of_all_points_so_far(m: int, ties: bool) -> None:
+    for seed in range(10):
+        F, reference = points(m, seed, ties=ties), np.full(m, 0.7)
+        front = GrowingFront(reference, F[:3])
+        volumes = [front.add(point) for point in F[3:]]
+        assert volumes == pytest.approx([hypervolume(F[: k + 1], reference) for k in range(3, len(F))], abs=1e-12)

@@ -181,3 +181,54 @@ def test_a_problem_without_a_value_ends_the_run(monkeypatch: pytest.MonkeyPatch)
 def test_an_impossible_spec_is_refused_before_anything_runs(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         spec(**changes)
+
+
+@pytest.fixture(scope="module")
+def front_run() -> SimulatedRun:
+    return simulate(spec(problem="ZDT2", strategy="aegis", budget=24))
+
+
+def test_every_evaluation_has_its_objectives(front_run: SimulatedRun) -> None:
+    problem = get("ZDT2")
+    assert [each.objectives for each in front_run.evaluations] == [problem(each.x) for each in front_run.evaluations]
+    assert {each.value for each in front_run.evaluations} == {None}
+    assert {each.move for each in front_run.evaluations[10:]} > {"exploit"}
+
+
+def test_scores_are_what_is_missing_of_the_front_in_order_of_completion(front_run: SimulatedRun) -> None:
+    values = [tuple(each.objectives.values()) for each in front_run.evaluations]
+    grid = np.linspace(0.0, 1.1, 5_501)  # along the first objective
+    for k in (3, 15, 23):
+        lowest = [min([b for a, b in values[: k + 1] if a <= edge and b < 1.1], default=1.1) for edge in grid[:-1]]
+        covered = float(np.sum(1.1 - np.array(lowest))) * 1.1 / 5_500
+        assert front_run.scores[k] == pytest.approx(1.0 - covered / (0.1 + 1 / 3 + 0.11), abs=2e-3)
+    assert front_run.scores[-1] < 0.9, "nothing was found: the test is too tame"
+
+
+def test_with_several_objectives_strategies_share_initial_points_and_job_times(front_run: SimulatedRun) -> None:
+    other = simulate(spec(problem="ZDT2", strategy="random", budget=24))
+    ours, theirs = ({each.number: each for each in record.evaluations} for record in (front_run, other))
+    assert all((ours[k].x == theirs[k].x) == (k < 10) for k in range(24))
+    assert [ours[k].finish for k in range(24)] == [theirs[k].finish for k in range(24)]
+
+
+def test_a_record_of_several_objectives_is_json_with_gaps_and_the_front(front_run: SimulatedRun) -> None:
+    stored = json.loads(json.dumps(front_run.describe(), allow_nan=False))
+    assert stored["front"] == {
+        "reference": {"f1": 1.1, "f2": 1.1},
+        "hypervolume": pytest.approx(0.1 + 1 / 3 + 0.11),
+    }
+    assert [each["gap"] for each in stored["evaluations"]] == front_run.scores.tolist()
+    assert stored["evaluations"][0]["objectives"] == front_run.evaluations[0].objectives
+    assert not {"minimum", "value", "regret"} & {*stored, *stored["evaluations"][0]}
+
+
+def test_a_record_of_one_number_has_nothing_of_it(record: SimulatedRun) -> None:
+    stored = record.describe()
+    assert not {"front", "objectives", "gap"} & {*stored, *stored["evaluations"][0]}
+
+
+@pytest.mark.parametrize("strategy", ["ei", "kriging-believer", "local-penalization", "playbook"])
+def test_a_strategy_for_one_number_is_refused(strategy: str) -> None:
+    with pytest.raises(InvalidInput, match=r"objectives go with the strategies .* looks at one number only"):
+        spec(problem="ZDT2", strategy=strategy)

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 from aegisbo.cli import app as aegisbo
 from aegisbo.cli import main as aegisbo_main
-from aegisbo.simulation.problems import families, get, names
+from aegisbo.simulation.problems import families, get, names, with_fronts
 
 needs_box2d = pytest.mark.skipif(
     find_spec("Box2D") is None,
@@ -33,7 +33,7 @@ needs_box2d = pytest.mark.skipif(
 def test_the_table_lists_fifteen_functions_and_five_families() -> None:
     lines = [line.split() for line in call("problems", "--cost").splitlines() if line[:1].isalpha()]
     rows = {name: cells for name, *cells in lines if cells[0].isdigit()}
-    assert list(rows) == [*names(), *(family.name for family in families())]
+    assert list(rows) == [*names(), *(family.name for family in families()), *with_fronts()]
     assert rows["Branin"][:3] == ["2", "1", "0.397887"]
     assert rows["push8"][:3] == ["8", "51", "unknown"]
     assert rows["push8"][4] == "ms"
@@ -86,6 +86,7 @@ def test_landscapes_can_be_drawn(tmp_path: Path) -> None:
         (["eval", "push4#1"], "push4#1 needs a point: add --x with values for rx, ry, steps, angle."),
         (["eval", "SVM#1", "--x", "C=1"], "gamma of SVM#1 is missing"),
         (["eval", "pusch4#1", "--x", "1"], "Unknown problem 'pusch4': did you mean 'push4'?"),
+        (["picture", "ZDT1", "-o", "x.png"], "ZDT1 has several objectives: only one value can be drawn as a map."),
         (["picture", "XGBoost#1", "-o", "x.png"], "XGBoost#1 has 8 coordinates: only two can be drawn as a map."),
         (["picture", "push4", "--instances", "1-2", "-o", "x.png"], "2 pushes do not fit into one picture"),
         (["picture", "SVM#1", "-o", "/no/such/folder/x.png"], "cannot be written: give a file in a folder that exists"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -50,7 +51,7 @@ class Advice:
     """How long teams of workers would take to find what a run has found."""
 
     name: str  # of the run
-    target: float  # value to be reached
+    target: float  # value to be reached; of several objectives a hypervolume
     chosen: bool  # by the user; else it is close to the best of the run
     results: int  # evaluations of the run from which this was learned
     took: tuple[float, int] | None  # seconds and evaluations until the run itself reached it; None if unknown
@@ -61,6 +62,12 @@ class Advice:
     predictions: Finding | None  # what the report says about the model's predictions; None if there are too few
     suggestion: float  # mean seconds per suggestion
     evaluation: float  # mean seconds per evaluation
+    reference: Mapping[str, float] | None = None  # of several objectives: up to which the hypervolume counts
+
+    @property
+    def aimed_at(self) -> str:
+        """The target in words."""
+        return f"{self.target:.6g}" if self.reference is None else f"a hypervolume of {self.target:.6g}"
 
     def speedup(self, forecast: Forecast) -> Quartiles | None:
         """How many times as fast as the team of the run, on the same stand-in with the same luck.

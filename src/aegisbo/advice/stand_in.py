@@ -1,14 +1,14 @@
 """A stand-in for the user's function, made from what a run has learned about values, limits, failures and times.
 
-What the run does not know differs from one stand-in to the next. The values of every other one are the model's mean,
-the smoothest function that agrees with the results; those of the others are drawn from its posterior, as wavy as the
-kernel allows. Real functions lie between the two (docs/advise.md). Job times are a sample of those that the run has
-seen.
+Of several objectives each has a stand-in of its own. What the run does not know differs from one stand-in to the next.
+The values of every other one are the model's mean, the smoothest function that agrees with the results; those of the
+others are drawn from its posterior, as wavy as the kernel allows. Real functions lie between the two (docs/advise.md).
+Job times are a sample of those that the run has seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,6 +27,7 @@ from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.chance import Chance, NearFailures
 from aegisbo.strategies.durations import SHORTEST, Durations
+from aegisbo.strategies.exact import Exact
 from aegisbo.strategies.learned_limits import SURROGATE
 from aegisbo.strategies.learned_success import believe_in_success
 
@@ -38,8 +39,8 @@ class Drawn:
     """The outcome of one evaluation."""
 
     seconds: float
-    value: float | None = None  # as the user would measure it; None if it fails
-    level: float | None = None  # the value without its noise
+    value: float | dict[str, float] | None = None  # as the user would measure it; None if it fails
+    level: Any = None  # the value without its noise; of m objectives an array (m,)
     measured: Mapping[str, float] | None = None  # other quantities, by name
 
 
@@ -63,48 +64,73 @@ class Times:
 
 
 @dataclass(frozen=True)
-class StandIn:
-    """A function to evaluate instead of the user's."""
+class Surface:
+    """A function that agrees with what is believed of a number: its expected values, or values drawn from them."""
 
-    optimizer: Core  # of the run
-    belief: Belief  # of its values
-    limited: tuple[tuple[Limit, Belief], ...]  # by how much each quantity is beyond its first limit
-    chance: Chance | float  # that an evaluation succeeds
-    times: Times
-    path: SamplePaths | None = None  # its values on the scale of the belief; None for the expected values
+    belief: Belief | Exact
+    path: SamplePaths | None = None  # on the scale of the belief; None for the expected values
 
-    @classmethod
-    def of(cls, optimizer: Core, belief: Belief) -> StandIn:
-        """The one that a run expects."""
-        evidence, rng = optimizer.evidence(), default_rng(optimizer.seed)
-        times = _times(optimizer)
-        with one_blas_thread():
-            return cls(optimizer, belief, tuple(_limited(optimizer, evidence, rng)), _chance(evidence, rng), times)
+    def drawn(self, rng: Generator) -> Surface:
+        """Another one, drawn from what is believed; what is known for certain stays as it is."""
+        return replace(self, path=draw(self.belief.gp, rng)) if isinstance(self.belief, Belief) else self
 
-    def variant(self, number: int, seed: int) -> StandIn:
-        """A stand-in that agrees with all results: expected values for even numbers, drawn values for odd ones."""
-        rng = default_rng([seed, number, VARIANT])
-        path = draw(self.belief.gp, rng) if number % 2 else None
-        return replace(self, path=path, times=self.times.resampled(rng))
+    def noise(self, rng: Generator) -> float:
+        """The noise of a value, on the scale of the belief."""
+        return rng.standard_normal() * float(self.belief.gp.noise) ** 0.5 if isinstance(self.belief, Belief) else 0.0
 
-    def losses(self, Z: Array, noise: float = 0.0) -> Array:  # (m, width)
-        """Its values (m,), negated if the run maximizes, with noise of this size on the scale of the belief."""
+    def losses(self, Z: Array, noise: float = 0.0) -> Array:  # (k, width) -> (k,)
+        """Its values, with noise of this size on the scale of the belief."""
         path, mean = self.path, self.belief.gp.mean
         values = by_blocks(mean if path is None else lambda rows: path(rows)[0], Z)
         return self.belief.scale.measured(values + noise)
 
+
+@dataclass(frozen=True)
+class StandIn:
+    """A function to evaluate instead of the user's."""
+
+    optimizer: Core  # of the run
+    surfaces: tuple[Surface, ...]  # of its values, or of each objective
+    limited: tuple[tuple[Limit, Belief], ...]  # by how much each quantity is beyond its first limit
+    chance: Chance | float  # that an evaluation succeeds
+    times: Times
+
+    @classmethod
+    def of(cls, optimizer: Core, beliefs: Iterable[Belief | Exact]) -> StandIn:
+        """The one that a run expects."""
+        evidence, rng = optimizer.evidence(), default_rng(optimizer.seed)
+        times, surfaces = _times(optimizer), tuple(map(Surface, beliefs))
+        with one_blas_thread():
+            return cls(optimizer, surfaces, tuple(_limited(optimizer, evidence, rng)), _chance(evidence, rng), times)
+
+    def variant(self, number: int, seed: int) -> StandIn:
+        """A stand-in that agrees with all results: expected values for even numbers, drawn values for odd ones."""
+        rng = default_rng([seed, number, VARIANT])
+        surfaces = tuple(surface.drawn(rng) if number % 2 else surface for surface in self.surfaces)
+        return replace(self, surfaces=surfaces, times=self.times.resampled(rng))
+
+    def losses(self, Z: Array, noise: Sequence[float] | None = None) -> Array:  # (k, width) -> (k,), or (k, m)
+        """Its values, to be minimized, with noise of these sizes on the scales of the beliefs."""
+        sizes = [0.0] * len(self.surfaces) if noise is None else noise
+        columns = [surface.losses(Z, size) for surface, size in zip(self.surfaces, sizes, strict=True)]
+        return np.stack(columns, axis=1) if self.optimizer.settings.objectives else columns[0]
+
     def evaluate(self, x: Any, rng: Generator) -> Drawn:
         """Evaluate x."""
-        z = self.optimizer.space.to_unit(x)[None, :]
+        z, settings = self.optimizer.space.to_unit(x)[None, :], self.optimizer.settings
         success = self.chance if isinstance(self.chance, float) else float(np.exp(self.chance.log_value(z)[0]))
         fails = bool(rng.random() >= success)
-        noise = rng.standard_normal() * float(self.belief.gp.noise) ** 0.5 if self.optimizer.settings.noisy else 0.0
+        noise = [surface.noise(rng) if settings.noisy else 0.0 for surface in self.surfaces]
         seconds = self.times.draw(z, rng, fails=fails)
         if fails:
             return Drawn(seconds)
-        level, value = (self.optimizer.direction.turned(float(self.losses(z, each)[0])) for each in (0.0, noise))
+        level, value = (settings.direction.turned(self.losses(z, each)[0]) for each in (None, noise))
+        names = [objective.name for objective in settings.objectives]
         beyond = {limit: float(belief.scale.measured(belief.gp.mean(z))[0]) for limit, belief in self.limited}
-        return Drawn(seconds, value, level, {limit.name: limit.at(excess) for limit, excess in beyond.items()})
+        measured = {limit.name: limit.at(excess) for limit, excess in beyond.items() if limit.name not in names}
+        if names:
+            return Drawn(seconds, dict(zip(names, value.tolist(), strict=True)), level, measured)
+        return Drawn(seconds, float(value), float(level), measured)
 
 
 def _limited(optimizer: Core, evidence: Evidence, rng: Generator) -> Iterator[tuple[Limit, Belief]]:

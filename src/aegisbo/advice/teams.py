@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from numpy.random import default_rng
 
 from aegisbo.advice.stand_in import Drawn, StandIn
+from aegisbo.outcome import ONE_NUMBER, Wanted, judged
 from aegisbo.runners.protocol import Finished
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import constant
@@ -19,8 +21,17 @@ class Team(VirtualWorkers):
     In batches, workers get new points only when all have finished. Each suggestion takes `suggestion` seconds.
     """
 
-    def __init__(self, stand_in: StandIn, workers: int, *, batches: bool, suggestion: float, seed: int) -> None:
-        super().__init__(self._answer, workers, constant, seed)
+    def __init__(
+        self,
+        stand_in: StandIn,
+        workers: int,
+        *,
+        batches: bool,
+        suggestion: float,
+        seed: int,
+        wanted: Wanted = ONE_NUMBER,
+    ) -> None:
+        super().__init__(self._answer, workers, constant, seed, judge=partial(judged, wanted=wanted))
         self.drawn: dict[int, Drawn] = {}  # by trial number
         self._stand_in = stand_in
         self._batches = batches

@@ -40,7 +40,9 @@ def advise(
     target: Annotated[
         float | None,
         typer.Option(
-            metavar="VALUE", help="Value to reach (default: 1 % of the way from the best to the median value)."
+            metavar="VALUE",
+            help="Value to reach (default: 1 % of the way from the best to the median value). Of several objectives, a "
+            "hypervolume (99 % of the study's).",
         ),
     ] = None,
     runs: Annotated[int, counted("Simulated runs of each team.")] = 9,
@@ -99,12 +101,18 @@ def _with_a_bar(reached: Iterator[Reached], total: int) -> Iterable[Reached]:
 
 
 def _introduction(found: Advice) -> str:
-    close = "" if found.chosen else ", 1 % of the way from the best value to the median one"
+    from aegisbo.optimizer.trial import in_brief
+
+    if found.reference is None:
+        close = "" if found.chosen else ", 1 % of the way from the best value to the median one"
+    else:
+        close = f" up to {in_brief(found.reference)}{'' if found.chosen else ', 99 % of what the study reached'}"
     doubts = ""
     if found.doubtful and found.predictions is not None:
         said = f"{found.predictions.text} {found.predictions.remedy}"
-        doubts = f"Warning: the model of this study does not predict well, so do not trust what follows. {said}\n\n"
-    return f"{doubts}To reach {found.target:.6g}{close} (learned from {found.results} evaluations):\n"
+        which = found.predictions.topic if found.reference else "model of this study"
+        doubts = f"Warning: the {which} does not predict well, so do not trust what follows. {said}\n\n"
+    return f"{doubts}To reach {found.aimed_at}{close} (learned from {found.results} evaluations):\n"
 
 
 def _table(found: Advice) -> Table:

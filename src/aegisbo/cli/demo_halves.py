@@ -124,6 +124,6 @@ def _slow(problem: Problem) -> Callable[[Job], float]:
     def evaluate(job: Job) -> float:
         x, seconds = job
         time.sleep(seconds)
-        return problem(x)
+        return float(problem(x))
 
     return evaluate

@@ -41,20 +41,33 @@ def problems(
     if context.invoked_subcommand is not None:
         return
     from aegisbo.cli.tables import plain_table
-    from aegisbo.simulation.problems import broken, families, get, names
+    from aegisbo.simulation.problems import broken, families, get, names, with_fronts
+
+    unavailable: dict[str, list[str]] = {}  # names, by the reason
+
+    def row(problem: Problem | Family, *cells: str) -> list[str]:
+        seconds = [_cost(problem, unavailable)] if cost else []
+        sides = box(problem.bounds).replace(", ", ",")  # so that a line ends between two sides
+        return [problem.name, str(problem.d), *cells, *seconds, sides]
 
     table = plain_table(["name"], ["d", "instances", "minimum", *["cost"] * cost])
     table.add_column("box", overflow="fold")
-    unavailable: dict[str, list[str]] = {}  # names, by the reason
     known: list[Problem | Family] = [*map(get, names()), *families()]
     for problem in known:
         minimum, count = getattr(problem, "minimum", None), getattr(problem, "count", 1)
-        lowest = "unknown" if minimum is None else f"{minimum:.6g}"
-        seconds = [_cost(problem, unavailable)] if cost else []
-        sides = box(problem.bounds).replace(", ", ",")  # so that a line ends between two sides
-        table.add_row(problem.name, str(problem.d), str(count), lowest, *seconds, sides)
+        table.add_row(*row(problem, str(count), _known(minimum)))
+    fronts = plain_table(["name"], ["d", "objectives", "hypervolume", "reference", *["cost"] * cost])
+    fronts.add_column("box", overflow="fold")
+    for problem in map(get, with_fronts()):
+        front = problem.front
+        assert front is not None  # as of all of them
+        reference = ", ".join(f"{value:.4g}" for value in front.reference.values())
+        fronts.add_row(*row(problem, str(len(front.reference)), _known(front.hypervolume), reference))
     console = Console(highlight=False)
     console.print(table)
+    console.print(
+        "\nSeveral objectives, and the hypervolume of their fronts up to a reference point:", fronts, sep="\n"
+    )
     for name, reason in broken().items():
         unavailable.setdefault(reason, []).append(name)
     for reason, affected in unavailable.items():
@@ -64,14 +77,19 @@ def problems(
 
 @app.command("eval")
 def evaluate(name: Name, x: Point = None, instance: Instance = None) -> None:
-    """Print the value of a problem at a point; the point in natural units goes to standard error."""
+    """Print the value of a problem at a point, or its objectives; the point in natural units goes to standard error."""
     from aegisbo.simulation.problems import get
 
     problem = get(name, instance)
     point = point_from(problem, x)
     settings = ", ".join(f"{parameter} = {value:.6g}" for parameter, value in problem.settings(point).items())
     typer.echo(f"{problem.name} at {settings}", err=True)
-    typer.echo(repr(problem(point)))
+    value = problem(point)
+    typer.echo("\n".join(f"{name}={value[name]!r}" for name in problem.objectives) or repr(value))
+
+
+def _known(answer: float | None) -> str:
+    return "unknown" if answer is None else f"{answer:.6g}"
 
 
 def box(bounds: Sequence[tuple[float, float]]) -> str:

@@ -16,24 +16,36 @@ from aegisbo.cli.tables import plain_table, short
 from aegisbo.printable import so_many
 from aegisbo.simulation.comparison import FEWEST_RUNS, Comparison, compare, quartiles
 from aegisbo.simulation.many import answers
+from aegisbo.simulation.problems import get
 from aegisbo.simulation.runs import SimulatedRun, Spec, simulate
-from aegisbo.strategies.registry import names
+from aegisbo.strategies.base import does_several
+from aegisbo.strategies.registry import names, resolve
 from aegisbo.study.agreement import build
 
 EVERY_STRATEGY = "all"
 MILESTONES = (50, 100, 150, 200)  # evaluations after which to look at the regret
+MEANINGS = {  # of scores that are not values of the problem
+    "regret": "Regret is the distance from the minimum to the best value so far. ",
+    "gap": "The gap is the share of the exact front's hypervolume that is still missing. ",
+}
 CLEAR = 0.05  # a difference is called clear if luck alone would make it less often than this
 
 
 def plan(problems: Iterable[str], strategies: Iterable[str], runs: int, **settings: Any) -> list[Spec]:
     """Every strategy in every run of every problem; raises before anything runs if one of them is impossible."""
-    strategies = list(names()) if EVERY_STRATEGY in strategies else list(dict.fromkeys(strategies))
+    given = list(dict.fromkeys(strategies))
     return [
         Spec(problem=problem, strategy=strategy, run=run, **settings)
         for problem in dict.fromkeys(problems)
-        for strategy in strategies
+        for strategy in (_every_strategy(problem) if EVERY_STRATEGY in given else given)
         for run in range(runs)
     ]
+
+
+def _every_strategy(problem: str) -> list[str]:
+    """All strategies that can choose for it."""
+    several = get(problem).front is not None
+    return [name for name in names() if not several or does_several(resolve(name))]
 
 
 def execute(specs: Sequence[Spec], jobs: int) -> list[SimulatedRun]:
@@ -57,7 +69,8 @@ def show(records: Iterable[SimulatedRun], counts: Sequence[int], console: Consol
     comparisons = [StrategyComparison(runs) for runs in by_problem.values()]
     for comparison in comparisons:
         comparison.print(console, counts)
-    console.print(comparisons[0].legend())
+    meanings = "".join(dict.fromkeys(comparison.meaning for comparison in comparisons))
+    console.print(f"{meanings}{comparisons[0].legend()}")
 
 
 def as_json(records: Iterable[SimulatedRun]) -> str:
@@ -72,23 +85,34 @@ class StrategyComparison:
         self.runs = runs  # by strategy; the same in the same order for each
         name, self._records = next(iter(runs.items()))  # with which the others are compared
         self._reference = escape(name)
-        self._is_regret = self._records[0].minimum is not None
+        self._is_distance = self._records[0].is_distance
         self._can_tell = len(runs) > 1 and len(self._records) >= FEWEST_RUNS
 
     def print(self, console: Console, counts: Sequence[int]) -> None:
         """Show the scores after these numbers of evaluations, then costs and comparisons."""
         names = list(dict.fromkeys(record.spec.problem for record in self._records))
         problem = names[0] if len(names) == 1 else f"{names[0].partition('#')[0]}, {len(names)} instances"
-        score = "regret" if self._is_regret else "best value"
         against = f"; runs won and lost against {self._reference}" if len(self.runs) > 1 else ""
-        console.print(f"[bold]{problem}: {score} after so many evaluations[/bold]", self.scores(counts), sep="\n")
+        console.print(
+            f"[bold]{problem}: {self._score()} after so many evaluations[/bold]", self.scores(counts), sep="\n"
+        )
         console.print(f"\n[bold]Milliseconds per suggestion{against}[/bold]", self.comparison(), sep="\n")
         console.print(f"\n{self.use_of_workers()}\n")
+
+    def _score(self) -> str:
+        if self._records[0].front is None:
+            return "regret" if self._is_distance else "best value"
+        return "gap" if self._is_distance else "minus the hypervolume"
+
+    @property
+    def meaning(self) -> str:
+        """What the score is, if it is no value."""
+        return MEANINGS.get(self._score(), "")
 
     def scores(self, counts: Sequence[int]) -> Table:
         """The best point's score after these numbers of evaluations: the median over the runs, with quartiles below."""
         table = plain_table(["strategy"], [str(count) for count in counts])
-        text = short if self._is_regret else "{:.4g}".format
+        text = short if self._is_distance else "{:.4g}".format
         for strategy, records in self.runs.items():
             spreads = [quartiles([record.scores[count - 1] for record in records]) for count in counts]
             cells = [text(of.median) for of in spreads]
@@ -124,9 +148,9 @@ class StrategyComparison:
 
     def legend(self) -> str:
         """What the numbers mean, for first-time readers."""
-        text = "Regret is the distance from the minimum to the best value so far. " if self._is_regret else ""
+        text = ""
         if len(self._records) > 1:
-            text += f"Shown are medians over {len(self._records)} runs, and quartiles below them. "
+            text = f"Shown are medians over {len(self._records)} runs, and quartiles below them. "
         if len(self.runs) == 1:
             return text
         if not self._can_tell:

@@ -9,7 +9,7 @@ from numbers import Integral
 from threading import Lock, RLock
 from typing import Any, NamedTuple, Self
 
-from aegisbo.errors import InvalidInput, SeveralObjectives
+from aegisbo.errors import InvalidInput
 from aegisbo.events import (
     OBSERVED,
     Added,
@@ -27,6 +27,7 @@ from aegisbo.optimizer.best import UNSURE, best_of, standings
 from aegisbo.optimizer.found import Found, Single
 from aegisbo.optimizer.front import front_of, rows_of_front
 from aegisbo.optimizer.model import Model
+from aegisbo.optimizer.objectives import require_objective
 from aegisbo.optimizer.policy import require_free_point
 from aegisbo.optimizer.queue import INITIAL, Queue
 from aegisbo.optimizer.settings import Settings, as_stored
@@ -36,6 +37,8 @@ from aegisbo.optimizer.trial import Trial
 from aegisbo.optimizer.trials import Trials
 from aegisbo.space import Params, Space
 from aegisbo.strategies.base import Evidence, Memory, Strategy
+from aegisbo.strategies.belief import Belief
+from aegisbo.strategies.beliefs import Beliefs
 
 
 class Tallied(NamedTuple):
@@ -201,23 +204,41 @@ class Core:
         trial = elsewhere[number] if number in elsewhere else self._trials.known(number)
         return trial.params, trial
 
-    def model(self) -> Model:
+    def model(self, objective: str | None = None) -> Model:
         """The model as it is now, to be asked again and again without another fit.
+
+        Args:
+            objective: whose model is meant, if there are several objectives.
 
         Returns:
             An object with the methods `predict` and `explain`, which knows nothing of what comes in later.
 
         Raises:
             NoModel: the strategy has no model, or there are too few values for it.
-            SeveralObjectives: there are several.
+            SeveralObjectives: there are several, and none is named.
+            UnknownName: there is no objective of this name.
+            OneNumber: an objective is named, but there is one number.
         """
-        if self.settings.objectives:
-            raise SeveralObjectives("The model of several objectives cannot be asked yet: result.front has the trials.")
+        require_objective(objective, self.settings.objectives)
+        return self.models()[objective]
+
+    def models(self) -> dict[str | None, Model]:
+        """The model of each objective by name, from one fit; of one number the only one, under None.
+
+        Raises:
+            NoModel: the strategy has no model, or there are too few values for it.
+        """
         with self._lock:
             number, evidence, memory = len(self._trials.asked), self.evidence(), self._memory
-            done, failed = self._trials.done(), self._trials.failed()
-        belief = self._policy.belief(evidence, memory, number)
-        return Model(belief, evidence, tuple(done), tuple(failed), self.space, self.direction, self.settings.noisy)
+            done, failed = tuple(self._trials.done()), tuple(self._trials.failed())
+        believed, rest = self._policy.believed(evidence, memory, number), (self.space, self.settings.noisy)
+        several = believed if isinstance(believed, Beliefs) else None
+        beliefs = (believed,) if isinstance(believed, Belief) else believed.each
+        asked = zip(self.settings.directions.items(), beliefs, evidence.each, strict=True)
+        return {
+            name: Model(belief, alone, done, failed, direction, *rest, name, several)
+            for (name, direction), belief, alone in asked
+        }
 
     @property
     def trials(self) -> tuple[Trial, ...]:

@@ -42,6 +42,7 @@ class Explanation:
     influence: Mapping[str, Influence] = field(default_factory=dict)  # by parameter, the most influential one first
     remark: str = ""  # why there is no prediction
     behind: int | None = None  # results that had come in but were not known when the trial was chosen
+    objective: str | None = None  # which of several objectives it is about
     broken: tuple[str, ...] = ()  # constraints that the point breaks, so that it would not be chosen
 
     def __repr__(self) -> str:
@@ -49,7 +50,7 @@ class Explanation:
 
     def _lines(self) -> Iterator[tuple[str, str]]:
         if self.trial is not None:
-            yield "point of", _told(self.trial)
+            yield "point of", self._told(self.trial)
             yield "chosen", self._chosen(self.trial)
         yield "point", in_brief(self.params)
         if self.broken:
@@ -59,13 +60,15 @@ class Explanation:
             return
         yield "prediction", self.prediction.band
         if self.trial is None or self.trial.state != "done":
-            yield "chance", f"{self.prediction.chance:.1%} to be better than the best so far, {_told(self.best)}"
+            yield "chance", f"{self.prediction.chance:.1%} to be better than the best so far, {self._told(self.best)}"
+            if self.prediction.front is not None:
+                yield "front", f"{self.prediction.front:.1%} that it joins the front"
             if self.prediction.success < 1.0:
                 yield "success", f"{self.prediction.success:.1%} that an evaluation gives a value"
             if self.prediction.feasible < 1.0:
                 yield "limits", f"{self.prediction.feasible:.1%} that it keeps all limits"
         if self.nearest is not None:
-            yield "nearest", f"{_told(self.nearest)}, {self.distance:.3g} length scales away"
+            yield "nearest", f"{self._told(self.nearest)}, {self.distance:.3g} length scales away"
         yield "parameters", "if only one varied over its range, the prediction would go"
         width = max(map(len, self.influence))
         for name, (low, high, best) in self.influence.items():
@@ -76,7 +79,7 @@ class Explanation:
         note, said = trial.note, [f"by the move {move_of(trial)}"]
         if "guard" in note:
             said.append(f"instead of a point that was known already ({_instead(note['guard'])})")
-        mean, std = (as_number(note.get(name)) for name in ("mean", "std"))
+        mean, std = (as_number(self._mine(note.get(name))) for name in ("mean", "std"))
         if mean is not None and std is not None:
             said.append(f"when {mean:.6g} ± {std:.3g} was predicted there")
         expected, within = (as_number(note.get(name)) for name in ("expected_seconds", "within_seconds"))
@@ -88,15 +91,21 @@ class Explanation:
             said.append("1 result behind" if self.behind == 1 else f"{self.behind} results behind")
         return ", ".join(said)
 
+    def _mine(self, noted: Any) -> Any:
+        """What a note says of the objective, if there are several."""
+        return noted.get(self.objective) if isinstance(noted, Mapping) else noted
+
+    def _told(self, trial: Trial | None) -> str:
+        """A trial by number and outcome."""
+        if trial is None:
+            return "nothing"
+        told = told_in_brief(trial)
+        if self.objective is not None and trial.state == "done":
+            told = in_brief({self.objective: trial.measured[self.objective]})
+        return f"{name_of(trial)} ({told or trial.state})"
+
 
 def _instead(guard: object) -> str:
     """What replaced a first choice that was already evaluated or pending; see `avoid_duplicates`."""
     other = "a random point" if guard == "random" else f"a choice of the move {guard}"
     return "the next choice of the same move" if guard == "next" else other
-
-
-def _told(trial: Trial | None) -> str:
-    """A trial by number and outcome."""
-    if trial is None:
-        return "nothing"
-    return f"{name_of(trial)} ({told_in_brief(trial) or trial.state})"

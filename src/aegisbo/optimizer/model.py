@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,8 @@ from aegisbo.space import Params, Space
 from aegisbo.space.parameters import sweep
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief
+from aegisbo.strategies.beliefs import Beliefs
+from aegisbo.strategies.exact import Exact
 
 SWEPT = 65  # values tried for a parameter; odd, so that the middle is among them
 
@@ -29,27 +31,40 @@ SWEPT = 65  # values tried for a parameter; odd, so that the middle is among the
 class Model:
     """What a run has learned from finished evaluations. Make one with `Optimizer.model`."""
 
-    belief: Belief  # on the unit cube, everything minimized
+    belief: Belief | Exact  # on the unit cube, everything minimized
     evidence: Evidence  # from which it was learned: the points of `done` and of `failed`
     done: tuple[Trial, ...]
     failed: tuple[Trial, ...]
-    space: Space
     direction: Direction
+    space: Space
     noisy: bool
+    objective: str | None = None  # its name, if there are several
+    several: Beliefs | None = None  # what is believed of all of them together
 
     def predict(self, points: Any) -> Prediction:
         """See `Optimizer.predict`."""
         given, one = _listed(points)
         units = [self.space.to_unit(each.params if isinstance(each, Trial) else each) for each in given]
-        prediction = self._predicted(np.array(units).reshape(-1, self.space.cube.width))
+        Z = np.array(units).reshape(-1, self.space.cube.width)
+        prediction = replace(self._predicted(Z), front=self._chance_of_front(Z))
         return prediction.at(0) if one else prediction
+
+    def _chance_of_front(self, Z: Array) -> Array | None:  # (m, width) -> (m,)
+        """The chance that an evaluation at Z joins the front; None with one number."""
+        if self.several is None:
+            return None
+        told = self.several.exploring
+        F = told.F if self.evidence.kept.any() else told.F[:0]  # as long as nothing keeps all limits, all do
+        chance = by_blocks(lambda rows: told.chance_beyond(F, rows), Z)
+        return chance if told.chance is None else chance * np.exp(told.chance.log_value(Z))
 
     def explain(self, params: Params, trial: Trial | None) -> Explanation:
         """Explain one point, which may be that of a trial."""
         nearest, distance = self._nearest(self.space.to_unit(params), trial)
         prediction, influence = self.predict(params), self._influence(params)
         broken = tuple(self.space.broken(params))
-        return Explanation(params, trial, prediction, self.best, nearest, distance, influence, broken=broken)
+        told = Explanation(params, trial, prediction, self.best, nearest, distance, influence)
+        return replace(told, objective=self.objective, broken=broken)
 
     @property
     def best(self) -> Trial | None:
@@ -61,7 +76,7 @@ class Model:
     def _best(self) -> tuple[int | None, float]:
         """The row of the best, and the level to beat on the scale of `exploring`; infinity without a best."""
         X, losses, told = self.evidence.X, self.evidence.y, self.belief.exploring
-        smooth = self.belief.scale.measured(by_blocks(self.belief.gp.mean, X)) if self.noisy else losses
+        smooth = self.belief.smoothed(X) if self.noisy else losses
         row = row_of_best(self.evidence, smooth)
         if row is None:
             return None, math.inf
@@ -80,15 +95,18 @@ class Model:
         for name, here in params.items():
             swept = [(v, self.space.changed(params, {name: v})) for v in sweep(self.space.parameters[name], SWEPT)]
             points = [(here, params), *(pair for pair in swept if forbidden or not self.space.broken(pair[1]))]
-            means = self.predict([point for _, point in points]).mean
+            means = self._predicted(np.array([self.space.to_unit(point) for _, point in points])).mean
             best = points[int(self.direction.turned(means).argmin())][0]
             found[name] = Influence(float(means.min()), float(means.max()), best)
         return dict(sorted(found.items(), key=lambda item: -item[1].span))
 
     def _nearest(self, x: Array, trial: Trial | None) -> tuple[Trial | None, float | None]:
         """The evaluated trial nearest to x (width,) other than the given one, and its distance in length scales."""
+        belief = self.belief.exploring
+        if isinstance(belief, Exact):  # which has no length scales
+            return None, None
         away = np.vstack([self.evidence.X, self.evidence.failed]) - x
-        distances = np.sqrt(((away / self.belief.exploring.gp.kernel.lengthscale) ** 2).sum(axis=1))
+        distances = np.sqrt(((away / belief.widths) ** 2).sum(axis=1))
         number = None if trial is None else trial.number
         others = [
             (d, each) for d, each in zip(distances, (*self.done, *self.failed), strict=True) if each.number != number

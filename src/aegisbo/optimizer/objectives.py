@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aegisbo.errors import InvalidInput
+import numpy as np
+
+from aegisbo.arrays import Array
+from aegisbo.errors import InvalidInput, OneNumber, SeveralObjectives, UnknownName
+from aegisbo.number import as_number
 from aegisbo.outcome import SD
 from aegisbo.space import Params, Space
 from aegisbo.space.function import OfParameters
@@ -45,6 +50,37 @@ class Objective:
         """As a study stores it, and as it is given on the command line; of a function, its name."""
         known = "" if self.known is None else f" {self.known.text}"
         return f"{self.name} {'max' if self.maximize else 'min'}{known}"
+
+
+@dataclass(frozen=True)
+class OnCube:
+    """A known objective as strategies see it: on the unit cube, to be minimized."""
+
+    function: KnownFunction
+    space: Space
+    maximize: bool
+
+    @property
+    def here(self) -> bool:
+        """Whether the function is here; else only its name is known."""
+        return self.function.call is not None
+
+    def __call__(self, Z: Array) -> Array:
+        """The values (m,) at Z (m, width), NaN where the function raises or gives no finite number.
+
+        Raises:
+            InvalidInput: only the name of the function is known.
+        """
+        self.function.require_here()
+        values = np.array([self._value(params) for params in self.space.params_of_all(Z)], dtype=np.float64)
+        return -values if self.maximize else values
+
+    def _value(self, params: Params) -> float:
+        try:
+            number = as_number(self.function.number(params))
+        except InvalidInput:
+            return math.nan
+        return math.nan if number is None or not math.isfinite(number) else number
 
 
 @dataclass(frozen=True)
@@ -91,6 +127,24 @@ def objectives_of(given: Any, space: Space) -> tuple[Objective, ...]:
     if objectives and all(each.known for each in objectives):
         raise InvalidInput(f"All objectives ({', '.join(names)}) are functions: one must be measured.")
     return objectives
+
+
+def require_objective(name: str | None, objectives: Sequence[Objective]) -> None:
+    """Refuse a question about one of several objectives that names none of them, or names one where there is none.
+
+    Raises:
+        SeveralObjectives: there are several, and none is named.
+        UnknownName: none of them has this name.
+        OneNumber: there is one number, which has no name.
+    """
+    names = [each.name for each in objectives]
+    if not names and name is not None:
+        raise OneNumber(f"There is one number and not several objectives, so there is no {name!r}: leave it out.")
+    if names and name is None:
+        listed = " or ".join(f"objective={each!r}" for each in names)
+        raise SeveralObjectives(f"There are several objectives: say which one is meant, {listed}.")
+    if name is not None and name not in names:
+        raise UnknownName("objective", name, names)
 
 
 def _listed(given: Any) -> list[Any]:

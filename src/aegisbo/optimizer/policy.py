@@ -27,6 +27,7 @@ from aegisbo.space.allowed import pulled_back
 from aegisbo.space.cube import ABSENT, Cube
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.belief import Belief, Believer
+from aegisbo.strategies.beliefs import Beliefs
 from aegisbo.strategies.hurry import in_time
 from aegisbo.strategies.model_based import ModelBased
 from aegisbo.strategies.moves.anywhere import anywhere
@@ -129,13 +130,13 @@ class Policy:
     def smoothed(self, evidence: Evidence, memory: Memory, number: int) -> Array | None:  # as evidence.y
         """The values at the finished points without their noise; None if there is no model to smooth them."""
         try:
-            belief = self.belief(evidence, memory, number)
+            belief = self.believed(evidence, memory, number)
         except NoModel:
             return None
         with one_blas_thread():
             return belief.smoothed(evidence.X)
 
-    def belief(self, evidence: Evidence, memory: Memory, number: int) -> Belief:
+    def believed(self, evidence: Evidence, memory: Memory, number: int) -> Belief | Beliefs:
         """What the strategy's model believes; the same model smooths noisy values.
 
         Raises:
@@ -145,13 +146,15 @@ class Policy:
             raise NoModel(f"The strategy {self.strategy!r} has no model: use another, such as aegis.")
         require_enough_values(evidence)
         with one_blas_thread(), _understood(memory):
-            return cast("Belief", self.strategy.believe(evidence, memory, self.rng(Role.ASIDE, number)))
+            return cast(
+                "Belief | Beliefs", self.strategy.believe(evidence.askable, memory, self.rng(Role.ASIDE, number))
+            )
 
     def belief_of_choice(self, evidence: Evidence, memory: Memory, number: int) -> Belief:
         """The belief from which the strategy, which must have a model, chooses the trial with this number."""
         strategy, rng = cast("ModelBased", self.strategy), self.rng(Role.STRATEGY, number)
         with one_blas_thread(), _understood(memory):
-            return cast("Belief", strategy.belief_of_choice(evidence, memory, rng))
+            return cast("Belief", strategy.belief_of_choice(evidence.askable, memory, rng))
 
     def rng(self, role: Role, *address: int) -> Generator:
         """Random numbers by address, so that no draw depends on who asked or finished before."""

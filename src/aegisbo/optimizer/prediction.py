@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.special import ndtr
 
 from aegisbo.arrays import Array
 from aegisbo.optimizer.direction import Direction
+from aegisbo.printable import printable
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.chance import Chance
+from aegisbo.strategies.exact import Exact
 
 WIDE = 1.959963984540054  # standard deviations on either side that hold 95 % of a normal law
 SHOWN = 10  # points listed in a text
+T = TypeVar("T")
+
+
+class OfEach(dict[str, T]):
+    """Something of each objective by name; its text names each."""
+
+    def __repr__(self) -> str:
+        return printable("\n\n".join(f"{name}\n{told!r}" for name, told in self.items()))
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,10 +42,12 @@ class Prediction:
     chance: Any  # (m,) that the function is better there than the best so far
     success: Any  # (m,) the chance that an evaluation gives a value at all; 1 if none has failed
     feasible: Any = 1.0  # (m,) the chance that it keeps all limits; 1 if there are none
+    front: Any = None  # (m,) the chance that it joins the front of several objectives; None if there is one number
 
     def at(self, index: int) -> Prediction:
         """The prediction at one of many points, in numbers."""
-        return Prediction(*(float(np.atleast_1d(getattr(self, each.name))[index]) for each in fields(self)))
+        many = (getattr(self, each.name) for each in fields(self))
+        return Prediction(*(None if each is None else float(np.atleast_1d(each)[index]) for each in many))
 
     def __str__(self) -> str:
         if np.ndim(self.mean):
@@ -54,7 +66,7 @@ class Prediction:
         return "\n".join([*lines, *([f"... and {count - SHOWN} more"] if count > SHOWN else [])])
 
 
-def predicted(belief: Belief, Z: Array, best: float, direction: Direction) -> Prediction:
+def predicted(belief: Belief | Exact, Z: Array, best: float, direction: Direction) -> Prediction:
     """The prediction at Z (m, width), beside the best value so far on the standardized scale."""
     mu, sigma = belief.predict(Z)
     known = sigma == 0.0
@@ -63,7 +75,9 @@ def predicted(belief: Belief, Z: Array, best: float, direction: Direction) -> Pr
     return Prediction(*in_units(mu, sigma, belief, direction), chance, success, feasible)
 
 
-def in_units(mu: Array, sigma: Array, belief: Belief, direction: Direction) -> tuple[Array, Array, Array, Array]:
+def in_units(
+    mu: Array, sigma: Array, belief: Belief | Exact, direction: Direction
+) -> tuple[Array, Array, Array, Array]:
     """The fields `mean`, `std`, `low` and `high` of a prediction for normal laws (m,) on the standardized scale."""
     deviations = np.array([-WIDE, -1.0, 0.0, 1.0, WIDE])[:, None]
     low, less, mean, more, high = direction.turned(belief.scale.measured(mu + deviations * sigma))
@@ -76,6 +90,7 @@ def _chance(chance: Chance | None, Z: Array) -> Array:
 
 def _chances(point: Prediction, **others: float) -> str:
     """The chances in words; those of success and of keeping the limits only if they are below 1."""
+    others |= {} if point.front is None else {"join the front": point.front}
     risks = {"succeed": point.success, "keep the limits": point.feasible}
     told = others | {what: chance for what, chance in risks.items() if chance != 1.0}
     return f", chance {', '.join(f'to {what} {chance:.1%}' for what, chance in told.items())}" if told else ""

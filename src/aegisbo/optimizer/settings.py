@@ -13,7 +13,7 @@ from typing import Any
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.limits import Limit, limits_of, names_of
-from aegisbo.optimizer.objectives import Known, Objective, Objectives, objectives_of
+from aegisbo.optimizer.objectives import Known, Objective, Objectives, OnCube, objectives_of
 from aegisbo.optimizer.policy import Policy, default_initial
 from aegisbo.options import SETTINGS
 from aegisbo.outcome import Outcome, Wanted, with_known
@@ -21,7 +21,7 @@ from aegisbo.printable import brief
 from aegisbo.space import Params, Space
 from aegisbo.space.space import SpaceLike
 from aegisbo.space.widening import differences as space_differences
-from aegisbo.strategies.base import Strategy
+from aegisbo.strategies.base import Strategy, does_several
 from aegisbo.strategies.entry import equal
 from aegisbo.strategies.registry import DEFAULT_PRESET, recipe_of, resolve
 
@@ -91,6 +91,12 @@ class Settings:
         return Direction(self.maximize, self.objectives)
 
     @property
+    def directions(self) -> dict[str | None, Direction]:
+        """The direction of each objective by name; of one number the only one, under None."""
+        alone: dict[str | None, Direction] = {each.name: Direction(each.maximize) for each in self.objectives}
+        return alone or {None: self.direction}
+
+    @property
     def wanted(self) -> Wanted:
         """What an evaluation must measure."""
         known = () if self.known is None else tuple(self.known.functions)
@@ -101,6 +107,20 @@ class Settings:
         """The objectives that follow from the parameters; None if there are none."""
         functions = {each.name: each.known for each in self.objectives if each.known is not None}
         return Known(functions, tuple(self.space.parameters)) if functions else None
+
+    @property
+    def on_cube(self) -> tuple[OnCube | None, ...]:
+        """The known objectives as strategies see them, None for each of the others; empty if all are measured."""
+        if self.known is None:
+            return ()
+        return tuple(
+            None if each.known is None else OnCube(each.known, self.space, each.maximize) for each in self.objectives
+        )
+
+    def with_functions(self, objectives: Iterable[Objective]) -> Settings:
+        """These settings with the functions of objectives of which they know only the names."""
+        here = {objective.text: objective for objective in objectives}
+        return replace(self, objectives=tuple(here.get(each.text, each) for each in self.objectives))
 
     def completed(self, params: Params, outcome: Outcome) -> Outcome:
         """The outcome of an evaluation at a point, with the objectives that follow from it."""
@@ -236,7 +256,7 @@ def check_objectives(settings: Settings) -> None:
 
 def check_looks_at_several(strategy: Strategy) -> None:
     """Refuse a strategy that can choose for one number only."""
-    if not getattr(strategy, "several_objectives", False):
+    if not does_several(strategy):
         raise InvalidInput(
             f"objectives go with the strategies aegis, thompson and random: {strategy!r} looks at one number only."
         )

@@ -14,7 +14,7 @@ from aegisbo.number import as_number
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.objectives import Objective
 from aegisbo.optimizer.trial import Trial
-from aegisbo.search.hypervolume import hypervolume
+from aegisbo.search.hypervolume import GrowingFront, hypervolume
 
 ROOM = 0.1  # of the range of the front, by which the default reference lies beyond its worst values
 
@@ -78,16 +78,8 @@ class Several:
             return np.zeros(len(numbers))
         edge = self._edge(given)
         known = [loss for number, loss in self.losses.items() if number < 0]
-        volumes, F = [], np.array(known).reshape(-1, len(self.objectives))
-        volume = hypervolume(F, edge)
-        for number in numbers:
-            loss = np.array(self.losses.get(number, edge))
-            if (loss < edge).all() and not (loss >= F).all(axis=1).any():
-                # What it adds is the box above it, without what the others dominate of this box.
-                volume += float((edge - loss).prod()) - hypervolume(np.maximum(F, loss), edge)
-                F = np.vstack([F[(loss > F).any(axis=1)], loss])  # what it dominates counts no more
-            volumes.append(volume)
-        return np.array(volumes)
+        front = GrowingFront(edge, np.array(known).reshape(-1, len(self.objectives)))
+        return np.array([front.add(np.array(self.losses.get(number, edge))) for number in numbers])
 
     def _edge(self, reference: Any) -> Array:  # (m,)
         """The numbers of a reference, each to be minimized."""

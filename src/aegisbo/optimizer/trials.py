@@ -184,6 +184,7 @@ class Trials:
             excess=self.excess(),
             sd=sd if sd.any() else None,
             noisy=self.settings.noisy,
+            known=self.settings.on_cube,
             allowed=None if allowed.all() else allowed,
         )
 

@@ -79,7 +79,7 @@ def _title(found: Advice) -> list[str]:
     runs, aim = len(found.aims), found.aim
     spread = f"{aim.low:.4g} to {aim.high:.4g}" if runs > 1 else f"{aim.median:.4g}"
     lines = [
-        f"{as_label(found.name)}: how long it would take to reach {found.target:.6g}",
+        f"{as_label(found.name)}: how long it would take to reach {found.aimed_at}",
         f"{so_many(runs, 'simulated run')} of each team on stand-ins for the function, each with its own target "
         f"({spread}); bars: middle half",
     ]

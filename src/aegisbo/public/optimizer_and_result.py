@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from aegisbo.errors import NoModel, UnknownName
 from aegisbo.events import Ended, Forgotten, Observed, Retried
 from aegisbo.keywords import names_checked
 from aegisbo.optimizer import Core, Found, Settings, Trial
 from aegisbo.optimizer.explanation import Explanation
+from aegisbo.optimizer.model import Model
 from aegisbo.optimizer.objectives import Objectives
+from aegisbo.optimizer.prediction import OfEach, Prediction
 from aegisbo.optimizer.settings import as_stored
 from aegisbo.optimizer.told import checked_seconds, outcome_told
 from aegisbo.optimizer.trial import in_brief, in_short
@@ -28,8 +30,9 @@ from aegisbo.strategies.base import Strategy
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from aegisbo.optimizer.prediction import Prediction
     from aegisbo.plot.canvas import Picture
+
+T = TypeVar("T")
 
 PARTS = ("memory", "observed", "trials", "added")  # of a state beside the settings; older versions have no "added"
 
@@ -297,7 +300,7 @@ class Optimizer(Core):
             observed = Observed(-1 - len(self.observed), params, self.settings.completed(params, told))
             return cast("Trial", self.apply(observed))
 
-    def predict(self, points: Any) -> Prediction:
+    def predict(self, points: Any, objective: str | None = None) -> Prediction | Any:
         """Predict the values at points of your choice, in your units; this does not change the run.
 
         The model knows all results that are in. From failed evaluations it learns where others may fail (the `paper`
@@ -306,37 +309,50 @@ class Optimizer(Core):
         Args:
             points: one point in the form that the function receives or by name, or a trial; or a list of these, or a
                 matrix with a point in each row.
+            objective: which of several objectives to predict.
 
         Returns:
             Mean, standard deviation, 95 % interval, the chance to beat the best so far, and the chance that an
-            evaluation succeeds: numbers for one point, arrays for several.
+            evaluation succeeds: numbers for one point, arrays for several. If there are several objectives and none is
+            named, a mapping with the prediction of each by name.
 
         Raises:
             NoModel: the strategy has no model, or there are too few values for it.
-            InvalidInput: a point is not in the space.
+            InvalidInput: a point is not in the space, or no objective has this name.
         """
-        return self.model().predict(points)
+        return self._of_each(objective, lambda model: model.predict(points))
 
-    def explain(self, point: Any) -> Explanation:
+    def _of_each(self, objective: str | None, ask: Callable[[Model], T]) -> T | Any:
+        """What the model of an objective answers, or those of all by name if none is named."""
+        if objective is None and self.settings.objectives:
+            return OfEach({str(name): ask(model) for name, model in self.models().items()})
+        return ask(self.model(objective))
+
+    def explain(self, point: Any, objective: str | None = None) -> Explanation | Any:
         """Explain what is known about a point and, if it is a trial, why it was chosen. Print the answer.
 
         Args:
             point: in the form that the function receives or by name; or a trial or its number (-1, -2, ... for points
                 observed elsewhere).
+            objective: which of several objectives to explain.
 
         Returns:
             The prediction, the nearest evaluated point, the effect of each parameter, and for a trial the decision
-            behind it. Without a model, a remark says why there is no prediction.
+            behind it. Without a model, a remark says why there is no prediction. If there are several objectives and
+            none is named, a mapping with the explanation of each by name.
 
         Raises:
-            InvalidInput: the point is not in the space.
+            InvalidInput: the point is not in the space, or no objective has this name.
             TrialError: there is no trial with this number.
         """
         params, trial = self.located(point)
         try:
-            return self.model().explain(params, trial)
+            return self._of_each(objective, lambda model: model.explain(params, trial))
         except NoModel as error:
-            return Explanation(params, trial, remark=str(error), broken=tuple(self.space.broken(params)))
+            broken = tuple(self.space.broken(params))
+            told = Explanation(params, trial, remark=str(error), objective=objective, broken=broken)
+            names = [each.name for each in self.settings.objectives]
+            return told if objective or not names else OfEach({each: replace(told, objective=each) for each in names})
 
     @property
     def best(self) -> Trial | None:
@@ -384,47 +400,59 @@ class Result(Found[Optimizer]):
         """What a run has found, in the form that users see."""
         return cls(**{**vars(found), "optimizer": Optimizer.over(found.optimizer)})
 
-    def predict(self, points: Any) -> Prediction:
+    def predict(self, points: Any, objective: str | None = None) -> Prediction | Any:
         """Predict the values at points of your choice, in your units; see `Optimizer.predict`.
 
         Args:
             points: one point, a trial, a list of these, or a matrix.
+            objective: which of several objectives to predict.
 
         Returns:
-            Numbers for one point, arrays for several.
+            Numbers for one point, arrays for several; if there are several objectives and none is named, a mapping with
+            those of each by name.
 
         Raises:
             NoModel: the strategy has no model, or there are too few values for it.
-            InvalidInput: a point is not in the space.
+            InvalidInput: a point is not in the space, or no objective has this name.
         """
-        return self.optimizer.predict(points)
+        return self.optimizer.predict(points, objective)
 
-    def explain(self, point: Any) -> Explanation:
+    def explain(self, point: Any, objective: str | None = None) -> Explanation | Any:
         """Explain what is known about a point, or why a trial was chosen; see `Optimizer.explain`.
 
         Args:
             point: in the form that the function receives or by name; or a trial or its number.
+            objective: which of several objectives to explain.
 
         Returns:
-            An explanation to print.
+            An explanation to print; if there are several objectives and none is named, a mapping with that of each by
+            name.
 
         Raises:
-            InvalidInput: the point is not in the space.
+            InvalidInput: the point is not in the space, or no objective has this name.
             TrialError: there is no trial with this number.
         """
-        explanation = self.optimizer.explain(point)
-        if explanation.trial is None or self.study is None or not self.study.exists():
-            return explanation
+        behind = self._behind(self.optimizer.located(point)[1])
+        told = self.optimizer.explain(point, objective)
+        if isinstance(told, OfEach):
+            return OfEach({name: replace(each, behind=behind) for name, each in told.items()})
+        return replace(told, behind=behind)
+
+    def _behind(self, trial: Trial | None) -> int | None:
+        """How many results had come in but were not known when a trial was chosen; None if that is unknown."""
+        if trial is None or self.study is None or not self.study.exists():
+            return None
         from aegisbo.report.record import Record
 
-        decision = Record.of_study(self.study).decisions.get(explanation.trial.number)
-        return explanation if decision is None else replace(explanation, behind=decision.behind)
+        decision = Record.of_study(self.study).decisions.get(trial.number)
+        return None if decision is None else decision.behind
 
     def plot(self, kind: str = "convergence", **options: Any) -> Picture:
         """Draw a figure of this run with the function of that name in `aegisbo.plot`; this needs matplotlib.
 
         Args:
-            kind: "convergence", "timeline", "reasons", "slices", "contour", "importance" or "front".
+            kind: "convergence", "timeline", "reasons", "slices", "contour", "importance", "decision" or, of several
+                objectives, "front".
             options: the other arguments of that function.
 
         Returns:
@@ -443,14 +471,16 @@ class Result(Found[Optimizer]):
 
         Returns:
             The columns `state`, `value`, `sd` if one was told, `param_...` for each parameter, `move`, `mean` and `std`
-            (as predicted when the point was chosen), `started_at`, `ended_at`, `seconds`, `worker` and `reason`.
+            (as predicted when the point was chosen), `started_at`, `ended_at`, `seconds`, `worker` and `reason`. With
+            several objectives, `front` says which trials are on the front, and there are `measured_...`, `mean_...` and
+            `std_...` for each.
 
         Raises:
             MissingExtra: pandas is not installed.
         """
         from aegisbo.optimizer.trial_frame import frame_of
 
-        return frame_of(self.trials, self.optimizer.space)
+        return frame_of(self.trials, self.optimizer.space, [each.name for each in self.objectives], self.front)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the same as `repr` with six digits, in a table, and a picture of the best so far."""
@@ -461,5 +491,4 @@ class Result(Found[Optimizer]):
         if self.single is not None:
             lines |= {"x": in_short(self.single.trial.params), "fun": f"{self.fun:.6g}"}
         rows = (f"<tr><th>{name}</th><td{left}>{escape(str(value))}</td></tr>" for name, value in lines.items())
-        drawn = "" if self.objectives else convergence_svg(Record.of_optimizer(self.optimizer))
-        return f"<table>{''.join(rows)}</table>{drawn}"
+        return f"<table>{''.join(rows)}</table>{convergence_svg(Record.of_optimizer(self.optimizer))}"

@@ -9,8 +9,8 @@ from threading import Condition, Event, Thread
 from typing import Any
 
 from aegisbo.errors import AegisError
-from aegisbo.report.landscape import Landscape, landscape_of
-from aegisbo.report.payload import MOST, facts_of, front_facts_of, model_facts_of
+from aegisbo.report.models import Models, models_of
+from aegisbo.report.payload import MOST, facts_of, front_facts_of, learned_facts_of
 from aegisbo.report.record import Record
 from aegisbo.study.lock import is_driven
 
@@ -111,8 +111,8 @@ class _Source:
         self.record: Record | None = None
         self.facts: dict[str, Any] | None = None
         self.trouble: str | None = None  # why it cannot be read
-        self._model: Landscape | None = None
-        self._model_facts: dict[str, Any] | None = None
+        self._models: Models = {}
+        self._learned_facts: dict[str, Any] = {}
         self._stamp: object = None
         self._learned = -1  # results that the model knows
         self._not_before = self._model_not_before = 0.0
@@ -134,13 +134,12 @@ class _Source:
         before = self.facts, self.trouble
         try:
             record = Record.of_study(self.path)
-            record.require_one_number("live pages")
             self.record, self.facts, self.trouble = record, self._combined(record), None
         except AegisError as error:  # missing so far, or damaged; what was read before stays unless the file is gone
             self.trouble = str(error)
             if _status(self.path) is None:
-                self.record = self.facts = self._model = self._model_facts = None
-                self._learned = -1
+                self.record = self.facts = None
+                self._models, self._learned_facts, self._learned = {}, {}, -1
         self._not_before = time.monotonic() + SHARE * (time.monotonic() - begin)
         return (self.facts, self.trouble) != before
 
@@ -150,20 +149,20 @@ class _Source:
         if record is None or begin < self._model_not_before or self._learned == len(record.ended):
             return False
         try:
-            model = landscape_of(record.optimizer)
+            models = models_of(record.optimizer)
         except AegisError:  # an unreadable memory: asking for a decision in full reports it
-            model = None
-        facts = model_facts_of(record, model)
+            models = {}
+        facts = learned_facts_of(record, models)
         now = self.record
         if now is None:  # the file was removed meanwhile
             return False
-        self._model, self._model_facts, self._learned = model, facts, len(record.ended)
+        self._models, self._learned_facts, self._learned = models, facts, len(record.ended)
         self.facts = self._combined(now)
         self._model_not_before = time.monotonic() + MODEL_SHARE * (time.monotonic() - begin)
         return True
 
     def _combined(self, record: Record) -> dict[str, Any]:
-        return {**facts_of(record, self._model), "model": self._model_facts}
+        return {**facts_of(record, self._models), **self._learned_facts}
 
     def _stamp_now(self) -> object:
         """What changes when a study is written to, or its driver comes or goes."""

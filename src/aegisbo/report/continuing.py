@@ -8,6 +8,7 @@ from typing import Any
 
 from aegisbo.events import Joined, Left
 from aegisbo.number import as_whole
+from aegisbo.optimizer.objectives import Objective
 from aegisbo.optimizer.policy import default_initial
 from aegisbo.options import CHANGEABLE, OF_A_COPY, OPTIONS, SETTINGS
 from aegisbo.report.record import Record
@@ -94,7 +95,17 @@ def _settings(record: Record) -> dict[str, str]:
         "n_initial": None if settings.n_initial == usual else settings.n_initial,
         "initial": initial or None,
         "limits": [limit.text for limit in settings.limits] or (),
+        "objectives": (),  # see below
     }
     texts = {name: repr(value) for name, value in known.items() if value != SETTINGS[name].default}
+    if settings.objectives:
+        texts["objectives"] = f"{{{', '.join(map(_of_objective, settings.objectives))}}}"
     rules = [repr(rule.text) if isinstance(rule, Expression) else rule.name for rule in space.constraints]
     return texts | ({"constraints": f"[{', '.join(rules)}]"} if rules else {})
+
+
+def _of_objective(objective: Objective) -> str:
+    """An entry of the argument `objectives`; a function of the parameters must already be defined, or be imported."""
+    direction = "'max'" if objective.maximize else "'min'"
+    known = direction if objective.known is None else f"({direction}, {objective.known.name})"
+    return f"{objective.name!r}: {known}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.policy import Role
 from aegisbo.report.landscape import Landscape, Slice
 from aegisbo.report.record import Record
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.model_based import EXPLORATORY, ModelBased
 from aegisbo.strategies.moves.pareto import Pareto
 from aegisbo.study.known_then import before
@@ -41,12 +43,10 @@ def front(record: Record, number: int) -> Front | None:
     Raises:
         TrialError: there is no such trial, or no study recorded what was known then.
     """
-    if record.state is None or number not in record.state.asked:
-        raise TrialError(f"The record of {record.name} does not say how trial {number} was chosen.")
-    trial = record.trials[number]
-    if "mean" not in trial.note:
+    optimizer = optimizer_then(record, number)
+    if optimizer is None:
         return None
-    optimizer = next(past for asked, past in before(record.events) if asked.number == number)
+    trial = record.trials[number]
     strategy, space = optimizer.strategy, optimizer.space
     if not isinstance(strategy, ModelBased) or not isinstance(strategy.parts.pareto, Pareto):
         return None
@@ -54,7 +54,7 @@ def front(record: Record, number: int) -> Front | None:
     model = _model(optimizer, exploring=move in EXPLORATORY)
     rng = optimizer.settings.policy().rng(Role.STRATEGY, number)
     with one_blas_thread():
-        archive = strategy.parts.pareto.members(model.belief, space.cube, rng)
+        archive = strategy.parts.pareto.members(cast("Belief", model.belief), space.cube, rng)
     members = archive.front[np.argsort(archive.F[archive.front, 0], kind="stable")]
     members = members[evenly_spread(len(members), MEMBERS)]
     pending = optimizer.pending
@@ -69,6 +69,19 @@ def front(record: Record, number: int) -> Front | None:
         {each.number: place for each, place in zip(pending, others, strict=True)},
         model.slices(trial.params),
     )
+
+
+def optimizer_then(record: Record, number: int) -> Core | None:
+    """The optimizer as it was when a trial was chosen; None if no model took part in that.
+
+    Raises:
+        TrialError: there is no such trial, or no study recorded what was known then.
+    """
+    if record.state is None or number not in record.state.asked:
+        raise TrialError(f"The record of {record.name} does not say how trial {number} was chosen.")
+    if "mean" not in record.trials[number].note:
+        return None
+    return next(past for asked, past in before(record.events) if asked.number == number)
 
 
 def _model(optimizer: Core, *, exploring: bool) -> Landscape:

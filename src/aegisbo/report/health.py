@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from aegisbo.optimizer.failure_reasons import cut
 from aegisbo.optimizer.limits import broken_by
 from aegisbo.outcome import FAILURES
 from aegisbo.printable import so_many
-from aegisbo.report.convergence import convergence
+from aegisbo.report.convergence import Step, convergence
 from aegisbo.report.failure_groups import FailureGroup, failure_groups
 from aegisbo.report.landscape import Landscape
-from aegisbo.report.reasons import calibration, predictions
+from aegisbo.report.models import Models
+from aegisbo.report.reasons import Calibration, calibration, predictions
 from aegisbo.report.record import Record
 from aegisbo.report.timeline import WAITING, timeline
 from aegisbo.space.cube import Grid
-from aegisbo.space.parameters import Choice
+from aegisbo.space.parameters import Choice, Int, Real
 
 Level = Literal["good", "note", "warning", "bad"]
 
@@ -41,9 +42,9 @@ class Finding:
     remedy: str  # what to do; empty if nothing
 
 
-def health(record: Record, model: Landscape | None) -> tuple[Finding, ...]:
+def health(record: Record, models: Models) -> tuple[Finding, ...]:
     """What is worth knowing about a run, the most urgent first."""
-    checks: Sequence[Callable[[Record, Landscape | None], Iterator[Finding]]] = (
+    checks: Sequence[Callable[[Record, Models], Iterator[Finding]]] = (
         _progress,
         _workers,
         _failures,
@@ -54,11 +55,11 @@ def health(record: Record, model: Landscape | None) -> tuple[Finding, ...]:
         _wasted,
     )
     order = ("bad", "warning", "note", "good")
-    found = [finding for check in checks for finding in check(record, model)]
+    found = [finding for check in checks for finding in check(record, models)]
     return tuple(sorted(found, key=lambda finding: order.index(finding.level)))
 
 
-def _progress(record: Record, model: Landscape | None) -> Iterator[Finding]:
+def _progress(record: Record, models: Models) -> Iterator[Finding]:
     """Whether it is still improving."""
     steps = convergence(record)
     better = [step for step in steps if step.improved]
@@ -71,6 +72,9 @@ def _progress(record: Record, model: Landscape | None) -> Iterator[Finding]:
             yield Finding("progress", "bad", text, "See the failures below.")
         else:
             yield Finding("progress", "note", "No evaluation has ended yet.", "")
+        return
+    if record.objectives:
+        yield _front_progress(record, steps)
         return
     last, count = better[-1], len(steps)
     where = f"Evaluation {last.evaluation} of {count} (trial {last.number}) gave the best value, {last.best:.6g}"
@@ -92,11 +96,30 @@ def _progress(record: Record, model: Landscape | None) -> Iterator[Finding]:
         )
 
 
+def _front_progress(record: Record, steps: Sequence[Step]) -> Finding:
+    """Whether the front is still moving: what the last quarter of the evaluations added to its hypervolume."""
+    last, count = [step for step in steps if step.improved][-1], len(steps)
+    size = so_many(len(record.result.front), "trial")
+    where = f"Evaluation {last.evaluation} of {count} (trial {last.number}) was the last to move the front of {size}"
+    if count < FEW:
+        return Finding("progress", "note", f"{where}.", "There are too few evaluations to see a trend: continue.")
+    recent = max(round(RECENT * count), 1)
+    share = sum(step.gain for step in steps[-recent:]) / (last.best or 1.0)
+    added = f"the last {recent} evaluations added {100.0 * share:.2g} % of its hypervolume"
+    if share > NOTICEABLE:
+        return Finding("progress", "good", f"{where}. It is still moving: {added}.", _longer(record))
+    if share > 0.0:
+        text = f"{where}. It is hardly moving any more: {added}."
+        return Finding("progress", "note", text, f"Stop if this does not matter to you. {_longer(record)}")
+    text = f"{where}. None of the {count - last.evaluation} evaluations since then has moved it."
+    return Finding("progress", "note", text, "Stop here, widen the space, or give it more evaluations to fill gaps.")
+
+
 def _longer(record: Record) -> str:
     return "" if record.driven else "To continue, make the same call with a larger budget."
 
 
-def _workers(record: Record, model: Landscape | None) -> Iterator[Finding]:
+def _workers(record: Record, models: Models) -> Iterator[Finding]:
     """Whether workers were idle, and why."""
     time = timeline(record)
     if not time.workers:
@@ -128,7 +151,7 @@ def _workers(record: Record, model: Landscape | None) -> Iterator[Finding]:
     yield Finding("workers", "good" if well else "warning", text, more if well else remedies[cause])
 
 
-def _failures(record: Record, model: Landscape | None) -> Iterator[Finding]:
+def _failures(record: Record, models: Models) -> Iterator[Finding]:
     """What failed, and where."""
     groups = failure_groups(record)
     if not groups:
@@ -147,7 +170,7 @@ def _failures(record: Record, model: Landscape | None) -> Iterator[Finding]:
     yield Finding("failures", "warning" if failed > OFTEN * ended else "note", text, remedy)
 
 
-def _limits(record: Record, model: Landscape | None) -> Iterator[Finding]:
+def _limits(record: Record, models: Models) -> Iterator[Finding]:
     """Which limits were broken, and which of them binds."""
     broken = [broken_by(trial, record.optimizer.settings.limits) for trial in record.ended]
     counts = Counter(limit.text for limits in broken for limit in limits)
@@ -165,10 +188,15 @@ def _quoted(group: FailureGroup) -> str:
     return f"“{cut(group.reason.rstrip('.'), 80)}”"
 
 
-def on_predictions(record: Record, model: Landscape | None) -> Iterator[Finding]:
+def on_predictions(record: Record, models: Models) -> Iterator[Finding]:
     """Whether the model predicts well: its predictions at the time, and those with one result left out."""
-    then = calibration(predictions(record))
+    for name in record.optimizer.settings.directions:
+        yield from _on_model(calibration(predictions(record, name)), models.get(name), name)
+
+
+def _on_model(then: Calibration | None, model: Landscape | None, objective: str | None) -> Iterator[Finding]:
     left_out = None if model is None else calibration(model.left_out)
+    topic = "model" if objective is None else f"model of {objective}"
     parts, poor, narrow = [], False, False
     if then is not None and then.count >= FEW:
         parts.append(f"{then.within:.0%} of {then.count} values lay within the 95 % band predicted for them")
@@ -188,55 +216,73 @@ def on_predictions(record: Record, model: Landscape | None) -> Iterator[Finding]
         remedy = (
             "The function may be noisy, jump, or need another scale: try log=True for parameters that span magnitudes."
         )
-        yield Finding("model", "warning", text, remedy)
+        yield Finding(topic, "warning", text, remedy)
     elif narrow:
         remedy = "The model is too confident near the best points. That is common where values jump or are noisy."
-        yield Finding("model", "note", text, remedy)
+        yield Finding(topic, "note", text, remedy)
     else:
-        yield Finding("model", "good", text, "")
+        yield Finding(topic, "good", text, "")
 
 
-def _edges(record: Record, model: Landscape | None) -> Iterator[Finding]:
-    """Parameters whose best value lies at the edge of their range."""
-    best = record.result.best
+def _edges(record: Record, models: Models) -> Iterator[Finding]:
+    """Parameters whose best value, or that of the whole front, lies at the edge of their range."""
+    best = record.center
     if best is None or len(record.ended) < FEW:
         return
-    space = record.optimizer.space
-    matters = {} if model is None else {each.parameter: each.total >= IRRELEVANT for each in model.importances}
+    space, good = record.optimizer.space, record.result.front or (best,)
+    matters = _mattering(models)
     for (name, parameter), axis in zip(space.parameters.items(), space.cube.axes, strict=True):
-        if isinstance(parameter, Choice) or (isinstance(axis, Grid) and axis.size < 3):
+        if (
+            isinstance(parameter, Choice)
+            or (isinstance(axis, Grid) and axis.size < 3)
+            or (models and name not in matters)
+        ):
             continue
-        if name not in best.params or not matters.get(name, True):
-            continue
-        value = best.params[name]
-        low, u = parameter.encode(value)[0] < 0.5, parameter.encode(value)[0]
         margin = 0.75 / axis.size if isinstance(axis, Grid) else EDGE
-        if min(u, 1.0 - u) <= margin:
-            end, bound = ("lower", parameter.low) if low else ("upper", parameter.high)
+        ends = {_end_at(parameter, trial.params[name], margin) if name in trial.params else None for trial in good}
+        if len(ends) == 1 and (end := ends.pop()):
+            bound = parameter.low if end == "lower" else parameter.high
+            value = f"The best {name}, {best.params[name]:.4g}, lies"
+            if len(good) > 1:
+                value = f"All {len(good)} trials of the front have a {name}"
             yield Finding(
                 "range",
                 "warning",
-                f"The best {name}, {value:.4g}, lies at the {end} end of its range ({bound:.4g}).",
-                f"If it may go {'below' if low else 'above'} that, widen the range: the same study can continue.",
+                f"{value} at the {end} end of its range ({bound:.4g}).",
+                f"If it may go {'below' if end == 'lower' else 'above'} that, widen the range: the same study can "
+                "continue.",
             )
 
 
-def _irrelevant(record: Record, model: Landscape | None) -> Iterator[Finding]:
+def _mattering(models: Models) -> set[str]:
+    """The parameters that matter to any objective."""
+    return {each.parameter for model in models.values() for each in model.importances if each.total >= IRRELEVANT}
+
+
+def _end_at(parameter: Real | Int, value: Any, margin: float) -> str | None:
+    """The end of its range at which a value lies; None if it lies at none."""
+    u = parameter.encode(value)[0]
+    return None if min(u, 1.0 - u) > margin else "lower" if u < 0.5 else "upper"
+
+
+def _irrelevant(record: Record, models: Models) -> Iterator[Finding]:
     """Parameters that do not matter, as far as the model knows."""
-    if model is None or model.fitted < FEW * record.optimizer.space.cube.parameters:
+    few = FEW * record.optimizer.space.cube.parameters
+    if not models or any(model.fitted < few for model in models.values()):
         return
-    names = [each.parameter for each in model.importances if each.total < IRRELEVANT]
-    if names and len(names) < record.optimizer.space.cube.parameters:
-        which = ", ".join(names)
+    matters = _mattering(models)
+    names = [each.parameter for each in next(iter(models.values())).importances if each.parameter not in matters]
+    if names and matters:
+        which, among = ", ".join(names), "the model" if len(models) == 1 else "any model"
         yield Finding(
             "parameters",
             "note",
-            f"Less than {IRRELEVANT:.0%} of the variation in the model is due to {which}.",
+            f"Less than {IRRELEVANT:.0%} of the variation in {among} is due to {which}.",
             "Fix " + ("it" if len(names) == 1 else "them") + " at a cheap value: fewer parameters are quicker to tune.",
         )
 
 
-def _wasted(record: Record, model: Landscape | None) -> Iterator[Finding]:
+def _wasted(record: Record, models: Models) -> Iterator[Finding]:
     """What was wasted: evaluations that were lost or cut short, and points chosen twice."""
     bars = timeline(record).bars
     wasted = [bar for bar in bars if bar.state in ("lost", "interrupted")]

@@ -11,8 +11,8 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
-from aegisbo.report.landscape import landscape_of
-from aegisbo.report.payload import facts_of, fronts_of, model_facts_of
+from aegisbo.report.models import models_of
+from aegisbo.report.payload import facts_of, fronts_of, learned_facts_of
 from aegisbo.report.record import Record
 
 # In this order they make one script: each uses what the earlier ones define.
@@ -22,6 +22,7 @@ SCRIPTS = (
     "marks",
     "view",
     "chart",
+    "objectives",
     "convergence",
     "timeline",
     "reasons",
@@ -41,13 +42,8 @@ LIVE = "live"  # instead of data: the page asks the server that it came from
 
 def report(record: Record) -> str:
     """The page of one run, to be opened from disk."""
-    record.require_one_number("reports")
-    model = landscape_of(record.optimizer)
-    facts = {
-        **facts_of(record, model),
-        "model": model_facts_of(record, model),
-        "fronts": fronts_of(record, model),
-    }
+    models = models_of(record.optimizer)
+    facts = {**facts_of(record, models), **learned_facts_of(record, models), "fronts": fronts_of(record, models)}
     return page(f"{record.name} {TITLE}", json.dumps([facts], allow_nan=False, separators=(",", ":")))
 
 

@@ -17,6 +17,7 @@ from aegisbo.gp.low_values import left_out
 from aegisbo.optimizer import Core
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.direction import Direction
+from aegisbo.optimizer.objectives import require_objective
 from aegisbo.optimizer.policy import Role, require_enough_values
 from aegisbo.optimizer.prediction import Prediction, predicted
 from aegisbo.report.reasons import CheckedPrediction
@@ -26,6 +27,7 @@ from aegisbo.space import Params, Space
 from aegisbo.space.parameters import sweep
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief, Believer
+from aegisbo.strategies.exact import Exact, exact_of
 from aegisbo.strategies.presets import DEFAULT_PRESET, preset_named
 
 SAMPLES = 1024  # of the cube, for importance
@@ -41,7 +43,8 @@ class Importance:
     parameter: str
     main: float  # share that is due to it alone (first-order Sobol index)
     total: float  # share that it takes part in (total Sobol index)
-    lengthscale: float  # in shares of its range, the shortest one of a choice: small means that the function is wavy
+    # In shares of its range, the shortest one of a choice: small means that the function is wavy. None without a model.
+    lengthscale: float | None
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ class Contour:
 class Landscape:
     """The belief of a strategy about a function, in the user's values and units. Make one with `landscape_of`."""
 
-    belief: Belief
+    belief: Belief | Exact
     space: Space
     direction: Direction
     own: bool  # whether the strategy chooses by this model; else it was fitted for the reader only
@@ -85,10 +88,10 @@ class Landscape:
     def importances(self) -> tuple[Importance, ...]:
         """The parameters by importance, the most important first."""
         main, total = self._indices
-        scales, columns = self.belief.gp.kernel.lengthscale, self.space.cube.columns
-        scales = np.broadcast_to(scales, (self.space.cube.width,))
+        columns, exact = self.space.cube.columns, isinstance(self.belief, Exact)
+        scales = np.broadcast_to(1.0 if isinstance(self.belief, Exact) else self.belief.widths, self.space.cube.width)
         found = [
-            Importance(name, float(main[k]), float(total[k]), float(scales[columns[k]].min()))
+            Importance(name, float(main[k]), float(total[k]), None if exact else float(scales[columns[k]].min()))
             for k, name in enumerate(self.space.parameters)
         ]
         return tuple(sorted(found, key=lambda importance: -importance.total))
@@ -148,7 +151,9 @@ class Landscape:
 
     @cached_property
     def left_out(self) -> tuple[CheckedPrediction, ...]:
-        """The prediction of each result from all others, on the scale of the model."""
+        """The prediction of each result from all others, on the scale of the model; none where nothing is uncertain."""
+        if isinstance(self.belief, Exact):
+            return ()
         gp = self.belief.gp
         errors, variances = left_out(gp, np.arange(len(gp.y)))
         y = gp.y + gp.constant
@@ -159,27 +164,49 @@ class Landscape:
         )
 
 
-def landscape_of(optimizer: Core) -> Landscape | None:
-    """What the model of the strategy believes now, or the default one if it has none. None with too few values."""
+def landscape_of(optimizer: Core, objective: str | None = None) -> Landscape | None:
+    """What the model of the strategy believes now, or the default one if it has none. None with too few values.
+
+    Raises:
+        SeveralObjectives, UnknownName, OneNumber: as for `Core.model`.
+    """
     try:
-        return needed_landscape(optimizer)
+        return needed_landscape(optimizer, objective)
     except NoModel:
         return None
 
 
-def needed_landscape(optimizer: Core) -> Landscape:
+def needed_landscape(optimizer: Core, objective: str | None = None) -> Landscape:
     """What the model of the strategy believes now, or the default one if it has none.
 
     Raises:
         NoModel: there are too few values for one.
+        SeveralObjectives, UnknownName, OneNumber: as for `Core.model`.
     """
-    evidence = optimizer.evidence()
+    require_objective(objective, optimizer.settings.objectives)
+    return needed_landscapes(optimizer)[objective]
+
+
+def needed_landscapes(optimizer: Core) -> dict[str | None, Landscape]:
+    """The landscape of each objective by name, from one fit; of one number the only one, under None.
+
+    Raises:
+        NoModel: there are too few values for one.
+    """
+    evidence, directions = optimizer.evidence().askable, optimizer.settings.directions
     require_enough_values(evidence)
     own = isinstance(optimizer.strategy, Believer)
-    belief = (optimizer.model().belief if own else _default_belief(optimizer, evidence)).exploring
+    models = [model.belief for model in optimizer.models().values()] if own else exact_of(evidence)
     done = [trial.number for trial in (*optimizer.observed, *optimizer.trials) if trial.state == "done"]
-    numbers = tuple(done if belief.rows is None else (done[row] for row in belief.rows))
-    return Landscape(belief, optimizer.space, optimizer.direction, own, len(numbers) + len(evidence.failed), numbers)
+
+    def landscape(believed: Belief | Exact | None, alone: Evidence, direction: Direction) -> Landscape:
+        belief = (believed or _default_belief(optimizer, alone)).exploring
+        rows = None if isinstance(belief, Exact) else belief.rows
+        numbers = tuple(done if rows is None else (done[row] for row in rows))
+        return Landscape(belief, optimizer.space, direction, own, len(numbers) + len(evidence.failed), numbers)
+
+    asked = zip(directions.items(), models, evidence.each, strict=True)
+    return {name: landscape(believed, alone, direction) for (name, direction), believed, alone in asked}
 
 
 def _default_belief(optimizer: Core, evidence: Evidence) -> Belief:

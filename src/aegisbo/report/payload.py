@@ -12,20 +12,25 @@ from typing import Any
 import numpy as np
 
 from aegisbo.arrays import Array, Mask
-from aegisbo.number import as_number
 from aegisbo.optimizer import Trial
+from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.limits import broken_by, names_of
 from aegisbo.optimizer.prediction import in_units
 from aegisbo.optimizer.trial import move_of
+from aegisbo.report.choice import choice
+from aegisbo.report.conflicts import conflicts
 from aegisbo.report.continuing import calls_of
 from aegisbo.report.convergence import convergence
 from aegisbo.report.failure_groups import failure_groups
-from aegisbo.report.front import front
+from aegisbo.report.front import MEMBERS, front
 from aegisbo.report.health import health
 from aegisbo.report.landscape import Contour, Landscape, Slice
-from aegisbo.report.reasons import calibration, predictions, yields
+from aegisbo.report.models import Models
+from aegisbo.report.predicted_front import PredictedFront, far_apart, predicted_front
+from aegisbo.report.reasons import calibration, noted, predictions, yields
 from aegisbo.report.record import Record
 from aegisbo.report.timeline import timeline
+from aegisbo.space import Params
 from aegisbo.space.description import table_of
 from aegisbo.space.parameters import Choice, Parameter
 from aegisbo.space.text import spelled
@@ -50,9 +55,9 @@ CITATION = """\
 }"""
 
 
-def facts_of(record: Record, model: Landscape | None) -> dict[str, Any]:
-    """What is known about a run apart from the model: quick enough to compute after each result."""
-    best, spent = record.result.best, timeline(record)
+def facts_of(record: Record, models: Models) -> dict[str, Any]:
+    """What is known about a run apart from the models: quick enough to compute after each result."""
+    spent = timeline(record)
     return in_json(
         {
             "name": record.name,
@@ -62,11 +67,9 @@ def facts_of(record: Record, model: Landscape | None) -> dict[str, Any]:
             "maximize": record.maximize,
             "now": record.elapsed(record.now) if record.sittings else None,
             "call": record.call,
-            "best": None
-            if best is None
-            else {"number": best.number, "value": record.result.fun, "params": _by_place(record, best)},
+            "best": _center(record),
             "parameters": [{"name": name, **_parameter(p)} for name, p in record.optimizer.space.parameters.items()],
-            "measured": names_of(record.optimizer.settings.limits),  # what has limits
+            "measured": _measured(record),
             **_trials(record),
             "convergence": _columns(convergence(record), "number", "evaluation", "elapsed", "best", "improved"),
             "timeline": {
@@ -79,44 +82,107 @@ def facts_of(record: Record, model: Landscape | None) -> dict[str, Any]:
             "yields": yields(record),
             "calibration": calibration(predictions(record)),
             "failures": failure_groups(record),
-            "health": health(record, model),
+            "health": health(record, models),
             "about": _about(record),
+            **(_several(record) if record.objectives else {}),
         }
     )
 
 
-def model_facts_of(record: Record, model: Landscape | None) -> dict[str, Any] | None:
-    """What the model has learned; None without one."""
-    best = record.result.best
-    if model is None or best is None:
+def _center(record: Record) -> dict[str, Any] | None:
+    """The best trial, or of several objectives the compromise."""
+    trial = record.center
+    if trial is None:
         return None
+    value = None if record.objectives else record.result.fun
+    return {"number": trial.number, "value": value, "params": _by_place(record, trial)}
+
+
+def _several(record: Record) -> dict[str, Any]:
+    """What is known of several objectives and their front."""
+    result = record.result
+    losses = {} if result.several is None else result.several.losses
+    return {
+        "objectives": [
+            {
+                "name": each.name,
+                "maximize": each.maximize,
+                "calibration": calibration(predictions(record, each.name)),
+                **{f"{name}s": [noted(trial, name, each.name) for trial in record.trials] for name in ("mean", "std")},
+            }
+            for each in record.objectives
+        ],
+        "limits": [limit.text for limit in record.optimizer.settings.limits],
+        "front": {
+            "trials": [trial.number for trial in result.front],
+            "values": [record.optimizer.direction.turned(np.array(losses[trial.number])) for trial in result.front],
+            "extremes": {name: trial.number for name, trial in result.extremes.items()},
+            "reference": result.reference,
+            "hypervolume": None if result.several is None else result.several.final,
+        },
+    }
+
+
+def learned_facts_of(record: Record, models: Models) -> dict[str, Any]:
+    """What the models have learned: "model" of the only number, or "models" of several objectives; None without any."""
+    center = record.center
+    if not models or center is None:
+        return {"models" if record.objectives else "model": None}
+    each = [_model_facts(model, center.params) for model in models.values()]
+    if not record.objectives:
+        return in_json({"model": each[0]})
+    found = predicted_front(models, record.result.front)
+    pairs = () if found is None else conflicts([each.name for each in record.objectives], found)
+    told = {
+        "each": each,
+        "predicted": None if found is None else _predicted(record, models, found),
+        "conflicts": [{**vars(pair), "text": pair.text} for pair in pairs],
+    }
+    return in_json({"models": told})
+
+
+def _predicted(record: Record, models: Models, found: PredictedFront) -> dict[str, Any]:
+    """Some points of the predicted front, with their 95 % bands: a list for each objective, and for each parameter."""
+    space, Z = record.optimizer.space, found.Z[far_apart(found.F, MEMBERS)]
+    with one_blas_thread():
+        told = [in_units(*model.belief.predict(Z), model.belief, model.direction) for model in models.values()]
+    points = [{name: spelled(value) for name, value in space.params(z).items()} for z in Z]
+    return {
+        **{name: [each[part] for each in told] for part, name in enumerate(("mean", "std", "low", "high"))},
+        "params": [[point.get(name) for point in points] for name in space.parameters],
+    }
+
+
+def _model_facts(model: Landscape, center: Params) -> dict[str, Any]:
     left_out = model.left_out
     z = np.array([[each.mean, each.std, each.value] for each in left_out]).reshape(-1, 3)
     mean, _, low, high = in_units(z[:, 0], z[:, 1], model.belief, model.direction)
     found = calibration(left_out)
-    return in_json(
-        {
-            "own": model.own,
-            "fitted": model.fitted,
-            "importances": model.importances,
-            "slices": [_slice(each) for each in model.slices(best.params)],
-            "contours": [_contour(each) for each in model.contours(best.params)],
-            "left_out": {
-                "number": [each.number for each in left_out],
-                "mean": mean,
-                "low": low,
-                "high": high,
-                "value": model.measured(z[:, 2]),
-                "count": len(left_out),
-                "within": None if found is None else found.within,
-            },
-        }
-    )
+    return {
+        "own": model.own,
+        "fitted": model.fitted,
+        "importances": model.importances,
+        "slices": [_slice(each) for each in model.slices(center)],
+        "contours": [_contour(each) for each in model.contours(center)],
+        "left_out": {
+            "number": [each.number for each in left_out],
+            "mean": mean,
+            "low": low,
+            "high": high,
+            "value": model.measured(z[:, 2]),
+            "count": len(left_out),
+            "within": None if found is None else found.within,
+        },
+    }
 
 
 def front_facts_of(record: Record, number: int, names: Sequence[str] | None = None) -> dict[str, Any] | None:
     """One decision in full; None if no model took part in it, or if a constraint is a function that is not here."""
-    found = None if record.optimizer.space.lacks_a_function else front(record, number)
+    if record.optimizer.space.lacks_a_function:
+        return None
+    if record.objectives:
+        return _choice_facts(record, number, names)
+    found = front(record, number)
     if found is None:
         return None
     return in_json(
@@ -132,6 +198,16 @@ def front_facts_of(record: Record, number: int, names: Sequence[str] | None = No
     )
 
 
+def _choice_facts(record: Record, number: int, names: Sequence[str] | None) -> dict[str, Any] | None:
+    """One decision about several objectives in full."""
+    found = choice(record, number)
+    if found is None:
+        return None
+    slices = [[_slice(each) for each in some if names is None or each.parameter in names] for some in found.slices]
+    pending = [[n, *place] for n, place in found.pending.items()]
+    return in_json({**vars(found), "pending": pending, "slices": slices})
+
+
 def telling_decisions(record: Record) -> list[int]:
     """Decisions worth a look: the best, the last ones that improved, and the last of all."""
     by_model = [
@@ -139,7 +215,7 @@ def telling_decisions(record: Record) -> list[int]:
         for number, decision in record.decisions.items()
         if "mean" in record.trials[number].note and decision.known <= MOST
     ]
-    best = record.result.best
+    best = record.center
     improved = [step.number for step in convergence(record) if step.improved and step.number in set(by_model)]
     chosen = [] if best is None or best.number not in by_model else [best.number]
     chosen += improved[::-1][: FRONTS // 2]
@@ -147,9 +223,9 @@ def telling_decisions(record: Record) -> list[int]:
     return list(dict.fromkeys(chosen))[:FRONTS]
 
 
-def fronts_of(record: Record, model: Landscape | None) -> list[dict[str, Any]]:
+def fronts_of(record: Record, models: Models) -> list[dict[str, Any]]:
     """Some decisions in full, along the most important parameters; fewer of them where each takes long."""
-    names = None if model is None else [each.parameter for each in model.importances[:SLICES]]
+    names = _most_important(models)
     found: list[dict[str, Any]] = []
     until = time.monotonic() + FRONTS_SECONDS
     for number in telling_decisions(record):
@@ -158,6 +234,19 @@ def fronts_of(record: Record, model: Landscape | None) -> list[dict[str, Any]]:
         facts = front_facts_of(record, number, names)
         found += [] if facts is None else [facts]
     return found
+
+
+def _most_important(models: Models) -> list[str] | None:
+    """The parameters that are most important to any objective; None without a model."""
+    found = [importance for model in models.values() for importance in model.importances]
+    found.sort(key=lambda importance: -importance.total)
+    return list(dict.fromkeys(importance.parameter for importance in found))[:SLICES] or None
+
+
+def _measured(record: Record) -> tuple[str, ...]:
+    """What is measured beside a value: the objectives, and what has limits."""
+    names = [each.name for each in record.objectives]
+    return tuple(dict.fromkeys([*names, *names_of(record.optimizer.settings.limits)]))
 
 
 def _trials(record: Record) -> dict[str, Any]:
@@ -181,12 +270,12 @@ def _trials(record: Record) -> dict[str, Any]:
         **_columns(trials, "number", "state", "value", "seconds", "worker"),
         "move": [move_of(trial) for trial in trials],
         "guard": [trial.note.get("guard") for trial in trials],
-        **{name: [as_number(trial.note.get(name)) for trial in trials] for name in ("mean", "std")},
+        **{name: [noted(trial, name) for trial in trials] for name in ("mean", "std")},
         **{name: [each and getattr(each, name) for each in decisions] for name in ("known", "behind")},
         "pending": [each and len(each.pending) for each in decisions],
         "choosing": [each and each.asked.seconds for each in decisions],
         "params": [[values[place] for values in points] for place in range(len(record.optimizer.space.parameters))],
-        "measured": [[trial.measured.get(name) for trial in trials] for name in names_of(limits)],
+        "measured": [[trial.measured.get(name) for trial in trials] for name in _measured(record)],
         "broken": [", ".join(limit.text for limit in broken_by(trial, limits)) or None for trial in trials],
         "reason": reason,
         "traceback": [kept(trial.traceback) for trial in trials],

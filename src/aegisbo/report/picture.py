@@ -1,4 +1,7 @@
-"""The best value so far as a small picture in a notebook, without dependencies and in the colors of the page."""
+"""The best value so far, or the hypervolume, as a small picture in a notebook.
+
+It has no dependencies, and the colors of the page.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,11 @@ EDGE = 4.0  # pixels around what is drawn
 
 
 def convergence_svg(record: Record) -> str:
-    """A mark for each evaluation with a value and a line for the best so far, as SVG; empty without a best value."""
+    """A mark for each evaluation with a value and a line for the best so far, as SVG; empty without a best value.
+
+    Of several objectives, it shows the hypervolume.
+    """
+    up, what = (True, "hypervolume") if record.objectives else (record.maximize, "best so far")
     steps = [step for step in convergence(record) if step.best is not None]
     bests = [step.best for step in steps if step.best is not None]
     if not bests:
@@ -19,7 +26,7 @@ def convergence_svg(record: Record) -> str:
     low, high = min(bests), max(bests)  # worse values lie at the edge: otherwise they would hide the rest
     worse = [step.value for step in steps if step.value is not None]
     if low == high:
-        low, high = (min(worse), high) if record.maximize else (low, max(worse))
+        low, high = (min(worse), high) if up else (low, max(worse))
     last = max(step.evaluation for step in steps)
 
     def x(evaluation: int) -> float:
@@ -39,10 +46,11 @@ def convergence_svg(record: Record) -> str:
     )
     texts = [(LEFT - 4.0, y(high) + 8, "end", f"{high:.4g}"), (LEFT - 4.0, y(low), "end", f"{low:.4g}")]
     texts = texts if high > low else texts[1:]
-    texts.append(((WIDTH + LEFT) / 2, HEIGHT - 3.0, "middle", f"best so far in {last} evaluations"))
+    texts.append(((WIDTH + LEFT) / 2, HEIGHT - 3.0, "middle", f"{what} in {last} evaluations"))
+    title = "The hypervolume" if record.objectives else "The best value so far"
     words = "".join(f'<text x="{a:.0f}" y="{b:.0f}" text-anchor="{end}">{told}</text>' for a, b, end, told in texts)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" font-size="11" '
-        f'fill="currentColor" role="img" aria-label="The best value so far"><g fill-opacity="0.4">{marks}</g>'
+        f'fill="currentColor" role="img" aria-label="{title}"><g fill-opacity="0.4">{marks}</g>'
         f'<path d="{line}" fill="none" stroke="currentColor" stroke-width="1.5"/>{words}</svg>'
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from aegisbo.number import as_number
@@ -22,8 +22,8 @@ class Yield:
     chosen: int  # points
     done: int  # of them have a value
     failed: int
-    improved: int  # gave a new best value
-    gain: float  # total improvement of the best value
+    improved: int  # gave a new best value, or added hypervolume
+    gain: float  # total improvement of the best value, or hypervolume added
     seconds: float  # of their evaluations
 
 
@@ -72,14 +72,21 @@ def yields(record: Record) -> tuple[Yield, ...]:
     )
 
 
-def predictions(record: Record) -> tuple[CheckedPrediction, ...]:
+def predictions(record: Record, objective: str | None = None) -> tuple[CheckedPrediction, ...]:
     """The prediction when each point was chosen, for all points that now have a value."""
     found = []
     for trial in record.ended:
-        mean, std = (as_number(trial.note.get(name)) for name in ("mean", "std"))
-        if trial.value is not None and mean is not None and std is not None and std > 0.0:
-            found.append(CheckedPrediction(trial.number, mean, std, trial.value))
+        value = trial.value if objective is None else trial.measured.get(objective)
+        mean, std = (noted(trial, name, objective) for name in ("mean", "std"))
+        if value is not None and mean is not None and std is not None and std > 0.0:
+            found.append(CheckedPrediction(trial.number, mean, std, value))
     return tuple(found)
+
+
+def noted(trial: Trial, name: str, objective: str | None = None) -> float | None:
+    """A number that was noted when the point was chosen; of several objectives, that of the one named."""
+    told = trial.note.get(name)
+    return as_number(told if objective is None else told.get(objective) if isinstance(told, Mapping) else None)
 
 
 def calibration(found: Sequence[CheckedPrediction]) -> Calibration | None:

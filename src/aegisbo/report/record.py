@@ -13,6 +13,7 @@ from typing import Any
 from aegisbo.errors import InvalidInput, SeveralObjectives
 from aegisbo.events import Event
 from aegisbo.optimizer import Core, Found, Trial
+from aegisbo.optimizer.objectives import Objective
 from aegisbo.outcome import FAILURES
 from aegisbo.study.export import table_of
 from aegisbo.study.known_then import ChoiceMade, choices
@@ -66,6 +67,16 @@ class Record:
         return self.optimizer.trials
 
     @property
+    def objectives(self) -> tuple[Objective, ...]:
+        """Several objectives; empty if there is one number."""
+        return self.optimizer.settings.objectives
+
+    @property
+    def center(self) -> Trial | None:
+        """The trial through which the model is shown: the best, or of several objectives the compromise."""
+        return self.result.compromise if self.objectives else self.result.best
+
+    @property
     def maximize(self) -> bool:
         """Whether larger values are better."""
         return self.optimizer.settings.maximize
@@ -77,7 +88,7 @@ class Record:
 
     def require_one_number(self, who: str) -> None:
         """Refuse a run with several objectives, because `who`, in the plural, can show one number only."""
-        if self.optimizer.settings.objectives:
+        if self.objectives:
             raise SeveralObjectives(
                 f"{self.name} has several objectives, which {who} cannot show yet: `result.front` has the trials that "
                 "no other beats, and `aegisbo export` writes all of them."
@@ -155,7 +166,7 @@ def record_of(run: Any, *, several: bool = False) -> Record:
     """
     record = _record(run)
     if not several:
-        record.require_one_number("figures and advice")
+        record.require_one_number("figures")
     return record
 
 

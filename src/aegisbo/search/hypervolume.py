@@ -72,3 +72,22 @@ def hypervolume(F: Array, reference: Array) -> float:
         return 0.0
     ideal = counting.min(axis=0)
     return max(float((reference - ideal).prod()) - undominated(counting, reference).volume(ideal), 0.0)
+
+
+class GrowingFront:
+    """A front to which points are added one by one, and its hypervolume."""
+
+    def __init__(self, reference: Array, F: Array) -> None:  # (m,), (n, m) what is there at first
+        self.volume = hypervolume(F, reference)
+        self._reference = reference
+        self._F = F
+
+    def add(self, point: Array) -> float:  # (m,)
+        """The hypervolume with this point, too."""
+        if (point < self._reference).all() and not (point >= self._F).all(axis=1).any():
+            # What it adds is the box above it, without what the others dominate of this box.
+            box = float((self._reference - point).prod())
+            self.volume += box - hypervolume(np.maximum(self._F, point), self._reference)
+            # What it dominates counts no more.
+            self._F = np.vstack([self._F[(point > self._F).any(axis=1)], point])
+        return self.volume

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from aegisbo.outcome import Outcome
-from aegisbo.runners.evaluation import evaluate
+from aegisbo.outcome import Outcome, judged
+from aegisbo.runners.evaluation import Judge, evaluate
 from aegisbo.runners.protocol import Finished
 from aegisbo.simulation.laws import Law
 
@@ -36,12 +36,21 @@ class VirtualWorkers:
 
     can_stop = True
 
-    def __init__(self, function: Callable[[Any], Any], workers: int, law: Law, seed: int, free: int = 0) -> None:
+    def __init__(
+        self,
+        function: Callable[[Any], Any],
+        workers: int,
+        law: Law,
+        seed: int,
+        free: int = 0,
+        judge: Judge = judged,
+    ) -> None:
         self.capacity = workers
         self._function = function
         self._law = law
         self._seed = seed
         self._free = free
+        self._judge = judge
         self._clock = 0.0
         self._running: dict[int, _Job] = {}
 
@@ -89,6 +98,8 @@ class VirtualWorkers:
         self._running.clear()
 
     def _finish(self, number: int, job: _Job) -> Finished:
-        outcome = Outcome("timed_out", reason=job.stopped) if job.stopped else evaluate(self._function, job.x)
+        outcome = (
+            Outcome("timed_out", reason=job.stopped) if job.stopped else evaluate(self._function, job.x, self._judge)
+        )
         outcome = replace(outcome, seconds=job.ends - job.started, began=job.started, worker=job.worker)
         return Finished(number, outcome, job.started, job.ends)

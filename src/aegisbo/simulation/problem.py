@@ -1,16 +1,18 @@
-"""What a benchmark problem is: a function to minimize, its box, and what is known about its minimum."""
+"""What a benchmark problem is: a function to minimize, its box, and what is known about its minimum or its front."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from aegisbo.arrays import Array, as_vector, frozen
 from aegisbo.errors import InvalidInput, UnknownName
+from aegisbo.search.hypervolume import GrowingFront
 
 INSTANCES = 51  # of every family, as in the paper
 
@@ -45,19 +47,36 @@ class Parameter:
         return (math.log(low), math.log(high)) if self.log else (low, high)
 
 
+@dataclass(frozen=True)
+class Front:
+    """What is known of the front of several objectives, all minimized."""
+
+    reference: Mapping[str, float]  # up to which hypervolume counts, by name of the objective
+    hypervolume: float | None = None  # of the exact front; None if unknown
+
+    def scores(self, values: Array) -> Array:  # (n, m) -> (n,)
+        """The share of the exact hypervolume that is missing after each value; if unknown, minus the hypervolume."""
+        found = GrowingFront(np.array([*self.reference.values()]), np.empty((0, len(self.reference))))
+        covered = np.array([found.add(value) for value in values])
+        return -covered if self.hypervolume is None else 1.0 - covered / self.hypervolume
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """A function on a box, to be minimized, with its known answer."""
 
     name: str
-    function: Callable[[Array], float]  # (d,) -> value
+    function: Callable[[Array], Any]  # (d,) -> value, or one for each of several objectives
     bounds: tuple[tuple[float, float], ...]  # (low, high) of each coordinate
-    minimum: float | None  # None if unknown
-    minimizers: Array  # (k, d) every point of the box that reaches the minimum
-    source: str
+    minimum: float | None = None  # None if unknown
+    minimizers: Array = field(default_factory=lambda: np.empty(0))  # (k, d) every point of the box that reaches it
+    source: str = ""
     parameters: tuple[Parameter, ...] = ()  # the meaning of the coordinates; by default x1, x2, ...
+    front: Front | None = None  # of several objectives; None if there is one value
 
     def __post_init__(self) -> None:
+        if not len(self.minimizers):
+            object.__setattr__(self, "minimizers", frozen(np.empty((0, self.d))))
         if not self.parameters:
             plain = tuple(Parameter(f"x{i}", low, high) for i, (low, high) in enumerate(self.bounds, start=1))
             object.__setattr__(self, "parameters", plain)
@@ -67,12 +86,23 @@ class Problem:
         """The number of coordinates."""
         return len(self.bounds)
 
-    def __call__(self, x: ArrayLike) -> float:
-        """The value at one point of the box."""
-        return float(self.function(self._inside(x)))
+    @property
+    def objectives(self) -> dict[str, str]:
+        """The directions of several objectives by name; empty if there is one value."""
+        return {} if self.front is None else dict.fromkeys(self.front.reference, "min")
 
-    def scores(self, values: Array) -> Array:  # (n,) -> (n,)
-        """How far the best value so far is from the minimum; that value itself if the minimum is unknown."""
+    def __call__(self, x: ArrayLike) -> Any:
+        """The value at one point of the box, a float; several objectives by name."""
+        found = self.function(self._inside(x))
+        return dict(zip(self.objectives, map(float, found), strict=True)) if self.objectives else float(found)
+
+    def scores(self, values: Array) -> Array:  # (n,), of m objectives (n, m) -> (n,)
+        """How far the best value so far is from the minimum; that value itself if the minimum is unknown.
+
+        Of several objectives, how much of the front is missing.
+        """
+        if self.front is not None:
+            return self.front.scores(values)
         return np.asarray(np.minimum.accumulate(values) - (self.minimum or 0.0))
 
     def settings(self, x: ArrayLike) -> dict[str, float]:
@@ -125,8 +155,6 @@ class Family:
             name=f"{self.name}#{number}",
             function=self.function(number),
             bounds=self.bounds,
-            minimum=None,  # above 0, but unknown
-            minimizers=frozen(np.empty((0, self.d))),
             source=self.source,
             parameters=self.parameters,
         )

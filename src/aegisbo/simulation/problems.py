@@ -10,18 +10,24 @@ from dataclasses import replace
 
 from aegisbo.errors import AegisError, InvalidInput, UnknownName
 from aegisbo.plugins import Plugins
-from aegisbo.simulation.problem import Family, Parameter, Problem
+from aegisbo.simulation.fronts import FRONTS
+from aegisbo.simulation.problem import Family, Front, Parameter, Problem
 from aegisbo.simulation.synthetic import SYNTHETIC
 
-__all__ = ["Family", "Parameter", "Problem", "families", "get", "names"]
+__all__ = ["Family", "Front", "Parameter", "Problem", "families", "get", "names", "with_fronts"]
 
-_FUNCTIONS = {problem.name: problem for problem in SYNTHETIC}
+_FUNCTIONS = {problem.name: problem for problem in (*SYNTHETIC, *FRONTS)}
 _PLUGINS: Plugins[Problem | Family] = Plugins("aegisbo.problems", (Problem, Family))
 
 
 def names() -> tuple[str, ...]:
     """The names of all single functions: our own in order of dimension, then those of other packages."""
-    return (*_FUNCTIONS, *(found.name for found in _offered() if isinstance(found, Problem)))
+    return tuple(problem.name for problem in _single() if problem.front is None)
+
+
+def with_fronts() -> tuple[str, ...]:
+    """The names of all problems with several objectives, likewise."""
+    return tuple(problem.name for problem in _single() if problem.front is not None)
 
 
 def families() -> tuple[Family, ...]:
@@ -69,6 +75,10 @@ def _find(base: str) -> Problem | Family:
     if found is None:
         raise UnknownName("problem", base, [*_FUNCTIONS, *_PLUGINS.names()])
     return found if found.name == base else replace(found, name=base)
+
+
+def _single() -> list[Problem]:
+    return [*_FUNCTIONS.values(), *(found for found in _offered() if isinstance(found, Problem))]
 
 
 def _offered() -> list[Problem | Family]:

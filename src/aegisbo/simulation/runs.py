@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 from zlib import crc32
 
@@ -20,13 +21,14 @@ from aegisbo.errors import AegisError, InvalidInput
 from aegisbo.number import as_number, as_whole
 from aegisbo.optimizer import Core, Settings
 from aegisbo.optimizer.policy import default_initial
+from aegisbo.outcome import judged
 from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Finished
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import law_from_text
-from aegisbo.simulation.problem import Problem
+from aegisbo.simulation.problem import Front, Problem
 from aegisbo.simulation.problems import dimension, get
-from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
+from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion, does_several
 from aegisbo.strategies.registry import DEFAULT_PRESET, resolve
 from aegisbo.study import Study
 
@@ -60,8 +62,7 @@ class Spec:
             if value < least:
                 start = f" ({self.problem} starts with {self.n_initial} initial points)" if name == "budget" else ""
                 raise InvalidInput(f"{name} is {value}: give at least {least}{start}.")
-        self.make_problem()  # refuses an invalid name, as the next line does
-        self.make_strategy()
+        self.settings(self.make_problem(), self.make_strategy())  # refuses invalid names, and a strategy that cannot
 
     @property
     def n_initial(self) -> int:
@@ -81,6 +82,16 @@ class Spec:
         """The strategy that chooses the points."""
         return resolve(self.strategy_text, self.preset)
 
+    def settings(self, problem: Problem, strategy: Strategy) -> Settings:
+        """The settings of the optimizer."""
+        return Settings.checked(
+            problem.bounds,
+            strategy,
+            seed=self.run_seed,
+            n_initial=self.n_initial,
+            objectives=problem.objectives,
+        )
+
     @property
     def strategy_text(self) -> str:
         """The strategy; `random` needs the number of points, or it would be a Sobol sequence and not one design."""
@@ -93,11 +104,16 @@ class SimulatedEvaluation:
 
     number: int
     x: tuple[float, ...]
-    value: float
+    value: float | None  # None of several objectives
     move: str  # what chose the point: initial, exploit, ...
     start: float  # on the virtual clock
     finish: float
     suggestion_seconds: float  # real time that the choice took; the only measured thing in a record
+    objectives: Mapping[str, float] = field(default_factory=dict)  # by name, if there are several
+
+    def describe(self) -> dict[str, Any]:
+        """The evaluation in JSON types, with its value or its objectives."""
+        return {name: each for name, each in asdict(self).items() if each is not None and each != {}}
 
 
 @dataclass(frozen=True)
@@ -106,29 +122,39 @@ class SimulatedRun:
 
     spec: Spec
     minimum: float | None  # of the problem, where it is known
-    # (budget,) after each completion: the regret, or the best value if the minimum is unknown
+    # (budget,) after each completion: the regret, or the best value if the minimum is unknown; see `Problem.scores`
     scores: Array = field(compare=False)
     evaluations: tuple[SimulatedEvaluation, ...]  # in order of completion
     makespan: float  # seconds of the virtual clock until the last completion
     utilization: float  # share of the workers' time spent evaluating
+    front: Front | None = None  # of the problem, if it has several objectives
 
     @property
     def suggestion_seconds(self) -> list[float]:
         """Real seconds of the choices that were left to the strategy."""
         return [each.suggestion_seconds for each in self.evaluations if each.move != "initial"]
 
+    @property
+    def is_distance(self) -> bool:
+        """Whether the scores are distances from a known minimum or front."""
+        return (self.minimum if self.front is None else self.front.hypervolume) is not None
+
     def describe(self) -> dict[str, Any]:
-        """The record in JSON types, with the regret after each completion (null where the minimum is unknown)."""
-        regrets = [None] * len(self.scores) if self.minimum is None else self.scores.tolist()
+        """The record in JSON types, with the regret after each completion (null where the minimum is unknown).
+
+        With several objectives it has their gap in place of the regret.
+        """
+        scores = self.scores.tolist() if self.is_distance else [None] * len(self.scores)
+        score = "regret" if self.front is None else "gap"
         return {
             **asdict(self.spec),
             "run_seed": self.spec.run_seed,
-            "minimum": self.minimum,
+            **({"minimum": self.minimum} if self.front is None else {"front": asdict(self.front)}),
             "makespan": self.makespan,
             "utilization": self.utilization,
             "evaluations": [
-                {**asdict(evaluation), "regret": regret}
-                for evaluation, regret in zip(self.evaluations, regrets, strict=True)
+                {**evaluation.describe(), score: each}
+                for evaluation, each in zip(self.evaluations, scores, strict=True)
             ],
         }
 
@@ -141,6 +167,10 @@ class _SlowStrategy:
     workers: VirtualWorkers
     seconds: float  # per choice
 
+    @property
+    def several_objectives(self) -> bool:
+        return does_several(self.strategy)
+
     def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion:
         self.workers.spend(self.seconds)
         return self.strategy.suggest(evidence, memory, rng)
@@ -148,20 +178,23 @@ class _SlowStrategy:
 
 def simulate(spec: Spec) -> SimulatedRun:
     """Spend the budget on the virtual clock; equal specs give equal records, except for measured seconds."""
-    problem = spec.make_problem()
-    workers = VirtualWorkers(problem, spec.workers, law_from_text(spec.law), spec.run_seed, free=spec.n_initial)
-    strategy = _SlowStrategy(spec.make_strategy(), workers, spec.suggestion)
-    settings = Settings.checked(problem.bounds, strategy, seed=spec.run_seed, n_initial=spec.n_initial)
-    optimizer = Core(settings)
+    problem, choosing = spec.make_problem(), spec.make_strategy()
+    judge = partial(judged, wanted=spec.settings(problem, choosing).wanted)
+    law = law_from_text(spec.law)
+    workers = VirtualWorkers(problem, spec.workers, law, spec.run_seed, free=spec.n_initial, judge=judge)
+    optimizer = Core(spec.settings(problem, _SlowStrategy(choosing, workers, spec.suggestion)))
     outcome = run(Study(optimizer), workers, spec.budget)
     evaluations = tuple(_evaluation(job, optimizer, outcome.suggestion_seconds) for job in outcome.finished)
-    scores = problem.scores(np.array([each.value for each in evaluations]))
-    return SimulatedRun(spec, problem.minimum, scores, evaluations, outcome.makespan, outcome.utilization)
+    values = [[*each.objectives.values()] if problem.front else each.value for each in evaluations]
+    scores = problem.scores(np.array(values, dtype=np.float64))
+    return SimulatedRun(
+        spec, problem.minimum, scores, evaluations, outcome.makespan, outcome.utilization, problem.front
+    )
 
 
 def _evaluation(job: Finished, optimizer: Core, seconds: Mapping[int, float]) -> SimulatedEvaluation:
     trial = optimizer.trial(job.number)
-    if trial.value is None:  # a benchmark problem has a value everywhere: without one a comparison means nothing
+    if trial.state != "done":  # a benchmark problem has a value everywhere: without one a comparison means nothing
         raise AegisError(f"The problem has no value at {trial.x.tolist()}: {trial.reason}")
     return SimulatedEvaluation(
         number=job.number,
@@ -171,4 +204,5 @@ def _evaluation(job: Finished, optimizer: Core, seconds: Mapping[int, float]) ->
         start=job.started,
         finish=job.finished,
         suggestion_seconds=seconds[job.number],
+        objectives=dict(trial.measured),
     )

@@ -189,6 +189,19 @@ class Space:
         """The values, by name, at a point of the cube, of the parameters that exist there."""
         return self._those_there(self._values(as_vector(u, "A point of the cube", self.cube.width)))
 
+    def params_of_all(self, Z: Array) -> list[Params]:  # (m, width)
+        """As `params`, of many points; they may have coordinates of parameters that do not exist there."""
+        blocks = zip(self.parameters.values(), self.cube.columns, strict=True)
+        rows = zip(*(parameter.decoded(Z[:, columns]).tolist() for parameter, columns in blocks), strict=True)
+        values = [dict(zip(self.parameters, row, strict=True)) for row in rows]
+        if self.branches is None:
+            return values
+        active = self.cube.active(Z).tolist()
+        return [
+            {name: value for (name, value), there in zip(point.items(), exists, strict=True) if there}
+            for point, exists in zip(values, active, strict=True)
+        ]
+
     def _values(self, u: Array) -> Params:  # (width,)
         """The values at coordinates, also of parameters that do not exist there."""
         blocks = zip(self.parameters.items(), self.cube.columns, strict=True)

@@ -23,6 +23,17 @@ Memory = Mapping[str, Any]  # JSON-able
 Note = Mapping[str, Any]  # JSON-able; note["move"] says which branch chose the point
 
 
+class Known(Protocol):
+    """A function of the point, to be minimized."""
+
+    @property
+    def here(self) -> bool:
+        """Whether it can be called; of a stored run, only its name may be known."""
+
+    def __call__(self, Z: Array) -> Array:
+        """Its values (m,) at Z (m, width), NaN where it has none."""
+
+
 @dataclass(frozen=True)
 class Evidence:
     """All that is known when a point is asked for; rows are in trial order, coordinates are the cube's."""
@@ -36,6 +47,7 @@ class Evidence:
     excess: Array | None = None  # (n, l) by how much they are beyond each limit, above 0 if they break it
     sd: Array | None = None  # (n,) standard deviations of the values, 0 where unknown; None if none is known
     noisy: bool = False  # whether the values are said to be noisy: the lowest one may be merely lucky
+    known: tuple[Known | None, ...] = ()  # of several objectives, the functions of those that follow from the point
     allowed: Mask | None = None  # (n,) whether they keep the constraints: data from elsewhere may not; None: all do
 
     @property
@@ -46,7 +58,17 @@ class Evidence:
 
     def of(self, objective: int) -> Evidence:
         """The evidence of one of several objectives alone."""
-        return replace(self, y=self.y[:, objective])
+        return replace(self, y=self.y[:, objective], known=())
+
+    @property
+    def askable(self) -> Evidence:
+        """The evidence without functions that cannot be called here: for a question, a model will do."""
+        return replace(self, known=tuple(each if each and each.here else None for each in self.known))
+
+    @property
+    def each(self) -> tuple[Evidence, ...]:
+        """The evidence of each objective alone; of one number, the evidence itself."""
+        return tuple(map(self.of, range(self.y.shape[1]))) if self.several else (self,)
 
     def only(self, rows: Index) -> Evidence:
         """The evidence with these finished points and no others."""
@@ -98,3 +120,8 @@ class Strategy(Protocol):
         Returns:
             The point, what to remember, and why it was chosen.
         """
+
+
+def does_several(strategy: Strategy) -> bool:
+    """Whether it can choose for several objectives, which it says with an attribute `several_objectives`."""
+    return bool(getattr(strategy, "several_objectives", False))

@@ -8,12 +8,14 @@ from functools import cached_property
 
 import numpy as np
 from numpy.random import Generator
+from scipy.special import ndtr
 
 from aegisbo.arrays import Array
 from aegisbo.search.hypervolume import Boxes, front, undominated
 from aegisbo.strategies.base import Evidence, Memory, Note
 from aegisbo.strategies.belief import Belief, Surrogate, chances_at
 from aegisbo.strategies.chance import Chance, both
+from aegisbo.strategies.exact import Exact, exact_of
 from aegisbo.strategies.keeping import Keeping
 
 MEMORY = "objectives"  # where in a strategy's memory it is kept
@@ -25,7 +27,7 @@ SLACK = 0.1  # standard deviations that are added, because the front may be a si
 class Beliefs:
     """What is believed of each objective, on a standardized scale of its own, and what counts beside their values."""
 
-    each: tuple[Belief, ...]
+    each: tuple[Belief | Exact, ...]
     X: Array  # (k, width) where the front was measured
     F: Array  # (k, m) its values, standardized; where values are noisy, the means
     success: Chance | None = None
@@ -57,9 +59,29 @@ class Beliefs:
         return np.stack([belief.gp.mean(Z) for belief in self.each], axis=1)
 
     def predict(self, Z: Array) -> tuple[Array, Array]:
-        """Means and standard deviations (n, m) at Z (n, width)."""
+        """Means and standard deviations (n, m) at Z (n, width); none where a known objective has no value."""
         mu, var = zip(*(belief.gp.predict(Z) for belief in self.each), strict=True)
-        return np.stack(mu, axis=1), np.sqrt(np.stack(var, axis=1))
+        sd = np.sqrt(np.stack(var, axis=1))
+        for belief, value in zip(self.each, mu, strict=True):
+            if isinstance(belief, Exact):
+                sd[value == belief.gp.worst] = 0.0  # an evaluation there would teach nothing
+        return np.stack(mu, axis=1), sd
+
+    def chance_beyond(self, F: Array, Z: Array) -> Array:  # (k, m), (n, width) -> (n,)
+        """The chance that no row of F dominates the values at Z, were the objectives independent of each other.
+
+        It is the sum over the boxes that F leaves undominated.
+        """
+        boxes = undominated(F, np.full(len(self.each), np.inf))
+        mu, sd = self.predict(Z)
+
+        def below(bounds: Array, j: int) -> Array:  # (b,) -> (n, b)
+            away, spread = bounds - mu[:, [j]], sd[:, [j]]
+            certain = spread == 0.0
+            return np.where(certain, away > 0.0, ndtr(away / np.where(certain, 1.0, spread)))
+
+        sides = [below(boxes.upper[:, j], j) - below(boxes.lower[:, j], j) for j in range(len(self.each))]
+        return np.asarray(np.prod(sides, axis=0).sum(axis=1))
 
     def smoothed(self, X: Array) -> Array:
         """The posterior means (n, m) at X (n, width), in the user's units."""
@@ -68,7 +90,7 @@ class Beliefs:
     @property
     def widths(self) -> Array:  # (width,)
         """In which closeness is measured: the shortest length scale of each coordinate."""
-        return np.asarray(np.min([belief.gp.kernel.lengthscale for belief in self.each], axis=0))
+        return np.asarray(np.min([belief.widths for belief in self.each if isinstance(belief, Belief)], axis=0))
 
     def note(self, x: Array) -> Note:
         """What is predicted of each objective at x (width,), in the user's units."""
@@ -79,17 +101,18 @@ class Beliefs:
 
 def fit_each(
     surrogate: Surrogate, evidence: Evidence, memory: Memory, rng: Generator
-) -> tuple[tuple[Belief, ...], Memory]:
+) -> tuple[tuple[Belief | Exact, ...], Memory]:
     """A belief of each objective, and a memory from which the next fits start warm."""
-    known, found = dict(memory.get(MEMORY, {})), []
-    for j in range(evidence.y.shape[1]):
-        belief, known[str(j)] = surrogate.fit(evidence.of(j), known.get(str(j), {}), rng)
-        found.append(belief)
+    known, found = dict(memory.get(MEMORY, {})), list[Belief | Exact]()
+    for j, exact in enumerate(exact_of(evidence)):
+        if exact is None:
+            belief, known[str(j)] = surrogate.fit(evidence.of(j), known.get(str(j), {}), rng)
+        found.append(exact or belief)
     return tuple(found), {**memory, MEMORY: known}
 
 
 def beliefs_of(
-    each: Sequence[Belief], evidence: Evidence, success: Chance | None, keeping: Keeping | None, *, smooth: bool
+    each: Sequence[Belief | Exact], evidence: Evidence, success: Chance | None, keeping: Keeping | None, *, smooth: bool
 ) -> Beliefs:
     """The beliefs, with the front of the points that keep all limits, or of all if none does."""
     rows = np.flatnonzero(evidence.kept) if evidence.kept.any() else np.arange(len(evidence.y))
@@ -100,7 +123,7 @@ def beliefs_of(
         F = np.stack([belief.scale.standardized(evidence.y[rows, j]) for j, belief in enumerate(each)], axis=1)
     best = front(F)
     found = Beliefs(tuple(each), X[best], F[best], success, keeping)
-    if each[0].explorer is None:
+    if all(isinstance(belief, Exact) or belief.explorer is None for belief in each):
         return found
-    others = [replace(belief.exploring, explorer=None) for belief in each]
+    others = [belief if isinstance(belief, Exact) else replace(belief.exploring, explorer=None) for belief in each]
     return replace(found, explorer=beliefs_of(others, evidence, success, keeping, smooth=smooth))

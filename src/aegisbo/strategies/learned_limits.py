@@ -24,9 +24,14 @@ SURROGATE = AdditiveSurrogate(modern_model)
 def believe_in_limits(belief: Belief, evidence: Evidence, memory: Memory, rng: Generator) -> tuple[Belief, Memory]:
     """The belief that knows the limits, and a memory to learn on from; as it was if there are none."""
     keeping, memory = learned_keeping(evidence, memory, rng)
-    if keeping is None:
-        return (belief if evidence.kept.all() else _of_those_that_count(belief, evidence)), memory
-    return _of_those_that_count(replace(belief, keeping=keeping), evidence), memory
+    return keeping_to(belief, keeping, evidence), memory
+
+
+def keeping_to(belief: Belief, keeping: Keeping | None, evidence: Evidence) -> Belief:
+    """The belief that knows the chance to keep the limits, and whose best points keep them and all constraints."""
+    if keeping is None and evidence.kept.all():
+        return belief
+    return _of_those_that_count(replace(belief, keeping=keeping), evidence)
 
 
 def learned_keeping(evidence: Evidence, memory: Memory, rng: Generator) -> tuple[Keeping | None, Memory]:

@@ -13,7 +13,8 @@ from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.beliefs import Beliefs, beliefs_of, fit_each
 from aegisbo.strategies.checks import KnownParameters, check, optional, switch
 from aegisbo.strategies.duplicates import Fallback, avoid_duplicates
-from aegisbo.strategies.learned_limits import believe_in_limits, learned_keeping
+from aegisbo.strategies.exact import Exact
+from aegisbo.strategies.learned_limits import believe_in_limits, keeping_to, learned_keeping
 from aegisbo.strategies.learned_success import believe_in_success
 from aegisbo.strategies.moves.anywhere import anywhere
 from aegisbo.strategies.moves.feasible import Feasible
@@ -91,9 +92,11 @@ class ModelBased(KnownParameters, ABC):
             success, memory = believe_in_success(evidence, memory, learning)
             belief = replace(belief, success=success)
         belief, memory = believe_in_limits(belief, evidence, memory, learning)
-        if evidence.noisy and self.parts.learns_noise:
-            belief = best_by_mean(belief, evidence)
-        return belief, memory
+        return self._smoothed(belief, evidence), memory
+
+    def _smoothed(self, belief: Belief, evidence: Evidence) -> Belief:
+        """The belief in which points are as good as their means, if values are noisy."""
+        return best_by_mean(belief, evidence) if evidence.noisy and self.parts.learns_noise else belief
 
     def _fitted_each(
         self, evidence: Evidence, memory: Memory, fitting: Generator, learning: Generator
@@ -104,7 +107,13 @@ class ModelBased(KnownParameters, ABC):
         if self.parts.learns_success:
             success, memory = believe_in_success(evidence, memory, learning)
         keeping, memory = learned_keeping(evidence, memory, learning)
-        return beliefs_of(each, evidence, success, keeping, smooth=evidence.noisy and self.parts.learns_noise), memory
+        told = [
+            replace(belief, success=success, keeping=keeping)
+            if isinstance(belief, Exact)
+            else self._smoothed(keeping_to(replace(belief, success=success), keeping, alone), alone)
+            for belief, alone in zip(each, evidence.each, strict=True)
+        ]
+        return beliefs_of(told, evidence, success, keeping, smooth=evidence.noisy and self.parts.learns_noise), memory
 
     def _fallbacks(self, move: str, turn: Turn) -> Iterator[Fallback]:
         """What to try after all choices of `move`: the Pareto set, then a sample path."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from aegisbo.events import Asked, making_sense
 from aegisbo.optimizer import Core
+from aegisbo.optimizer.objectives import Objectives, objectives_of
 from aegisbo.space.constraints import Constraint
 from aegisbo.study.agreement import build
 from aegisbo.study.known_then import before
@@ -51,6 +52,7 @@ def replay(
     path: str | os.PathLike[str],
     tick: Callable[[int, int], None] = lambda done, all: None,
     constraints: Iterable[Constraint] = (),
+    objectives: Objectives = (),
 ) -> Replay:
     """Make every decision of the study again, each from what was known at the time.
 
@@ -58,17 +60,19 @@ def replay(
         path: the study file.
         tick: called after each decision with how many are done and how many there are.
         constraints: those constraints of the run that are functions, which the file does not hold.
+        objectives: the objectives of the run, if some of them are functions.
 
     Returns:
         Which decisions came out differently, and what has changed in the environment since.
 
     Raises:
         StudyError: the file cannot be read, or its strategy was an object, which the file does not hold.
-        InvalidInput: a constraint that is a function is missing.
+        InvalidInput: a constraint or an objective that is a function is missing.
     """
     events = read_events(Path(path))
     state = State.after(events)  # refuses events that make no sense
-    given = replace(state.settings, space=state.settings.space.given(constraints))
+    space = state.settings.space.given(constraints)
+    given = replace(state.settings, space=space).with_functions(objectives_of(objectives, space))
     differences = []
     for done, (asked, optimizer) in enumerate(before(events, given=given), start=1):
         difference = _compare(optimizer, asked)

@@ -23,6 +23,8 @@ def draw_landscapes(problems: Sequence[Problem], file: Path) -> None:
     if file.suffix.lower() not in KINDS:
         raise InvalidInput(f"{file.name!r} has an ending that cannot be drawn: choose one of {', '.join(KINDS)}.")
     for problem in problems:
+        if problem.front is not None:
+            raise InvalidInput(f"{problem.name} has several objectives: only one value can be drawn as a map.")
         if problem.d != 2:
             raise InvalidInput(f"{problem.name} has {problem.d} coordinates: only two can be drawn as a map.")
     from matplotlib.figure import Figure  # without pyplot: no window, no global state

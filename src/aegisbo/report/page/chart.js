@@ -12,7 +12,7 @@ class Chart {
     const body = h("div", { class: "scroll" });
     this.details = h("details", { class: "data", ontoggle: () => this.fillTable(body) }, h("summary", {}, "Data as a table"), body);
     this.body = body;
-    const caption = h("figcaption", {}, h("h3", {}, options.title), this.about);
+    const caption = h("figcaption", {}, this.heading = h("h3"), this.about);
     this.element = h("figure", { class: options.wide ?? "", id: options.id }, caption, options.controls, this.plot, options.table ? this.details : null);
     this.width = 0;
     this.observer = new ResizeObserver(([entry]) => {
@@ -32,7 +32,9 @@ class Chart {
     if (!this.width || !view.study || this.dragging) return; // do not redraw while the reader is using it
     const focused = this.plot.contains(document.activeElement);
     this.points = [];
-    this.svg = s("svg", { viewBox: `0 0 ${this.width} ${this.height}`, height: this.height, role: "img", tabindex: 0, "aria-label": `${this.title}. Arrow keys move between trials, Enter selects one.` });
+    const title = typeof this.title === "function" ? this.title() : this.title;
+    this.heading.textContent = title;
+    this.svg = s("svg", { viewBox: `0 0 ${this.width} ${this.height}`, height: this.height, role: "img", tabindex: 0, "aria-label": `${title}. Arrow keys move between trials, Enter selects one.` });
     const said = this.draw(this);
     this.plot.replaceChildren(said === false ? h("p", { class: "empty" }, this.empty ?? "Nothing to draw yet.") : this.svg);
     this.about.textContent = typeof this.note === "function" ? this.note() : this.note ?? "";
@@ -146,7 +148,7 @@ class Chart {
     if (this.zoom) { this.zoom(this, x0, x1); return; }
     const [y0, y1] = [from[1], to[1]].sort((a, b) => a - b);
     const inside = this.points.filter(({ x, y }) => x >= x0 && x <= x1 && y >= y0 && y <= y1);
-    view.mark(new Set(inside.map((point) => view.study.trials.number[point.k])));
+    view.mark(new Set(inside.filter((point) => point.k != null).map((point) => view.study.trials.number[point.k])));
   }
 
   key(event) {

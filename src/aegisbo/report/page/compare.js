@@ -6,12 +6,13 @@ function compareSection() {
   const charts = [["evaluation", "evaluations that have ended"], ["elapsed", "time"]].map(([key, label]) => new Chart({
     id: `compare-${key}`, title: key === "evaluation" ? "Best so far by evaluation" : "Best so far by wall clock", wide: "half", height: 280,
     note: "One line for each study.",
-    draw: (chart) => drawComparison(chart, key, label),
+    empty: "Hypervolumes of studies cannot be compared: each has its own reference point. Compare their fronts.",
+    draw: (chart) => !view.studies.some((study) => study.objectives) && drawComparison(chart, key, label),
     table: () => ({ heads: ["study", key, "best so far"], rows: view.studies.flatMap((study) => study.convergence.number.map((_, k) => [study.name, study.convergence[key][k], study.convergence.best[k]])) }),
   }));
   const table = h("div", { class: "card" });
   view.on("data", () => {
-    const rows = view.studies.map((study, k) => [h("button", { class: "link", onclick: () => activate(k) }, study.name), study.best?.value, study.convergence.number.length, study.timeline.workers.length, percent(study.timeline.shares.busy), duration(study.now), study.about.facts.strategy, study.ending]);
+    const rows = view.studies.map((study, k) => [h("button", { class: "link", onclick: () => activate(k) }, study.name), study.objectives ? `${study.front.trials.length} on the front` : study.best?.value, study.convergence.number.length, study.timeline.workers.length, percent(study.timeline.shares.busy), duration(study.now), study.about.facts.strategy, study.ending]);
     table.replaceChildren(h("div", { class: "scroll" }, plainTable(["study", "best", "evaluations", "workers", "utilization", "time", "strategy", "state"], rows)));
   });
   return section("compare", "All studies", null, [table, ...charts.map((chart) => chart.element)]);

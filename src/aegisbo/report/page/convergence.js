@@ -1,4 +1,4 @@
-// The best value so far, by evaluation and by the time it took, with every evaluation.
+// The best value so far, or the hypervolume of several objectives, by evaluation and by the time it took.
 
 const scaleChoice = { log: false };
 
@@ -9,42 +9,44 @@ function convergenceSection() {
     redraw();
   } }, "logarithmic values");
   const clouds = [["evaluation", "evaluations that have ended"], ["elapsed", "time"]].map(([key, label]) => new Chart({
-    id: `convergence-${key}`, wide: "half", height: 300, title: key === "evaluation" ? "Best so far by evaluation" : "Best so far by wall clock",
+    id: `convergence-${key}`, wide: "half", height: 300, title: () => `${view.study.objectives ? "Hypervolume" : "Best so far"} by ${key === "evaluation" ? "evaluation" : "wall clock"}`,
     empty: key === "evaluation" ? "No evaluation has ended yet." : "The times of evaluations were not recorded.",
-    note: () => key === "evaluation" ? "Each mark is an evaluation; very bad ones are drawn at the edge. Drag to select some."
-      : "The same by running time; time without a driver is left out.",
+    note: () => key !== "evaluation" ? "The same by running time; time without a driver is left out."
+      : view.study.objectives ? "The volume of what the front beats, up to the reference point above. Each mark is an evaluation; those without a value are drawn at the bottom. Drag to select some."
+        : "Each mark is an evaluation; very bad ones are drawn at the edge. Drag to select some.",
     draw: (chart) => drawConvergence(chart, key, label),
     table: () => {
       const c = view.study.convergence;
-      return { heads: ["trial", "evaluation", "seconds", "value", "best so far"], rows: c.number.map((n, k) => [n, c.evaluation[k], c.elapsed[k], c.value[k], c.best[k]]) };
+      return { heads: ["trial", "evaluation", "seconds", ...(view.study.objectives ? ["hypervolume"] : ["value", "best so far"])], rows: c.number.map((n, k) => [n, c.evaluation[k], c.elapsed[k], ...(view.study.objectives ? [] : [c.value[k]]), c.best[k]]) };
     },
   }));
   const box = section("progress", "Progress", null, clouds.map((chart) => chart.element));
   box.querySelector(".grid").before(h("div", { class: "controls" }, toggle));
+  view.on("data", () => { toggle.hidden = Boolean(view.study.objectives); });
   return box;
 }
 
 function drawConvergence(chart, key, label) {
-  const study = view.study, c = study.convergence;
+  const study = view.study, c = study.convergence, up = study.objectives ? true : study.maximize;
   const ends = c.number.map((_, k) => k).filter((k) => c[key][k] != null);
   if (!ends.length) return false;
   const { left, right, top, bottom } = chart.inner;
   const values = c.value.filter((value) => value != null);
   const all = study.call.target == null ? values : [...values, study.call.target];
-  const log = scaleChoice.log && all.length && Math.min(...extent(all)) > 0;
+  const log = scaleChoice.log && !study.objectives && all.length && Math.min(...extent(all)) > 0;
   const last = extent(ends.map((k) => c[key][k]))[1];
   const x = linear([key === "elapsed" ? 0 : 1, Math.max(last, key === "elapsed" ? study.now ?? 0 : 2)], [left, right - 6], key === "elapsed" ? duration : undefined);
-  const [low, high] = shownRange(all.length ? all : [0, 1], study.maximize);
+  const [low, high] = study.objectives ? [0, extent([1e-300, ...all])[1]] : shownRange(all.length ? all : [0, 1], up);
   const room = log ? 1 : 0.05 * (high - low || 1);
   const y = log ? logarithmic([low / 1.05, high * 1.05], [bottom - 6, top + 6]) : linear([low - room, high + room], [bottom - 6, top + 6]);
   const clip = (pixel) => Math.min(Math.max(pixel, top + 4), bottom - 2);
-  chart.axes(x, y, label, "value");
+  chart.axes(x, y, label, study.objectives ? "hypervolume" : "value");
   if (study.call.target != null) {
     const at = clip(y(study.call.target));
     chart.svg.append(s("path", { class: "target", d: `M${left} ${at}H${right}` }), s("text", { x: right - 4, y: at + 14, "text-anchor": "end", class: "over" }, `target ${number(study.call.target)}`));
   }
   if (key === "elapsed") drawCuts(chart, x, study);
-  const failedAt = study.maximize ? bottom - 5 : top + 5; // a failure has no value: it is shown at the bad end
+  const failedAt = up ? bottom - 5 : top + 5; // a failure has no value: it is shown at the bad end
   const places = study.place;
   chart.marks(ends.map((k) => ({ k: places.get(c.number[k]), x: x(c[key][k]), y: c.value[k] == null ? failedAt : clip(y(c.value[k])) })));
   const path = [];

@@ -9,9 +9,11 @@ function decisionSection() {
     id: "front", title: "What the model believed then", height: 320, wide: "half",
     empty: "No model was used for these choices, or no study recorded them.",
     draw: drawFront,
-    note: "Line: the Pareto front of low (good) mean and high uncertainty. Large mark: the chosen point. Rings: points that were pending. Dotted: the best value then.",
+    note: () => view.study.objectives ? "Line: the front that was measured then. Large mark: the chosen point as predicted, with 95 % bands; dotted: to what was measured there. Rings: points that were pending, as predicted."
+      : "Line: the Pareto front of low (good) mean and high uncertainty. Large mark: the chosen point. Rings: points that were pending. Dotted: the best value then.",
     table: () => {
       const f = currentFront();
+      if (f && view.study.objectives) return { heads: ["what", ...view.study.objectives.map(({ name }) => name)], rows: [...["predicted", "low", "high"].map((what, part) => [what, ...f.taken[part]]), ...f.pending.map(([n, ...place]) => [`pending ${n}`, ...place]), ...f.front.map((place) => ["front", ...place])] };
       return f ? { heads: ["what", "mean", "std"], rows: [["chosen", f.taken[0], f.taken[1]], ...f.pending.map(([n, mean, std]) => [`pending ${n}`, mean, std]), ...f.members.map(([mean, std]) => ["front", mean, std])] } : { heads: [], rows: [] };
     },
   });
@@ -34,7 +36,7 @@ function fillDecision() {
   if (!fronts.some((front) => front.number === decision.number)) decision.number = fronts.at(-1)?.number ?? null;
   const t = view.study.trials, best = view.study.best?.number;
   const numbers = live ? t.number.filter((_, k) => t.mean[k] != null) : fronts.map((front) => front.number);
-  decision.choice.replaceChildren(...numbers.map((n) => h("option", { value: n, selected: n === decision.number }, `trial ${n} · ${t.move[view.study.place.get(n)]}${n === best ? " · the best" : ""}`)));
+  decision.choice.replaceChildren(...numbers.map((n) => h("option", { value: n, selected: n === decision.number }, `trial ${n} · ${t.move[view.study.place.get(n)]}${n === best ? ` · the ${view.study.objectives ? "compromise" : "best"}` : ""}`)));
   decision.choice.disabled = !numbers.length;
   decision.note.textContent = live || !fronts.length ? "" : `This file holds ${fronts.length} decisions in full; \`aegisbo serve\` shows the others.`;
   drawDecision();
@@ -52,13 +54,14 @@ async function showDecision(trial) {
 }
 
 function drawDecision() {
-  const key = JSON.stringify([view.active, currentFront() ?? null]);
+  const key = JSON.stringify([view.active, view.study.objectives && view.objective, currentFront() ?? null]);
   if (key === decision.drawn) return;
   decision.drawn = key;
   for (const chart of decision.charts) { chart.observer.disconnect(); charts.splice(charts.indexOf(chart), 1); chart.element.remove(); }
   const front = currentFront(), study = view.study;
   const k = front ? study.place.get(front.number) : null;
-  decision.charts = !front ? [] : front.slices.map((slice) => {
+  const slices = study.objectives ? front?.slices[view.objective] : front?.slices;
+  decision.charts = (slices ?? []).map((slice) => {
     const place = study.parameters.findIndex((each) => each.name === slice.parameter);
     return sliceChart(slice.parameter, () => slice, { at: study.trials.params[place][k], trials: false });
   });
@@ -70,15 +73,28 @@ function drawDecision() {
 function decisionFacts(study, front, k) {
   const t = study.trials;
   const { meaning } = moveStyle(front.move);
-  const rows = [["move", meaning ? `${front.move}: ${meaning}` : front.move], ["instead of a known point", instead(t.guard[k])], ["predicted", `${number(t.mean[k])} ± ${number(t.std[k], 3)}`], ["measured since", t.value[k] ?? t.state[k]],
+  const rows = [["move", meaning ? `${front.move}: ${meaning}` : front.move], ["instead of a known point", instead(t.guard[k])], ...foretold(study, k), ["measured since", told(study, k) ?? t.state[k]],
     ["best value then", front.best], ["results known", t.known[k]], ["results in, but not known yet", t.behind[k]], ["pending trials", front.pending.map(([n]) => `trial ${n}`).join(", ") || "none"],
     ["seconds to choose", t.choosing[k]], ...study.parameters.map((parameter, p) => [parameter.name, t.params[p][k]])];
   return [h("h3", {}, `Trial ${front.number}`), h("div", { class: "scroll" }, plainTable(["what", "value"], rows.filter(([, value]) => value != null).map(([name, value]) => [name, number(value, 6)])))];
 }
 
+// What was predicted for a trial, and what was measured there; of several objectives, each with its name.
+function foretold(study, k) {
+  const { mean, std } = study.trials, text = (a, b) => `${number(a)} ± ${number(b, 3)}`;
+  if (mean[k] == null) return [];
+  return study.objectives ? study.objectives.map(({ name, means, stds }) => [`${name} predicted`, text(means[k], stds[k])]) : [["predicted", text(mean[k], std[k])]];
+}
+
+function told(study, k) {
+  const { trials: t, objectives } = study;
+  return objectives && t.state[k] === "done" ? objectives.map(({ name }, j) => `${name} ${number(t.measured[j][k], 6)}`).join(", ") : t.value[k];
+}
+
 function drawFront(chart) {
   const f = currentFront();
   if (!f) return false;
+  if (view.study.objectives) { drawChoice(chart, f); return; }
   const { left, right, top, bottom } = chart.inner, places = [f.taken, ...f.members, ...f.pending.map(([, ...place]) => place)];
   const [low, high] = shownRange([f.best, ...places.map(([mean]) => mean)], view.study.maximize);
   const most = extent(places.map(([, std]) => std))[1];

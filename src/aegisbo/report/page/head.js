@@ -14,23 +14,26 @@ function fillHead() {
   const crew = study.timeline.workers.length;
   const pending = t.state.filter((each) => each === "pending").length;
   const tile = (value, words) => h("div", { class: "tile" }, h("b", {}, value), h("span", {}, words));
-  const where = best ? pairsOf(study, best.params).join(", ") : "no evaluation gave a value yet";
-  document.title = `${best ? `${number(best.value)} · ` : ""}${study.name} · aegisbo`;
+  const where = best ? pairsOf(study, best.params).join(", ") : "no evaluation gave a value yet", several = study.objectives;
+  const name = best && (best.number >= 0 ? `trial ${best.number}` : "observed elsewhere");
+  const found = several ? (best ? `${study.front.trials.length} on the front` : null) : best && number(best.value);
+  document.title = `${found ? `${found} · ` : ""}${study.name} · aegisbo`;
   document.getElementById("head").replaceChildren(
     h("div", { class: "title" }, h("h1", {}, study.objective ? `${study.name}: ${study.objective}` : study.name), h("span", { class: `pill ${state}` }, state)),
     h("p", { class: "muted", id: "ending" }, study.ending),
     ...(view.studies.length > 1 ? [h("div", { class: "tabs", role: "tablist", "aria-label": "Studies" }, tabs)] : []),
     h("div", { class: "tiles" },
-      tile(best ? number(best.value, 7) : "–", `${study.maximize ? "largest" : "smallest"} value${best ? (best.number >= 0 ? `, trial ${best.number}` : ", observed elsewhere") : ""}: ${where}`),
+      several ? tile(String(study.front.trials.length), `on the front${best ? `; compromise, ${name}` : ""}: ${where}`)
+        : tile(best ? number(best.value, 7) : "–", `${study.maximize ? "largest" : "smallest"} value${best ? `, ${name}` : ""}: ${where}`),
       tile(study.call.budget ? `${ended} of ${study.call.budget}` : String(ended), `evaluations${pending ? `, ${pending} ${study.driven ? "running" : "pending"}` : ""}`),
       tile(String(failed), "without a value"),
-      ...(study.measured.length ? [tile(String(t.broken.filter((limits) => limits != null).length), "break a limit")] : []),
+      ...((study.limits ?? study.measured).length ? [tile(String(t.broken.filter((limits) => limits != null).length), "break a limit")] : []),
       tile(crew ? percent(study.timeline.shares.busy) : "–", crew === 1 ? "use of 1 worker" : `use of ${crew || "the"} workers`),
       tile(duration(study.now), "of work")));
 }
 
 function barSection() {
-  const nav = h("nav", { "aria-label": "Parts of the report" }, ["health", "progress", "workers", "reasons", "parameters", "decision", "failures", "trials", "about"].map((id) => h("a", { href: `#${id}` }, id)));
+  const nav = h("nav", { "aria-label": "Parts of the report" }, ["health", "objectives", "progress", "workers", "reasons", "parameters", "decision", "failures", "trials", "about"].map((id) => h("a", { href: `#${id}` }, id === "objectives" ? "front" : id)));
   const choices = ["move", "outcome"].map((each) => h("button", { "aria-pressed": String(view.colorBy === each), onclick: () => {
     view.colorBy = each;
     choices.forEach((button) => button.setAttribute("aria-pressed", String(button.textContent === each)));
@@ -55,7 +58,7 @@ function barSection() {
   new ResizeObserver(() => { document.documentElement.style.scrollPaddingTop = `${covered() + 8}px`; }).observe(bar);
   bar.append(
     h("div", {}, nav, h("span", { class: "group grow" }, input, left, clear), theme),
-    h("div", {}, h("span", { class: "group", role: "group", "aria-label": "Color by" }, h("span", { class: "muted" }, "color by"), choices), h("div", { id: "legend" })));
+    h("div", {}, h("span", { class: "group", role: "group", "aria-label": "Color by" }, h("span", { class: "muted" }, "color by"), choices), objectiveSwitch(), h("div", { id: "legend" })));
 }
 
 function fillLegend() {

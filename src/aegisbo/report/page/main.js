@@ -4,13 +4,15 @@ function prepare() {
   for (const study of view.studies) {
     study.place = new Map(study.trials.number.map((n, k) => [n, k]));
     const t = study.trials;
-    study.convergence.value = study.convergence.number.map((n) => t.value[study.place.get(n)]);
+    focus(study);
+    const c = study.convergence, done = (n) => t.state[study.place.get(n)] === "done";
+    c.value = c.number.map((n, k) => (study.objectives ? (done(n) ? c.best[k] ?? 0 : null) : t.value[study.place.get(n)]));
   }
 }
 
 function build() {
   barSection();
-  const parts = [healthSection(), convergenceSection(), timelineSection(), reasonsSection(), parametersSection(), decisionSection(), failuresSection(), tableSection(), aboutSection()];
+  const parts = [healthSection(), objectivesSection(), convergenceSection(), timelineSection(), reasonsSection(), parametersSection(), decisionSection(), failuresSection(), tableSection(), aboutSection()];
   if (view.studies.length > 1) parts.unshift(compareSection());
   document.getElementById("main").replaceChildren(...parts, h("footer", {}, "Made by aegisbo. This page is self-contained: it loads nothing from elsewhere."));
   view.on("choice", () => { fillTrial(); for (const chart of charts) chart.highlight(); });

@@ -108,5 +108,6 @@ function legend(study) {
     const shape = SHAPES.circle(9, 7, 4) + bar({ x: 9, y: 7 }, 4);
     entries.push(outcomeButton("broken", "breaks a limit", s("path", { class: "m c0 broken", d: shape })));
   }
+  if (study.front?.trials.length) entries.push(outcomeButton("front", `front (${study.front.trials.length})`, s("path", { class: "won", d: SHAPES.circle(9, 7, 5.5) })));
   return h("div", { class: "legend" }, entries);
 }

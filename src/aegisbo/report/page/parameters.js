@@ -5,14 +5,14 @@ let sliceBox, sliceCharts = [], sliceKey = "";
 
 function parametersSection() {
   const importance = new Chart({
-    id: "importance", title: "Importance", wide: "half", height: 260, margin: { top: 8, right: 60, bottom: 40, left: 110 },
+    id: "importance", title: () => `Importance${of()}`, wide: "half", height: 260, margin: { top: 8, right: 60, bottom: 40, left: 110 },
     empty: "The model has too few results.",
     note: () => {
-      const m = view.study.model;
+      const m = learned();
       return m ? `How much of the model's variation is due to a parameter alone (filled) and together with others (outline).${m.own ? "" : " The strategy has no model of its own; this one was fitted for the report."}` : "";
     },
     draw: (chart) => {
-      const rows = view.study.model?.importances;
+      const rows = learned()?.importances;
       if (!rows) return false;
       chart.height = Math.max(374, 52 + 26 * rows.length); // as high as the figure beside it
       chart.svg.setAttribute("viewBox", `0 0 ${chart.width} ${chart.height}`);
@@ -29,22 +29,22 @@ function parametersSection() {
         chart.svg.append(s("text", { x: x(row.total) + 6, y: at + 4 }, percent(row.total)));
       }
     },
-    table: () => ({ heads: ["parameter", "alone", "with others", "length scale, of the range"], rows: (view.study.model?.importances ?? []).map((row) => [row.parameter, row.main, row.total, row.lengthscale]) }),
+    table: () => ({ heads: ["parameter", "alone", "with others", "length scale, of the range"], rows: (learned()?.importances ?? []).map((row) => [row.parameter, row.main, row.total, row.lengthscale]) }),
   });
   const choice = h("select", { "aria-label": "Pair of parameters", onchange: (event) => { pair.chosen = Number(event.target.value); contour.render(); } });
   const contour = new Chart({
-    id: "contour", title: "Two parameters at a time", wide: "half", height: 340, margin: { top: 14, right: 20, bottom: 40, left: 76 },
+    id: "contour", title: () => `Two parameters at a time${of()}`, wide: "half", height: 340, margin: { top: 14, right: 20, bottom: 40, left: 76 },
     empty: "The model has too few results, or there is only one parameter.",
     controls: h("div", { class: "controls" }, h("label", {}, "parameters ", choice)),
-    note: "The model's mean, with all other parameters as at the best point (ring). Darker is better; in dark mode, brighter is. Gray: excluded by constraints.",
+    note: () => `The model's mean, with all other parameters as at the ${centerName()} (ring). Darker is better; in dark mode, brighter is. Gray: excluded by constraints.`,
     draw: (chart) => {
-      const pairs = view.study.model?.contours ?? [];
+      const pairs = learned()?.contours ?? [];
       pair.chosen = Math.min(pair.chosen, Math.max(pairs.length - 1, 0));
       choice.replaceChildren(...pairs.map((each, k) => h("option", { value: k, selected: k === pair.chosen }, `${each.x} and ${each.y}`)));
       return pairs.length ? drawContour(chart, pairs[pair.chosen]) : false;
     },
     table: () => {
-      const c = view.study.model?.contours?.[pair.chosen];
+      const c = learned()?.contours?.[pair.chosen];
       return c ? { heads: [`${c.y} \\ ${c.x}`, ...c.x_values.map((v) => number(v, 3))], rows: c.y_values.map((v, row) => [number(v, 3), ...c.mean[row]]) } : { heads: [], rows: [] };
     },
   });
@@ -52,35 +52,51 @@ function parametersSection() {
   const parallel = new Chart({
     id: "parallel", title: "Parallel coordinates", height: 330, margin: { top: 26, right: 60, bottom: 22, left: 60 },
     empty: "No trial yet.",
-    note: "One line for each trial. Blue: the best tenth. Green: the better half. Gray: the others, and those that break a limit. Dashed: no value. Bold: the best.",
+    note: () => view.study.objectives ? "One line for each trial. Blue: the front. Gray: the others. Dashed: no value. Bold: the compromise."
+      : "One line for each trial. Blue: the best tenth. Green: the better half. Gray: the others, and those that break a limit. Dashed: no value. Bold: the best.",
     draw: drawParallel, click: clickParallel, show: showParallel,
     table: () => trialRows(),
   });
   const box = section("parameters", "Parameters", null, [importance.element, contour.element, parallel.element]);
-  box.append(h("h3", { class: "slices" }, "Slices through the best point"), h("p", { class: "muted" }, "The model's mean and 95 % band along each parameter, with all others as at the best point (dotted). Marks: all trials, whatever their other parameters; open marks are pending. Gray: excluded by constraints."), sliceBox);
-  view.on("data", fillSlices);
+  const [title, about] = [h("h3", { class: "slices" }), h("p", { class: "muted" })];
+  box.append(title, about, sliceBox);
+  view.on("data", () => {
+    title.textContent = `Slices through the ${centerName()}${of()}`;
+    about.textContent = `The model's mean and 95 % band along each parameter, with all others as at the ${centerName()} (dotted). Marks: all trials, whatever their other parameters; open marks are pending. Gray: excluded by constraints.`;
+    fillSlices();
+  });
   return box;
 }
 
+// Of several objectives, which one a figure is about.
+function of() {
+  return view.study.objectives ? `: ${valueName()}` : "";
+}
+
+// The values of trials under their names: those of several objectives, or the only one.
+function valueColumns(study) {
+  return study.objectives ? study.objectives.map(({ name, maximize }, j) => ({ name, maximize, column: study.trials.measured[j] })) : [{ name: "value", maximize: study.maximize, column: study.trials.value }];
+}
+
 function trialRows() {
-  const { trials: t, parameters } = view.study;
-  return { heads: ["trial", "value", ...parameters.map((p) => p.name)], rows: t.number.map((n, k) => [n, t.value[k], ...t.params.map((column) => column[k])]) };
+  const { trials: t, parameters } = view.study, values = valueColumns(view.study);
+  return { heads: ["trial", ...values.map(({ name }) => name), ...parameters.map((p) => p.name)], rows: t.number.map((n, k) => [n, ...values.map(({ column }) => column[k]), ...t.params.map((column) => column[k])]) };
 }
 
 function fillSlices() {
-  const names = (view.study.model?.slices ?? []).map((slice) => slice.parameter);
+  const names = (learned()?.slices ?? []).map((slice) => slice.parameter);
   const key = JSON.stringify([view.active, names]);
   if (key === sliceKey) return;
   sliceKey = key;
   for (const chart of sliceCharts) { chart.observer.disconnect(); charts.splice(charts.indexOf(chart), 1); }
-  sliceCharts = names.map((name, place) => sliceChart(name, () => view.study.model?.slices[place]));
+  sliceCharts = names.map((name, place) => sliceChart(name, () => learned()?.slices[place]));
   sliceBox.replaceChildren(...sliceCharts.map((chart) => chart.element));
   if (!names.length) sliceBox.append(h("p", { class: "empty" }, "The model has too few results."));
 }
 
 function sliceChart(name, get, extra = {}) {
   return new Chart({
-    title: name, wide: "third", height: 220, margin: { top: 14, right: 14, bottom: 26, left: 56 },
+    title: () => `${name}${extra.trials === false ? of() : ""}`, wide: "third", height: 220, margin: { top: 14, right: 14, bottom: 26, left: 56 },
     draw: (chart) => {
       const slice = get();
       return slice ? drawSlice(chart, name, slice, extra) : false;
@@ -217,17 +233,18 @@ function isolines({ mean, x_values, y_values }, x, y) {
 function drawParallel(chart) {
   const study = view.study, t = study.trials;
   if (!t.number.length) return false;
-  const values = t.value.filter((v) => v != null);
+  const values = valueColumns(study);
   // Names that are too long for the room between two axes stand on several lines in turn.
-  const room = (chart.inner.right - chart.inner.left) / study.parameters.length, LETTER = 7.5, LINE = 15;
-  const longest = Math.max(...study.parameters.map(({ name }) => Math.min(name.length, 16)), 5);
+  const room = (chart.inner.right - chart.inner.left) / (study.parameters.length + values.length - 1), LETTER = 7.5, LINE = 15;
+  const longest = Math.max(...[...study.parameters, ...values].map(({ name }) => Math.min(name.length, 16)));
   const lines = Math.min(Math.ceil(((longest + 1) * LETTER) / room), 4);
   chart.margin.top = 26 + LINE * (lines - 1);
   const { left, right, top, bottom } = chart.inner;
   const axes = study.parameters.map((parameter, p) => ({ name: parameter.name, at: left + p * room, scale: scaleOf(parameter, [bottom, top]), column: t.params[p] }));
-  const shown = shownRange(values.length ? values : [0, 1], study.maximize);
-  const scale = linear(shown, [bottom, top]);
-  axes.push({ name: "value", at: right, scale, column: t.value });
+  values.forEach(({ name, maximize, column }, j) => {
+    const measured = column.filter(known), shown = shownRange(measured.length ? measured : [0, 1], maximize);
+    axes.push({ name, at: right - (values.length - 1 - j) * room, scale: linear(shown, [bottom, top]), column, bad: maximize ? bottom : top });
+  });
   const up = (place) => LINE * (place % lines);
   for (const [place, axis] of axes.entries()) chart.svg.append(s("path", { class: "axis", d: `M${round(axis.at)} ${top - up(place)}V${bottom}` }));
   for (const [place, axis] of axes.entries()) {
@@ -243,9 +260,9 @@ function drawParallel(chart) {
   t.number.forEach((n, k) => {
     const value = t.value[k];
     const spread = (axis) => (axis.scale.room ? (((k * 0.618) % 1) - 0.5) * 0.5 * axis.scale.room : 0);
-    const path = axes.filter((axis) => axis.column === t.value || axis.column[k] != null).map((axis) => [axis.at, axis.column[k] == null ? (study.maximize ? bottom : top) : Math.min(Math.max(axis.scale(axis.column[k]) + spread(axis), top), bottom)]);
+    const path = axes.filter((axis) => axis.bad != null || axis.column[k] != null).map((axis) => [axis.at, axis.column[k] == null ? axis.bad : Math.min(Math.max(axis.scale(axis.column[k]) + spread(axis), top), bottom)]);
     chart.lines.push({ k, path });
-    const kind = value == null ? (FAILED.has(t.state[k]) ? "fail" : "q3") : study.best?.number === n ? "top" : t.broken[k] != null ? "q3" : better(value, tenth) ? "q0" : better(value, half) ? "q1" : "q3";
+    const kind = value == null ? (FAILED.has(t.state[k]) ? "fail" : "q3") : study.best?.number === n ? "top" : study.objectives ? (t.front[k] ? "q0" : "q3") : t.broken[k] != null ? "q3" : better(value, tenth) ? "q0" : better(value, half) ? "q1" : "q3";
     const name = `poly ${kind}${view.kept(study, k) ? "" : " dim"}`;
     if (!groups.has(name)) groups.set(name, []);
     groups.get(name).push(`M${path.map(([a, b]) => `${round(a)} ${round(b)}`).join("L")}`);

@@ -3,7 +3,7 @@
 function reasonsSection() {
   const moves = new Chart({
     id: "moves", title: "The move that chose each point", height: 190, margin: { top: 8, right: 16, bottom: 40, left: 84 },
-    note: "One row for each move, in the order of the choices. A ring marks a new best value.",
+    note: () => `One row for each move, in the order of the choices. A ring marks ${view.study.objectives ? "a trial that added to the hypervolume" : "a new best value"}.`,
     draw: (chart) => {
       const study = view.study, t = study.trials, rows = [...new Set(t.move)];
       if (!rows.length) return false;
@@ -22,22 +22,23 @@ function reasonsSection() {
   });
   const gains = new Chart({
     id: "yields", title: "What each move gained", wide: "half", height: 220, margin: { top: 8, right: 120, bottom: 40, left: 84 },
-    note: "New best values per hundred evaluations. Exploring moves often pay off later, through what the model learns.",
+    note: () => `${view.study.objectives ? "Hypervolume added by the trials of each move, and how many of them added some." : "New best values per hundred evaluations."} Exploring moves often pay off later, through what the model learns.`,
     draw: (chart) => {
       const rows = view.study.yields;
       if (!rows.length) return false;
       const { left, right, top, bottom } = chart.inner;
-      const rate = (row) => (row.done + row.failed ? row.improved / (row.done + row.failed) : 0);
+      const all = rows.reduce((sum, row) => sum + row.gain, 0), several = view.study.objectives;
+      const rate = (row) => (several ? row.gain / (all || 1) : row.done + row.failed ? row.improved / (row.done + row.failed) : 0);
       const x = linear([0, Math.max(...rows.map(rate), 0.01)], [left, right], (share) => percent(share));
       const y = categories(rows.map((row) => row.move), [top, bottom]);
-      chart.axes(x, y, "share of evaluations that gave a new best", "", { xTicks: 3 });
+      chart.axes(x, y, several ? "share of the hypervolume added" : "share of evaluations that gave a new best", "", { xTicks: 3 });
       for (const row of rows) {
         const style = moveStyle(row.move), height = Math.min(18, 0.6 * y.room);
         chart.svg.append(s("rect", { class: `m ${style.color}`, x: left, y: y(row.move) - height / 2, width: Math.max(x(rate(row)) - left, 0), height }));
         chart.svg.append(s("text", { x: x(rate(row)) + 6, y: y(row.move) + 4 }, `${row.improved} of ${row.done + row.failed}`));
       }
     },
-    table: () => ({ heads: ["move", "chosen", "with a value", "without", "new best", "gain", "seconds"], rows: view.study.yields.map((row) => [row.move, row.chosen, row.done, row.failed, row.improved, row.gain, row.seconds]) }),
+    table: () => ({ heads: ["move", "chosen", "with a value", "without", view.study.objectives ? "added hypervolume" : "new best", view.study.objectives ? "hypervolume added" : "gain", "seconds"], rows: view.study.yields.map((row) => [row.move, row.chosen, row.done, row.failed, row.improved, row.gain, row.seconds]) }),
   });
   const behind = new Chart({
     id: "behind", title: "What each choice did not know yet", wide: "half", height: 220,
@@ -58,7 +59,7 @@ function reasonsSection() {
     table: () => ({ heads: ["trial", "results known", "results behind", "pending"], rows: view.study.trials.number.map((n, k) => [n, view.study.trials.known[k], view.study.trials.behind[k], view.study.trials.pending[k]]) }),
   });
   const predicted = new Chart({
-    id: "predicted", title: "Predicted when chosen, and measured", wide: "half", height: 320,
+    id: "predicted", title: () => `Predicted when chosen, and measured${of()}`, wide: "half", height: 320,
     empty: "No point that a model chose has a value yet.",
     note: () => {
       const c = view.study.calibration;
@@ -73,19 +74,19 @@ function reasonsSection() {
     table: () => { const t = view.study.trials; return { heads: ["trial", "predicted", "std", "measured"], rows: range(t.number.length).filter((k) => t.mean[k] != null && t.value[k] != null).map((k) => [t.number[k], t.mean[k], t.std[k], t.value[k]]) }; },
   });
   const leftOut = new Chart({
-    id: "left-out", title: "Predicted from all other results", wide: "half", height: 320,
+    id: "left-out", title: () => `Predicted from all other results${of()}`, wide: "half", height: 320,
     empty: "The model has too few results.",
     note: () => {
-      const m = view.study.model;
+      const m = learned();
       return m?.left_out ? `Leave-one-out: ${percent(m.left_out.within)} of ${m.left_out.count} values lie within the 95 % band. On the line, prediction and value are equal.` : "";
     },
     draw: (chart) => {
-      const found = view.study.model?.left_out;
+      const found = learned()?.left_out;
       if (!found) return false;
       drawAgreement(chart, found.number.map((n, k) => ({ k: view.study.place.get(n), mean: found.mean[k], low: found.low[k], high: found.high[k], value: found.value[k] })).filter(({ k }) => k != null));
       return found.number.length > 0;
     },
-    table: () => { const f = view.study.model?.left_out ?? { number: [] }; return { heads: ["trial", "predicted", "low", "high", "measured"], rows: f.number.map((n, k) => [n, f.mean[k], f.low[k], f.high[k], f.value[k]]) }; },
+    table: () => { const f = learned()?.left_out ?? { number: [] }; return { heads: ["trial", "predicted", "low", "high", "measured"], rows: f.number.map((n, k) => [n, f.mean[k], f.low[k], f.high[k], f.value[k]]) }; },
   });
   return section("reasons", "Reasons", null, [moves, gains, behind, predicted, leftOut].map((chart) => chart.element));
 }

@@ -20,7 +20,7 @@ function tableSection() {
 
 function columns() {
   const t = view.study.trials;
-  return [["trial", "number", t.number], ["state", "state", t.state], ["value", "value", t.value],
+  return [["trial", "number", t.number], ["state", "state", t.state], ...(view.study.objectives ? [["front", "front", t.front]] : [["value", "value", t.value]]),
     ...view.study.measured.map((name, m) => [name, `measured ${m}`, t.measured[m]]), ["move", "move", t.move],
     ...view.study.parameters.map((parameter, p) => [parameter.name, `param ${p}`, t.params[p]]),
     ["seconds", "seconds", t.seconds], ["worker", "worker", t.worker], ["reason", "reason", t.reason.map((r) => (r == null ? null : view.study.texts[r]))]];
@@ -74,9 +74,9 @@ function fillTrial() {
   box.hidden = k == null;
   if (k == null) return;
   const t = study.trials, text = (index) => study.texts[index];
-  const facts = [["state", t.state[k]], ["value", t.value[k]],
+  const facts = [["state", t.state[k]], view.study.objectives ? ["front", t.front[k]] : ["value", t.value[k]],
     ...study.measured.map((name, m) => [name, t.measured[m][k]]), ["breaks", t.broken[k]], ["reason", text(t.reason[k])], ["move", t.move[k]], ["instead of a known point", instead(t.guard[k])],
-    ["predicted", t.mean[k] == null ? null : `${number(t.mean[k])} ± ${number(t.std[k], 3)}`],
+    ...foretold(study, k),
     ["results known", t.known[k]], ["results behind", t.behind[k]], ["pending at that time", t.pending[k]], ["chosen in", t.choosing[k] == null ? null : duration(t.choosing[k])],
     ["took", t.seconds[k] == null ? null : duration(t.seconds[k])], ["worker", t.worker[k]]];
   const step = (by) => () => { const n = t.number[k + by]; if (n != null) view.choose(n); };

@@ -3,6 +3,7 @@
 const view = {
   studies: [], // as the server or the file gave them
   active: 0,
+  objective: 0, // of several, which all figures of one value show
   colorBy: "move",
   chosen: null, // number of a trial
   text: "", // the filter
@@ -54,13 +55,14 @@ function columnOf(study, name) {
 function wordsOf(study, k) {
   const t = study.trials;
   const failed = FAILED.has(t.state[k]) ? "failed" : t.broken[k] != null ? "broken" : "";
-  return [t.number[k], t.state[k], failed, t.move[k], study.texts[t.reason[k]] ?? "", ...t.params.map((column) => column[k])].join(" ").toLowerCase();
+  return [t.number[k], t.state[k], failed, t.move[k], t.front?.[k] ?? "", study.texts[t.reason[k]] ?? "", ...t.params.map((column) => column[k])].join(" ").toLowerCase();
 }
 
 function describe(study, k) {
   const t = study.trials;
   const lines = [`trial ${t.number[k]} · ${t.move[k]} · ${t.state[k]}`];
-  if (t.value[k] != null) lines.push(`value ${number(t.value[k], 6)}`);
+  if (study.objectives && t.state[k] === "done") lines.push(...study.objectives.map(({ name }, j) => `${name} ${number(t.measured[j][k], 6)}`));
+  else if (t.value[k] != null) lines.push(`value ${number(t.value[k], 6)}`);
   else if (t.reason[k] != null) lines.push(short(study.texts[t.reason[k]], 80));
   if (t.broken[k] != null) lines.push(`breaks ${t.broken[k]}`);
   lines.push(...pairsOf(study, t.params.map((column) => column[k])).slice(0, 8));

@@ -14,6 +14,7 @@ import numpy as np
 from aegisbo.arrays import Array
 from aegisbo.gp import paths
 from aegisbo.strategies.beliefs import Beliefs
+from aegisbo.strategies.exact import Exact
 from aegisbo.strategies.front_improvement import Certain, FrontImprovement, Uncertain
 from aegisbo.strategies.moves.exploit import Mean
 from aegisbo.strategies.moves.move import Decision, Turn
@@ -44,7 +45,10 @@ class FrontOfPaths:
     def choose(self, turn: Turn) -> Decision:
         """The most promising first."""
         beliefs, pending = turn.beliefs.exploring, turn.evidence.pending
-        drawn = [posterior_path(belief.gp, self.features, turn.rng) for belief in beliefs.each]
+        drawn = [
+            Mean(belief.gp) if isinstance(belief, Exact) else posterior_path(belief.gp, self.features, turn.rng)
+            for belief in beliefs.each
+        ]
         expected = np.stack([path.screen(pending) for path in drawn], axis=1).astype(np.float64)
         added = FrontImprovement(tuple(map(Certain, drawn)), beliefs.left_by(expected))
         return _most_added("thompson", added, beliefs, turn)
@@ -112,7 +116,10 @@ class ImproveFront:
 
 def believed_addition(beliefs: Beliefs, pending: Array) -> FrontImprovement:
     """Expected improvement of hypervolume when pending points (p, width) turn out as predicted."""
-    outlooks = tuple(Uncertain(belief.gp.believing(pending)) for belief in beliefs.each)
+    outlooks = tuple(
+        Certain(Mean(belief.gp)) if isinstance(belief, Exact) else Uncertain(belief.gp.believing(pending))
+        for belief in beliefs.each
+    )
     return FrontImprovement(outlooks, beliefs.left_by(beliefs.means(pending)))
 
 
