@@ -85,7 +85,7 @@ def columns_of(shown: str) -> list[dict[str, str]]:
 
 def test_show_lists_the_front_and_marks_it_in_the_table(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
-    minimized(*BOTH, "--budget", "9", "--study", "run.db")
+    minimized(*BOTH, "--budget", "20", "--seed", "3", "--study", "run.db")
     result = load("run.db")
     shown = call("show", "run.db")
     assert f"front: {len(result.front)} trial" in shown
@@ -124,7 +124,7 @@ def test_show_refuses_orders_that_there_are_not(folder: Path) -> None:
 
 
 def test_tables_say_which_trials_are_on_the_front(folder: Path) -> None:
-    minimized(*BOTH, "--budget", "8", "--study", "run.db")
+    minimized(*BOTH, "--budget", "20", "--seed", "3", "--study", "run.db")
     result = load("run.db")
     front = sorted(trial.number for trial in result.front)
     rows = list(csv.DictReader(call("export", "run.db").splitlines()))

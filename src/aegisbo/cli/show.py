@@ -88,9 +88,7 @@ def _require_that_it_has(record: Record, *, front: bool, by_value: str) -> None:
     if front and not record.objectives:
         raise OneNumber(f"{record.name} has one number and not several objectives, so there is no front: use --best.")
     if by_value and record.objectives:
-        raise SeveralObjectives(
-            f"{record.name} has several objectives, so there is no order for {by_value}: use --front."
-        )
+        raise SeveralObjectives(f"{record.name} has several objectives, which {by_value} cannot order: use --front.")
 
 
 def _summary(record: Record) -> Iterator[str]:
