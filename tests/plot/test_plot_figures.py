@@ -351,10 +351,10 @@ def test_importance_of_a_function_of_one_parameter() -> None:
     assert axis.texts[0].get_text() == f"{total[0]:.1%}"
 
 
-class TestFront:
+class TestDecision:
     def test_a_decision_as_it_was_made(self, result: Result, study_file: Path) -> None:
         trial = next(trial for trial in result.trials[::-1] if trial.note["move"] != "initial")
-        figure = plot.front(result, trial.number)
+        figure = plot.decision(result, trial.number)
         axis, *others = figure.axes
         assert drawn(axis, "chosen")[0, 0] == pytest.approx(trial.note["mean"], rel=1e-5)
         asked = next(
@@ -377,23 +377,23 @@ class TestFront:
 
     def test_where_nobody_knows_how_it_was_chosen(self, result: Result) -> None:
         with pytest.raises(NoModel, match="No model took part in the choice of trial 0: its move was initial"):
-            plot.front(result, 0)
+            plot.decision(result, 0)
         with pytest.raises(TrialError, match="Trial 99 was never asked for"):
-            plot.front(result, 99)
+            plot.decision(result, 99)
         with pytest.raises(TrialError, match="does not say how trial 7 was chosen"):
-            plot.front(result.optimizer, 7)
+            plot.decision(result.optimizer, 7)
         with pytest.raises(InvalidInput, match="by its number"):
-            plot.front(result, {"lr": 1e-3, "units": 100, "a$ct": "relu"})
+            plot.decision(result, {"lr": 1e-3, "units": 100, "a$ct": "relu"})
 
 
-EVERY = [name for name in plot.OF_A_RUN if name != "front"]
+EVERY = [name for name in plot.OF_A_RUN if name not in ("decision", "front")]
 
 
 class TestAll:
     @pytest.mark.long
-    @pytest.mark.parametrize("kind", plot.OF_A_RUN)
+    @pytest.mark.parametrize("kind", [*EVERY, "decision"])
     def test_it_shows_in_a_notebook_and_is_written_as_png_and_svg(self, result: Result, kind: str) -> None:
-        figure = result.plot(kind, **({"trial": 15} if kind == "front" else {}))
+        figure = result.plot(kind, **({"trial": 15} if kind == "decision" else {}))
         assert isinstance(figure, Figure)
         png, size = figure._repr_png_()
         assert png.startswith(b"\x89PNG")

@@ -66,9 +66,9 @@ def test_the_page_has_no_value_where_there_is_none(record: Record) -> None:
     assert {each["parameter"] for each in shown["model"]["slices"]} == set(best.params)
 
 
-@pytest.mark.parametrize("kind", ["slices", "contour", "importance", "convergence", "front", "reasons", "timeline"])
+@pytest.mark.parametrize("kind", ["slices", "contour", "importance", "convergence", "decision", "reasons", "timeline"])
 def test_every_figure_is_drawn(study: Path, kind: str) -> None:
-    trial = {"trial": 17} if kind == "front" else {}
+    trial = {"trial": 17} if kind == "decision" else {}
     assert getattr(plot, kind)(study, **trial).axes
 
 

@@ -154,7 +154,7 @@ class Policy:
         """The belief from which the strategy, which must have a model, chooses the trial with this number."""
         strategy, rng = cast("ModelBased", self.strategy), self.rng(Role.STRATEGY, number)
         with one_blas_thread(), _understood(memory):
-            return cast("Belief", strategy.belief_of_choice(evidence, memory, rng))
+            return cast("Belief", strategy.belief_of_choice(evidence.askable, memory, rng))
 
     def rng(self, role: Role, *address: int) -> Generator:
         """Random numbers by address, so that no draw depends on who asked or finished before."""

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from aegisbo.plot.best_so_far import convergence
     from aegisbo.plot.canvas import Picture
     from aegisbo.plot.choices import reasons
-    from aegisbo.plot.decision import front
+    from aegisbo.plot.measured_front import front
+    from aegisbo.plot.one_choice import decision
     from aegisbo.plot.one_parameter import slices
     from aegisbo.plot.other_teams import advice
     from aegisbo.plot.shares import importance
@@ -26,7 +27,8 @@ else:
         "advice": "other_teams",
         "contour": "two_parameters",
         "convergence": "best_so_far",
-        "front": "decision",
+        "decision": "one_choice",
+        "front": "measured_front",
         "importance": "shares",
         "reasons": "choices",
         "slices": "one_parameter",
@@ -45,9 +47,9 @@ else:
             raise MissingExtra(f"aegisbo.plot.{name}", "plot") from error
 
 
-OF_A_RUN = ("contour", "convergence", "front", "importance", "reasons", "slices", "timeline")
+OF_A_RUN = ("contour", "convergence", "decision", "front", "importance", "reasons", "slices", "timeline")
 
-__all__ = ["advice", "contour", "convergence", "front", "importance", "reasons", "slices", "timeline"]
+__all__ = ["advice", "contour", "convergence", "decision", "front", "importance", "reasons", "slices", "timeline"]
 
 
 def draw(kind: str, run: Any, **options: Any) -> Picture:

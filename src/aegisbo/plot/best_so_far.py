@@ -7,15 +7,32 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from aegisbo.plot.canvas import BEST, FAINT, LINE, Look, Picture, canvas, crowded, heading, label, legend, say, unit_of
+from aegisbo.optimizer.trial import in_brief
+from aegisbo.plot.canvas import (
+    BEST,
+    FAINT,
+    LINE,
+    Look,
+    Picture,
+    as_label,
+    canvas,
+    crowded,
+    heading,
+    label,
+    legend,
+    say,
+    unit_of,
+)
 from aegisbo.plot.value_axis import Values, mark_failures, values_of
 from aegisbo.report.convergence import Step
 from aegisbo.report.convergence import convergence as steps_of
-from aegisbo.report.record import Run, record_of
+from aegisbo.report.record import Record, Run, record_of
 
 
 def convergence(run: Run, *, target: float | None = None) -> Picture:
     """Draw every evaluation and the best value so far, by number of evaluations and by time.
+
+    With several objectives it draws the hypervolume, up to the reference point of the result.
 
     Args:
         run: a result, an optimizer, or the file of a study.
@@ -28,24 +45,37 @@ def convergence(run: Run, *, target: float | None = None) -> Picture:
         InvalidInput: the run is not one of these.
         StudyError: the study does not exist.
     """
-    record = record_of(run)
+    record = record_of(run, several=True)
     steps = steps_of(record)
     timed = [step for step in steps if step.elapsed is not None]
-    figure, axes = canvas(record, 2 if timed else 1, (4.6 if timed else 6.4, 3.4))
+    figure, axes = canvas(record, 2 if timed else 1, (4.6 if timed else 6.4, 3.4), *_reference(record))
     measured = [step.value for step in steps if step.value is not None]
-    values = values_of(measured, maximize=record.maximize).with_room_for(target)
+    values = values_of(measured, maximize=record.maximize or bool(record.objectives)).with_room_for(target)
     _panel(axes[0], [float(step.evaluation) for step in steps], steps, values, target)
-    label(axes[0], "evaluations", "value")
+    heading(axes[0], _title(record))
+    label(axes[0], "evaluations", "hypervolume" if record.objectives else "value")
     legend(axes[0])
     if timed:
         unit, size = unit_of(max(step.elapsed or 0.0 for step in timed))
         _panel(axes[1], [(step.elapsed or 0.0) / size for step in timed], timed, values, target)
+        heading(axes[1], _title(record))
         label(axes[1], f"time of the run ({unit})")
     return figure
 
 
+def _title(record: Record) -> str:
+    """What is drawn, and which way is better."""
+    what = "Hypervolume so far" if record.objectives else "Best so far"
+    return f"{what} (larger is better)" if record.objectives or record.maximize else what
+
+
+def _reference(record: Record) -> list[str]:
+    """Up to where hypervolume is measured."""
+    reference = record.result.reference if record.objectives else None
+    return [] if reference is None else [f"Hypervolume up to {as_label(in_brief(reference), 80)}"]
+
+
 def _panel(axis: Axes, x: Sequence[float], steps: Sequence[Step], values: Values, target: float | None) -> None:
-    heading(axis, "Best so far (larger is better)" if values.maximize else "Best so far")
     if not steps:
         say(axis, "No evaluation has ended yet.")
         return

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from aegisbo.outcome import FAILURES
+from aegisbo.printable import so_many
 from aegisbo.report.record import Record
 
 INK, FAINT, GRID = "#222222", "#767676", "#e4e4e4"
@@ -89,11 +90,11 @@ def legend(axis: Axes, **where: Any) -> None:
         axis.legend(fontsize=8, labelcolor=INK, **options)
 
 
-def explain_marks(figure: Picture, axes: Sequence[Axes]) -> None:
+def explain_marks(figure: Picture, axes: Sequence[Axes], columns: int = 7) -> None:
     """One legend for all panels."""
     found = {text: mark for axis in axes for mark, text in zip(*axis.get_legend_handles_labels(), strict=True)}
     if found:
-        figure.legend([*found.values()], [*found], ncols=7, **BELOW)
+        figure.legend([*found.values()], [*found], ncols=columns, **BELOW)
 
 
 def crowded(count: int) -> float:
@@ -117,14 +118,16 @@ def as_label(text: object, letters: int = LETTERS) -> str:
 
 def _summary(record: Record) -> str:
     """The name of the run, the best value, and how many evaluations it took."""
-    result = record.result
+    result, name = record.result, as_label(record.name)
     failed = sum(trial.state in FAILURES for trial in record.trials)
     said = [f"{result.nfev} evaluations", *([f"{failed} without a value"] if failed else [])]
     said += [f"{len(record.optimizer.pending)} pending"] if record.optimizer.pending else []
+    if record.objectives:
+        return f"{name}: {so_many(len(result.front), 'trial')} on the front, {', '.join(said)}"
     if result.best is None:
-        return f"{as_label(record.name)}: {', '.join(said)}"
+        return f"{name}: {', '.join(said)}"
     where = f"trial {result.best.number}" if result.best.number >= 0 else "observed elsewhere"
-    return f"{as_label(record.name)}: best {result.fun:.6g} ({where}), {', '.join(said)}"
+    return f"{name}: best {result.fun:.6g} ({where}), {', '.join(said)}"
 
 
 def unit_of(seconds: float) -> tuple[str, float]:

@@ -14,6 +14,7 @@ from aegisbo.optimizer.trial import move_of
 from aegisbo.outcome import FAILURES
 from aegisbo.plot.canvas import FAINT, Look, Picture, as_label, canvas, crowded, explain_marks, heading, label, say, tag
 from aegisbo.plot.marks import Mark, marks_of
+from aegisbo.plot.objectives import value_of
 from aegisbo.plot.value_axis import Values, mark_failures, values_of
 from aegisbo.report.reasons import CheckedPrediction, Yield, calibration, predictions, yields
 from aegisbo.report.record import Record, Run, record_of
@@ -21,6 +22,8 @@ from aegisbo.report.record import Record, Run, record_of
 
 def reasons(run: Run) -> Picture:
     """Draw which move chose each point, what the moves gained, how good predictions were, and how late results came.
+
+    With several objectives there are panels for each of them, and moves gain hypervolume.
 
     Args:
         run: a result, an optimizer, or the file of a study.
@@ -32,38 +35,43 @@ def reasons(run: Run) -> Picture:
         InvalidInput: the run is not one of these.
         StudyError: the study does not exist.
     """
-    record = record_of(run)
+    record = record_of(run, several=True)
     marks = marks_of([move_of(trial) for trial in record.trials])
-    figure, (along, brought, predicted, behind) = canvas(record, 4, (4.6, 3.1))
-    _along(along, record, marks)
-    _brought(brought, yields(record), marks)
+    directions = record.optimizer.settings.directions
+    modeled = [name for name in directions if name not in record.optimizer.settings.wanted.known]
+    figure, axes = canvas(record, 2 + len(directions) + len(modeled), (4.6, 3.1))
+    along, predicted = axes[: len(directions)], axes[len(directions) + 1 : -1]
+    _brought(axes[len(directions)], yields(record), marks, "added to the front" if record.objectives else "improved")
     by_number = {trial.number: marks[move_of(trial)] for trial in record.trials}
-    _predicted(predicted, predictions(record), by_number, maximize=record.maximize)
-    _behind(behind, record, marks)
-    explain_marks(figure, [along])
+    for axis, (name, direction) in zip(along, directions.items(), strict=True):
+        _along(axis, record, marks, name, maximize=direction.maximize)
+    for axis, name in zip(predicted, modeled, strict=True):
+        _predicted(axis, predictions(record, name), by_number, name, maximize=directions[name].maximize)
+    _behind(axes[-1], record, marks)
+    explain_marks(figure, along[:1])
     return figure
 
 
-def _along(axis: Axes, record: Record, marks: dict[str, Mark]) -> None:
+def _along(axis: Axes, record: Record, marks: dict[str, Mark], name: str | None, *, maximize: bool) -> None:
     heading(axis, "Every trial by the move that chose it")
-    label(axis, "trial", "value")
-    done = [trial for trial in record.trials if trial.value is not None]
+    label(axis, "trial", "value" if name is None else as_label(name))
+    done = [(trial, value) for trial in record.trials if (value := value_of(trial, name)) is not None]
     if not record.trials:
         say(axis, "No trial yet.")
         return
-    values = values_of([trial.value for trial in done if trial.value is not None], maximize=record.maximize)
+    values = values_of([value for _, value in done], maximize=maximize)
     values.apply(axis)
     size = 5.0 * crowded(len(done))
     for move, mark in marks.items():
-        mine = [(trial.number, trial.value) for trial in done if move_of(trial) == move]
+        mine = [(trial.number, value) for trial, value in done if move_of(trial) == move]
         if mine:
             x, y = np.array(mine, dtype=np.float64).T
             _dots(axis, x, values.shown(y), mark, size, as_label(move))
     failed = [float(trial.number) for trial in record.trials if trial.state in FAILURES]
-    mark_failures(axis, failed, maximize=record.maximize)
+    mark_failures(axis, failed, maximize=maximize)
 
 
-def _brought(axis: Axes, found: Sequence[Yield], marks: dict[str, Mark]) -> None:
+def _brought(axis: Axes, found: Sequence[Yield], marks: dict[str, Mark], improved: str) -> None:
     heading(axis, "What each move gained")
     if not found:
         say(axis, "No trial yet.")
@@ -82,28 +90,31 @@ def _brought(axis: Axes, found: Sequence[Yield], marks: dict[str, Mark]) -> None
             if count:
                 axis.barh(row, count, left=left, height=0.6, edgecolor=mark.color, label=f"_{part}", **look)
                 left += count
-        tag(axis, _yield_text(each), left, row)
+        tag(axis, _yield_text(each, improved), left, row)
     axis.set_yticks(list(rows.values()), [as_label(move) for move in rows])
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.margins(x=0.45)
     axis.set_xlim(left=0)
     axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     axis.grid(visible=False, axis="y")
-    label(axis, "trials (filled: new best; crossed: no value; dashed: pending)")
+    filled = "new best" if improved == "improved" else improved
+    label(axis, f"trials (filled: {filled}; crossed: no value; dashed: pending)")
 
 
-def _yield_text(found: Yield) -> str:
-    said = f"{found.improved} of {found.chosen} improved"
+def _yield_text(found: Yield, improved: str) -> str:
+    said = f"{found.improved} of {found.chosen} {improved}"
     return f"{said}, by {found.gain:.3g}" if found.gain else said
 
 
-def _predicted(axis: Axes, found: Sequence[CheckedPrediction], marks: dict[int, Mark], *, maximize: bool) -> None:
-    quality = calibration(found)
+def _predicted(
+    axis: Axes, found: Sequence[CheckedPrediction], marks: dict[int, Mark], name: str | None, *, maximize: bool
+) -> None:
+    quality, what = calibration(found), "Predicted and measured" + ("" if name is None else f" {as_label(name)}")
     if quality is None:
-        heading(axis, "Predicted and measured")
+        heading(axis, what)
         say(axis, "No predicted point has been measured yet.")
         return
-    heading(axis, f"Predicted and measured: {quality.within:.0%} of the values within 95 %")
+    heading(axis, f"{what}: {quality.within:.0%} {'of the values ' if name is None else ''}within 95 %")
     mean, std, value = np.array([(each.mean, each.std, each.value) for each in found]).T
     _square(axis, values_of(value.tolist(), maximize=maximize), mean)
     low, high = axis.get_xlim()

@@ -27,10 +27,11 @@ from aegisbo.plot.canvas import (
     explain_marks,
     label,
 )
+from aegisbo.plot.objectives import value_of
 from aegisbo.plot.parameter_axis import declare, edges, places
 from aegisbo.plot.value_axis import Values, mark_failures
 from aegisbo.report.landscape import Slice, needed_landscape
-from aegisbo.report.record import Run, record_of
+from aegisbo.report.record import Record, Run, record_of
 from aegisbo.space import Params
 from aegisbo.space.parameters import Choice, Parameter
 
@@ -39,45 +40,55 @@ NEAR = 0.25  # root mean square distance from a slice, in shares of the ranges, 
 PALEST = 0.15
 
 
-def slices(run: Run, *, point: Any = None, parameters: Sequence[str] | None = None) -> Picture:
+def slices(
+    run: Run, *, point: Any = None, parameters: Sequence[str] | None = None, objective: str | None = None
+) -> Picture:
     """Draw the model's mean and 95 % band along each parameter, with the evaluated, failed and pending points.
 
     The farther a point is from a slice, the paler it is.
 
     Args:
         run: a result, an optimizer, or the file of a study.
-        point: where the slices cross: a point of the space, a trial or its number; by default the best.
+        point: where the slices cross: a point of the space, a trial or its number; by default the best one, of several
+            objectives the compromise.
         parameters: names of the parameters to show; by default the most important ones, at most 12.
+        objective: which of several objectives to draw.
 
     Returns:
         A matplotlib figure.
 
     Raises:
-        InvalidInput: the run or the point is not valid, or a parameter does not exist.
+        InvalidInput: the run or the point is not valid, or a parameter or the objective does not exist.
+        SeveralObjectives: there are several, and none is named.
         StudyError: the study does not exist.
         NoModel: there are too few values for a model.
     """
-    record = record_of(run)
-    optimizer, model = record.optimizer, needed_landscape(record.optimizer)
-    center, trial = center_of(optimizer, point)
+    record = record_of(run, several=True)
+    optimizer, model = record.optimizer, needed_landscape(record.optimizer, objective)
+    center, trial = center_of(record, point)
     there = [each.parameter for each in model.importances if each.parameter in center]
     names = there[:MOST] if parameters is None else parameters
     cuts = model.slices(center, [known(optimizer, name, center) for name in names])
     title = f"The model through {where(trial)}, with measured values"
     figure, axes = canvas(record, len(cuts), (3.3 if len(cuts) > 1 else 5.0, 2.6), title)
-    values = values_along(cuts, record.result.fun, maximize=record.maximize)
+    here = None if record.center is None else value_of(record.center, objective)
+    best = here if record.objectives else record.result.fun
+    values = values_along(cuts, best, maximize=model.direction.maximize)
     for axis, cut in zip(axes, cuts, strict=True):
         draw_slice(axis, cut, optimizer.space.parameters[cut.parameter], values)
-        _draw_trials(axis, optimizer, cut.parameter, center, values)
-        star(axis, cut, optimizer.space.parameters[cut.parameter], center, trial, values)
+        _draw_trials(axis, optimizer, cut.parameter, center, values, objective)
+        height = None if trial is None else value_of(trial, objective)
+        star(axis, cut, optimizer.space.parameters[cut.parameter], center, trial, height, values)
+        if objective is not None and axis.get_ylabel():
+            axis.set_ylabel(as_label(objective))
     explain_marks(figure, axes)
     return figure
 
 
-def center_of(optimizer: Core, point: Any) -> tuple[Params, Trial | None]:
-    """Where to cut: at the given point, else at the best one."""
-    best = optimizer.found().best
-    return optimizer.located(best if point is None and best is not None else point)
+def center_of(record: Record, point: Any) -> tuple[Params, Trial | None]:
+    """Where to cut: at the given point, else at the best one or at the compromise of several objectives."""
+    here = record.center
+    return record.optimizer.located(here if point is None and here is not None else point)
 
 
 def known(optimizer: Core, name: str, center: Params) -> str:
@@ -99,9 +110,12 @@ def where(trial: Trial | None) -> str:
     return "a point of your own" if trial is None else name_of(trial)
 
 
-def values_along(cuts: Sequence[Slice], best: float, *, maximize: bool) -> Values:
+def values_along(cuts: Sequence[Slice], best: float | None, *, maximize: bool) -> Values:
     """An axis that shows the means of all slices in full, and the best value."""
-    means = [best, *(float(mean) for cut in cuts for mean in cut.predicted.mean[cut.allowed])]
+    means = [
+        *([] if best is None else [best]),
+        *(float(mean) for cut in cuts for mean in cut.predicted.mean[cut.allowed]),
+    ]
     return Values(min(means), max(means), False, maximize)
 
 
@@ -127,23 +141,32 @@ def draw_slice(axis: Axes, cut: Slice, parameter: Parameter, values: Values) -> 
     label(axis, as_label(cut.parameter), "value" if axis.get_subplotspec().is_first_col() else "")  # type: ignore[union-attr]
 
 
-def star(axis: Axes, cut: Slice, parameter: Parameter, center: Params, trial: Trial | None, values: Values) -> None:
+def star(
+    axis: Axes,
+    cut: Slice,
+    parameter: Parameter,
+    center: Params,
+    trial: Trial | None,
+    value: float | None,
+    values: Values,
+) -> None:
     """Mark where the slice was cut: at the measured value, else at the predicted one."""
     (x,) = places(parameter, [center[cut.parameter]])
     along = places(parameter, cut.values)
-    y = trial.value if trial is not None and trial.value is not None else np.interp(x, along, cut.predicted.mean)
+    y = np.interp(x, along, cut.predicted.mean) if value is None else value
     named = "cut here" if trial is None else where(trial)
     height = values.shown(np.array([y]))
     axis.plot([x], height, markersize=12, label=named, **STAR)
 
 
-def _draw_trials(axis: Axes, optimizer: Core, name: str, center: Params, values: Values) -> None:
+def _draw_trials(axis: Axes, optimizer: Core, name: str, center: Params, values: Values, objective: str | None) -> None:
     """Draw the trials along one parameter; the farther from the slice through `center`, the paler."""
     parameter = optimizer.space.parameters[name]
     there = [trial for trial in (*optimizer.observed, *optimizer.trials) if name in trial.params]
-    done = [trial for trial in there if trial.value is not None]
+    done = [trial for trial in there if trial.state == "done"]
     if done:
-        x, y = places(parameter, [trial.params[name] for trial in done]), np.array([trial.value for trial in done])
+        x = places(parameter, [trial.params[name] for trial in done])
+        y = np.array([value_of(trial, objective) for trial in done], dtype=np.float64)
         pale, inside = _paleness(optimizer, [trial.params for trial in done], name, center), ~values.beyond(y)
         for some, mark, named in ((inside, "o", "evaluated"), (~inside, values.beyond_mark, "beyond the axis")):
             if some.any():

@@ -38,7 +38,9 @@ LEVELS = 14
 FINE = 61  # values of each parameter
 
 
-def contour(run: Run, x: str | None = None, y: str | None = None, *, point: Any = None) -> Picture:
+def contour(
+    run: Run, x: str | None = None, y: str | None = None, *, point: Any = None, objective: str | None = None
+) -> Picture:
     """Draw the model's mean over two parameters and all trials, with the other parameters fixed at one point.
 
     Levels are quantiles of the values shown, so a few high values do not hide the valley.
@@ -47,23 +49,27 @@ def contour(run: Run, x: str | None = None, y: str | None = None, *, point: Any 
         run: a result, an optimizer, or the file of a study.
         x: the horizontal parameter; by default the most important one.
         y: the vertical parameter; by default the most important other one.
-        point: fixes the others: a point of the space, a trial or its number; by default the best.
+        point: fixes the others: a point of the space, a trial or its number; by default the best one, of
+            several objectives the compromise.
+        objective: which of several objectives to draw.
 
     Returns:
         A matplotlib figure.
 
     Raises:
-        InvalidInput: the run or the point is not valid, or the two parameters do not exist.
+        InvalidInput: the run or the point is not valid, or a parameter or the objective does not exist.
+        SeveralObjectives: there are several, and none is named.
         StudyError: the study does not exist.
         NoModel: there are too few values for a model.
     """
-    record = record_of(run)
-    optimizer, model = record.optimizer, needed_landscape(record.optimizer)
-    center, trial = center_of(optimizer, point)
+    record = record_of(run, several=True)
+    optimizer, model = record.optimizer, needed_landscape(record.optimizer, objective)
+    center, trial = center_of(record, point)
     x, y = _pair(optimizer, model, center, x, y)
     facts = model.contour(x, y, center, FINE)
     figure, (axis,) = canvas(record, 1, (5.6, 4.4))
-    heading(axis, f"Model's mean, other parameters as in {where(trial)}" if len(center) > 2 else "Model's mean")
+    what = "Model's mean" if objective is None else f"Model's mean of {as_label(objective)}"
+    heading(axis, f"{what}, other parameters as in {where(trial)}" if len(center) > 2 else what)
     across, up = optimizer.space.parameters[x], optimizer.space.parameters[y]
     declare(axis.xaxis, across, margin=0.0)
     declare(axis.yaxis, up, margin=0.0)
@@ -119,7 +125,7 @@ def _in_cells(parameter: Parameter) -> bool:
 
 def _draw_trials(axis: Axes, optimizer: Core, x: str, y: str) -> None:
     groups = {
-        "evaluated": [each for each in (*optimizer.observed, *optimizer.trials) if each.value is not None],
+        "evaluated": [each for each in (*optimizer.observed, *optimizer.trials) if each.state == "done"],
         "no value": [each for each in optimizer.trials if each.state in FAILURES],
         "pending": list(optimizer.pending),
     }

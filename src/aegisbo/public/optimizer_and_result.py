@@ -452,7 +452,8 @@ class Result(Found[Optimizer]):
         """Draw a figure of this run with the function of that name in `aegisbo.plot`; this needs matplotlib.
 
         Args:
-            kind: "convergence", "timeline", "reasons", "slices", "contour", "importance" or "front".
+            kind: "convergence", "timeline", "reasons", "slices", "contour", "importance", "decision" or, of several
+                objectives, "front".
             options: the other arguments of that function.
 
         Returns:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.policy import Role
 from aegisbo.report.landscape import Landscape, Slice
 from aegisbo.report.record import Record
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.model_based import EXPLORATORY, ModelBased
 from aegisbo.strategies.moves.pareto import Pareto
 from aegisbo.study.known_then import before
@@ -52,7 +54,7 @@ def front(record: Record, number: int) -> Front | None:
     model = _model(optimizer, exploring=move in EXPLORATORY)
     rng = optimizer.settings.policy().rng(Role.STRATEGY, number)
     with one_blas_thread():
-        archive = strategy.parts.pareto.members(model.belief, space.cube, rng)
+        archive = strategy.parts.pareto.members(cast("Belief", model.belief), space.cube, rng)
     members = archive.front[np.argsort(archive.F[archive.front, 0], kind="stable")]
     members = members[evenly_spread(len(members), MEMBERS)]
     pending = optimizer.pending

@@ -43,7 +43,8 @@ class Importance:
     parameter: str
     main: float  # share that is due to it alone (first-order Sobol index)
     total: float  # share that it takes part in (total Sobol index)
-    lengthscale: float  # in shares of its range, the shortest one of a choice: small means that the function is wavy
+    # In shares of its range, the shortest one of a choice: small means that the function is wavy. None without a model.
+    lengthscale: float | None
 
 
 @dataclass(frozen=True)
@@ -72,31 +73,25 @@ class Contour:
 class Landscape:
     """The belief of a strategy about a function, in the user's values and units. Make one with `landscape_of`."""
 
-    belief: Belief
+    belief: Belief | Exact
     space: Space
     direction: Direction
     own: bool  # whether the strategy chooses by this model; else it was fitted for the reader only
     fitted: int  # results that it was given
     numbers: tuple[int, ...]  # of the trials whose values the belief knows, in the order of its data
-    exact: Exact | None = None  # the objective if it follows from the parameters; the belief is then its stand-in
 
     def measured(self, z: Array) -> Array:  # (m,)
         """Values on the scale of the model as the user would measure them."""
-        return self.direction.turned(self.shown.scale.measured(z))
-
-    @property
-    def shown(self) -> Belief | Exact:
-        """What tells of any point."""
-        return self.exact or self.belief
+        return self.direction.turned(self.belief.scale.measured(z))
 
     @cached_property
     def importances(self) -> tuple[Importance, ...]:
         """The parameters by importance, the most important first."""
         main, total = self._indices
-        scales, columns = self.belief.gp.kernel.lengthscale, self.space.cube.columns
-        scales = np.broadcast_to(scales, (self.space.cube.width,))
+        columns, exact = self.space.cube.columns, isinstance(self.belief, Exact)
+        scales = np.broadcast_to(1.0 if isinstance(self.belief, Exact) else self.belief.widths, self.space.cube.width)
         found = [
-            Importance(name, float(main[k]), float(total[k]), float(scales[columns[k]].min()))
+            Importance(name, float(main[k]), float(total[k]), None if exact else float(scales[columns[k]].min()))
             for k, name in enumerate(self.space.parameters)
         ]
         return tuple(sorted(found, key=lambda importance: -importance.total))
@@ -124,7 +119,7 @@ class Landscape:
 
     def _means(self, U: Array) -> Array:  # (m, d) -> (m,)
         """The mean at points that have one number for each parameter, on the scale of the model."""
-        return by_blocks(self.shown.gp.mean, self.space.cube.fill(U))
+        return by_blocks(self.belief.gp.mean, self.space.cube.fill(U))
 
     def slices(self, params: Params, names: Sequence[str] | None = None) -> tuple[Slice, ...]:
         """The model along each parameter that exists at a point, through the point."""
@@ -134,7 +129,7 @@ class Landscape:
         values = tuple(sweep(self.space.parameters[name], SLICE))
         U = np.array([self.space.to_unit(self.space.changed(params, {name: value})) for value in values])
         with one_blas_thread():
-            along = predicted(self.shown, U, self.shown.best, self.direction)
+            along = predicted(self.belief, U, self.belief.best, self.direction)
         return Slice(name, values, along, self.space.keeps_constraints(U))
 
     def contour(self, x: str, y: str, params: Params, count: int = CONTOUR) -> Contour:
@@ -143,7 +138,7 @@ class Landscape:
         points = [self.space.changed(params, {x: left, y: up}) for up in y_values for left in x_values]
         U = np.array([self.space.to_unit(point) for point in points])
         with one_blas_thread():
-            mean = by_blocks(self.shown.gp.mean, U)
+            mean = by_blocks(self.belief.gp.mean, U)
         shape = len(y_values), len(x_values)
         return Contour(
             x, y, x_values, y_values, self.measured(mean).reshape(shape), self.space.keeps_constraints(U).reshape(shape)
@@ -156,8 +151,8 @@ class Landscape:
 
     @cached_property
     def left_out(self) -> tuple[CheckedPrediction, ...]:
-        """The prediction of each result from all others, on the scale of the model; nothing is predicted of `exact`."""
-        if self.exact is not None:
+        """The prediction of each result from all others, on the scale of the model; none where nothing is uncertain."""
+        if isinstance(self.belief, Exact):
             return ()
         gp = self.belief.gp
         errors, variances = left_out(gp, np.arange(len(gp.y)))
@@ -205,11 +200,10 @@ def needed_landscapes(optimizer: Core) -> dict[str | None, Landscape]:
     done = [trial.number for trial in (*optimizer.observed, *optimizer.trials) if trial.state == "done"]
 
     def landscape(believed: Belief | Exact | None, alone: Evidence, direction: Direction) -> Landscape:
-        chosen, exact = (believed, None) if isinstance(believed, Belief) else (None, believed)
-        belief = (chosen or _default_belief(optimizer, alone)).exploring
-        numbers = tuple(done if belief.rows is None else (done[row] for row in belief.rows))
-        fitted = len(numbers) + len(evidence.failed)
-        return Landscape(belief, optimizer.space, direction, chosen is not None, fitted, numbers, exact)
+        belief = (believed or _default_belief(optimizer, alone)).exploring
+        rows = None if isinstance(belief, Exact) else belief.rows
+        numbers = tuple(done if rows is None else (done[row] for row in rows))
+        return Landscape(belief, optimizer.space, direction, own, len(numbers) + len(evidence.failed), numbers)
 
     asked = zip(directions.items(), models, evidence.each, strict=True)
     return {name: landscape(believed, alone, direction) for (name, direction), believed, alone in asked}

@@ -146,7 +146,7 @@ def _predicted(record: Record, models: Models, found: PredictedFront) -> dict[st
     """Some points of the predicted front, with their 95 % bands: a list for each objective, and for each parameter."""
     space, Z = record.optimizer.space, found.Z[far_apart(found.F, MEMBERS)]
     with one_blas_thread():
-        told = [in_units(*model.shown.predict(Z), model.shown, model.direction) for model in models.values()]
+        told = [in_units(*model.belief.predict(Z), model.belief, model.direction) for model in models.values()]
     points = [{name: spelled(value) for name, value in space.params(z).items()} for z in Z]
     return {
         **{name: [each[part] for each in told] for part, name in enumerate(("mean", "std", "low", "high"))},

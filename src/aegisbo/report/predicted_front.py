@@ -107,10 +107,10 @@ def _ranges(F: Array) -> Array:  # (n, m) -> (m,)
 
 def _means(models: tuple[Landscape, ...], Z: Array) -> Array:  # (n, width) -> (n, m)
     """The means in the user's units, to be minimized; infinite where nothing may be or is likely to be measured."""
-    cube, chance = models[0].space.cube, models[0].shown.chance
+    cube, chance = models[0].space.cube, models[0].belief.chance
     Z = cube.round(Z)
     counts = cube.allowed(Z)
     if chance is not None:
         counts &= by_blocks(chance.log_value, Z) >= np.log(LIKELY)
-    F = [model.shown.scale.measured(by_blocks(model.shown.gp.mean, Z)) for model in models]
+    F = [model.belief.scale.measured(by_blocks(model.belief.gp.mean, Z)) for model in models]
     return np.where(counts[:, None], np.stack(F, axis=1), np.inf)
