@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from aegisbo.report.record import Record, Run, record_of
 from aegisbo.runners.loop import run as run_loop
 from aegisbo.runners.protocol import Finished, StopRun
 from aegisbo.simulation.many import answers
+from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.checks import count
 from aegisbo.study import Study
 
@@ -199,7 +200,7 @@ def _question(record: Record, model: Landscape, target: float | None, seed: int)
     losses = optimizer.direction.turned(np.array([trial.value for trial in counting], dtype=np.float64))
     aim = _close_to_best(losses) if target is None else optimizer.direction.turned(float(target))
     return _Question(
-        stand_in=StandIn.of(optimizer, model.belief),
+        stand_in=StandIn.of(optimizer, cast("Belief", model.belief)),
         points=np.array([optimizer.space.encoded(trial.params) for trial in counting]),
         losses=losses,
         target=aim,
