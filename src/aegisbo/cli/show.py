@@ -32,6 +32,7 @@ def show(
     study: StudyFile,
     last: Annotated[int | None, counted("List the last N trials (default 20).", 0)] = None,
     best: Annotated[int | None, counted("List the best N trials.")] = None,
+    front: Annotated[bool, typer.Option("--front", help="List the front of several objectives.")] = False,
     failed: Annotated[bool, typer.Option("--failed", help="List all trials without a value, and why.")] = False,
     trial: Annotated[int | None, counted("Show one trial in full, with its output.", -inf, metavar="NUMBER")] = None,
     sort: Annotated[
@@ -41,7 +42,7 @@ def show(
     """Show the best point, what is running and what failed."""
     if sort is not None and sort not in ORDERS:
         raise UnknownName("order", sort, ORDERS)
-    given = {"--last": last, "--best": best, "--failed": failed or None, "--trial": trial}
+    given = {"--last": last, "--best": best, "--front": front or None, "--failed": failed or None, "--trial": trial}
     chosen = [option for option, value in given.items() if value is not None]
     if len(chosen) > 1:
         raise InvalidInput(f"{' and '.join(chosen)} exclude each other: leave one out.")
@@ -54,9 +55,11 @@ def show(
         _show_trial(trial, record)
         return
     optimizer = record.optimizer
+    by_value = "--best" if best is not None else "--sort" if sort == "value" else ""
+    _require_that_it_has(record, front=front, by_value=by_value)
     console = Terminal()
     for line in _summary(record):
-        console.print(line, style="bold" if line.startswith("best ") else None)
+        console.print(line, style="bold" if line.startswith(("best ", "front ")) else None)
     groups = failure_groups(record)
     if groups:
         console.print("without a value:", _reasons(groups, whole=failed), sep="\n")
@@ -67,9 +70,25 @@ def show(
         {**row, "breaks": what, "why": why.get(row["number"], "")}
         for row, what in zip(record.table, _breaks(optimizer), strict=True)
     ]
-    listed = _chosen(rows, _places(optimizer), last, best, failed=failed, by_value=sort == "value")
-    for table in trial_tables(listed, console.width, reasons=failed) if listed else ():
+    if front:
+        by_number = {row["number"]: row for row in rows}
+        listed: Sequence[Row] = [by_number[trial.number] for trial in record.result.front]
+    else:
+        places = {} if record.objectives else _places(optimizer)
+        listed = _chosen(rows, places, last, best, failed=failed, by_value=sort == "value")
+    names = [each.name for each in record.objectives]
+    for table in trial_tables(listed, console.width, reasons=failed, objectives=names) if listed else ():
         console.print("", table, sep="\n")
+
+
+def _require_that_it_has(record: Record, *, front: bool, by_value: str) -> None:
+    """Refuse the front of one number, and an order by value of several objectives."""
+    from aegisbo.errors import OneNumber, SeveralObjectives
+
+    if front and not record.objectives:
+        raise OneNumber(f"{record.name} has one number and not several objectives, so there is no front: use --best.")
+    if by_value and record.objectives:
+        raise SeveralObjectives(f"{record.name} has several objectives, which {by_value} cannot order: use --front.")
 
 
 def _summary(record: Record) -> Iterator[str]:
@@ -91,7 +110,9 @@ def _summary(record: Record) -> Iterator[str]:
         yield f"added and not yet tried: {'; '.join(map(in_short, optimizer.waiting))}"
     if record.state and (changed := record.state.ledger.terms.changed):
         yield f"set since it was called: {', '.join(f'{name}={value}' for name, value in changed.items())}"
-    if result.best is not None:
+    if record.objectives:
+        yield from (f"{name}: {told}" for name, told in result.front_lines().items())
+    elif result.best is not None:
         where = f"in trial {result.best.number}" if result.best.number >= 0 else "observed elsewhere"
         yield f"best {result.fun:.8g} {where}: {in_short(result.best.params)}"
     yield from (f"limit {standing}" for standing in result.limits)
@@ -175,6 +196,7 @@ def _show_trial(number: int, record: Record) -> None:
     ((trial, row),) = found
     _print_pairs(console, _facts(trial, row))
     _print_pairs(console, trial.params.items(), "parameters")
+    _print_pairs(console, _predicted(trial), "predicted when it was chosen")
     _print_pairs(console, trial.measured.items(), "measured")
     _print_pairs(console, _history(number, record.events), "what happened")
     for heading, text in {"what it printed": trial.output, "traceback": trial.traceback}.items():
@@ -193,7 +215,18 @@ def _facts(trial: Trial, row: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     yield from ((name, None if at is None else local_time(at)) for name, at in times.items())
     yield "seconds", None if trial.seconds is None else f"{trial.seconds:.4g}"
     yield "worker", trial.worker
-    yield "why here", in_short(trial.note)
+    yield "why here", in_short({name: told for name, told in trial.note.items() if not isinstance(told, Mapping)})
+
+
+def _predicted(trial: Trial) -> Iterator[tuple[str, str]]:
+    """What was expected of each of several objectives."""
+    from aegisbo.report.reasons import noted
+
+    mean = trial.note.get("mean")
+    for name in mean if isinstance(mean, Mapping) else ():
+        expected, std = (noted(trial, which, name) for which in ("mean", "std"))
+        if expected is not None and std is not None:
+            yield name, f"{expected:.6g} ± {std:.3g}"
 
 
 def _history(number: int, events: Iterable[Event]) -> list[tuple[str, str]]:

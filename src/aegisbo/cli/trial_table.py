@@ -12,7 +12,7 @@ from rich.text import Text
 from aegisbo.cli.tables import plain_table
 from aegisbo.optimizer.failure_reasons import essence
 from aegisbo.printable import printable
-from aegisbo.study.export import all_names
+from aegisbo.study.export import MEASURED, all_names
 
 PREFIXES = ("param_", "measured_")
 CHOICE = 16  # cells for a value that is a text
@@ -28,21 +28,23 @@ Row = dict[str, Any]
 Column = tuple[str, list[str]]  # a heading and the cells below it
 
 
-def trial_tables(rows: Sequence[Row], width: int, reasons: bool = False) -> list[Table]:
+def trial_tables(rows: Sequence[Row], width: int, reasons: bool = False, objectives: Sequence[str] = ()) -> list[Table]:
     """Lines of tables at most `width` cells wide, one line per row.
 
     Every parameter has a column; those that do not fit into the first table go into further ones. If a trial has no
     value, the reason appears where there is room, or as a number if `reasons` are listed elsewhere. What points break
-    has a column if any point breaks something.
+    has a column if any point breaks something. Several objectives are the first of what was measured, and in place of
+    the value it says which trials are on the front.
     """
+    named = [f"{MEASURED}{name}" for name in objectives]
     for broken in (CHOICE, BROKEN, CHOICE):  # short only if that leaves room for all parameters
-        first, *others = _parts(_fixed(rows, broken, reasons), rows, width)
+        first, *others = _parts(_fixed(rows, broken, reasons, bool(objectives)), rows, width, named)
         if not others:
             break
     if not reasons:
-        place = [heading for heading, _ in first].index("value")
+        place = [heading for heading, _ in first].index("front" if objectives else "value")
         room = width - _width([*first[:place], *first[place + 1 :]]) - GAP
-        first[place] = "value", [_value(row, room) for row in rows]
+        first[place] = first[place][0], [_value(row, room) for row in rows]
     return [_table(columns) for columns in (first, *others)]
 
 
@@ -56,13 +58,14 @@ def _table(columns: Sequence[Column]) -> Table:
     return table
 
 
-def _fixed(rows: Sequence[Row], broken: int, reasons: bool) -> list[Column]:
+def _fixed(rows: Sequence[Row], broken: int, reasons: bool, several: bool) -> list[Column]:
     """The columns of every table, including what points break, if any do, in this many cells."""
     breaking = any(row.get("breaks") for row in rows)
+    found = "front" if several else "value"
     return [
         ("trial", [str(row["number"]) for row in rows]),
         ("state", [str(row["state"]) for row in rows]),
-        ("reason", [str(row["why"]) for row in rows]) if reasons else ("value", [_value(row, 0) for row in rows]),
+        ("reason", [str(row["why"]) for row in rows]) if reasons else (found, [_value(row, 0) for row in rows]),
         ("seconds", ["" if row["seconds"] is None else f"{row['seconds']:.3g}" for row in rows]),
         ("move", [printable(str(row["move"])) for row in rows]),
         *([("breaks", [cut(row["breaks"], broken) for row in rows])] if breaking else []),
@@ -75,9 +78,10 @@ def cut(text: str, cells: int) -> str:
     return line if cell_len(line) <= cells else set_cell_size(line, max(cells - 1, 0)).rstrip() + "…"
 
 
-def _parts(fixed: Sequence[Column], rows: Sequence[Row], width: int) -> list[list[Column]]:
+def _parts(fixed: Sequence[Column], rows: Sequence[Row], width: int, early: Sequence[str]) -> list[list[Column]]:
     """The columns of each table: all in one, with names on one line or on two, else as many as fit into each."""
-    keys = [key for key in all_names(rows) if key.startswith(PREFIXES)]
+    others = [key for key in all_names(rows) if key.startswith(PREFIXES) and key not in early]
+    keys = [*(key for key in early if any(key in row for row in rows)), *others]
     names = [printable(" ".join(key.partition("_")[2].split())) for key in keys]
     cells = [[_cell(row[key]) if key in row else ABSENT for row in rows] for key in keys]
     folded = [_folded(name) for name in names]
@@ -98,7 +102,9 @@ def _width(columns: Sequence[Column]) -> int:
 
 
 def _value(row: Row, cells: int) -> str:
-    """The value, or the reason why there is none if it fits into this many cells."""
+    """The value, or that it is on the front, or the reason why there is none if it fits into this many cells."""
+    if row.get("front"):
+        return "yes"
     if row["value"] is not None:
         return f"{row['value']:.6g}"
     return cut(essence(row["reason"] or ""), min(cells, REASON)) if cells >= READABLE else ""

@@ -165,7 +165,7 @@ class Found(Generic[Whose_co]):
         states = Counter(trial.state for trial in self.trials)
         counts = ", ".join(f"{count} {state}" for state, count in states.items())
         lines = {
-            **(self._front_lines() if self.objectives else {"x": self.x, "fun": self.fun}),
+            **(self.front_lines() if self.objectives else {"x": self.x, "fun": self.fun}),
             **{name: getattr(self, name) for name in ("nfev", "success", "message")},
             "trials": f"{len(self.trials)} ({counts})" if counts else "0",
         }
@@ -175,7 +175,7 @@ class Found(Generic[Whose_co]):
             lines["idle"] = ", ".join(f"{share:.1%} {CAUSES[cause]}" for cause, share in self.idle.items())
         return lines
 
-    def _front_lines(self) -> dict[str, str]:
+    def front_lines(self) -> dict[str, str]:
         """The front in short."""
         found = {"front": so_many(len(self.front), "trial")}
         if self.several is None or self.compromise is None or self.reference is None:

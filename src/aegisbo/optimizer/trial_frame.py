@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import nan
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 
-def frame_of(trials: Sequence[Trial], space: Space) -> DataFrame:
-    """A row for each trial, indexed by its number.
+def frame_of(
+    trials: Sequence[Trial], space: Space, objectives: Sequence[str] = (), front: Sequence[Trial] = ()
+) -> DataFrame:
+    """A row for each trial, indexed by its number; of several objectives it says which trials are on their front.
 
     Raises:
         MissingExtra: pandas is not installed.
@@ -38,9 +40,9 @@ def frame_of(trials: Sequence[Trial], space: Space) -> DataFrame:
             f"measured_{name}": _floats([trial.measured.get(name) for trial in trials])
             for name in dict.fromkeys(name for trial in trials for name in trial.measured)
         },
+        **({"front": [trial.number in {best.number for best in front} for trial in trials]} if objectives else {}),
         "move": pd.Categorical([trial.note.get("move") for trial in trials]),
-        "mean": _floats([as_number(trial.note.get("mean")) for trial in trials]),
-        "std": _floats([as_number(trial.note.get("std")) for trial in trials]),
+        **_expected(trials, objectives),
         "started_at": pd.to_datetime(_floats([trial.started for trial in trials]), unit="s", utc=True),
         "ended_at": pd.to_datetime(_floats([trial.ended for trial in trials]), unit="s", utc=True),
         "seconds": _floats([trial.seconds for trial in trials]),
@@ -48,6 +50,20 @@ def frame_of(trials: Sequence[Trial], space: Space) -> DataFrame:
         "reason": pd.Series([trial.reason for trial in trials], dtype=object),
     }
     return pd.DataFrame(columns).set_index(pd.Index([trial.number for trial in trials], dtype="int64", name="number"))
+
+
+def _expected(trials: Sequence[Trial], objectives: Sequence[str]) -> dict[str, Any]:
+    """What was predicted when points were chosen, of each of several objectives."""
+
+    def column(name: str, objective: str | None) -> Series[Any]:
+        told = [trial.note.get(name) for trial in trials]
+        if objective is not None:
+            told = [each.get(objective) if isinstance(each, Mapping) else None for each in told]
+        return _floats([as_number(each) for each in told])
+
+    if not objectives:
+        return {name: column(name, None) for name in ("mean", "std")}
+    return {f"{name}_{each}": column(name, each) for each in objectives for name in ("mean", "std")}
 
 
 def _floats(values: Sequence[float | None]) -> Series[Any]:

@@ -19,7 +19,6 @@ from aegisbo.optimizer.objectives import Objective
 from aegisbo.optimizer.prediction import in_units
 from aegisbo.optimizer.trial import name_of
 from aegisbo.plot.canvas import (
-    BEST,
     FAINT,
     FORBIDDEN,
     LINE,
@@ -146,12 +145,12 @@ def _draw_predicted(axis: Axes, facts: _Facts, pair: list[int]) -> None:
     if facts.predicted is None:
         return
     mean, std = facts.predicted
-    look: Look = {"color": BEST, "markersize": 2.5, "linewidth": 1.0, "alpha": 0.8}
+    look: Look = {"color": PENDING, "markersize": 2.5, "linewidth": 1.0, "alpha": 0.8}
     axis.plot(*mean[:, pair].T, "-" if facts.steps else ".", label="predicted front", zorder=1.5, **look)
     some = evenly_spread(len(mean), BARS)
     x, y = mean[some][:, pair].T
     dx, dy = std[some][:, pair].T
-    axis.errorbar(x, y, dy, dx, fmt="none", ecolor=BEST, elinewidth=0.8, alpha=0.45, label="its standard deviation")
+    axis.errorbar(x, y, dy, dx, fmt="none", ecolor=PENDING, elinewidth=0.8, alpha=0.45, label="its standard deviation")
 
 
 def _draw_measured(axis: Axes, facts: _Facts, pair: list[int]) -> None:

@@ -33,11 +33,13 @@ def rows(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
 
 def table_of(state: State) -> list[dict[str, Any]]:
     """A row for each point observed elsewhere and each trial of a study in this state."""
-    trials = (*state.optimizer.observed, *state.optimizer.trials)
-    return [_row(trial, state.asked.get(trial.number), state.ended.get(trial.number)) for trial in trials]
+    trials, front = (*state.optimizer.observed, *state.optimizer.trials), None
+    if state.settings.objectives:
+        front = {trial.number for trial in state.optimizer.found().front}
+    return [_row(trial, state.asked.get(trial.number), state.ended.get(trial.number), front) for trial in trials]
 
 
-def _row(trial: Trial, asked: Asked | None, ended: Ended | None) -> dict[str, Any]:
+def _row(trial: Trial, asked: Asked | None, ended: Ended | None, front: set[int] | None) -> dict[str, Any]:
     started_at, ended_at = trial.started, trial.ended
     if ended_at is None and ended is not None and trial.seconds is not None:  # not measured where it ran
         started_at, ended_at = ended.at - trial.seconds, ended.at
@@ -48,6 +50,7 @@ def _row(trial: Trial, asked: Asked | None, ended: Ended | None) -> dict[str, An
         **({} if trial.sd is None else {"sd": trial.sd}),
         **{f"{PREFIX}{name}": value for name, value in trial.params.items()},
         **{f"{MEASURED}{name}": value for name, value in trial.measured.items()},
+        **({} if front is None else {"front": trial.number in front}),
         "move": trial.note.get("move"),
         "asked_at": None if asked is None else asked.at,
         "suggestion_seconds": None if asked is None else asked.seconds,
