@@ -4,8 +4,8 @@
 
 Made-up runs of six parameters and eight workers, a tenth of the evaluations failed. Opening means: from the address to
 a page on which every figure is drawn, in headless Chromium, the median of three. The live page follows a real run; the
-time is from the event on disk to the page that shows it. `--screenshots` makes the pictures of docs/report.md instead;
-of several objectives, also the front alone.
+time is from the event on disk to the page that shows it. `--screenshots` makes the pictures of docs/report.md
+instead; of several objectives, also the front alone.
 """
 
 from __future__ import annotations

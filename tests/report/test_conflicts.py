@@ -48,6 +48,7 @@ def test_along_the_front_is_told_of_three_objectives_only() -> None:
     assert found["a", "c"].along == pytest.approx(1.0)
     (pair,) = conflicts("ab", PredictedFront(F[:, :2], F[:, :2], spread[:, :2]))
     assert pair.along is None
+    assert conflicts("ab", PredictedFront(F[:, :2], F[:, :2], spread[:0, :2])) == ()
 
 
 def test_what_is_said() -> None:

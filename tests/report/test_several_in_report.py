@@ -108,7 +108,12 @@ def test_a_front_that_no_evaluation_made() -> None:
     assert progress(told([None] * 3)).text == "None of 3 evaluations gave a value."
     broken = progress(told([(1.0, 5.0), (2.0, 6.0)], limits=["cost <= 1"]))
     assert broken.level == "bad"
-    assert broken.text.startswith("None of 2 evaluations has kept all limits")
+    assert broken.text == "None of 2 evaluations has kept all limits, so there is no front."
+    optimizer = aegisbo.Optimizer([(0, 1)], objectives=GOAL, seed=0)
+    optimizer.observe([0.5], {"gain": 9.0, "cost": 0.0})
+    optimizer.tell(optimizer.ask(), {"gain": 1.0, "cost": 5.0})
+    beaten = progress(Record.of_optimizer(optimizer))
+    assert beaten.text == "None of 1 evaluations has moved the front, which was observed elsewhere."
     assert facts_of(told([]), {})["front"]["trials"] == []
 
 

@@ -45,6 +45,8 @@ class Conflict:
 
 def conflicts(names: Sequence[str], found: PredictedFront) -> tuple[Conflict, ...]:
     """How each pair of objectives stands to each other."""
+    if not len(found.spread):  # so little of the space counts that none of it was met
+        return ()
     several = len(names) > 2
     return tuple(
         Conflict(

@@ -64,7 +64,9 @@ def _progress(record: Record, models: Models) -> Iterator[Finding]:
     steps = convergence(record)
     better = [step for step in steps if step.improved]
     if not better:
-        if any(step.value is not None for step in steps):
+        if record.objectives and any(step.value is not None for step in steps):
+            yield _no_progress(steps)
+        elif any(step.value is not None for step in steps):
             text = f"None of {len(steps)} evaluations has kept all limits. The best is the one that came closest."
             yield Finding("progress", "bad", text, "Continue, or loosen a limit.")
         elif steps:
@@ -94,6 +96,15 @@ def _progress(record: Record, models: Models) -> Iterator[Finding]:
         yield Finding(
             "progress", "note", text, "Stop here, widen the space, or give it more evaluations to look elsewhere."
         )
+
+
+def _no_progress(steps: Sequence[Step]) -> Finding:
+    """Why no evaluation has moved the front."""
+    if any(step.counts for step in steps):
+        text = f"None of {len(steps)} evaluations has moved the front, which was observed elsewhere."
+        return Finding("progress", "note", text, "Continue, or widen the space.")
+    text = f"None of {len(steps)} evaluations has kept all limits, so there is no front."
+    return Finding("progress", "bad", text, "Continue, or loosen a limit.")
 
 
 def _front_progress(record: Record, steps: Sequence[Step]) -> Finding:

@@ -119,6 +119,7 @@ def _several(record: Record) -> dict[str, Any]:
             "extremes": {name: trial.number for name, trial in result.extremes.items()},
             "reference": result.reference,
             "hypervolume": None if result.several is None else result.several.final,
+            "noisy": record.optimizer.settings.noisy,
         },
     }
 

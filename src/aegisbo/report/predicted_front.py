@@ -21,6 +21,7 @@ SAMPLES = 1024  # of the space, with which the search begins
 ROUNDS, CHILDREN, KEPT = 16, 256, 300
 FIRST_STEP, LAST_STEP = 0.2, 0.003  # of a mutation, in shares of a parameter's range
 RESOLUTION = 0.002  # of the front's range: smaller gains count for nothing
+LEAST_CHANGED = 0.3  # share of the coordinates, where there are many
 LIKELY = 0.5  # smallest chance to succeed and to keep all limits
 
 
@@ -59,15 +60,14 @@ def search(values: Callable[[Array], Array], X: Array, rng: Generator) -> tuple[
     Args:
         values: to be minimized (n, d) -> (n, m); infinite where a point does not count.
         X: the first points (n, d) of the unit cube.
-        rng: for children, each between two parents and with some coordinates changed.
+        rng: for children, which differ from a parent in some coordinates, round by round by less.
     """
     X = np.clip(X, 0.0, 1.0)
     X, F = _undominated(X, values(X))
     for step in np.geomspace(FIRST_STEP, LAST_STEP, ROUNDS) if len(X) else ():
-        a, b = X[rng.integers(len(X), size=(2, CHILDREN))]
-        changed = rng.random(a.shape) < np.maximum(2.0 / X.shape[1], 0.3)
-        children = a + rng.random((CHILDREN, 1)) * (b - a) + changed * rng.normal(0.0, step, a.shape)
-        children = np.clip(children, 0.0, 1.0)
+        children = X[rng.integers(len(X), size=CHILDREN)]
+        changed = rng.random(children.shape) < max(2.0 / X.shape[1], LEAST_CHANGED)
+        children = np.clip(children + changed * rng.normal(0.0, step, children.shape), 0.0, 1.0)
         X, F = _undominated(np.vstack([X, children]), np.vstack([F, values(children)]))
     return X, F
 

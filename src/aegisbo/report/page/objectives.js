@@ -47,7 +47,7 @@ function objectivesSection() {
   const chart = new Chart({
     id: "tradeoffs", title: "The front", wide: "half", height: 500, margin: { top: 20, right: 20, bottom: 40, left: 66 }, controls,
     empty: "No evaluation has given a value yet.",
-    note: () => `Rings and line: the trials that no other beats${view.study.objectives?.length > 2 ? " (the line: in these two objectives)" : ""}. Green: the front that the models predict, with 95 % bands. Open marks: pending, as predicted. Very bad values are drawn at the edge.`,
+    note: () => `Rings and line: the trials that no other beats${view.study.objectives?.length > 2 ? " (the line: in these two objectives)" : ""}. Green: the front that the models predict, with 95 % bands. Open marks: pending, as predicted. Very bad values are drawn at the edge.${view.study.front?.noisy ? " Values are noisy: rings and line are at the models' means." : ""}`,
     draw: (chart) => {
       const pairs = pairsOfObjectives();
       axesShown.pair = Math.min(axesShown.pair, Math.max(pairs.length - 1, 0));
@@ -82,7 +82,7 @@ function frontFacts(study) {
     limit ? h("p", { class: "muted" }, `Hypervolume ${number(front.hypervolume)}, up to the reference point ${limit}. The compromise lies nearest to the best value of each objective, in shares of the front's ranges.`) : null,
     h("h3", {}, "In conflict or not"),
     ...(clashes.length ? [h("ul", { class: "conflicts" }, clashes.map(({ text }) => h("li", {}, text))),
-      h("p", { class: "muted" }, "As the models predict. What an objective can gain is the way from its typical value, the median over the space, to its best. A rank correlation of 1 means that what is good for one is good for the other, -1 that it is bad.")] : [h("p", { class: "empty" }, "The models have too few results.")])].filter((each) => each);
+      h("p", { class: "muted" }, "As the models predict. What an objective can gain is the way from its typical value, the median over the space, to its best. A rank correlation of 1 means that what is good for one is good for the other, -1 that it is bad.")] : [h("p", { class: "empty" }, rows.length ? "The models have too few results." : "This takes a front, and models of the objectives.")])].filter((each) => each);
 }
 
 function pairsOfObjectives() {
