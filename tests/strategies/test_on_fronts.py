@@ -149,5 +149,7 @@ def test_it_beats_points_at_random_on_two_bowls() -> None:
 
 def test_a_preset_keeps_its_model_and_search_with_several_objectives() -> None:
     several: Preset = on_fronts(MODERN)
-    assert (several.surrogate, several.search, several.epsilon) == (MODERN.surrogate, MODERN.search, MODERN.epsilon)
+    assert (several.surrogate, several.search) == (MODERN.surrogate, MODERN.search)
     assert several.several
+    assert Aegis(preset=several).exploration(2) == 0.15  # whatever the dimension
+    assert Aegis(preset=several, epsilon="half").exploration(4) == 0.5  # unless it is told otherwise

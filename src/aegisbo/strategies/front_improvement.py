@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.special import logsumexp
 
 from aegisbo.arrays import Array, Index
 from aegisbo.gp.posterior import GP
@@ -104,7 +103,7 @@ class FrontImprovement:
         total = np.zeros((len(Z), len(self.boxes.upper)))
         for outlook, corners in zip(self.outlooks, self._corners, strict=True):
             total += _log_sides(outlook.log_r(Z, corners.at), corners)[0]
-        return -np.asarray(logsumexp(total, axis=1))
+        return -_log_sum(total)
 
     def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
         total, parts = np.zeros((len(Z), len(self.boxes.upper))), []  # (n, b)
@@ -113,7 +112,7 @@ class FrontImprovement:
             log_sides, ratio = _log_sides(log_r, corners)
             total += log_sides
             parts.append((corners, ratio, slopes))
-        value = np.asarray(logsumexp(total, axis=1))
+        value = _log_sum(total)
         shares = np.exp(total - value[:, None])  # of each box
         gradient = np.zeros_like(Z)
         for corners, ratio, slopes in parts:
@@ -122,6 +121,12 @@ class FrontImprovement:
                 change = of_high * of_log_r[:, corners.high] - of_high * ratio * of_log_r[:, corners.low]
                 gradient += change.sum(axis=1)[:, None] * of_quantity
         return -value, -gradient
+
+
+def _log_sum(logs: Array) -> Array:  # (n, b) -> (n,)
+    """log Σ exp; SciPy's takes several times as long for so few numbers."""
+    highest = logs.max(axis=1)
+    return np.asarray(highest + np.log(np.exp(logs - highest[:, None]).sum(axis=1)))
 
 
 def _log_sides(log_r: Array, corners: Corners) -> tuple[Array, Array]:
