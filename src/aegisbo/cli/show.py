@@ -134,7 +134,7 @@ def _places(optimizer: Core) -> Mapping[int, int]:
     """The place of each trial with a value, by number; the best has place 0."""
     from aegisbo.optimizer.best import ranking
 
-    evidence = optimizer.evidence()
+    evidence = optimizer.measured()
     numbers = [trial.number for trial in (*optimizer.observed, *optimizer.trials) if trial.state == "done"]
     return {numbers[row]: place for place, row in enumerate(ranking(evidence, evidence.y))}
 

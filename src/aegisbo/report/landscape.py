@@ -178,7 +178,7 @@ def needed_landscape(optimizer: Core) -> Landscape:
     own = isinstance(optimizer.strategy, Believer)
     belief = (optimizer.model().belief if own else _default_belief(optimizer, evidence)).exploring
     done = [trial.number for trial in (*optimizer.observed, *optimizer.trials) if trial.state == "done"]
-    numbers = tuple(done if belief.rows is None else (done[row] for row in belief.rows))
+    numbers = tuple(done if belief.rows is None else (done[row] for row in belief.rows if row < len(done)))
     return Landscape(belief, optimizer.space, optimizer.direction, own, len(numbers) + len(evidence.failed), numbers)
 
 

@@ -36,7 +36,10 @@ class Evidence:
     excess: Array | None = None  # (n, l) by how much they are beyond each limit, above 0 if they break it
     sd: Array | None = None  # (n,) standard deviations of the values, 0 where unknown; None if none is known
     noisy: bool = False  # whether the values are said to be noisy: the lowest one may be merely lucky
-    allowed: Mask | None = None  # (n,) whether they keep the constraints: data from elsewhere may not; None: all do
+    # (n,) whether they may be the best: data from elsewhere may break constraints, and of evaluations that were stopped
+    # only the end is expected, with its standard deviation. They are in the last rows. None: all may.
+    allowed: Mask | None = None
+    stopped: Array | None = None  # (s, width) points whose evaluation was stopped, and of which no end can be expected
 
     @property
     def kept(self) -> Mask:  # (n,)
@@ -72,7 +75,7 @@ class Evidence:
     @property
     def taken(self) -> Array:  # (n + f + p, width)
         """All points that were or are being evaluated."""
-        return np.vstack([self.X, self.failed, self.pending])
+        return np.vstack([self.X, self.failed, self.pending, *([] if self.stopped is None else [self.stopped])])
 
 
 @dataclass(frozen=True)

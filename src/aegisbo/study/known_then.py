@@ -1,4 +1,4 @@
-"""What each choice knew when it was made, for replays and reports."""
+"""What each decision knew when it was made, for replays and reports: choices, and stops of running evaluations."""
 
 from __future__ import annotations
 
@@ -6,44 +6,69 @@ from bisect import bisect
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar, cast
 
-from aegisbo.events import Added, Asked, Ended, Event, Forgotten, Observed, Retried, Widened, making_sense
+from aegisbo.events import (
+    Added,
+    Asked,
+    Ended,
+    Event,
+    Forgotten,
+    Halted,
+    Observed,
+    Reported,
+    Retried,
+    Widened,
+    making_sense,
+)
 from aegisbo.optimizer import Core, Settings
 from aegisbo.optimizer.queue import ADDED
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.state import State
 
-LESSONS = (Ended, Observed, Retried, Forgotten, Widened)  # what a strategy learns from
+LESSONS = (Ended, Reported, Observed, Retried, Forgotten, Widened)  # what is learned from
+
+D = TypeVar("D", Asked, Halted, Asked | Halted)
 
 
 @dataclass(frozen=True)
-class ChoiceMade:
-    """A choice of a run, and what it knew."""
+class DecisionMade(Generic[D]):
+    """A decision of a run, and what it knew."""
 
-    asked: Asked
+    decision: D
     news: tuple[Event, ...]  # events that were new to it, in order
     known: int  # results that it knew
     behind: int  # results that had come in but were not known to it
     pending: tuple[int, ...]  # trials under evaluation, as far as it knew
 
 
+ChoiceMade = DecisionMade[Asked]
+
+
 def choices(events: Iterable[Event]) -> Iterator[ChoiceMade]:
-    """Every choice and what it knew: all choices before it, and what it had learned up to the event that it names."""
+    """Every choice and what it knew."""
+    for made in decisions(events):
+        if isinstance(made.decision, Asked):
+            yield cast("ChoiceMade", made)
+
+
+def decisions(events: Iterable[Event]) -> Iterator[DecisionMade[Asked | Halted]]:
+    """Every decision and what it knew: all decisions before it, and what was learned up to the event that it names."""
     unknown: deque[Event] = deque()
     added: deque[Event] = deque()  # known only to the choice that took them
     results: list[int] = []
     ledger = Ledger()
     for event in events:
-        if isinstance(event, Asked):
+        if isinstance(event, Asked | Halted):
             news = []
             while unknown and unknown[0].id <= event.seen:
                 news.append(unknown.popleft())
-            if event.note.get("move") == ADDED and added:
+            if isinstance(event, Asked) and event.note.get("move") == ADDED and added:
                 news.append(added.popleft())
             for lesson in news:
                 ledger.apply(lesson)
             known = bisect(results, event.seen)
-            yield ChoiceMade(event, tuple(news), known, len(results) - known, tuple(ledger.holders))
+            yield DecisionMade(event, tuple(news), known, len(results) - known, tuple(ledger.holders))
             ledger.apply(event)
         elif isinstance(event, Added):
             added.append(event)
@@ -53,13 +78,13 @@ def choices(events: Iterable[Event]) -> Iterator[ChoiceMade]:
                 results.append(event.id)
 
 
-def before(events: Sequence[Event], given: Settings | None = None) -> Iterator[tuple[Asked, Core]]:
-    """Each choice, with the optimizer as it was then; the same object advances to the next choice."""
+def before(events: Sequence[Event], given: Settings | None = None) -> Iterator[tuple[Asked | Halted, Core]]:
+    """Each decision, with the optimizer as it was then; the same object advances to the next decision."""
     optimizer = State.after(events[:1], given).optimizer
-    for choice in choices(events):
-        for event in choice.news:
+    for made in decisions(events):
+        for event in made.news:
             with making_sense(event):
                 optimizer.apply(event)
-        yield choice.asked, optimizer
-        with making_sense(choice.asked):
-            optimizer.apply(choice.asked)
+        yield made.decision, optimizer
+        with making_sense(made.decision):
+            optimizer.apply(made.decision)

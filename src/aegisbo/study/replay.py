@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from aegisbo.events import Asked, making_sense
+from aegisbo.events import Asked, Halted, making_sense
 from aegisbo.optimizer import Core
 from aegisbo.space.constraints import Constraint
 from aegisbo.study.agreement import build
@@ -67,17 +67,19 @@ def replay(
         InvalidInput: a constraint that is a function is missing.
     """
     events = read_events(Path(path))
+    stops = sum(isinstance(event, Halted) for event in events)
     state = State.after(events)  # refuses events that make no sense
     given = replace(state.settings, space=state.settings.space.given(constraints))
     differences = []
-    for done, (asked, optimizer) in enumerate(before(events, given=given), start=1):
-        difference = _compare(optimizer, asked)
+    for done, (decision, optimizer) in enumerate(before(events, given=given), start=1):
+        compare = _compare if isinstance(decision, Asked) else _compare_stop
+        difference = compare(optimizer, decision)
         if difference is not None:
             differences.append(difference)
-        tick(done, len(state.asked))
+        tick(done, len(state.asked) + stops)
     then, now = state.created.build, build()
     rebuilt = {key: (then.get(key, "unknown"), now[key]) for key in now if then.get(key) != now[key]}
-    return Replay(len(state.asked), tuple(differences), rebuilt)
+    return Replay(len(state.asked) + stops, tuple(differences), rebuilt)
 
 
 def _compare(optimizer: Core, asked: Asked) -> Difference | None:
@@ -87,3 +89,11 @@ def _compare(optimizer: Core, asked: Asked) -> Difference | None:
         return None
     distance = np.abs(optimizer.space.to_unit(choice.params) - optimizer.space.to_unit(asked.params)).max()
     return Difference(choice.number, asked.params, choice.params, float(distance))
+
+
+def _compare_stop(optimizer: Core, halted: Halted) -> Difference | None:
+    again = optimizer.verdict(halted.number)
+    if again is not None and again.reason == halted.reason:
+        return None
+    replayed = {} if again is None else {"stopped": again.reason}
+    return Difference(halted.number, {"stopped": halted.reason}, replayed, 0.0)

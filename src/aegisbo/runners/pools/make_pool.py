@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
+from logging import getLogger
 from typing import Any
 
 from aegisbo.errors import InvalidInput, require_posix
@@ -35,6 +36,7 @@ def make_pool(
     journal: Study | None = None,  # the end of every job is recorded there before the pool returns it
     *,
     judge: Judge = judged,  # turns an answer of the function into an outcome
+    answered: bool = False,  # whether somebody decides about what evaluations report
     threads_per_worker: int | None = None,
     worker_env: WorkerEnv | None = None,
     raise_errors: bool = False,
@@ -52,7 +54,8 @@ def make_pool(
     kind, executor = check_executor(executor, workers, threads_per_worker, worker_env)
     if kind == "serial":
         function = interruptible()(function)  # the function alone: the code around it must not be interrupted
-    evaluation = partial(evaluate, function, judge=judge, raising=raise_errors and kind == "serial")
+    raising = raise_errors and kind == "serial"
+    evaluation = partial(evaluate, function, judge=judge, raising=raising, answered=answered)
     if kind == "processes":
         require_posix("Worker processes", instead='executor="threads"')
         from aegisbo.runners.pools.processes import Processes  # here, because Windows cannot load it
@@ -65,6 +68,8 @@ def make_pool(
     else:
         pool = _elsewhere(kind, executor, partial(with_output, evaluation), workers)
     pool.journal, pool.raise_errors = journal, raise_errors
+    if answered and not pool.hears:
+        getLogger("aegisbo").warning(f"{pool.name} cannot be stopped early: their reports come when they have ended.")
     return pool
 
 
