@@ -113,7 +113,7 @@ class Record:
     @cached_property
     def decisions(self) -> Mapping[int, ChoiceMade]:
         """The choices, by number of the trial; none without a study."""
-        return {choice.decision.number: choice for choice in choices(self.events)}
+        return {choice.asked.number: choice for choice in choices(self.events)}
 
     @cached_property
     def capacity(self) -> int:

@@ -16,7 +16,7 @@ from typing import Any
 from aegisbo.errors import InvalidInput
 from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation, error_text
-from aegisbo.runners.reports import Line, on_line
+from aegisbo.runners.reports import Line, called_on
 
 
 def pack(evaluation: Evaluation) -> bytes:
@@ -66,8 +66,7 @@ def evaluate_packed(
         reason = f"The function cannot be loaded by the worker: {error_text(error)}"
         return pickle.dumps(Outcome("lost", reason=reason, traceback=format_exc(), unusable=True))
     called()
-    with on_line(line):
-        outcome = evaluation(x)
+    outcome = called_on(line, evaluation, x)
     try:
         return pickle.dumps(outcome)
     except Exception as error:

@@ -78,8 +78,9 @@ class Workers(Protocol):
     def collect(self, timeout: float | None = None) -> Sequence[News]:
         """Wait until a job ends or reports, or `timeout` seconds have passed, and return all that have, each once.
 
-        All news of a job come in order. Jobs that ended at the same instant come in order of their numbers. With a timeout of zero the call does not
-        wait. Without a timeout it waits as long as it takes; it returns at once if nothing is running.
+        All news of a job come in order, and jobs that ended at the same instant in order of their numbers. With a
+        timeout of zero the call does not wait. Without a timeout it waits as long as it takes; it returns at once if
+        nothing is running.
         """
 
     def tell(self, number: int, reason: str = "") -> None:

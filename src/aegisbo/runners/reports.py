@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Condition, RLock
 from time import perf_counter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from aegisbo.errors import AegisError, Stopped
 from aegisbo.outcome import Report, as_report
@@ -104,12 +104,11 @@ _reporter: ContextVar[Reporter | None] = ContextVar("_reporter", default=None)  
 _running: list[Reporter] = []  # in this process, in any thread
 
 
-@contextmanager
-def on_line(line: Line | None) -> Iterator[None]:
-    """Let an evaluation in this thread send its reports there."""
+def called_on(line: Line | None, function: Callable[..., Answer], *arguments: Any) -> Answer:
+    """Call what runs an evaluation, whose reports go on this line."""
     token = _line.set(line)
     try:
-        yield
+        return function(*arguments)
     finally:
         _line.reset(token)
 

@@ -1,1 +1,1 @@
-"""Is a running evaluation still worth its worker? One rule per file, and what is expected of those that were stopped."""
+"""Is a running evaluation still worth its worker? One rule per file, and where those that were stopped would end."""

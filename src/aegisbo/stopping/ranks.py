@@ -1,7 +1,8 @@
 """Asynchronous successive halving by ranks: of those that got as far, the best third goes on.
 
-This is the stopping variant of ASHA (Li et al., MLSys 2020). An evaluation is looked at when it reaches a 81st, 27th, ninth and third
-of all steps, and compared with what the others reported when they were there, whether they still run or not.
+This is the stopping variant of ASHA (Li et al., MLSys 2020). An evaluation is looked at when it reaches an 81st, a
+27th, a ninth and a third of all steps, and compared with what the others reported when they were there, whether they
+still run or not.
 """
 
 from __future__ import annotations

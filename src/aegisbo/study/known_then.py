@@ -6,7 +6,7 @@ from bisect import bisect
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar, cast
+from typing import NamedTuple
 
 from aegisbo.events import (
     Added,
@@ -28,31 +28,35 @@ from aegisbo.study.state import State
 
 LESSONS = (Ended, Reported, Observed, Retried, Forgotten, Widened)  # what is learned from
 
-D = TypeVar("D", Asked, Halted, Asked | Halted)
 
+class Knowledge(NamedTuple):
+    """What a decision knew."""
 
-@dataclass(frozen=True)
-class DecisionMade(Generic[D]):
-    """A decision of a run, and what it knew."""
-
-    decision: D
     news: tuple[Event, ...]  # events that were new to it, in order
     known: int  # results that it knew
     behind: int  # results that had come in but were not known to it
     pending: tuple[int, ...]  # trials under evaluation, as far as it knew
 
 
-ChoiceMade = DecisionMade[Asked]
+@dataclass(frozen=True)
+class ChoiceMade:
+    """A choice of a run, and what it knew."""
+
+    asked: Asked
+    news: tuple[Event, ...]  # as above
+    known: int
+    behind: int
+    pending: tuple[int, ...]
 
 
 def choices(events: Iterable[Event]) -> Iterator[ChoiceMade]:
     """Every choice and what it knew."""
-    for made in decisions(events):
-        if isinstance(made.decision, Asked):
-            yield cast("ChoiceMade", made)
+    for decision, knowledge in decisions(events):
+        if isinstance(decision, Asked):
+            yield ChoiceMade(decision, *knowledge)
 
 
-def decisions(events: Iterable[Event]) -> Iterator[DecisionMade[Asked | Halted]]:
+def decisions(events: Iterable[Event]) -> Iterator[tuple[Asked | Halted, Knowledge]]:
     """Every decision and what it knew: all decisions before it, and what was learned up to the event that it names."""
     unknown: deque[Event] = deque()
     added: deque[Event] = deque()  # known only to the choice that took them
@@ -68,7 +72,7 @@ def decisions(events: Iterable[Event]) -> Iterator[DecisionMade[Asked | Halted]]
             for lesson in news:
                 ledger.apply(lesson)
             known = bisect(results, event.seen)
-            yield DecisionMade(event, tuple(news), known, len(results) - known, tuple(ledger.holders))
+            yield event, Knowledge(tuple(news), known, len(results) - known, tuple(ledger.holders))
             ledger.apply(event)
         elif isinstance(event, Added):
             added.append(event)
@@ -81,10 +85,10 @@ def decisions(events: Iterable[Event]) -> Iterator[DecisionMade[Asked | Halted]]
 def before(events: Sequence[Event], given: Settings | None = None) -> Iterator[tuple[Asked | Halted, Core]]:
     """Each decision, with the optimizer as it was then; the same object advances to the next decision."""
     optimizer = State.after(events[:1], given).optimizer
-    for made in decisions(events):
-        for event in made.news:
+    for decision, knowledge in decisions(events):
+        for event in knowledge.news:
             with making_sense(event):
                 optimizer.apply(event)
-        yield made.decision, optimizer
-        with making_sense(made.decision):
-            optimizer.apply(made.decision)
+        yield decision, optimizer
+        with making_sense(decision):
+            optimizer.apply(decision)

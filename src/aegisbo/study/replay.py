@@ -72,8 +72,9 @@ def replay(
     given = replace(state.settings, space=state.settings.space.given(constraints))
     differences = []
     for done, (decision, optimizer) in enumerate(before(events, given=given), start=1):
-        compare = _compare if isinstance(decision, Asked) else _compare_stop
-        difference = compare(optimizer, decision)
+        difference = (
+            _compare(optimizer, decision) if isinstance(decision, Asked) else _compare_stop(optimizer, decision)
+        )
         if difference is not None:
             differences.append(difference)
         tick(done, len(state.asked) + stops)

@@ -10,7 +10,7 @@ from typing import Any
 from aegisbo.outcome import Report
 from aegisbo.runners.evaluation import Evaluation
 from aegisbo.runners.pools.base import Pool
-from aegisbo.runners.reports import Line, on_line
+from aegisbo.runners.reports import Line, called_on
 from aegisbo.runners.slots import at_slot
 
 
@@ -40,8 +40,7 @@ class Threads(Pool):
 
     def _evaluate(self, number: int, point: Any, worker: int) -> None:
         self._lines[number] = line = Line(partial(self._heard, number))
-        with on_line(line):
-            outcome = at_slot(worker, self._evaluation, point)
+        outcome = called_on(line, at_slot, worker, self._evaluation, point)
         if self._lines.get(number) is line:  # it was not given up, and evaluated again meanwhile
             del self._lines[number]
         self._ended(number, outcome)

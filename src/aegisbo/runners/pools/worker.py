@@ -4,7 +4,7 @@ There are two processes, so that no evaluation outlives its driver: the driver s
 evaluates. Both have their own process group, to which programs that the function starts belong too.
 
 The function, the points and answers to reports come in on standard input; reports and outcomes go out on standard
-output, as pickled bytes. What the function prints goes to standard error instead, which is a file that the driver reads.
+output, all pickled. What the function prints goes to standard error instead, which is a file that the driver reads.
 """
 
 from __future__ import annotations
@@ -102,9 +102,7 @@ def _send(outcomes: BinaryIO, message: object) -> None:
     outcomes.flush()
 
 
-def _receive(
-    messages: BinaryIO, received: SimpleQueue[tuple[bytes, Line]], send: Callable[[object], None]
-) -> None:
+def _receive(messages: BinaryIO, received: SimpleQueue[tuple[bytes, Line]], send: Callable[[object], None]) -> None:
     """Queue the points that arrive, each with the line of its evaluation, which hears what is no point.
 
     When the driver is gone, end at once.
