@@ -49,7 +49,7 @@ class Outcome:
     unusable: bool = False  # the function could not be run at all, wherever the point lies: a module is missing, say
     sd: float | None = None  # standard deviation of the value, where somebody knows it
     details: Mapping[str, Any] | None = None  # what else the function said, in JSON's types; it decides nothing
-    reports: tuple[Report, ...] = ()  # that could not be sent while it was running; they are written as events
+    reports: tuple[Report, ...] = ()  # that were not sent while it was running; they are written as events before it
 
 
 @dataclass(frozen=True)

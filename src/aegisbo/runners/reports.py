@@ -1,7 +1,7 @@
 """What an evaluation says while it runs, `aegisbo.report`, and how it hears that the run does not need it any more.
 
-A report travels on a line: each kind of workers has its own. There may be thousands, so most of them stay where they
-are, and only the last one that did is sent before the evaluation ends.
+A report travels on a line: each kind of workers has its own. There may be thousands, so few are sent. The last one goes
+with the outcome, and so do all where there is no line.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Reporter:
     """What one evaluation reports."""
 
     def __init__(self, line: Line | None, *, answered: bool) -> None:
-        self.unsent: list[Report] = []  # where there is no line
+        self.unsent: list[Report] = []  # to go with the outcome
         self.last: Report | None = None
         self.stopped = ""  # why `report` has raised `Stopped`
         self._line, self._answered = line, answered
@@ -85,11 +85,11 @@ class Reporter:
                 raise Stopped(self.stopped)
 
     def end(self) -> None:
-        """Send the last report, if it was not."""
+        """Keep the last report, if it was not sent, for the outcome: on the line it might come too late."""
         with self._lock:
             self._over = True
             if self.last is not None and self.last is not self._sent:
-                self._send(self.last, 0.0)
+                self.unsent.append(self.last)
 
     def _send(self, report: Report, wait: float) -> None:
         self._sent = report

@@ -66,14 +66,14 @@ def make_pool(
         variables = partial(by_slot, worker_env)
         pool = SlurmJobs(executor, partial(with_output, evaluation), variables, workers or 1)
     else:
-        pool = _elsewhere(kind, executor, partial(with_output, evaluation), workers)
+        pool = _elsewhere(kind, executor, partial(with_output, evaluation), workers, answered=answered)
     pool.journal, pool.raise_errors = journal, raise_errors
     if answered and not pool.hears:
         getLogger("aegisbo").warning(f"{pool.name} cannot be stopped early: their reports come when they have ended.")
     return pool
 
 
-def _elsewhere(kind: str, executor: Any, evaluation: Evaluation, workers: int | None) -> Pool:
+def _elsewhere(kind: str, executor: Any, evaluation: Evaluation, workers: int | None, *, answered: bool) -> Pool:
     """A pool whose environment is not set here."""
     if kind == "threads":
         return Threads(evaluation, workers or _cores())
@@ -86,7 +86,7 @@ def _elsewhere(kind: str, executor: Any, evaluation: Evaluation, workers: int | 
         return Dask(connect(executor) if ours else executor, evaluation, workers, ours=ours)
     from aegisbo.runners.pools.ray import RayTasks  # here, because it takes a moment to load
 
-    return RayTasks(executor, evaluation, workers)
+    return RayTasks(executor, evaluation, workers, answered=answered)
 
 
 def check_executor(
