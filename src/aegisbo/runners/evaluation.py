@@ -54,7 +54,7 @@ def evaluate(
     with reporting(answered=answered) as reporter:
         outcome = _evaluate(function, x, judge, raising=raising)
     if reporter.stopped:
-        outcome = replace(outcome, state="stopped", reason=reporter.stopped, traceback="", measured={}, sd=None)
+        outcome = Outcome("stopped", reason=reporter.stopped, seconds=outcome.seconds, began=outcome.began)
     return replace(outcome, reports=tuple(reporter.unsent))
 
 

@@ -164,9 +164,9 @@ class _Loop:
 
     def _begin(self, trial: Trial) -> None:
         """Submit a trial; one whose worker died before it heard that it is to stop has ended instead."""
-        halted, now = self.study.optimizer.trial(trial.number).halted, self.workers.now()
-        if halted:
-            self._end_here(Finished(trial.number, Outcome("stopped", reason=halted), now, now))
+        if trial.halted:
+            now = self.workers.now()
+            self._end_here(Finished(trial.number, Outcome("stopped", reason=trial.halted), now, now))
         else:
             self._submit(trial)
 
@@ -233,6 +233,8 @@ class _Loop:
         """Let the study know of a report, and the job whether it may go on."""
         event = heard.event or self.study.reported(heard.number, heard.report)
         reason = self.study.answer(event, heard.number)
+        if heard.number in self.running:
+            self.running[heard.number].trial = self.study.optimizer.trial(heard.number)
         if self.study.optimizer.settings.stop_early:  # else nobody waits for an answer
             self.workers.tell(heard.number, reason)
 

@@ -21,12 +21,12 @@ class Standing:
     ended: int  # evaluations, failed and stopped ones included
     failed: int
     best: str  # or the front, in words
-    stopped: int = 0  # by the run, early
     error: str = ""  # the last one
     starting: int = 0
     running: int = 0
     elapsed: float = 0.0  # seconds
     left: float | None = None  # seconds; None if not yet known
+    stopped: int = 0  # by the run, early
 
 
 class Tally:
