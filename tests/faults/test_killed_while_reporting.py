@@ -1,4 +1,4 @@
-"""Drivers, workers and copies are killed while reports stream: nothing is lost or doubled, and stops are replayed, too."""
+"""Drivers, workers and copies are killed while reports stream: nothing is lost or doubled, and stops are replayed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports to an optimizer: what a trial keeps of them, when they end it, and what is learned from one that was stopped."""
+"""Reports to an optimizer: what a trial keeps of them, when they end it, and what is learned from a stopped one."""
 
 from __future__ import annotations
 

@@ -46,6 +46,7 @@ def _row(trial: Trial, asked: Asked | None, ended: Ended | None) -> dict[str, An
         "state": trial.state,
         "value": trial.value,
         **({} if trial.sd is None else {"sd": trial.sd}),
+        **({"step": trial.reports[-1].step, "reported": trial.reports[-1].value} if trial.reports else {}),
         **{f"{PREFIX}{name}": value for name, value in trial.params.items()},
         **{f"{MEASURED}{name}": value for name, value in trial.measured.items()},
         "move": trial.note.get("move"),
