@@ -115,7 +115,7 @@ work(Training(folder, deadly=True), folder / "run.db", settings, budget=budget, 
 
 
 def test_copies_and_their_workers_die(tmp_path: Path) -> None:
-    rng, study, budget, kills = np.random.default_rng(6), tmp_path / "run.db", 60, 6
+    rng, study, budget, kills = np.random.default_rng(6), tmp_path / "run.db", 40, 5
 
     def started() -> subprocess.Popen[str]:
         return subprocess.Popen([sys.executable, "-c", COPY, str(HERE), str(tmp_path), str(budget)], text=True)

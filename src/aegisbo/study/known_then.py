@@ -1,4 +1,4 @@
-"""What each decision knew when it was made, for replays and reports: choices, and stops of running evaluations."""
+"""What each choice knew when it was made, and each decision to stop an evaluation, for replays and reports."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from bisect import bisect
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from aegisbo.events import (
     Added,
@@ -26,16 +25,8 @@ from aegisbo.optimizer.queue import ADDED
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.state import State
 
-LESSONS = (Ended, Reported, Observed, Retried, Forgotten, Widened)  # what is learned from
-
-
-class Knowledge(NamedTuple):
-    """What a decision knew."""
-
-    news: tuple[Event, ...]  # events that were new to it, in order
-    known: int  # results that it knew
-    behind: int  # results that had come in but were not known to it
-    pending: tuple[int, ...]  # trials under evaluation, as far as it knew
+HAPPENED = (Ended, Reported, Observed, Retried, Forgotten)  # to trials
+LESSONS = (*HAPPENED, Widened)  # what a strategy learns from
 
 
 @dataclass(frozen=True)
@@ -43,36 +34,29 @@ class ChoiceMade:
     """A choice of a run, and what it knew."""
 
     asked: Asked
-    news: tuple[Event, ...]  # as above
-    known: int
-    behind: int
-    pending: tuple[int, ...]
+    news: tuple[Event, ...]  # events that were new to it, in order
+    known: int  # results that it knew
+    behind: int  # results that had come in but were not known to it
+    pending: tuple[int, ...]  # trials under evaluation, as far as it knew
 
 
 def choices(events: Iterable[Event]) -> Iterator[ChoiceMade]:
-    """Every choice and what it knew."""
-    for decision, knowledge in decisions(events):
-        if isinstance(decision, Asked):
-            yield ChoiceMade(decision, *knowledge)
-
-
-def decisions(events: Iterable[Event]) -> Iterator[tuple[Asked | Halted, Knowledge]]:
-    """Every decision and what it knew: all decisions before it, and what was learned up to the event that it names."""
+    """Every choice and what it knew: all choices before it, and what it had learned up to the event that it names."""
     unknown: deque[Event] = deque()
     added: deque[Event] = deque()  # known only to the choice that took them
     results: list[int] = []
     ledger = Ledger()
     for event in events:
-        if isinstance(event, Asked | Halted):
+        if isinstance(event, Asked):
             news = []
             while unknown and unknown[0].id <= event.seen:
                 news.append(unknown.popleft())
-            if isinstance(event, Asked) and event.note.get("move") == ADDED and added:
+            if event.note.get("move") == ADDED and added:
                 news.append(added.popleft())
             for lesson in news:
                 ledger.apply(lesson)
             known = bisect(results, event.seen)
-            yield event, Knowledge(tuple(news), known, len(results) - known, tuple(ledger.holders))
+            yield ChoiceMade(event, tuple(news), known, len(results) - known, tuple(ledger.holders))
             ledger.apply(event)
         elif isinstance(event, Added):
             added.append(event)
@@ -82,13 +66,35 @@ def decisions(events: Iterable[Event]) -> Iterator[tuple[Asked | Halted, Knowled
                 results.append(event.id)
 
 
-def before(events: Sequence[Event], given: Settings | None = None) -> Iterator[tuple[Asked | Halted, Core]]:
-    """Each decision, with the optimizer as it was then; the same object advances to the next decision."""
+def before(events: Sequence[Event], given: Settings | None = None) -> Iterator[tuple[Asked, Core]]:
+    """Each choice, with the optimizer as it was then; the same object advances to the next choice."""
     optimizer = State.after(events[:1], given).optimizer
-    for decision, knowledge in decisions(events):
-        for event in knowledge.news:
-            with making_sense(event):
-                optimizer.apply(event)
-        yield decision, optimizer
-        with making_sense(decision):
-            optimizer.apply(decision)
+    for choice in choices(events):
+        for event in choice.news:
+            _happen(optimizer, event)
+        yield choice.asked, optimizer
+        _happen(optimizer, choice.asked)
+
+
+def before_stops(events: Sequence[Event], given: Settings | None = None) -> Iterator[tuple[Halted, Core]]:
+    """Each decision to stop an evaluation, with the optimizer as it was then.
+
+    Copies decide side by side: what one knew when it decided is no measure of what another's choice knew. So these are
+    gone through for themselves.
+    """
+    optimizer = State.after(events[:1], given).optimizer
+    unknown: deque[Event] = deque()
+    for event in events[1:]:
+        if isinstance(event, HAPPENED):
+            unknown.append(event)
+            continue
+        while isinstance(event, Halted) and unknown and unknown[0].id <= event.seen:
+            _happen(optimizer, unknown.popleft())
+        if isinstance(event, Halted):
+            yield event, optimizer
+        _happen(optimizer, event)
+
+
+def _happen(optimizer: Core, event: Event) -> None:
+    with making_sense(event):
+        optimizer.apply(event)

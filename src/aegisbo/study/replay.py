@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from aegisbo.events import Asked, Halted, making_sense
 from aegisbo.optimizer import Core
 from aegisbo.space.constraints import Constraint
 from aegisbo.study.agreement import build
-from aegisbo.study.known_then import before
+from aegisbo.study.known_then import before, before_stops
 from aegisbo.study.reading import read_events
 from aegisbo.study.state import State
 
@@ -67,14 +68,13 @@ def replay(
         InvalidInput: a constraint that is a function is missing.
     """
     events = read_events(Path(path))
-    stops = sum(isinstance(event, Halted) for event in events)
     state = State.after(events)  # refuses events that make no sense
     given = replace(state.settings, space=state.settings.space.given(constraints))
+    stops = sum(isinstance(event, Halted) for event in events)
+    made = (_compare(optimizer, asked) for asked, optimizer in before(events, given=given))
+    stopped = (_compare_stop(optimizer, halted) for halted, optimizer in before_stops(events, given=given))
     differences = []
-    for done, (decision, optimizer) in enumerate(before(events, given=given), start=1):
-        difference = (
-            _compare(optimizer, decision) if isinstance(decision, Asked) else _compare_stop(optimizer, decision)
-        )
+    for done, difference in enumerate(chain(made, stopped), start=1):
         if difference is not None:
             differences.append(difference)
         tick(done, len(state.asked) + stops)
