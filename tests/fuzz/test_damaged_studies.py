@@ -187,7 +187,7 @@ def test_a_memory_without_sense_is_named(tmp_path: Path, preset: str, memory: di
         body = {**json.loads(text), "memory": memory}
         connection.execute("UPDATE events SET body = ? WHERE id = ?", (json.dumps(body), id))
     seal(path)
-    with pytest.raises(StudyError, match=r"stored as its memory.*restore the study from a copy"):
+    with pytest.raises(StudyError, match=r"stored memory.*restore the study from a copy"):
         aegisbo.minimize(lambda u, n: u**2 + n, space, budget=8, study=path, anyway=True, **options)
     assert load(path).nfev == 6
 
@@ -236,10 +236,10 @@ def test_a_memory_without_sense_is_named_in_a_report_and_on_the_live_page(tmp_pa
     seal(path)
     found = CliRunner().invoke(app, ["report", str(path)])
     assert isinstance(found.exception, StudyError), found.exc_info
-    assert "stored as its memory" in str(found.exception)
+    assert "stored memory" in str(found.exception)
     board = Board([path])
     board._read()
-    with pytest.raises(StudyError, match="stored as its memory"):
+    with pytest.raises(StudyError, match="stored memory"):
         board.front(0, 6)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.limits import Limit, limits_of, names_of
-from aegisbo.optimizer.objectives import Known, Objective, objectives_of
+from aegisbo.optimizer.objectives import Known, Objective, Objectives, objectives_of
 from aegisbo.optimizer.policy import Policy, default_initial
 from aegisbo.options import SETTINGS
 from aegisbo.outcome import Outcome, Wanted, with_known
@@ -151,7 +151,7 @@ class Settings:
         description: Mapping[str, Any],
         strategy: Strategy | None = None,
         space: Space | None = None,
-        objectives: Iterable[Objective] = (),
+        objectives: Objectives | Iterable[Objective] = (),
     ) -> Settings:
         """The settings that `describe` described.
 
@@ -174,7 +174,7 @@ class Settings:
             "space": described if space is None else described.given(space.constraints),
             "strategy": text if strategy is None else strategy,
         }
-        here = {objective.text: objective for objective in objectives}
+        here = {objective.text: objective for objective in objectives_of(objectives, described)}
         given["objectives"] = [here.get(each, each) for each in given.get("objectives") or ()]
         return cls.checked(**given)
 

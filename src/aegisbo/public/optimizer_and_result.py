@@ -13,7 +13,7 @@ from aegisbo.events import Ended, Forgotten, Observed, Reported, Retried
 from aegisbo.keywords import names_checked
 from aegisbo.optimizer import Core, Found, Settings, Trial
 from aegisbo.optimizer.explanation import Explanation
-from aegisbo.optimizer.objectives import Objectives, objectives_of
+from aegisbo.optimizer.objectives import Objectives
 from aegisbo.optimizer.settings import as_stored
 from aegisbo.optimizer.told import checked_seconds, outcome_told
 from aegisbo.optimizer.trial import in_brief, in_short
@@ -122,8 +122,7 @@ class Optimizer(Core):
         """
         given = tuple(constraints)
         functions = Space.from_description(state["space"]).given(given) if given else None
-        given_again = objectives_of(objectives, Space.from_description(state["space"]))
-        settings = Settings.from_description(state, strategy, functions, given_again)
+        settings = Settings.from_description(state, strategy, functions, objectives)
         stored = as_stored({"added": (), **{name: state[name] for name in PARTS if name in state}})
         optimizer = cls.over(Core(settings))
         optimizer.restore((*stored["observed"], *stored["trials"]), stored["memory"], stored["added"])
