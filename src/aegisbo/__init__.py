@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from aegisbo.errors import AegisError, SpaceExhausted
+from aegisbo.errors import AegisError, SpaceExhausted, Stopped
 
 OPTIONAL = ["AegisSampler", "from_optuna"]  # need an extra, so a star import leaves them out
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from aegisbo.public.minimize import minimize
     from aegisbo.public.optimizer_and_result import Optimizer, Result
     from aegisbo.runners.command import Command
+    from aegisbo.runners.reports import report
     from aegisbo.runners.slots import worker
     from aegisbo.space import Choice, Int, Real, Space
     from aegisbo.strategies.base import Strategy
@@ -37,6 +38,7 @@ else:
         "Trial": "aegisbo.optimizer",
         "load": "aegisbo.public.load",
         "minimize": "aegisbo.public.minimize",
+        "report": "aegisbo.runners.reports",
         "worker": "aegisbo.runners.slots",
     }
 
@@ -61,11 +63,13 @@ __all__ = [
     "Result",
     "Space",
     "SpaceExhausted",
+    "Stopped",
     "Strategy",
     "Trial",
     "__version__",
     "load",
     "minimize",
+    "report",
     "worker",
 ]
 

@@ -70,6 +70,10 @@ class EvaluationFailed(AegisError):
         )
 
 
+class Stopped(BaseException):  # so that `except Exception` in a training loop does not hold it, as with Ctrl-C
+    """The run does not need this evaluation any more: `report` raises it, to end the evaluation."""
+
+
 class SeveralObjectives(AegisError, AttributeError):
     """A question about one number, asked of a run that has several."""
 

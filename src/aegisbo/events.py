@@ -13,7 +13,7 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias, get_type_hints
 
 from aegisbo.errors import OF_NONSENSE, AegisError, StudyError, TrialError
-from aegisbo.outcome import FAILURES, MOST_WORKERS, Outcome
+from aegisbo.outcome import FAILURES, MOST_WORKERS, Outcome, Report
 from aegisbo.outcome import Ended as Ending
 
 Test = Callable[[Any], bool]
@@ -184,6 +184,31 @@ class Taken(OfTrial):
 
 
 @dataclass(frozen=True)
+class Reported(OfTrial):
+    """A running evaluation said how far it is. Not every report is written down."""
+
+    kind = "reported"
+    step: Annotated[float, _number]
+    value: Annotated[float | None, _or_none(_number)] = None  # None if it was not finite
+    seconds: Annotated[float | None, _or_none(_time)] = None  # since the function was called
+    copy: Annotated[int | None, _whole] = None  # that runs it
+
+    @property
+    def report(self) -> Report:
+        return Report(self.step, self.value, self.seconds)
+
+
+@dataclass(frozen=True)
+class Halted(OfTrial):
+    """The run decided that a running evaluation is to stop; it goes on until it hears of it."""
+
+    kind = "halted"
+    reason: Annotated[str, _text]
+    seen: Annotated[int, _whole]  # the last event that the decision knew of
+    copy: Annotated[int | None, _whole] = None  # that runs it
+
+
+@dataclass(frozen=True)
 class _Attempt(OfTrial):
     """An evaluation came to an end."""
 
@@ -195,7 +220,7 @@ class _Attempt(OfTrial):
     @property
     def body(self) -> Body:
         outcome = self.outcome
-        told: Body = {} if self.kind in ("told", "lost") else {"state": outcome.state}
+        told: Body = {} if self.kind in ("told", "stopped", "lost") else {"state": outcome.state}
         if outcome.state == "done":
             told |= {} if outcome.value is None else {"value": outcome.value}
             told |= _beside(outcome)
@@ -211,7 +236,7 @@ class Ended(_Attempt):
 
     @property
     def kind(self) -> str:  # type: ignore[override]
-        return "told" if self.outcome.state == "done" else "failed"
+        return {"done": "told", "stopped": "stopped"}.get(self.outcome.state, "failed")
 
 
 @dataclass(frozen=True)
@@ -285,11 +310,12 @@ class Forgotten(Event):
 KINDS: dict[str, type[Event]] = {
     "told": Ended,
     "failed": Ended,
+    "stopped": Ended,
     **{
         event.kind: event
         for event in (
             *(Created, Widened, Opened, Closed, Joined, Left),
-            *(Asked, Taken, Lost, Late, Observed, Added, Changed, Retried, Forgotten),
+            *(Asked, Taken, Reported, Halted, Lost, Late, Observed, Added, Changed, Retried, Forgotten),
         )
     },
 }
@@ -297,8 +323,9 @@ KINDS: dict[str, type[Event]] = {
 STATES: dict[str, tuple[Ending, ...]] = {
     "told": ("done",),
     "failed": FAILURES,
+    "stopped": ("stopped",),
     "lost": ("lost",),
-    "late": ("done", *FAILURES, "lost"),
+    "late": ("done", *FAILURES, "stopped", "lost"),
     "observed": ("done", *FAILURES),
 }
 RESULT = (  # what may be told of an evaluation, as `Outcome` has it,
@@ -356,9 +383,9 @@ def read_event(id: int, kind: Any, number: Any, at: Any, body: Any) -> Event:
     parts = {part.name: body[part.name] for part in PARTS[event] if part.name in body}
     if kind in STATES:
         parts["outcome"] = _outcome(id, kind, body)
+    if body.get("seen", -1) >= id and event in (Asked, Halted):
+        raise _damaged(id, kind, f"it knew of event {body['seen']}, which came later")
     if event is Asked:
-        if body["seen"] >= id:
-            raise _damaged(id, kind, f"it knew of event {body['seen']}, which came later")
         parts["memory"] = StoredMemory(body["memory"])
     return event(id=id, at=at, number=number, **parts)
 

@@ -74,6 +74,16 @@ natural = check_that(
     partial(as_whole, least=0), "{name} must be an integer from 0 upwards, or None, got {value}.", none=True
 )
 switch = check_that(as_switch, NO_SWITCH)
+rule = check_that(
+    lambda value: value if isinstance(value, str) else as_switch(value),
+    "{name} must be True, False or the name of a rule, got {value}.",
+    none=True,
+)
+step = check_that(
+    lambda value: number if (number := _finite(value)) is not None and number > 0 else None,
+    "{name} is {value}: give the step at which an evaluation ends, more than 0, or None.",
+    none=True,
+)
 maybe_switch = check_that(as_switch, NO_SWITCH, none=True)
 
 
@@ -274,6 +284,8 @@ SETTINGS: dict[str, Option] = {
             name="objective",
         ),
     ),
+    "stop_early": decided(False, Flag("Stop evaluations that fall behind in what they report.", of=bool), rule),
+    "steps": decided(None, Flag("The last step that evaluations report; learned unless given.", "N", float), step),
 }
 SPACE_FIXED = "earlier points lie in it. Give wider bounds to the next call, or begin another study --from this one"
 

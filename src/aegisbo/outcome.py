@@ -6,12 +6,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from reprlib import repr as brief
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
+from aegisbo.errors import InvalidInput
 from aegisbo.number import as_number
 
 Failure = Literal["failed", "invalid", "timed_out"]  # ended without a usable value: still a result
-Ended = Literal["done", Failure, "lost"]  # lost: the worker died before there was a result
+# stopped: by the run, which did not expect enough of it; lost: the worker died before there was a result
+Ended = Literal["done", Failure, "stopped", "lost"]
 State = Literal["pending", Ended, "forgotten"]  # forgotten: on request, as if it had never been asked for
 MOST_WORKERS = 100_000  # that a run may have: a picture has a line for each
 FAILURES: tuple[Failure, ...] = get_args(Failure)
@@ -19,6 +21,14 @@ NOT_MEASURED = "The evaluation did not measure"  # how the reason of an answer b
 NO_NUMBER = "it must return one real number."  # how the reason of an answer ends that is none
 NO_SD = "with several objectives leave sd out; noisy=True learns the noise of each."
 SD = "sd"  # among what a function measures, the standard deviation of its value
+
+
+class Report(NamedTuple):
+    """What an evaluation said while it was running."""
+
+    step: float
+    value: float | None  # None if it was not finite
+    seconds: float | None = None  # since the function was called
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,7 @@ class Outcome:
     unusable: bool = False  # the function could not be run at all, wherever the point lies: a module is missing, say
     sd: float | None = None  # standard deviation of the value, where somebody knows it
     details: Mapping[str, Any] | None = None  # what else the function said, in JSON's types; it decides nothing
+    reports: tuple[Report, ...] = ()  # that were not sent while it was running; they are written as events before it
 
 
 @dataclass(frozen=True)
@@ -115,6 +126,20 @@ def _judged_by_name(answer: object, measured: Mapping[Any, Any], wanted: Wanted)
     if SD in everything:
         return Outcome("invalid", reason=f"The function returned sd = {brief(everything[SD])}: {NO_SD}")
     return with_measured(Outcome("done", None), everything, wanted)
+
+
+def as_report(value: object, step: object, seconds: float | None = None) -> Report:
+    """What an evaluation says of itself, checked.
+
+    Raises:
+        InvalidInput: the value is no number, or the step is no finite one.
+    """
+    number, at = as_number(value), as_number(step)
+    if number is None:
+        raise InvalidInput(f"The value reported is {brief(value)}: report one real number.")
+    if at is None or not math.isfinite(at):
+        raise InvalidInput(f"The step reported is {brief(step)}: give a finite number, such as that of the epoch.")
+    return Report(at, number if math.isfinite(number) else None, seconds)
 
 
 def is_sd(value: object) -> bool:

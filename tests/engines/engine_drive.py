@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from engine_jobs import BOX, Rough
+from engine_jobs import BOX, Rough, train
 from engine_kinds import ENGINES, WORKERS
 
 import aegisbo
@@ -60,8 +60,16 @@ def more(folder: Path, executor: Any) -> None:
     run(Rough(folder), executor, len(aegisbo.load(folder / "run.db").trials) + 2)
 
 
+def curves(folder: Path, executor: Any) -> None:
+    """Evaluations that report, and are stopped where they can hear it."""
+    aegisbo.minimize(
+        train, BOX, budget=8, workers=None if executor == "serial" else WORKERS, executor=executor, strategy="random",
+        seed=3, stop_early=True, steps=9, study=folder / "run.db", progress=False,
+    )  # fmt: skip
+
+
 SCENARIOS: dict[str, Callable[[Path, Any], None]] = {
-    scenario.__name__: scenario for scenario in (faults, hangs, endless, more)
+    scenario.__name__: scenario for scenario in (faults, hangs, endless, more, curves)
 }
 
 if __name__ == "__main__":

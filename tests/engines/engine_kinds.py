@@ -22,6 +22,7 @@ class Engine:
     package: str = ""  # that must be installed
     death: str = "run again"  # of a worker: or "ends the run", "kills the driver"
     stops: bool = False  # whether an evaluation that hangs is stopped
+    hears: bool = False  # whether reports come while an evaluation runs, so that it can be stopped early
     waits: bool = True  # whether `submit` returns before the evaluation has ended
     repeats: bool = False  # whether it runs a job again by itself whose worker died
     ctrl_c: str = "ends"  # the run: or "may need a second", or "kills the driver"
@@ -101,17 +102,17 @@ def _executorlib(folder: Path) -> Iterator[Any]:
 
 
 ENGINES = {
-    "processes": Engine(lambda folder: nullcontext("processes"), stops=True),
-    "threads": Engine(lambda folder: nullcontext("threads"), death="kills the driver"),
-    "serial": Engine(lambda folder: nullcontext("serial"), death="kills the driver", waits=False),
-    "ThreadPoolExecutor": Engine(lambda folder: ThreadPoolExecutor(WORKERS), death="kills the driver"),
+    "processes": Engine(lambda folder: nullcontext("processes"), stops=True, hears=True),
+    "threads": Engine(lambda folder: nullcontext("threads"), death="kills the driver", hears=True),
+    "serial": Engine(lambda folder: nullcontext("serial"), death="kills the driver", hears=True, waits=False),
+    "ThreadPoolExecutor": Engine(lambda folder: ThreadPoolExecutor(WORKERS), death="kills the driver", hears=True),
     "ProcessPoolExecutor": Engine(lambda folder: _processes(), death="ends the run"),
     "ProcessPoolExecutor, made anew": Engine(lambda folder: nullcontext(_processes)),
     "loky": Engine(_loky, "loky"),
-    "Dask Client": Engine(_dask, "distributed", repeats=True, ctrl_c="may need a second"),
+    "Dask Client": Engine(_dask, "distributed", hears=True, repeats=True, ctrl_c="may need a second"),
     "Dask executor": Engine(_dask_executor, "distributed", repeats=True, ctrl_c="may need a second"),
-    "Ray": Engine(_ray, "ray", stops=True),
-    "submitit": Engine(_slurm, "submitit", stops=True),
+    "Ray": Engine(_ray, "ray", stops=True, hears=True),
+    "submitit": Engine(_slurm, "submitit", stops=True, hears=True),
     "MPI": Engine(
         _mpi,
         "mpi4py",

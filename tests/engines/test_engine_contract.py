@@ -207,3 +207,17 @@ def report(folder: Path, text: str) -> None:
     """A line for the table in docs/engines.md, with the reasons of losses."""
     reasons = {event.body["reason"] for event in read_events(folder / "run.db") if event.kind == "lost"}
     print(f"\n{text}; lost: {sorted(reasons) or 'none'}")  # noqa: T201
+
+
+def test_evaluations_that_fall_behind_are_stopped(name: str, tmp_path: Path, start: Callable[[str], Driver]) -> None:
+    start("curves").lines()
+    trials = load(tmp_path / "run.db").trials
+    done = [trial for trial in trials if trial.state == "done"]
+    stopped = [trial for trial in trials if trial.state == "stopped"]
+    assert len(done) + len(stopped) == 8
+    assert bool(stopped) == ENGINES[name].hears
+    assert all(trial.value == value_of(list(trial.params.values())) for trial in done)
+    assert all((trial.reports[0].step, trial.reports[-1].step) == (1, 9) for trial in done)
+    assert all(trial.reports[-1].step < 9 for trial in stopped)
+    assert replay(tmp_path / "run.db").faithful
+    report(tmp_path, f"{name}: {len(stopped)} of 8 stopped early")

@@ -48,7 +48,7 @@ def require_as_from_scratch(optimizer: Optimizer) -> None:
     np.testing.assert_array_equal(evidence.y, [sign * trial.value for trial in done])
     best = sign * min((sign * trial.value for trial in done), default=np.nan)
     ended = [sum(trial.number >= 0 for trial in some) for some in (done, failed)]
-    assert optimizer.tally() == (*ended, best if done else None, None)
+    assert optimizer.tally() == (*ended, best if done else None, None, 0)
 
 
 @given(STEPS, st.booleans())

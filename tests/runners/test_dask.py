@@ -109,7 +109,7 @@ class ByHand:
         return self.tasks[-1]
 
     def call(self, number: int, worker: str) -> None:
-        self.hear((0.0, (number, self.tasks[-1].key, worker)))
+        self.hear((0.0, (number, self.tasks[-1].key, worker, None)))
 
 
 @pytest.fixture

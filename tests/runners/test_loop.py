@@ -32,6 +32,7 @@ from aegisbo.study.study import InMemory
 class Trial:
     number: int
     x: float
+    halted: str = ""
 
 
 @dataclass

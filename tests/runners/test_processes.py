@@ -305,7 +305,7 @@ def test_a_worker_imports_no_more_of_aegisbo_than_it_needs() -> None:
     assert modules == [
         "aegisbo", "aegisbo.errors", "aegisbo.number", "aegisbo.outcome", "aegisbo.runners",
         "aegisbo.runners.evaluation", "aegisbo.runners.packing", "aegisbo.runners.pools",
-        "aegisbo.runners.pools.worker", "aegisbo.runners.protocol",
+        "aegisbo.runners.pools.worker", "aegisbo.runners.protocol", "aegisbo.runners.reports",
     ]  # fmt: skip
 
 

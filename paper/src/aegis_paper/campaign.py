@@ -15,7 +15,7 @@ from aegis_paper.plans import Plan
 from aegis_paper.records import Records
 from aegis_paper.runs import Cell, Spec
 from aegisbo.outcome import Outcome
-from aegisbo.runners.protocol import Workers
+from aegisbo.runners.protocol import Finished, Workers
 from aegisbo.simulation.runs import SimulatedRun, simulate
 from aegisbo.study.agreement import build
 
@@ -69,7 +69,7 @@ def carry_out(specs: Sequence[Spec], records: Records, pool: Workers) -> Iterato
         pool.submit(number, spec)
     left = len(specs)
     while left:
-        for job in pool.collect():
+        for job in (news for news in pool.collect() if isinstance(news, Finished)):
             left -= 1
             if following := next(waiting, None):
                 pool.submit(*following)

@@ -49,7 +49,7 @@ class Half:
         self._held: list[Finished] = []
         self._running: dict[int, Stretch] = {}  # by trial number
         pool = self._pool = make_pool("processes", _slow(self.problem), self.capacity)
-        self.called, self.give_up, self.stop = pool.called, pool.give_up, pool.stop
+        self.called, self.give_up, self.stop, self.tell = pool.called, pool.give_up, pool.stop, pool.tell
         self.close, self.now = pool.close, pool.now
 
     def warm_up(self) -> None:
@@ -109,7 +109,7 @@ class Half:
 
     def _ended(self, timeout: float | None) -> list[Finished]:
         jobs = []
-        for job in self._pool.collect(timeout):
+        for job in (news for news in self._pool.collect(timeout) if isinstance(news, Finished)):
             self._running.pop(job.number).end = job.finished
             jobs.append(replace(job, event=self._study.ended(job.number, job.outcome, job.seconds)))
         return jobs

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from aegisbo.report.record import Record
 
 LAST = 20  # trials listed by default
+REPORTS = 20  # of a trial listed, about
 KINDS = 5  # reasons for failures listed by default
 LONGEST = 500  # characters of a reason, if all are listed
 ORDERS = ("number", "value")
@@ -155,7 +156,7 @@ def _places(optimizer: Core) -> Mapping[int, int]:
     """The place of each trial with a value, by number; the best has place 0."""
     from aegisbo.optimizer.best import ranking
 
-    evidence = optimizer.evidence()
+    evidence = optimizer.measured()
     numbers = [trial.number for trial in (*optimizer.observed, *optimizer.trials) if trial.state == "done"]
     return {numbers[row]: place for place, row in enumerate(ranking(evidence, evidence.y))}
 
@@ -198,6 +199,8 @@ def _show_trial(number: int, record: Record) -> None:
     _print_pairs(console, trial.params.items(), "parameters")
     _print_pairs(console, _predicted(trial), "predicted when it was chosen")
     _print_pairs(console, trial.measured.items(), "measured")
+    said = trial.reports[:: max(len(trial.reports) // REPORTS, 1)]
+    _print_pairs(console, [(f"step {each.step:g}", each.value) for each in said], "reports")
     _print_pairs(console, _history(number, record.events), "what happened")
     for heading, text in {"what it printed": trial.output, "traceback": trial.traceback}.items():
         if text:
@@ -212,6 +215,9 @@ def _facts(trial: Trial, row: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     yield "state", trial.state
     yield "value", trial.value
     yield "reason", trial.reason
+    if trial.reports:
+        last = trial.reports[-1]
+        yield "reported", f"{'no number' if last.value is None else f'{last.value:.6g}'} at step {last.step:g}"
     yield from ((name, None if at is None else local_time(at)) for name, at in times.items())
     yield "seconds", None if trial.seconds is None else f"{trial.seconds:.4g}"
     yield "worker", trial.worker
@@ -230,10 +236,10 @@ def _predicted(trial: Trial) -> Iterator[tuple[str, str]]:
 
 
 def _history(number: int, events: Iterable[Event]) -> list[tuple[str, str]]:
-    """Every event of the trial, if it has more than a beginning and an end."""
-    from aegisbo.events import Asked, Ended, Observed, concerns
+    """Every event of the trial but its reports, if it has more than a beginning and an end."""
+    from aegisbo.events import Asked, Ended, Observed, Reported, concerns
 
-    own = [event for event in events if concerns(event, number)]
+    own = [event for event in events if concerns(event, number) and not isinstance(event, Reported)]
     if all(isinstance(event, Asked | Ended | Observed) for event in own):
         return []
     bodies = [(event, event.body) for event in own]

@@ -14,8 +14,8 @@ from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import FAILURES
 
 LEAST = 64  # rows that there is room for
-DONE, FAILED, PENDING, GONE = range(4)  # gone: lost or forgotten, which counts for nothing
-KINDS: dict[str, int] = {"done": DONE, "pending": PENDING, **dict.fromkeys(FAILURES, FAILED)}
+DONE, FAILED, PENDING, GONE, STOPPED = range(5)  # gone: lost or forgotten, which counts for nothing
+KINDS: dict[str, int] = {"done": DONE, "pending": PENDING, **dict.fromkeys(FAILURES, FAILED), "stopped": STOPPED}
 TIMED = ("done", "invalid", "timed_out")  # states of trials that kept their worker as long as their points do
 
 

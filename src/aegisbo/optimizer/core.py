@@ -17,7 +17,9 @@ from aegisbo.events import (
     Ended,
     Event,
     Forgotten,
+    Halted,
     Observed,
+    Reported,
     Retried,
     StoredMemory,
     Widened,
@@ -36,6 +38,7 @@ from aegisbo.optimizer.told import checked_seconds
 from aegisbo.optimizer.trial import Trial
 from aegisbo.optimizer.trials import Trials
 from aegisbo.space import Params, Space
+from aegisbo.stopping.rule import objection
 from aegisbo.strategies.base import Evidence, Memory, Strategy
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.beliefs import Beliefs
@@ -48,6 +51,7 @@ class Tallied(NamedTuple):
     failed: int  # and without one
     best: float | None  # value measured, also elsewhere; None if there is none that keeps all limits
     front: int | None = None  # points on the front, where there are several objectives
+    stopped: int = 0  # trials that the run has stopped
 
 
 class Core:
@@ -118,6 +122,10 @@ class Core:
                     return self._asked(event)
                 case Ended():
                     return self._trials.end(event.number, event.outcome)
+                case Reported():
+                    return self._trials.report(event.number, event.report)
+                case Halted():
+                    return self._trials.halt(event.number, event.reason)
                 case Observed():
                     number, note = -1 - len(self._trials.observed), dict(event.note or OBSERVED)
                     return self._trials.add(number, event.params, event.outcome, note=note)
@@ -190,6 +198,19 @@ class Core:
         params, note = self.space.params(suggestion.x), self.direction.turned_note(note)
         return Asked(number, params, dict(note), after, seen=0, seconds=0.0)
 
+    def verdict(self, number: int) -> Halted | None:
+        """The decision to stop a trial that has just reported; None if it may go on, or nothing new is decided.
+
+        Raises:
+            TrialError: it was never asked for.
+        """
+        with self._lock:
+            trial, rule = self._trials.known(number), self.settings.stop_early
+            if not rule or trial.state != "pending" or trial.halted:
+                return None
+            reason = objection(rule, number, self._trials.curves())
+        return Halted(number, reason, seen=0) if reason else None
+
     def located(self, point: Any) -> tuple[Params, Trial | None]:
         """The values of a point by name, and the trial as it is now if the point was given as one or by its number.
 
@@ -230,11 +251,12 @@ class Core:
         """
         with self._lock:
             number, evidence, memory = len(self._trials.asked), self.evidence(), self._memory
+            measured = self._trials.measured()
             done, failed = tuple(self._trials.done()), tuple(self._trials.failed())
         believed, rest = self._policy.believed(evidence, memory, number), (self.space, self.settings.noisy)
         several = believed if isinstance(believed, Beliefs) else None
         beliefs = (believed,) if isinstance(believed, Belief) else believed.each
-        asked = zip(self.settings.directions.items(), beliefs, evidence.each, strict=True)
+        asked = zip(self.settings.directions.items(), beliefs, measured.each, strict=True)
         return {
             name: Model(belief, alone, done, failed, direction, *rest, name, several)
             for (name, direction), belief, alone in asked
@@ -276,14 +298,14 @@ class Core:
     def tally(self) -> Tallied:
         """How many trials have ended with a value and without one, and the best value measured; no model is asked."""
         with self._lock:
-            values, (done, failed) = self._trials.values(), self._trials.counts()
+            values, (done, failed, stopped) = self._trials.values(), self._trials.counts()
             excess, counts = self._trials.excess(), self._trials.allowed()
-            evidence = self.evidence() if self.settings.objectives else None
+            evidence = self._trials.measured() if self.settings.objectives else None
         if evidence is not None:
-            return Tallied(done, failed, None, len(rows_of_front(evidence, evidence.y)))
+            return Tallied(done, failed, None, len(rows_of_front(evidence, evidence.y)), stopped)
         values = values[counts if excess is None else counts & (excess <= 0.0).all(axis=1)]
         best = float(self.direction.turned(self.direction.turned(values).min())) if len(values) else None
-        return Tallied(done, failed, best)
+        return Tallied(done, failed, best, stopped=stopped)
 
     @property
     def memory(self) -> Memory:
@@ -308,7 +330,7 @@ class Core:
     def found(self, message: str = "") -> Found[Self]:
         """What has been found so far, which does not change when more comes in; the message says why it ends here."""
         with self._lock:
-            trials, done, evidence, memory = self.trials, self._trials.done(), self.evidence(), self._memory
+            trials, done, evidence, memory = self.trials, self._trials.done(), self._trials.measured(), self._memory
             ended, now = sum(self._trials.counts()), copy(self)
         ending, objectives = message or "No trial has given a value.", self.settings.objectives
         several = Several(objectives) if objectives else None
@@ -330,6 +352,11 @@ class Core:
             single=Single(best.trial, self.direction.turned(float(best.losses[best.row]))),
             limits=standings(self.settings.limits, best, evidence),
         )
+
+    def measured(self) -> Evidence:
+        """What has been measured: `evidence` without the ends that are only expected of stopped evaluations."""
+        with self._lock:
+            return self._trials.measured()
 
     def evidence(self, within: float | None = None) -> Evidence:
         """What the strategy would be shown now: observed points first, then trials by number, whoever ended first."""

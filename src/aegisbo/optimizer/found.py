@@ -146,12 +146,13 @@ class Found(Generic[Whose_co]):
     @property
     def summary(self) -> str:
         """Why it ends here, and what went wrong on the way."""
-        failures = self.failures
+        failures, stopped = self.failures, sum(trial.state == "stopped" for trial in self.trials)
         failed = sum(failures.values())
+        ending = f"{self.ending} {stopped} of {self.nfev} evaluations were stopped early." if stopped else self.ending
         if not failed:
-            return self.ending
+            return ending
         reasons = "; ".join(reason.rstrip(".") for reason in failure_lines(failures, REASONS))
-        return f"{self.ending} {failed} of {self.nfev} evaluations gave no value: {reasons}."
+        return f"{ending} {failed} of {self.nfev} evaluations gave no value: {reasons}."
 
     def _remedy(self) -> str:
         """How to find out more, if an error was raised somewhere."""

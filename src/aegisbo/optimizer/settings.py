@@ -21,11 +21,13 @@ from aegisbo.printable import brief
 from aegisbo.space import Params, Space
 from aegisbo.space.space import SpaceLike
 from aegisbo.space.widening import differences as space_differences
+from aegisbo.stopping.rule import rule_named
 from aegisbo.strategies.base import Strategy, does_several
 from aegisbo.strategies.entry import equal
 from aegisbo.strategies.registry import DEFAULT_PRESET, recipe_of, resolve
 
 FORMAT = 1  # of stored settings and states
+DEFAULT_RULE = "ranks"  # by which evaluations are stopped early
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # where an object lies in memory: another one in every process
 
 
@@ -48,6 +50,8 @@ class Settings:
     cost: str | None = None  # "time" if evaluations that take less time are preferred
     limits: tuple[Limit, ...] = ()  # on what is measured
     objectives: tuple[Objective, ...] = ()  # if there are several; else the function returns one number
+    stop_early: str | None = None  # the rule by which running evaluations are stopped
+    steps: float | None = None  # the step at which an evaluation ends, if it is known
 
     def __post_init__(self) -> None:
         if self.n_initial is not None and self.n_initial > sys.maxsize:
@@ -70,6 +74,7 @@ class Settings:
             given["initial"] = tuple(_checked_initial(space, x) for x in listed(given["initial"], "initial"))
         given["limits"] = limits_of(given.get("limits") or (), space.parameters)
         given["objectives"] = objectives_of(given.get("objectives") or (), space)
+        given["stop_early"] = _rule(given.get("stop_early"))
         settings = cls(space, *chosen(strategy, preset), **given)
         check_cost(settings.cost, settings.strategy)
         check_objectives(settings)
@@ -150,9 +155,12 @@ class Settings:
         """The settings in JSON's types; a strategy that cannot be written as text is named only."""
         described = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "text"}
         described |= {"space": self.space.describe(), "strategy": self.text}
-        for name in ("limits", "objectives"):  # older versions know neither
+        for name in ("limits", "objectives"):  # older versions know none of these
             texts = [each.text for each in described.pop(name)]
             described |= {name: texts} if texts else {}
+        for name in ("stop_early", "steps"):
+            if described[name] is None:
+                del described[name]
         if self.text is None:
             described["strategy_object"] = ADDRESS.sub("", repr(self.strategy))
         return {"format": FORMAT, **as_stored(described)}
@@ -195,7 +203,7 @@ class Settings:
 
         A space that is only wider is no contradiction.
         """
-        wanted, there = ({"objectives": [], **each.describe()} for each in (self, recorded))
+        wanted, there = ({"objectives": [], "stop_early": False, **each.describe()} for each in (self, recorded))
         names = [name for name, value in wanted.items() if value is not None and name != "space"]
         open_preset = self.text is not None and self.preset is None
         mine = resolve(str(self.text), recorded.preset) if open_preset else self.strategy
@@ -251,6 +259,8 @@ def check_objectives(settings: Settings) -> None:
         return
     if settings.maximize:
         raise InvalidInput("maximize=True is about one number: with objectives, say 'min' or 'max' of each.")
+    if settings.stop_early is not None:
+        raise InvalidInput("stop_early is about one number that evaluations report: with objectives, leave it out.")
     check_looks_at_several(settings.strategy)
 
 
@@ -269,6 +279,13 @@ def check_target(target: object, settings: Settings) -> None:
             f"target is {target!r}, but there are several objectives: leave it out. A callback that raises "
             "StopIteration can end the run."
         )
+
+
+def _rule(stop_early: bool | str | None) -> str | None:
+    """The rule by which running evaluations are stopped, if they are."""
+    if isinstance(stop_early, str):
+        return rule_named(stop_early)
+    return DEFAULT_RULE if stop_early else None
 
 
 def _checked_initial(space: Space, x: Any) -> Params:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from textwrap import shorten
 from typing import Any
 
-from aegisbo.outcome import Outcome, State
+from aegisbo.outcome import Outcome, Report, State
 from aegisbo.printable import printable
 from aegisbo.space import Params
 from aegisbo.strategies.base import Note
@@ -36,6 +36,15 @@ class Trial:
     output: str = field(default="", compare=False)  # the end of what the function printed
     traceback: str = field(default="", compare=False)
     details: Mapping[str, Any] | None = field(default=None, compare=False)  # what else the function said
+    reports: tuple[Report, ...] = field(default=(), compare=False)  # steps grow; those that were kept
+    halted: str = field(default="", compare=False)  # why it is to stop, while it has not heard of it
+
+    def reported(self, report: Report) -> Trial:
+        """This trial after a report. A step that was reached before begins anew there: its worker had died, say."""
+        earlier = self.reports
+        if earlier and earlier[-1].step >= report.step:
+            earlier = tuple(each for each in earlier if each.step < report.step)
+        return replace(self, reports=(*earlier, report))
 
     def after(self, outcome: Outcome) -> Trial:
         """This trial after its evaluation has ended like this."""
@@ -55,11 +64,14 @@ class Trial:
             output=outcome.output,
             traceback=outcome.traceback,
             details=outcome.details,
+            halted="",
         )
 
     def describe(self) -> dict[str, Any]:
         """Everything but `x`, which follows from `params`, in JSON's types."""
-        return {name: value for name, value in vars(self).items() if name != "x"}
+        reporting = {name: value for name in ("reports", "halted") if (value := getattr(self, name))}
+        rest = {name: value for name, value in vars(self).items() if name not in ("x", "reports", "halted")}
+        return {**rest, **reporting}
 
     def __repr__(self) -> str:
         parts = [

@@ -12,10 +12,12 @@ import numpy as np
 from aegisbo.arrays import Array, Mask
 from aegisbo.errors import InvalidInput, TrialError
 from aegisbo.number import as_whole
-from aegisbo.optimizer.columns import DONE, FAILED, PENDING, Columns
+from aegisbo.optimizer.columns import DONE, FAILED, PENDING, STOPPED, Columns
 from aegisbo.optimizer.settings import Settings
 from aegisbo.optimizer.trial import Trial
-from aegisbo.outcome import FAILURES, Outcome, with_measured
+from aegisbo.outcome import FAILURES, Outcome, Report, with_measured
+from aegisbo.stopping.curves import Curve, Curves
+from aegisbo.stopping.expected_end import expected_ends
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.timing import Timing
 
@@ -52,6 +54,8 @@ class Trials:
     def add(self, number: int, params: Any, outcome: Outcome | None = None, **rest: Any) -> Trial:
         """A further trial, or a further point observed elsewhere if the number is negative, which may have ended."""
         params = self.space.check(params)
+        if "reports" in rest:  # as JSON has them
+            rest["reports"] = tuple(Report(*each) for each in rest["reports"])
         trial = Trial(number, self.space.arrange(params), params, **rest)
         return self._add(trial if outcome is None else trial.after(self._complete(outcome)))
 
@@ -63,6 +67,20 @@ class Trials:
         if trial.state == "pending":
             self.most_pending = max(self.most_pending, self._asked.count(PENDING))
         return trial
+
+    def report(self, number: int, report: Report) -> Trial:
+        """Let a running evaluation have said how far it is."""
+        current = self.known(number)
+        if current.state == "pending":  # else it has ended elsewhere
+            self.asked[number] = current.reported(report)
+        return self.asked[number]
+
+    def halt(self, number: int, reason: str) -> Trial:
+        """Let it be decided that a running evaluation is to stop."""
+        current = self.known(number)
+        if current.state == "pending":
+            self.asked[number] = replace(current, halted=reason)
+        return self.asked[number]
 
     def put(self, trial: Trial) -> Trial:
         """Let this be what is known of a trial from now on."""
@@ -154,9 +172,28 @@ class Trials:
         """A column of observed points first, then of trials by number, whoever ended first."""
         return np.concatenate([each.column(name, kind) for each in (self._observed, self._asked)])
 
-    def counts(self) -> tuple[int, int]:
-        """How many trials, observed points aside, have ended with a value and without one."""
-        return self._asked.count(DONE), self._asked.count(FAILED)
+    def counts(self) -> tuple[int, int, int]:
+        """How many trials, observed points aside, have ended with a value, failed, and were stopped."""
+        done, failed, stopped = (self._asked.count(kind) for kind in (DONE, FAILED, STOPPED))
+        return done, failed, stopped
+
+    def curves(self) -> Curves:
+        """What the trials have reported, to be minimized."""
+        alive = [trial for trial in self.asked if trial.state in ("pending", "done")]
+        said = [trial for trial in self.asked if trial.reports and trial.state != "forgotten"]
+        lasts = [trial.reports[-1].step for trial in said if trial.state == "done"]
+        told = self.settings.steps
+        return Curves(
+            {trial.number: self._curve(trial) for trial in said},
+            first=alive[0].number if alive else len(self.asked),
+            last_step=max(lasts, default=None) if told is None else told,
+        )
+
+    def _curve(self, trial: Trial) -> Curve:
+        turned = self.settings.direction.turned
+        values = [math.inf if each.value is None else turned(each.value) for each in trial.reports]
+        end = None if trial.value is None else turned(trial.value)
+        return Curve(np.array([each.step for each in trial.reports], dtype=np.float64), np.array(values), end)
 
     def excess(self) -> Array | None:  # (n, l)
         """By how much they are beyond each limit, in the order of the rows of the evidence; None without limits."""
@@ -172,6 +209,33 @@ class Trials:
 
     def evidence(self, within: float | None) -> Evidence:
         """What a strategy is shown; the times, too, because of `cost` or because only so many seconds are left."""
+        measured = self.measured(within)
+        return measured if not self._asked.count(STOPPED) else self._with_stopped(measured)
+
+    def _with_stopped(self, measured: Evidence) -> Evidence:
+        """The evidence with the points whose evaluation was stopped; last, those with an end that can be expected."""
+        points = self._asked.column("point", STOPPED)
+        if measured.several or measured.excess is not None:  # nobody knows what they would have measured
+            return replace(measured, stopped=points)
+        curves = [self._curve(trial) if trial.reports else None for trial in self.asked if trial.state == "stopped"]
+        ended = [self._curve(trial) for trial in self.asked if trial.state == "done" and trial.reports]
+        rows = np.flatnonzero([curve is not None for curve in curves])
+        mean, sd = expected_ends([curve for curve in curves if curve is not None], ended)
+        known = np.isfinite(mean)
+        expected = np.zeros(len(points), dtype=np.bool_)
+        expected[rows[known]] = True
+        n, kept = len(measured.y), measured.kept
+        return replace(
+            measured,
+            X=np.vstack([measured.X, points[expected]]),
+            y=np.append(measured.y, mean[known]),
+            sd=np.append(np.zeros(n) if measured.sd is None else measured.sd, sd[known]),
+            allowed=np.append(kept, np.full(int(known.sum()), False)),
+            stopped=points[~expected],
+        )
+
+    def measured(self, within: float | None = None) -> Evidence:
+        """What has been measured, without what is only expected: a row for each trial with a value."""
         sd, allowed, costly = self._all("sd"), self.allowed(), bool(self.settings.cost)
         timed = Timing(*self._asked.timed(), costly=costly, limit=within)
         return Evidence(

@@ -36,6 +36,7 @@ STATES = {
     "failed": Mark("#b3261e", "X"),
     "invalid": Mark("#c45be0", "D"),
     "timed_out": Mark("#854d0e", "^"),
+    "stopped": Mark("#854d0e", "|"),
     "lost": Mark("#7b7b7b", "v"),
     "interrupted": Mark("#7b7b7b", "s"),
     "running": Mark("#179e50", ">"),

@@ -63,6 +63,8 @@ def minimize(
     constraints: Iterable[Constraint] = (),
     limits: Iterable[str] = (),
     objectives: Objectives = (),
+    stop_early: bool | str = False,
+    steps: float | None = None,
     anyway: bool = False,
 ) -> Result:
     """Find where an expensive function is smallest, with workers that never wait for each other.
@@ -128,6 +130,10 @@ def minimize(
             `result.front` has the trials that no other beats in everything. An objective that follows from the
             parameters is a pair of "min" or "max" and a function of them, such as ("min", size_of), and need not be
             measured; see docs/objectives.md.
+        stop_early: stop evaluations that fall behind in what they report by `aegisbo.report(value, step)`, and let
+            their workers begin others; see docs/stopping.md. Reports alone change no choice. True stands for "ranks".
+        steps: the last step that evaluations report, for `stop_early`. Without it, it is that of the longest one with
+            a value, and none is stopped before there is one.
         anyway: continue a study even if it holds values of another function, or of an earlier version of this one.
 
     Returns:

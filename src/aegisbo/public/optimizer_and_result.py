@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
-from aegisbo.errors import NoModel, UnknownName
-from aegisbo.events import Ended, Forgotten, Observed, Retried
+from aegisbo.errors import NoModel, Stopped, UnknownName
+from aegisbo.events import Ended, Forgotten, Observed, Reported, Retried
 from aegisbo.keywords import names_checked
 from aegisbo.optimizer import Core, Found, Settings, Trial
 from aegisbo.optimizer.explanation import Explanation
@@ -20,7 +20,7 @@ from aegisbo.optimizer.settings import as_stored
 from aegisbo.optimizer.told import checked_seconds, outcome_told
 from aegisbo.optimizer.trial import in_brief, in_short
 from aegisbo.options import SETTINGS
-from aegisbo.outcome import FAILURES, Failure, Outcome
+from aegisbo.outcome import FAILURES, Failure, Outcome, as_report
 from aegisbo.printable import printable, so_many
 from aegisbo.space import Params, Space
 from aegisbo.space.constraints import Constraint
@@ -62,6 +62,9 @@ class Optimizer(Core):
         objectives: two to four numbers to make as good as possible at once, by name, each with "min" or "max", such as
             {"accuracy": "max", "latency": "min"}. The value of a trial is then a mapping with these names. An objective
             that follows from the parameters is a pair, such as ("min", size_of), of which nothing need be told.
+        stop_early: stop evaluations that fall behind in what `report` is told of them. True stands for "ranks".
+        steps: the last step that evaluations report, for `stop_early`. Without it, it is that of the longest one with
+            a value, and none is stopped before there is one.
 
     Raises:
         InvalidInput: an argument is not valid; the message names it and what to give instead.
@@ -83,6 +86,8 @@ class Optimizer(Core):
         constraints: Iterable[Constraint] = (),
         limits: Iterable[str] = (),
         objectives: Objectives = (),
+        stop_early: bool | str = False,
+        steps: float | None = None,
     ) -> None:
         given = locals()
         super().__init__(Settings.checked(space, **{name: given[name] for name in SETTINGS}))
@@ -212,6 +217,34 @@ class Optimizer(Core):
         if state not in FAILURES:
             raise UnknownName("way to fail", state, FAILURES)
         return self.end(trial, Outcome(state, reason=str(reason)))
+
+    def report(self, trial: Trial | int, value: float, step: float | None = None) -> Trial:
+        """Tell how far a running evaluation is; with `stop_early` this may end it.
+
+        Args:
+            trial: the trial or its number.
+            value: what has been reached; NaN or an infinite value if it diverges.
+            step: how many steps it took, counted as you like; one more than last time unless given. Going back to
+                an earlier step drops the reports from there on.
+
+        Returns:
+            The trial as it is now.
+
+        Raises:
+            Stopped: the trial has ended as stopped.
+            TrialError: the trial was never asked for, or has ended already.
+            InvalidInput: the value or the step is not a number.
+        """
+        with self._lock:
+            current = self.trial(trial)
+            number = self._trials.require_open(current, Outcome("stopped"))
+            last = current.reports[-1].step if current.reports else 0.0
+            said = as_report(value, last + 1.0 if step is None else step)
+            self.apply(Reported(number, said.step, said.value))
+            if halted := self.verdict(number):
+                self.apply(Ended(number, Outcome("stopped", reason=halted.reason)))
+                raise Stopped(halted.reason)
+            return self.trial(number)
 
     def expire(self, trial: Trial | int) -> Trial:
         """Stop waiting for a trial: it is lost, and its point may be chosen again. A late `tell` or `fail` counts.

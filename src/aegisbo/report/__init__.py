@@ -4,3 +4,17 @@ The facts are plain dataclasses, computed from the record of a run; drawing is d
 """
 
 from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+from aegisbo.runners.reports import report
+
+
+class _Named(ModuleType):
+    """This package, which has the name of the function `aegisbo.report`, and takes its place once it is imported."""
+
+    __call__ = staticmethod(report)
+
+
+sys.modules[__name__].__class__ = _Named

@@ -202,7 +202,7 @@ def needed_landscapes(optimizer: Core) -> dict[str | None, Landscape]:
     def landscape(believed: Belief | Exact | None, alone: Evidence, direction: Direction) -> Landscape:
         belief = (believed or _default_belief(optimizer, alone)).exploring
         rows = None if isinstance(belief, Exact) else belief.rows
-        numbers = tuple(done if rows is None else (done[row] for row in rows))
+        numbers = tuple(done if rows is None else (done[row] for row in rows if row < len(done)))
         return Landscape(belief, optimizer.space, direction, own, len(numbers) + len(evidence.failed), numbers)
 
     asked = zip(directions.items(), models, evidence.each, strict=True)

@@ -1,8 +1,8 @@
 """Any program as the function: it gets parameters as arguments, and the last line that it prints is the value.
 
-No shell is involved. A program can also read its parameters from environment variables (AEGISBO_lr, ...) or from the
-JSON file that AEGISBO_PARAMETERS names. AEGISBO_SLOT is the number of its worker. Each trial keeps the end of its
-output.
+Lines such as step=3 value=0.71 are reports. No shell is involved. A program can also read its parameters from
+environment variables (AEGISBO_lr, ...) or from the JSON file that AEGISBO_PARAMETERS names. AEGISBO_SLOT is the number
+of its worker. Each trial keeps the end of its output.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from aegisbo.errors import InvalidInput, require_posix
 from aegisbo.outcome import SD
 from aegisbo.runners.own_folder import own_folder, tidy_up
 from aegisbo.runners.pools.worker import die_with_parent
+from aegisbo.runners.printed_reports import PrintedReports, as_printed_report
 from aegisbo.runners.program_output import passed_on, tail
 from aegisbo.runners.slots import VARIABLE, slot_here
 
@@ -104,16 +105,24 @@ class Command:
             values = {**{name: str(value) for name, value in params.items()}, FOLDER: folder}
             output, errors = Path(folder, ".stdout"), Path(folder, ".stderr")
             arguments = [_filled(argument, values) for argument in _those_there(self.arguments, values)]
-            with output.open("wb") as out, errors.open("wb") as err, passed_on(output, errors), _started(arguments[0]):
-                code = subprocess.run(
+            with output.open("wb") as out, errors.open("wb") as err, _started(arguments[0]):
+                process = subprocess.Popen(
                     arguments,
                     stdin=subprocess.DEVNULL,
                     stdout=out,
                     stderr=err,
                     env={**os.environ, **_environment(params, Path(folder))},
                     preexec_fn=die_with_parent if sys.platform == "linux" else None,
-                    check=False,
-                ).returncode
+                )
+            reports = PrintedReports(process)
+            with process, passed_on(output, errors, reports.heard):
+                try:
+                    code = process.wait()
+                except BaseException:
+                    process.kill()
+                    raise
+            if reports.stopped is not None:
+                raise reports.stopped
             if code != 0:
                 said = (_last(tail(file).split("\n")) for file in (errors, output))
                 raise ProgramFailed(f"The program ended with code {code}: {next(filter(None, said), 'no output')}")
@@ -129,13 +138,13 @@ class Command:
         except FileNotFoundError:
             raise ProgramFailed(f"The program left no file {file.name} with its value.") from None
         if not self.measured:
-            return _as_number(_last(lines))
+            return _value(_last(lines))
         named = re.compile(rf"({'|'.join(self.measured)})\s*=\s*(\S+)")
         found = {match[1]: match[2] for line in lines if (match := named.fullmatch(line))}
         numbers = {name: _as_number(text, f"The line {name}=...") for name, text in found.items()}
         if not self.valued:
             return numbers
-        return _as_number(_last([line for line in lines if not named.fullmatch(line)])), numbers
+        return _value(_last([line for line in lines if not named.fullmatch(line)])), numbers
 
 
 def reading(fun: Any, settings: Settings) -> Any:
@@ -203,6 +212,12 @@ def _environment(params: dict[str, Any], folder: Path) -> dict[str, str]:
 def _last(lines: Sequence[str]) -> str:
     """The last line that is not blank."""
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+def _value(text: str) -> float:
+    """The number in the last line, or the value in it if it is a report."""
+    report = as_printed_report(text)
+    return _as_number(text) if report is None else report[1]
 
 
 def _as_number(text: str, what: str = "The last line") -> float:

@@ -44,6 +44,7 @@ def drive(
             options.workers,
             study,
             judge=partial(judged, wanted=optimizer.settings.wanted),
+            answered=optimizer.settings.stop_early is not None,
             threads_per_worker=options.threads_per_worker,
             worker_env=options.worker_env,
             raise_errors=options.executor == "serial" if options.raise_errors is None else options.raise_errors,

@@ -14,8 +14,10 @@ from time import perf_counter, time
 from traceback import format_exc, print_exception
 from typing import Any, NoReturn
 
+from aegisbo.errors import Stopped
 from aegisbo.outcome import Answer, Ended, Outcome, judged
 from aegisbo.runners.protocol import StopRun
+from aegisbo.runners.reports import or_last_reported, reporting
 
 Judge = Callable[[object], Outcome]  # turns an answer of the function into an outcome
 Evaluation = Callable[[Any], Outcome]  # a function and its judge: from a point to its outcome
@@ -36,21 +38,35 @@ class Call:
 
     def _answer(self, x: Any) -> Any:
         # The function gets its own copy: the vector that the trial keeps must not change.
-        return self.fun(**x) if self.named else self.fun(x.copy())
+        return or_last_reported(self.fun(**x) if self.named else self.fun(x.copy()))
 
 
-def evaluate(function: Callable[[Any], Any], x: Any, judge: Judge = judged, *, raising: bool = False) -> Outcome:
+def evaluate(
+    function: Callable[[Any], Any], x: Any, judge: Judge = judged, *, raising: bool = False, answered: bool = False
+) -> Outcome:
     """Call the function and judge its answer; an exception of the function is an outcome too, unless it is `raising`.
+
+    If its reports are `answered`, it may be told to stop. Whatever it does then, it was stopped.
 
     Raises:
         StopRun: the run was ended while the function was running in this thread.
     """
+    with reporting(answered=answered) as reporter:
+        outcome = _evaluate(function, x, judge, raising=raising)
+    if reporter.stopped:
+        outcome = Outcome("stopped", reason=reporter.stopped, seconds=outcome.seconds, began=outcome.began)
+    return replace(outcome, reports=tuple(reporter.unsent))
+
+
+def _evaluate(function: Callable[[Any], Any], x: Any, judge: Judge, *, raising: bool) -> Outcome:
     began, begin, process = time(), perf_counter(), os.getpid()
     failure: BaseException | None = None
     try:
         outcome = judge(function(x))
     except StopRun:  # not an error of the function: the run ends around it
         raise
+    except Stopped as stopped:  # which the function may also raise by itself
+        outcome = Outcome("stopped", reason=str(stopped) or "It stopped itself.")
     except KeyboardInterrupt:  # Ctrl-C also reaches processes of other executors: it is not a failure of the point
         outcome = Outcome("lost", reason="Interrupted by Ctrl-C.")
     except BaseException as error:  # sys.exit() in the function ends the evaluation, not the worker

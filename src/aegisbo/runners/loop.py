@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from statistics import median
@@ -14,9 +14,10 @@ from aegisbo.errors import NoTime, SpaceExhausted
 from aegisbo.number import as_number
 from aegisbo.optimizer import Trial
 from aegisbo.options import Options
+from aegisbo.outcome import Outcome
 from aegisbo.runners.idle import JobTimes, idle_of
 from aegisbo.runners.interrupt import STOPPED, interruptible
-from aegisbo.runners.protocol import Finished, Interrupted, StopRun, Workers
+from aegisbo.runners.protocol import Finished, Heard, Interrupted, News, StopRun, Workers
 from aegisbo.runners.run import Run
 from aegisbo.runners.time_limit import Running, stop_if_overdue
 from aegisbo.study import Study
@@ -69,7 +70,7 @@ class _Loop:
     exhausted: bool = False
     over: bool = False
     running: dict[int, Running] = field(default_factory=dict)  # by trial number
-    news: deque[Finished] = field(default_factory=deque)  # ended, not yet taken in
+    news: deque[News] = field(default_factory=deque)  # not yet taken in
     finished: list[Finished] = field(default_factory=list)
     job_times: list[JobTimes] = field(default_factory=list)
     suggestion_seconds: dict[int, float] = field(default_factory=dict)
@@ -87,7 +88,7 @@ class _Loop:
         self._heed()
         trial = self._next() if self._may_start() else None
         if trial is not None:
-            self._submit(trial)
+            self._begin(trial)
         elif not self._worth_waiting():
             if self.left <= 0:
                 self.message, self.interrupted = SPENT, False
@@ -161,6 +162,14 @@ class _Loop:
         self.suggestion_seconds[trial.number] = perf_counter() - begin
         return trial
 
+    def _begin(self, trial: Trial) -> None:
+        """Submit a trial; one whose worker died before it heard that it is to stop has ended instead."""
+        if trial.halted:
+            now = self.workers.now()
+            self._end_here(Finished(trial.number, Outcome("stopped", reason=trial.halted), now, now))
+        else:
+            self._submit(trial)
+
     def _submit(self, trial: Trial) -> None:
         self.attempts[trial.number] += 1
         now = self.workers.now()
@@ -189,21 +198,25 @@ class _Loop:
         return max(min(deadlines) - self.workers.now(), 0.0) if deadlines else None
 
     def _collect(self, timeout: float | None) -> None:
-        """Take in what has ended, waiting for the first job up to `timeout` seconds."""
-        self.news.extend(self._ended_within(timeout))
+        """Take in the news of jobs, waiting for the first up to `timeout` seconds."""
+        self.news.extend(self._news_within(timeout))
         while self.news:  # one at a time: if `watch` ends the run, `settle` takes the others
-            self._end(self.news.popleft())
+            news = self.news.popleft()
+            if isinstance(news, Finished):
+                self._end(news)
+            else:
+                self._hear(news)
 
-    def _ended_within(self, timeout: float | None) -> list[Finished]:
-        """Wait for jobs to end, and look for requests from outside now and then."""
+    def _news_within(self, timeout: float | None) -> Sequence[News]:
+        """Wait for news of jobs, and look for requests from outside now and then."""
         if self.heed is None or self.over:
             return self.workers.collect(timeout)
         deadline = inf if timeout is None else self.workers.now() + timeout
         while True:
             rest = max(deadline - self.workers.now(), 0.0)
-            ended = self.workers.collect(min(rest, LOOK))
-            if ended or rest <= LOOK or not self.running or self._heed():
-                return ended
+            news = self.workers.collect(min(rest, LOOK))
+            if news or rest <= LOOK or not self.running or self._heed():
+                return news
 
     def _heed(self) -> bool:
         """Carry out requests from outside; whether there were any."""
@@ -215,6 +228,15 @@ class _Loop:
         self.rests_until, self.exhausted = None, False  # they were decided without knowing it
         self.sizes.append((self.workers.now(), self.workers.capacity))
         return True
+
+    def _hear(self, heard: Heard) -> None:
+        """Let the study know of a report, and the job whether it may go on."""
+        event = heard.event or self.study.reported(heard.number, heard.report)
+        reason = self.study.answer(event, heard.number)
+        if heard.number in self.running:
+            self.running[heard.number].trial = self.study.optimizer.trial(heard.number)
+        if self.study.optimizer.settings.stop_early:  # else nobody waits for an answer
+            self.workers.tell(heard.number, reason)
 
     def _end(self, job: Finished) -> None:
         """Let the study know how a job ended."""
@@ -249,10 +271,10 @@ class _Loop:
             what = "It could not be run" if job.outcome.unusable else "Its worker died"
             often = f"{attempts} times" if attempts > 1 else "once"
             reason = f"{what} {often}: {job.outcome.reason}"
-            self._fail(replace(job, outcome=replace(job.outcome, state="failed", reason=reason)))
+            self._end_here(replace(job, outcome=replace(job.outcome, state="failed", reason=reason)))
 
-    def _fail(self, job: Finished) -> None:
-        """Record and take in a failure that no worker reports."""
+    def _end_here(self, job: Finished) -> None:
+        """Record and take in an end that no worker reports."""
         event = self.study.ended(job.number, job.outcome, job.seconds)
         self.left -= 1
         self._collect(0.0)  # take in earlier events first
@@ -264,7 +286,7 @@ class _Loop:
             if number in self.running:  # else it ended while another one was given up
                 given_up = stop_if_overdue(job, self.workers, self.options.trial_timeout)
                 if given_up is not None:
-                    self._fail(given_up)
+                    self._end_here(given_up)
         if self.options.timeout is not None and self.workers.now() >= self.started + self.options.timeout:
             raise StopRun("The time is up.")
 

@@ -16,6 +16,7 @@ from typing import Any
 from aegisbo.errors import InvalidInput
 from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation, error_text
+from aegisbo.runners.reports import Line, called_on
 
 
 def pack(evaluation: Evaluation) -> bytes:
@@ -48,8 +49,13 @@ def pack_point(x: Any) -> bytes | Outcome:
         return Outcome("failed", reason=f"The point cannot be sent to another process: {error_text(error)}")
 
 
-def evaluate_packed(packed: bytes, point: bytes, called: Callable[[], None] = lambda: None) -> bytes:
-    """In the other process: the packed outcome for a point; `called` is called just before the function is."""
+def evaluate_packed(
+    packed: bytes, point: bytes, called: Callable[[], None] = lambda: None, line: Line | None = None
+) -> bytes:
+    """In the other process: the packed outcome for a point, whose reports go on the line.
+
+    `called` is called just before the function is.
+    """
     try:
         x = pickle.loads(point)
     except Exception as error:  # for example, its class cannot be imported here
@@ -60,7 +66,7 @@ def evaluate_packed(packed: bytes, point: bytes, called: Callable[[], None] = la
         reason = f"The function cannot be loaded by the worker: {error_text(error)}"
         return pickle.dumps(Outcome("lost", reason=reason, traceback=format_exc(), unusable=True))
     called()
-    outcome = evaluation(x)
+    outcome = called_on(line, evaluation, x)
     try:
         return pickle.dumps(outcome)
     except Exception as error:

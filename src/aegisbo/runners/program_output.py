@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from pathlib import Path
@@ -26,8 +26,11 @@ def _news(file: Path, begin: int) -> tuple[str, int]:
 
 
 @contextmanager
-def passed_on(output: Path, errors: Path) -> Iterator[None]:
-    """Write the ends of what comes into these files to standard error, which is the output of the trial."""
+def passed_on(output: Path, errors: Path, heard: Callable[[str], None] = lambda text: None) -> Iterator[None]:
+    """Write the ends of what comes into these files to standard error, which is the output of the trial.
+
+    What comes into the first one is `heard`, too.
+    """
     seen = [0, 0]
 
     def pass_on() -> None:
@@ -39,6 +42,7 @@ def passed_on(output: Path, errors: Path) -> Iterator[None]:
             if sys.stderr is not None and (said or complained):
                 sys.stderr.write(said[-(TAIL - len(complained)) :] + complained)
                 sys.stderr.flush()
+            heard(said)
 
     ended = Event()
 

@@ -5,11 +5,12 @@ Real pools and the virtual clock are used through the same few calls, so one loo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from aegisbo.errors import AegisError
-from aegisbo.outcome import Outcome
+from aegisbo.outcome import Outcome, Report
 
 if TYPE_CHECKING:  # worker processes import this file, and need none of it
     from aegisbo.events import Event
@@ -43,6 +44,18 @@ class Finished:
         return self.finished - self.started if self.outcome.seconds is None else self.outcome.seconds
 
 
+@dataclass(frozen=True)
+class Heard:
+    """A report of a job that is running."""
+
+    number: int
+    report: Report
+    event: Event | None = None  # its record in the study, if the workers wrote one
+
+
+News = Finished | Heard  # of jobs
+
+
 class Workers(Protocol):
     """Up to `capacity` jobs at a time, by trial number."""
 
@@ -62,11 +75,18 @@ class Workers(Protocol):
     def submit(self, number: int, x: Any) -> int:
         """Start evaluating `x`; a worker must be free. Returns its number, counted from 0."""
 
-    def collect(self, timeout: float | None = None) -> list[Finished]:
-        """Wait until a job ends or `timeout` seconds have passed, and return all jobs that have ended, each once.
+    def collect(self, timeout: float | None = None) -> Sequence[News]:
+        """Wait until a job ends or reports, or `timeout` seconds have passed, and return all that have, each once.
 
-        Jobs that ended at the same instant come in order of their numbers. With a timeout of zero the call does not
-        wait. Without a timeout it waits as long as it takes; it returns at once if nothing is running.
+        All news of a job come in order, and jobs that ended at the same instant in order of their numbers. With a
+        timeout of zero the call does not wait. Without a timeout it waits as long as it takes; it returns at once if
+        nothing is running.
+        """
+
+    def tell(self, number: int, reason: str = "") -> None:
+        """Answer the last report of a running job: end it politely for this reason, or let it go on if that is empty.
+
+        Workers that no report can reach do nothing.
         """
 
     def stop(self, number: int, reason: str = "Stopped.") -> None:

@@ -55,5 +55,6 @@ def stop_if_overdue(job: Running, workers: Workers, limit: float | None) -> Fini
         workers.stop(job.trial.number, f"Stopped {how_long}")
         return None
     job.given_up = workers.give_up(job.trial.number)  # False if it has just ended by itself
+    workers.tell(job.trial.number, f"Too slow {how_long}")  # it may report, and so have ears
     outcome = Outcome("timed_out", reason=f"Still running {how_long}", seconds=seconds, worker=job.slot)
     return Finished(job.trial.number, outcome, job.submitted, now) if job.given_up else None

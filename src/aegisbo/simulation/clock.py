@@ -86,6 +86,9 @@ class VirtualWorkers:
         """Let time pass while the driver is busy; jobs that end meanwhile wait to be collected."""
         self._clock += seconds
 
+    def tell(self, number: int, reason: str = "") -> None:
+        """Do nothing: its jobs report nothing."""
+
     def stop(self, number: int, reason: str = "Stopped.") -> None:
         job = self._running.get(number)
         if job is not None and job.ends > self._clock:

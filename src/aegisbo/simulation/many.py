@@ -13,6 +13,7 @@ from aegisbo.errors import AegisError
 from aegisbo.outcome import Outcome, kept
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.pools.make_pool import make_pool
+from aegisbo.runners.protocol import Finished
 
 What = TypeVar("What")
 Answer = TypeVar("Answer")
@@ -47,7 +48,7 @@ def _outcomes(specs: Sequence[Any], pool: Pool) -> Iterator[Outcome]:
     ended: dict[int, Outcome] = {}
     for wanted in range(len(specs)):
         while wanted not in ended:
-            for job in pool.collect():
+            for job in (news for news in pool.collect() if isinstance(news, Finished)):
                 ended[job.number] = job.outcome
                 if following := next(waiting, None):
                     pool.submit(*following)

@@ -48,7 +48,10 @@ class Evidence:
     sd: Array | None = None  # (n,) standard deviations of the values, 0 where unknown; None if none is known
     noisy: bool = False  # whether the values are said to be noisy: the lowest one may be merely lucky
     known: tuple[Known | None, ...] = ()  # of several objectives, the functions of those that follow from the point
-    allowed: Mask | None = None  # (n,) whether they keep the constraints: data from elsewhere may not; None: all do
+    # (n,) whether they may be the best: data from elsewhere may break constraints, and of evaluations that were stopped
+    # only the end is expected, with its standard deviation. They are in the last rows. None: all may.
+    allowed: Mask | None = None
+    stopped: Array | None = None  # (s, width) points whose evaluation was stopped, and of which no end can be expected
 
     @property
     def kept(self) -> Mask:  # (n,)
@@ -94,7 +97,7 @@ class Evidence:
     @property
     def taken(self) -> Array:  # (n + f + p, width)
         """All points that were or are being evaluated."""
-        return np.vstack([self.X, self.failed, self.pending])
+        return np.vstack([self.X, self.failed, self.pending, *([] if self.stopped is None else [self.stopped])])
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ def _row(trial: Trial, asked: Asked | None, ended: Ended | None, front: set[int]
         "state": trial.state,
         "value": trial.value,
         **({} if trial.sd is None else {"sd": trial.sd}),
+        **({"step": trial.reports[-1].step, "reported": trial.reports[-1].value} if trial.reports else {}),
         **{f"{PREFIX}{name}": value for name, value in trial.params.items()},
         **{f"{MEASURED}{name}": value for name, value in trial.measured.items()},
         **({} if front is None else {"front": trial.number in front}),

@@ -1,4 +1,4 @@
-"""What each choice knew when it was made, for replays and reports."""
+"""What each choice knew when it was made, and each decision to stop an evaluation, for replays and reports."""
 
 from __future__ import annotations
 
@@ -7,13 +7,26 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from aegisbo.events import Added, Asked, Ended, Event, Forgotten, Observed, Retried, Widened, making_sense
+from aegisbo.events import (
+    Added,
+    Asked,
+    Ended,
+    Event,
+    Forgotten,
+    Halted,
+    Observed,
+    Reported,
+    Retried,
+    Widened,
+    making_sense,
+)
 from aegisbo.optimizer import Core, Settings
 from aegisbo.optimizer.queue import ADDED
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.state import State
 
-LESSONS = (Ended, Observed, Retried, Forgotten, Widened)  # what a strategy learns from
+HAPPENED = (Ended, Reported, Observed, Retried, Forgotten)  # to trials
+LESSONS = (*HAPPENED, Widened)  # what a strategy learns from
 
 
 @dataclass(frozen=True)
@@ -58,8 +71,30 @@ def before(events: Sequence[Event], given: Settings | None = None) -> Iterator[t
     optimizer = State.after(events[:1], given).optimizer
     for choice in choices(events):
         for event in choice.news:
-            with making_sense(event):
-                optimizer.apply(event)
+            _happen(optimizer, event)
         yield choice.asked, optimizer
-        with making_sense(choice.asked):
-            optimizer.apply(choice.asked)
+        _happen(optimizer, choice.asked)
+
+
+def before_stops(events: Sequence[Event], given: Settings | None = None) -> Iterator[tuple[Halted, Core]]:
+    """Each decision to stop an evaluation, with the optimizer as it was then.
+
+    Copies decide side by side: what one knew when it decided is no measure of what another's choice knew. So these are
+    gone through for themselves.
+    """
+    optimizer = State.after(events[:1], given).optimizer
+    unknown: deque[Event] = deque()
+    for event in events[1:]:
+        if isinstance(event, HAPPENED):
+            unknown.append(event)
+            continue
+        while isinstance(event, Halted) and unknown and unknown[0].id <= event.seen:
+            _happen(optimizer, unknown.popleft())
+        if isinstance(event, Halted):
+            yield event, optimizer
+        _happen(optimizer, event)
+
+
+def _happen(optimizer: Core, event: Event) -> None:
+    with making_sense(event):
+        optimizer.apply(event)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from aegisbo.events import Asked, making_sense
+from aegisbo.events import Asked, Halted, making_sense
 from aegisbo.optimizer import Core
 from aegisbo.optimizer.objectives import Objectives, objectives_of
 from aegisbo.space.constraints import Constraint
 from aegisbo.study.agreement import build
-from aegisbo.study.known_then import before
+from aegisbo.study.known_then import before, before_stops
 from aegisbo.study.reading import read_events
 from aegisbo.study.state import State
 
@@ -73,15 +74,17 @@ def replay(
     state = State.after(events)  # refuses events that make no sense
     space = state.settings.space.given(constraints)
     given = replace(state.settings, space=space).with_functions(objectives_of(objectives, space))
+    stops = sum(isinstance(event, Halted) for event in events)
+    made = (_compare(optimizer, asked) for asked, optimizer in before(events, given=given))
+    stopped = (_compare_stop(optimizer, halted) for halted, optimizer in before_stops(events, given=given))
     differences = []
-    for done, (asked, optimizer) in enumerate(before(events, given=given), start=1):
-        difference = _compare(optimizer, asked)
+    for done, difference in enumerate(chain(made, stopped), start=1):
         if difference is not None:
             differences.append(difference)
-        tick(done, len(state.asked))
+        tick(done, len(state.asked) + stops)
     then, now = state.created.build, build()
     rebuilt = {key: (then.get(key, "unknown"), now[key]) for key in now if then.get(key) != now[key]}
-    return Replay(len(state.asked), tuple(differences), rebuilt)
+    return Replay(len(state.asked) + stops, tuple(differences), rebuilt)
 
 
 def _compare(optimizer: Core, asked: Asked) -> Difference | None:
@@ -91,3 +94,11 @@ def _compare(optimizer: Core, asked: Asked) -> Difference | None:
         return None
     distance = np.abs(optimizer.space.to_unit(choice.params) - optimizer.space.to_unit(asked.params)).max()
     return Difference(choice.number, asked.params, choice.params, float(distance))
+
+
+def _compare_stop(optimizer: Core, halted: Halted) -> Difference | None:
+    again = optimizer.verdict(halted.number)
+    if again is not None and again.reason == halted.reason:
+        return None
+    replayed = {} if again is None else {"stopped": again.reason}
+    return Difference(halted.number, {"stopped": halted.reason}, replayed, 0.0)

@@ -27,6 +27,7 @@ from aegisbo.events import (
     Joined,
     Late,
     Lost,
+    Reported,
     Retried,
     Taken,
     ended,
@@ -34,7 +35,7 @@ from aegisbo.events import (
 )
 from aegisbo.optimizer import Core, Found, Settings, Trial
 from aegisbo.options import SHARED, Options
-from aegisbo.outcome import Outcome
+from aegisbo.outcome import Outcome, Report
 from aegisbo.study.agreement import Caller
 from aegisbo.study.file import explained
 from aegisbo.study.fitting import Observation, news_among
@@ -178,6 +179,20 @@ class Shared(Study):
             if outcome.state != "lost":  # a lost one runs again here
                 self._running.discard(number)
             return self._append(event)
+
+    def reported(self, number: int, report: Report) -> Event:
+        with self._writing():
+            return self._append(Reported(number, *report, copy=self.id))
+
+    def answer(self, event: Event, number: int) -> str:
+        self.catch_up()
+        if self.optimizer.verdict(number) is not None:  # as it seems: others may write meanwhile
+            with self._writing():
+                self.catch_up()
+                if halted := self.optimizer.verdict(number):
+                    self._append(replace(halted, seen=self._seen, copy=self.id))
+            self.catch_up()
+        return self.optimizer.trial(number).halted
 
     def learn(self, lists: Iterable[Sequence[Observation]]) -> None:
         with self._writing():

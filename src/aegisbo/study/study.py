@@ -14,9 +14,9 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from aegisbo.errors import StudyError
-from aegisbo.events import Added, Body, Changed, Closed, Event, Observed, Opened, Widened, ended
+from aegisbo.events import Added, Body, Changed, Closed, Event, Observed, Opened, Reported, Widened, ended
 from aegisbo.optimizer import Core, Found, Settings, Trial
-from aegisbo.outcome import Outcome
+from aegisbo.outcome import Outcome, Report
 from aegisbo.space.widening import widened
 from aegisbo.study.agreement import Caller, settled
 from aegisbo.study.earlier import outcome_of
@@ -190,6 +190,17 @@ class Study:
     def ended(self, number: int, outcome: Outcome, seconds: float | None = None) -> Event:
         """Record how an evaluation ended; a lost one runs again. Any thread may call this."""
         return self._log.append(ended(number, outcome, seconds))
+
+    def reported(self, number: int, report: Report) -> Event:
+        """Record what a running evaluation said. Any thread may call this."""
+        return self._log.append(Reported(number, *report))
+
+    def answer(self, event: Event, number: int) -> str:
+        """Take in a report, and decide about its evaluation: why it must stop; empty if it may go on."""
+        self.take_in(event)
+        if halted := self.optimizer.verdict(number):
+            self.optimizer.apply(self._log.append(replace(halted, seen=self._seen)))
+        return self.optimizer.trial(number).halted
 
     def take_in(self, event: Event) -> None:
         """Pass on to the optimizer what was recorded."""

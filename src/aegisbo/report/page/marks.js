@@ -43,7 +43,7 @@ function moveStyle(move) {
 const OUTCOMES = {
   done: ["c3", "circle", "✓"], pending: ["c1", "circle", ""], running: ["c1", "circle", ""], failed: ["fail", "cross", "×"],
   invalid: ["c6", "diamond", "?"], timed_out: ["c2", "up", "⏱"], lost: ["c7", "down", "!"], interrupted: ["c0", "square", "…"],
-  forgotten: ["c0", "plus", "–"],
+  forgotten: ["c0", "plus", "–"], stopped: ["c2", "square", "■"],
 };
 const FAILED = new Set(["failed", "invalid", "timed_out"]);
 

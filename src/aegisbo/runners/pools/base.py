@@ -17,11 +17,11 @@ from time import monotonic, time
 from typing import Any
 
 from aegisbo.errors import EvaluationFailed
-from aegisbo.outcome import Outcome
+from aegisbo.outcome import Outcome, Report
 from aegisbo.runners.evaluation import error_text
 from aegisbo.runners.interrupt import interruptible
 from aegisbo.runners.packing import pack_point
-from aegisbo.runners.protocol import Finished, StopRun, WorkersGone
+from aegisbo.runners.protocol import Finished, Heard, News, StopRun, WorkersGone
 from aegisbo.study import Study
 
 
@@ -63,6 +63,7 @@ class Pool(ABC):
 
     name: str  # for messages
     can_stop = False
+    hears = False  # whether reports come while a job runs; else they come with its end, and none can be answered
     raise_errors = False  # whether `collect` raises the first exception of the function, which is then not recorded
     reports_calls = False  # whether `_called` is called; else a job counts as called when it is submitted
     when_late = "counts as timed out, but keeps its worker until it returns"  # where it cannot be stopped
@@ -74,7 +75,7 @@ class Pool(ABC):
         self.journal: Study | None = None  # the end of every job is recorded there before `collect` returns it
         self._submitted: dict[int, _Job] = {}  # by number
         self._lock = Lock()  # an end is recorded and queued in one go: both have the same order
-        self._ends: deque[Finished | BaseException] = deque()
+        self._news: deque[News | BaseException] = deque()
         self._bell: SimpleQueue[None] = SimpleQueue()  # rings for each of them
 
     @abstractmethod
@@ -117,9 +118,9 @@ class Pool(ABC):
         """Run at most this many jobs at a time from now on; surplus jobs that are running may finish."""
         self.capacity = capacity
 
-    def collect(self, timeout: float | None = None) -> list[Finished]:
+    def collect(self, timeout: float | None = None) -> list[News]:
         with self._lock:
-            ready = bool(self._ends) or not self._submitted
+            ready = bool(self._news) or not self._submitted
         if not ready and timeout != 0.0:
             with suppress(Empty), interruptible():  # a signal takes a ring at most, never an end
                 self._bell.get(timeout=timeout)
@@ -139,6 +140,9 @@ class Pool(ABC):
     def stop(self, number: int, reason: str = "Stopped.") -> None:  # noqa: B027 - most pools cannot, and the loop asks `can_stop` first
         """Do nothing: the job keeps its worker until it ends by itself."""
 
+    def tell(self, number: int, reason: str = "") -> None:  # noqa: B027 - most pools have no line to a running job
+        """Do nothing: the job cannot hear it."""
+
     def now(self) -> float:
         return monotonic()
 
@@ -148,7 +152,20 @@ class Pool(ABC):
             if number in self._submitted:  # the pool may have been closed meanwhile
                 self._submitted[number].called = self.now()
 
+    def _heard(self, number: int, report: Report) -> None:
+        """Record a report of a running job, for pools that can hear; any thread may call this."""
+        with self._lock:
+            if number not in self._submitted or self._submitted[number].given_up:
+                return
+            try:
+                event = None if self.journal is None else self.journal.reported(number, report)
+                self._queue(Heard(number, report, event))
+            except BaseException as error:  # as at the end of a job
+                self._queue(error)
+
     def _ended(self, number: int, outcome: Outcome) -> None:
+        for report in outcome.reports:
+            self._heard(number, report)
         now = self.now()
         with self._lock:
             if number not in self._submitted:
@@ -160,7 +177,7 @@ class Pool(ABC):
             if self.raise_errors and (outcome.state == "failed" or outcome.unusable):
                 self._queue(EvaluationFailed(number, outcome.reason, outcome.traceback))
                 return
-            outcome = replace(self._timed(outcome, job, now), worker=job.worker)
+            outcome = replace(self._timed(outcome, job, now), worker=job.worker, reports=())
             end = Finished(number, outcome, job.submitted, now)
             try:
                 event = None if self.journal is None else self.journal.ended(number, outcome, end.seconds)
@@ -181,23 +198,23 @@ class Pool(ABC):
         with self._lock:
             self._submitted.clear()
 
-    def _queue(self, end: Finished | BaseException) -> None:
-        self._ends.append(end)
+    def _queue(self, news: News | BaseException) -> None:
+        self._news.append(news)
         self._bell.put(None)
 
-    def _taken(self) -> list[Finished]:
-        """The jobs that ended before the first error, which is raised once there are none before it."""
-        taken: list[Finished] = []
+    def _taken(self) -> list[News]:
+        """The news before the first error, which is raised once there are none before it."""
+        taken: list[News] = []
         with self._lock:
             while not self._bell.empty():
                 self._bell.get()
-            while self._ends:
-                end = self._ends.popleft()
-                if isinstance(end, Finished):
-                    taken.append(end)
+            while self._news:
+                news = self._news.popleft()
+                if not isinstance(news, BaseException):
+                    taken.append(news)
                 elif taken:
-                    self._ends.appendleft(end)
+                    self._news.appendleft(news)
                     break
                 else:
-                    raise end
+                    raise news
         return taken

@@ -60,7 +60,7 @@ class Child:
             raise Died(f"Its process had not loaded the function after {START_LIMIT:g} seconds.")
         self.receive(" before the function was loaded")
 
-    def send(self, data: bytes) -> bool:
+    def send(self, data: bytes | str) -> bool:
         """Whether the process took it; `alive` may not know yet that it has died."""
         try:
             pickle.dump(data, self._process.stdin)  # type: ignore[arg-type]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from logging import getLogger
 from threading import Event, Lock, Thread
 from time import monotonic
@@ -13,12 +12,13 @@ from typing import Any
 from uuid import uuid4
 
 from aegisbo.errors import AegisError, MissingExtra
-from aegisbo.outcome import Outcome
+from aegisbo.outcome import Outcome, Report
 from aegisbo.printable import so_many
 from aegisbo.runners.evaluation import Evaluation
 from aegisbo.runners.packing import evaluate_packed, pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by
 from aegisbo.runners.protocol import WorkersGone
+from aegisbo.runners.reports import Line
 from aegisbo.runners.slots import at_slot
 
 LOOK = 1.0  # seconds between two looks at the list of workers
@@ -44,6 +44,7 @@ class Dask(Pool):
     """
 
     name = "Tasks on a Dask cluster"
+    hears = True
     reports_calls = True
 
     def __init__(self, client: Client, evaluation: Evaluation, capacity: int | None, *, ours: bool) -> None:
@@ -82,19 +83,28 @@ class Dask(Pool):
                 "The Dask scheduler is gone. Nothing that has ended is lost: start it and make the same call again."
             )
         key = f"{self._run}-{number}-{uuid4().hex[:4]}"
-        say = partial(_say, self._run, number, key)
         self._tasks[number] = task = _Task(key)
         task.future = self._client.submit(
-            at_slot, worker, evaluate_packed, self._packed, point, say, key=key, pure=False
+            at_slot, worker, _evaluated, self._packed, point, self._run, number, key, key=key, pure=False
         )
         task.future.add_done_callback(lambda done: self._end(number, key, _outcome(done)))
 
-    def _hear(self, event: tuple[float, tuple[int, str, str]]) -> None:
-        _, (number, key, worker) = event
+    def tell(self, number: int, reason: str = "") -> None:
         task = self._tasks.get(number)
-        if task is not None and task.key == key:
-            task.worker = worker
+        if task is not None and task.worker is not None:
+            with suppress(Exception):  # the scheduler is gone: starting the next job will report it
+                self._client.run(_answer, task.key, reason, workers=[task.worker], wait=False, on_error="ignore")
+
+    def _hear(self, event: tuple[float, tuple[int, str, str, list[Any] | None]]) -> None:
+        _, (number, key, worker, report) = event
+        task = self._tasks.get(number)
+        if task is None or task.key != key:
+            return
+        task.worker = worker
+        if report is None:
             self._called(number)
+        else:
+            self._heard(number, Report(*report))
 
     def _end(self, number: int, key: str, outcome: Outcome) -> None:
         """Report the end of a job, unless this is a task of an earlier attempt."""
@@ -135,12 +145,29 @@ class Dask(Pool):
             task.future.cancel()  # Dask would run it again
 
 
-def _say(run: str, number: int, key: str) -> None:
-    """On the cluster: report that the function is being called, and where."""
+_lines: dict[str, Line] = {}  # on the cluster: of the tasks that run in this process, by key
+
+
+def _evaluated(packed: bytes, point: bytes, run: str, number: int, key: str) -> bytes:
+    """On the cluster: the outcome of a point; tells when the function is called, where, and what it reports."""
     from distributed import get_worker
 
     worker = get_worker()
-    worker.log_event(run, (number, key, worker.address))
+
+    def say(report: Report | None = None) -> None:
+        worker.log_event(run, (number, key, worker.address, report))
+
+    _lines[key] = line = Line(say)
+    try:
+        return evaluate_packed(packed, point, say, line)
+    finally:
+        del _lines[key]
+
+
+async def _answer(key: str, reason: str) -> None:
+    """On the cluster, in its event loop: pass the answer to a report on to its task, if that still runs."""
+    if (line := _lines.get(key)) is not None:
+        line.hear(reason)
 
 
 def _outcome(future: Any) -> Outcome:

@@ -14,6 +14,7 @@ from aegisbo.runners.evaluation import Evaluation
 from aegisbo.runners.packing import evaluate_packed, pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by, taking
 from aegisbo.runners.protocol import WorkersGone
+from aegisbo.runners.reports import Line, called_on
 from aegisbo.runners.slots import at_slot
 
 SIZES = ("_max_workers", "num_workers", "max_workers")  # attributes with the number of workers
@@ -42,9 +43,11 @@ class Futures(Pool):
         size = next((size for name in SIZES if isinstance(size := getattr(self._executor, name, None), int)), cores)
         super().__init__(capacity or size)
         self._futures: dict[int, tuple[Executor, Future[Any]]] = {}  # by number
+        self._lines: dict[int, Line | None] = {}  # by number; only threads have one
         self._broken: tuple[Executor | None, bool] = None, False  # the last one, and whether it had several jobs
         # Threads call the function directly; for other processes and machines it is packed.
         self.packs = not isinstance(self._executor, ThreadPoolExecutor)
+        self.hears = not self.packs  # futures bring nothing back before the end
         try:
             self._call = partial(evaluate_packed, pack(evaluation)) if self.packs else evaluation
         except InvalidInput:
@@ -60,8 +63,13 @@ class Futures(Pool):
         if self._ours:
             _shut_down(self._executor)
 
+    def tell(self, number: int, reason: str = "") -> None:
+        if (line := self._lines.get(number)) is not None:
+            line.hear(reason)
+
     def _start(self, number: int, point: Any, worker: int) -> None:
-        future = self._submitted_future(at_slot, worker, self._call, point)
+        line = self._lines[number] = Line(partial(self._heard, number)) if self.hears else None
+        future = self._submitted_future(called_on, line, at_slot, worker, self._call, point)
         self._futures[number] = executor, _ = self._executor, future
         future.add_done_callback(lambda done: self._done(number, executor, done))
 
@@ -89,6 +97,7 @@ class Futures(Pool):
         except BaseException as error:
             outcome = lost_by(error)
         self._futures.pop(number, None)
+        self._lines.pop(number, None)
         self._ended(number, outcome)
 
     def _several_in(self, executor: Executor) -> bool:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
+from logging import getLogger
 from typing import Any
 
 from aegisbo.errors import InvalidInput, require_posix
@@ -35,6 +36,7 @@ def make_pool(
     journal: Study | None = None,  # the end of every job is recorded there before the pool returns it
     *,
     judge: Judge = judged,  # turns an answer of the function into an outcome
+    answered: bool = False,  # whether somebody decides about what evaluations report
     threads_per_worker: int | None = None,
     worker_env: WorkerEnv | None = None,
     raise_errors: bool = False,
@@ -52,7 +54,8 @@ def make_pool(
     kind, executor = check_executor(executor, workers, threads_per_worker, worker_env)
     if kind == "serial":
         function = interruptible()(function)  # the function alone: the code around it must not be interrupted
-    evaluation = partial(evaluate, function, judge=judge, raising=raise_errors and kind == "serial")
+    raising = raise_errors and kind == "serial"
+    evaluation = partial(evaluate, function, judge=judge, raising=raising, answered=answered)
     if kind == "processes":
         require_posix("Worker processes", instead='executor="threads"')
         from aegisbo.runners.pools.processes import Processes  # here, because Windows cannot load it
@@ -63,12 +66,14 @@ def make_pool(
         variables = partial(by_slot, worker_env)
         pool = SlurmJobs(executor, partial(with_output, evaluation), variables, workers or 1)
     else:
-        pool = _elsewhere(kind, executor, partial(with_output, evaluation), workers)
+        pool = _elsewhere(kind, executor, partial(with_output, evaluation), workers, answered=answered)
     pool.journal, pool.raise_errors = journal, raise_errors
+    if answered and not pool.hears:
+        getLogger("aegisbo").warning(f"{pool.name} cannot be stopped early: their reports come when they have ended.")
     return pool
 
 
-def _elsewhere(kind: str, executor: Any, evaluation: Evaluation, workers: int | None) -> Pool:
+def _elsewhere(kind: str, executor: Any, evaluation: Evaluation, workers: int | None, *, answered: bool) -> Pool:
     """A pool whose environment is not set here."""
     if kind == "threads":
         return Threads(evaluation, workers or _cores())
@@ -81,7 +86,7 @@ def _elsewhere(kind: str, executor: Any, evaluation: Evaluation, workers: int | 
         return Dask(connect(executor) if ours else executor, evaluation, workers, ours=ours)
     from aegisbo.runners.pools.ray import RayTasks  # here, because it takes a moment to load
 
-    return RayTasks(executor, evaluation, workers)
+    return RayTasks(executor, evaluation, workers, answered=answered)
 
 
 def check_executor(

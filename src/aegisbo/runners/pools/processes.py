@@ -13,7 +13,7 @@ from functools import partial
 from queue import SimpleQueue
 from threading import Lock, Thread
 
-from aegisbo.outcome import Outcome
+from aegisbo.outcome import Outcome, Report
 from aegisbo.runners.evaluation import Evaluation, error_text
 from aegisbo.runners.packing import pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool
@@ -28,6 +28,7 @@ class Processes(Pool):
 
     name = "Processes"
     can_stop = True
+    hears = True
     reports_calls = True
 
     def __init__(self, evaluation: Evaluation, environments: Environments, capacity: int) -> None:
@@ -41,7 +42,7 @@ class Processes(Pool):
     def resize(self, capacity: int) -> None:
         """Start further workers, or end some after their current job."""
         for environment in self._environments(capacity)[len(self._workers) :]:
-            self._workers.append(_Worker(self._packed, environment, self._called, self._ended))
+            self._workers.append(_Worker(self._packed, environment, self._called, self._heard, self._ended))
         while len(self._workers) > capacity:
             self._retired.append(self._workers.pop())
             self._retired[-1].retire()
@@ -51,6 +52,10 @@ class Processes(Pool):
         """Kill the process that evaluates this trial."""
         for worker in (*self._workers, *self._retired):
             worker.stop(number, reason)
+
+    def tell(self, number: int, reason: str = "") -> None:
+        for worker in (*self._workers, *self._retired):
+            worker.tell(number, reason)
 
     def close(self) -> None:
         """Kill all workers at once."""
@@ -73,11 +78,13 @@ class _Worker:
         evaluation: bytes,
         environment: Mapping[str, str],
         called: Callable[[int], None],
+        heard: Callable[[int, Report], None],
         ended: Callable[[int, Outcome], None],
     ) -> None:
         self._evaluation = evaluation
         self._environment = environment
         self._called = called
+        self._heard = heard
         self._ended = ended
         self._tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._lock = Lock()  # between the thread and the callers of start, stop and close
@@ -99,6 +106,11 @@ class _Worker:
             if self._current == number:
                 self._stopped = reason
                 self._kill()
+
+    def tell(self, number: int, reason: str) -> None:
+        with self._lock:  # so that it is this job that hears it, and no later one
+            if self._current == number and self._child is not None:
+                self._child.send(reason)
 
     def close(self) -> None:
         self._end()
@@ -156,8 +168,11 @@ class _Worker:
                 if child is None:
                     return Outcome("lost", reason="Stopped before it began.")
                 if child.send(point):
-                    while (message := child.receive()) == CALLED:
-                        self._called(number)
+                    while not isinstance(message := child.receive(), bytes):
+                        if message == CALLED:
+                            self._called(number)
+                        else:
+                            self._heard(number, message)
                     return unpack_outcome(message)
                 cause = child.cause()
             return Outcome("lost", reason=f"Its process ended {cause}.")

@@ -9,6 +9,7 @@ from contextlib import suppress
 from importlib import import_module
 from threading import Thread
 from typing import Any
+from uuid import uuid4
 
 from aegisbo.errors import InvalidInput, MissingExtra
 from aegisbo.executors import Ray
@@ -16,6 +17,7 @@ from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation
 from aegisbo.runners.packing import evaluate_packed, load, pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by, taking
+from aegisbo.runners.pools.ray_exchange import ExchangeLine, exchange
 from aegisbo.runners.slots import at_slot
 
 
@@ -30,7 +32,7 @@ class RayTasks(Pool):
     can_stop = True
     reports_calls = True
 
-    def __init__(self, settings: Ray, evaluation: Evaluation, capacity: int | None) -> None:
+    def __init__(self, settings: Ray, evaluation: Evaluation, capacity: int | None, *, answered: bool = False) -> None:
         packed = pack(evaluation)
         try:
             self._ray = ray = import_module("ray")
@@ -50,6 +52,15 @@ class RayTasks(Pool):
         self._ears = asyncio.new_event_loop()  # receives the tasks' reports
         self._listener = Thread(target=_listen, args=(self._ears,), name="aegisbo Ray", daemon=True)
         self._listener.start()
+        self.hears = answered  # else reports come with the end, and need no actor
+        self._exchange: Any = exchange(ray) if answered else None
+        self._keys: dict[int, str] = {}  # of the tasks at the exchange, by number
+        if answered:
+            asyncio.run_coroutine_threadsafe(self._hear(), self._ears)
+
+    def tell(self, number: int, reason: str = "") -> None:
+        if self._exchange is not None and (key := self._keys.get(number)) is not None:
+            self._exchange.answer.remote(key, reason)
 
     def stop(self, number: int, reason: str = "Stopped.") -> None:
         """Kill the process that evaluates this trial."""
@@ -74,8 +85,16 @@ class RayTasks(Pool):
 
     def _start(self, number: int, point: bytes, worker: int) -> None:
         with taking("Ray takes no more tasks", ": start Ray and"):
-            self._tasks[number] = task = self._remote.remote(worker, self._packed, point)
+            self._keys[number] = key = uuid4().hex
+            self._tasks[number] = task = self._remote.remote(worker, self._packed, point, (self._exchange, number, key))
         asyncio.run_coroutine_threadsafe(self._follow(number, task), self._ears)
+
+    async def _hear(self) -> None:
+        """Receive reports until the pool is closed."""
+        while True:
+            number, key, report = await self._exchange.next_report.remote()
+            if self._keys.get(number) == key:
+                self._heard(number, report)
 
     async def _follow(self, number: int, task: Any) -> None:
         """Receive the reports that the function is being called, and its outcome."""
@@ -86,6 +105,7 @@ class RayTasks(Pool):
         except BaseException as error:
             outcome = lost_by(error)
         self._tasks.pop(number, None)
+        self._keys.pop(number, None)
         stopped = self._stopped.pop(number, "")
         if stopped and outcome.state == "lost":
             outcome = Outcome("timed_out", reason=stopped)
@@ -98,11 +118,12 @@ def _listen(ears: asyncio.AbstractEventLoop) -> None:
         ears.run_forever()
 
 
-def _spoken(worker: int, packed: bytes, point: bytes) -> Iterator[bytes | None]:
-    """The reports of a task: that it calls the loaded function, and the outcome."""
+def _spoken(worker: int, packed: bytes, point: bytes, place: tuple[Any, int, str]) -> Iterator[bytes | None]:
+    """What a task says: that it calls the loaded function, and the outcome. Reports go to its place at the exchange."""
     at_slot(worker, load, packed)
     yield None
-    yield at_slot(worker, evaluate_packed, packed, point)
+    line = None if place[0] is None else ExchangeLine(*place)
+    yield at_slot(worker, evaluate_packed, packed, point, lambda: None, line)
 
 
 def _room(ray: Any, settings: Ray) -> int:

@@ -25,6 +25,7 @@ from aegisbo.outcome import Outcome
 from aegisbo.runners.evaluation import Evaluation
 from aegisbo.runners.packing import evaluate_packed, pack, unpack_outcome
 from aegisbo.runners.pools.base import Pool, lost_by, taking
+from aegisbo.runners.pools.file_line import FileLine, answer, files_of, reports_since
 
 LOOK = 0.2  # seconds between two looks into the folder
 ASK = 30.0  # seconds between two questions to SLURM, which answers for all jobs at once
@@ -39,7 +40,9 @@ class _Job:
     """A job that has not ended, as far as known."""
 
     job: Job
-    marker: Path  # appears when the function is called
+    marker: Path  # appears when the function is called; files beside it hold reports and answers
+    reports: int = 0  # of which so many bytes were read
+    answers: int = 0  # that were given
     gone_since: float | None = None  # it has ended, but there is no outcome yet
 
 
@@ -47,6 +50,7 @@ class SlurmJobs(Pool):
     """SLURM jobs; those that are queued or running when the run ends are canceled."""
 
     name = "SLURM jobs"
+    hears = True
     can_stop = True
     reports_calls = True
 
@@ -83,6 +87,11 @@ class SlurmJobs(Pool):
             _cancel(entry.job)
             self._ended(number, Outcome("timed_out", reason=reason))
 
+    def tell(self, number: int, reason: str = "") -> None:
+        if (entry := self._jobs.get(number)) is not None:
+            entry.answers += 1
+            answer(entry.marker, entry.answers, reason)
+
     def close(self) -> None:
         """Cancel all jobs."""
         self._forget()
@@ -112,12 +121,15 @@ class SlurmJobs(Pool):
     def _look(self, number: int, entry: _Job, *, ask: bool) -> None:
         if self.called(number) is None and entry.marker.exists():
             self._called(number)
+        reports, entry.reports = reports_since(entry.marker, entry.reports)
+        for report in reports:
+            self._heard(number, report)
         if not entry.job.done(force_check=ask):
             return
         outcome = self._outcome(entry)
         if outcome is not None and self._jobs.pop(number, None) is not None:
             self._ended(number, outcome)
-            for file in (entry.marker, entry.job.paths.submitted_pickle, entry.job.paths.result_pickle):
+            for file in (*files_of(entry.marker), entry.job.paths.submitted_pickle, entry.job.paths.result_pickle):
                 with suppress(OSError):  # it is no longer needed; the logs stay
                     file.unlink()
 
@@ -146,7 +158,7 @@ def run_job(path: list[str], variables: Mapping[str, str], packed: bytes, point:
     signal.signal(signal.SIGUSR2, signal.SIG_IGN)
     sys.path.extend(entry for entry in path if entry not in sys.path)
     os.environ.update(variables)  # before the function is loaded
-    return evaluate_packed(packed, point, Path(marker).touch)
+    return evaluate_packed(packed, point, Path(marker).touch, FileLine(Path(marker)))
 
 
 def _executor(settings: Slurm) -> Any:

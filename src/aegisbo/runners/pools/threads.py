@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from logging import getLogger
 from threading import Thread
 from typing import Any
 
+from aegisbo.outcome import Report
 from aegisbo.runners.evaluation import Evaluation
 from aegisbo.runners.pools.base import Pool
+from aegisbo.runners.reports import Line, called_on
 from aegisbo.runners.slots import at_slot
 
 
@@ -16,21 +19,31 @@ class Threads(Pool):
 
     name = "Threads"
     packs = False
+    hears = True
     prints_here = True
 
     def __init__(self, evaluation: Evaluation, capacity: int) -> None:
         super().__init__(capacity)
         self._evaluation = evaluation
+        self._lines: dict[int, Line] = {}  # by number
 
     def close(self) -> None:
         """Forget running jobs: a thread cannot be stopped, but does not keep the program alive either."""
         self._forget()
 
+    def tell(self, number: int, reason: str = "") -> None:
+        if (line := self._lines.get(number)) is not None:
+            line.hear(reason)
+
     def _start(self, number: int, point: Any, worker: int) -> None:
         Thread(target=self._evaluate, args=(number, point, worker), daemon=True).start()
 
     def _evaluate(self, number: int, point: Any, worker: int) -> None:
-        self._ended(number, at_slot(worker, self._evaluation, point))
+        self._lines[number] = line = Line(partial(self._heard, number))
+        outcome = called_on(line, at_slot, worker, self._evaluation, point)
+        if self._lines.get(number) is line:  # it was not given up, and evaluated again meanwhile
+            del self._lines[number]
+        self._ended(number, outcome)
 
 
 class Serial(Threads):
@@ -41,6 +54,11 @@ class Serial(Threads):
 
     def __init__(self, evaluation: Evaluation) -> None:
         super().__init__(evaluation, 1)
+
+    def _heard(self, number: int, report: Report) -> None:
+        """Answer here: this is the driver's thread, which would not look before the end."""
+        if self.journal is not None:
+            self.tell(number, self.journal.answer(self.journal.reported(number, report), number))
 
     def resize(self, capacity: int) -> None:
         """Warn that there is only one thread."""

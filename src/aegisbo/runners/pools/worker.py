@@ -3,8 +3,8 @@
 There are two processes, so that no evaluation outlives its driver: the driver starts a watchdog, and its child
 evaluates. Both have their own process group, to which programs that the function starts belong too.
 
-The function and the points come in on standard input; outcomes go out on standard output, as pickled bytes. What the
-function prints goes to standard error instead, which is a file that the driver reads.
+The function, the points and answers to reports come in on standard input; reports and outcomes go out on standard
+output, all pickled. What the function prints goes to standard error instead, which is a file that the driver reads.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import pickle
 import select
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
@@ -22,6 +23,7 @@ from threading import Thread
 from typing import BinaryIO, NoReturn
 
 from aegisbo.runners.packing import evaluate_packed, load
+from aegisbo.runners.reports import Line
 
 PR_SET_PDEATHSIG = 1  # from <sys/prctl.h>
 LOADED = "loaded"  # sent once, when the function is loaded
@@ -69,18 +71,19 @@ def _kill_group() -> None:
 
 def _serve() -> None:
     """Evaluate one point after another until the driver closes the pipe."""
-    points, outcomes = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    messages, outcomes = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # neither the function nor its programs must read points
     _keep_nothing_back()
-    received: SimpleQueue[bytes] = SimpleQueue()
-    Thread(target=_receive, args=(points, received), daemon=True).start()
+    received: SimpleQueue[tuple[bytes, Line]] = SimpleQueue()
     send = partial(_send, outcomes)
-    evaluation = received.get()
+    Thread(target=_receive, args=(messages, received, send), daemon=True).start()
+    evaluation, _ = received.get()
     load(evaluation)  # now, so that the first point does not wait for it
     send(LOADED)
     while True:
-        outcome = evaluate_packed(evaluation, received.get(), partial(send, CALLED))
+        point, line = received.get()
+        outcome = evaluate_packed(evaluation, point, partial(send, CALLED), line)
         with suppress(Exception):  # the function may have closed it
             sys.stdout.flush()
         send(outcome)
@@ -99,10 +102,19 @@ def _send(outcomes: BinaryIO, message: object) -> None:
     outcomes.flush()
 
 
-def _receive(points: BinaryIO, received: SimpleQueue[bytes]) -> None:
-    """Queue what arrives. When the driver is gone, end at once."""
+def _receive(messages: BinaryIO, received: SimpleQueue[tuple[bytes, Line]], send: Callable[[object], None]) -> None:
+    """Queue the points that arrive, each with the line of its evaluation, which hears what is no point.
+
+    When the driver is gone, end at once.
+    """
+    line = Line(send)
     try:
         while True:
-            received.put(pickle.load(points))
+            message = pickle.load(messages)
+            if isinstance(message, str):
+                line.hear(message)
+            else:
+                line = Line(send)
+                received.put((message, line))
     except (EOFError, OSError, pickle.UnpicklingError):
         _kill_group()

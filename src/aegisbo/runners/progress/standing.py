@@ -18,7 +18,7 @@ class Standing:
     """A run at one moment."""
 
     budget: int
-    ended: int  # evaluations, failed ones included
+    ended: int  # evaluations, failed and stopped ones included
     failed: int
     best: str  # or the front, in words
     error: str = ""  # the last one
@@ -26,6 +26,7 @@ class Standing:
     running: int = 0
     elapsed: float = 0.0  # seconds
     left: float | None = None  # seconds; None if not yet known
+    stopped: int = 0  # by the run, early
 
 
 class Tally:
@@ -72,16 +73,17 @@ class Tally:
 
     def _count(self, standing: Standing) -> Standing:
         """Add the counts and the best measured value; the best posterior mean would need a model each time."""
-        done, failed, best, front = self._optimizer.tally()
+        done, failed, best, front, stopped = self._optimizer.tally()
         label = "best measured" if self._optimizer.settings.noisy else "best"
         told = "" if best is None else f"{label} {best:.6g}"
         told = f"{front} on the front" if front else told
-        return replace(standing, ended=failed + done, failed=failed, best=told)
+        return replace(standing, ended=failed + done + stopped, failed=failed, best=told, stopped=stopped)
 
 
 def line(standing: Standing, width: int | None = None) -> str:
     """A run in one line; the least important parts are left out to fit the width."""
-    jobs = {"starting": standing.starting, "running": standing.running, "failed": standing.failed}
+    names = ("starting", "running", "stopped", "failed")
+    jobs = {name: getattr(standing, name) for name in names}
     parts = {
         "count": f"{standing.ended}/{standing.budget}",
         "best": standing.best,
