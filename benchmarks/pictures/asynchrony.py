@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import aegisbo
-from aegisbo.report.record import Record
+from aegisbo.review.record import Record
 from aegisbo.study.known_then import ChoiceMade
 
 BOX = [(0.0, 10.0)]

@@ -26,9 +26,9 @@ from playwright.sync_api import Page, sync_playwright
 
 import aegisbo
 from aegisbo.events import read_event
-from aegisbo.report.html import report
-from aegisbo.report.record import Record
-from aegisbo.report.server import server_of
+from aegisbo.review.html import report
+from aegisbo.review.record import Record
+from aegisbo.review.server import server_of
 
 FLAGS = [
     "--no-sandbox",

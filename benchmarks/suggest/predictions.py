@@ -16,9 +16,9 @@ from statistics import fmean, median
 import numpy as np
 
 from aegisbo import Optimizer
-from aegisbo.report.landscape import needed_landscape
-from aegisbo.report.reasons import calibration, predictions
-from aegisbo.report.record import Record
+from aegisbo.review.landscape import needed_landscape
+from aegisbo.review.reasons import calibration, predictions
+from aegisbo.review.record import Record
 from aegisbo.simulation.problem import Problem
 from aegisbo.simulation.synthetic import SYNTHETIC
 

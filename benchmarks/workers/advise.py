@@ -27,7 +27,7 @@ import numpy as np
 from aegisbo import Choice, Int, Optimizer, Real
 from aegisbo.advice.advise import PATIENCE, RUNS, foretold
 from aegisbo.outcome import Wanted, judged
-from aegisbo.report.record import record_of
+from aegisbo.review.record import record_of
 from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Finished, StopRun
 from aegisbo.search.hypervolume import GrowingFront

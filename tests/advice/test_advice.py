@@ -20,10 +20,10 @@ from aegisbo.advice.teams import Team
 from aegisbo.errors import InvalidInput, NoModel, StudyError
 from aegisbo.optimizer import Settings, Trial
 from aegisbo.outcome import Outcome
-from aegisbo.report.health import health
-from aegisbo.report.landscape import landscape_of, needed_landscapes
-from aegisbo.report.models import models_of
-from aegisbo.report.record import record_of
+from aegisbo.review.health import health
+from aegisbo.review.landscape import landscape_of, needed_landscapes
+from aegisbo.review.models import models_of
+from aegisbo.review.record import record_of
 from aegisbo.runners.loop import run
 from aegisbo.simulation.comparison import Quartiles
 from aegisbo.study import Study

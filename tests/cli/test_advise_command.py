@@ -21,7 +21,7 @@ from aegisbo.cli import app
 from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.optimizer import Settings
 from aegisbo.outcome import Outcome
-from aegisbo.report.health import Finding
+from aegisbo.review.health import Finding
 from aegisbo.study import Study
 
 BEGAN = 1_800_000_000.0

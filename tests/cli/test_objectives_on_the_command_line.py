@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from aegisbo import load
 from aegisbo.cli import app
 from aegisbo.errors import InvalidInput, OneNumber, SeveralObjectives, StudyError
-from aegisbo.report.board import Board
+from aegisbo.review.board import Board
 
 SPACE = "".join(f'[{name}]\ntype = "real"\nlow = 0.0\nhigh = 1.0\n' for name in "ab")
 MODULE = """

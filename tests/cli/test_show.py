@@ -18,8 +18,8 @@ from aegisbo.cli.trial_table import cut
 from aegisbo.errors import InvalidInput, TrialError, UnknownName
 from aegisbo.optimizer import Settings
 from aegisbo.outcome import Outcome
-from aegisbo.report.payload import facts_of
-from aegisbo.report.record import Record
+from aegisbo.review.payload import facts_of
+from aegisbo.review.record import Record
 from aegisbo.space import Choice, Int, Real, Space
 from aegisbo.study import Study, forget, retry
 

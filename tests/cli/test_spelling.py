@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 from aegisbo import Choice, Real, Result, load, minimize
 from aegisbo.cli import app
 from aegisbo.errors import InvalidInput
-from aegisbo.report.models import models_of
-from aegisbo.report.payload import facts_of, learned_facts_of
-from aegisbo.report.record import Record
+from aegisbo.review.models import models_of
+from aegisbo.review.payload import facts_of, learned_facts_of
+from aegisbo.review.record import Record
 from aegisbo.study.export import write
 
 SPACE = {

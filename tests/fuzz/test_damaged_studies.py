@@ -20,7 +20,7 @@ import aegisbo
 from aegisbo import load
 from aegisbo.cli import app
 from aegisbo.errors import AegisError, StudyError
-from aegisbo.report.board import Board
+from aegisbo.review.board import Board
 from aegisbo.study.replay import replay
 
 SPACE = {"u": aegisbo.Real(-5, 10), "n": aegisbo.Int(1, 9), "kind": aegisbo.Choice(["a", "b"])}

@@ -105,8 +105,8 @@ def test_errors_of_the_command_line_are_plain(capsys: pytest.CaptureFixture[str]
 
 
 def test_the_page_holds_no_markup_of_a_study(stranger: Path) -> None:
-    from aegisbo.report.html import report
-    from aegisbo.report.record import Record
+    from aegisbo.review.html import report
+    from aegisbo.review.record import Record
 
     page = report(Record.of_study(stranger))
     assert "window.hacked" in page  # it is there, as data

@@ -21,7 +21,7 @@ import aegisbo
 from aegisbo import load
 from aegisbo.cli import app
 from aegisbo.errors import AegisError, StudyError
-from aegisbo.report.board import Board
+from aegisbo.review.board import Board
 from aegisbo.study import retry
 from aegisbo.study.reading import read_events
 

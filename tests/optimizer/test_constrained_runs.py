@@ -14,8 +14,8 @@ from scipy.optimize import minimize as scipy_minimize
 
 from aegisbo import Choice, Int, Optimizer, Real, Space, load, minimize
 from aegisbo.errors import InvalidInput, SpaceExhausted, StudyError
-from aegisbo.report.convergence import convergence
-from aegisbo.report.record import Record
+from aegisbo.review.convergence import convergence
+from aegisbo.review.record import Record
 from aegisbo.space import Params
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
 from aegisbo.strategies.registry import STRATEGIES

@@ -12,7 +12,7 @@ import pytest
 from aegisbo import Optimizer
 from aegisbo.errors import InvalidInput, NoModel, OneNumber, SeveralObjectives
 from aegisbo.optimizer.prediction import Prediction
-from aegisbo.report.landscape import landscape_of, needed_landscape
+from aegisbo.review.landscape import landscape_of, needed_landscape
 
 SPACE = {"a": (-5.0, 10.0), "b": (2.0, 3.0)}
 OBJECTIVES = {"accuracy": "max", "latency": "min"}

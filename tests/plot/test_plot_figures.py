@@ -23,11 +23,11 @@ from aegisbo.errors import InvalidInput, NoModel, StudyError, TrialError, Unknow
 from aegisbo.outcome import FAILURES, Outcome
 from aegisbo.plot.marks import MOVES, OTHERS, STATES, marks_of
 from aegisbo.plot.value_axis import values_of
-from aegisbo.report.landscape import landscape_of
-from aegisbo.report.record import Record
+from aegisbo.review.landscape import landscape_of
+from aegisbo.review.record import Record
 from aegisbo.study.reading import read_events
 
-PAGE = Path(aegisbo.__file__).parent / "report" / "page"
+PAGE = Path(aegisbo.__file__).parent / "review" / "page"
 
 
 @pytest.fixture(scope="module")

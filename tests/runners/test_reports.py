@@ -136,16 +136,6 @@ def test_by_hand_a_report_does_nothing_but_look_at_what_it_gets() -> None:
         aegisbo.report("low")  # type: ignore[arg-type]
 
 
-def test_the_package_of_the_same_name_does_not_get_in_the_way() -> None:
-    def reporting(x: dict[str, float]) -> None:
-        import aegisbo.report.record  # as `result.plot` does in the driver, whose threads evaluate
-
-        aegisbo.report(8.0, step=2)
-
-    outcome = evaluate(Call(reporting, named=False), {"x": 2.0})
-    assert (outcome.value, outcome.reports[0].step) == (8.0, 2.0)
-
-
 def test_a_thread_of_the_function_reports_for_it() -> None:
     def threaded(x: dict[str, float]) -> None:
         thread = threading.Thread(target=aegisbo.report, args=(7.0,))

@@ -14,7 +14,7 @@ from aegisbo import Command, Result, load, minimize
 from aegisbo.errors import InvalidInput, SeveralObjectives, StudyError
 from aegisbo.optimizer import Trial
 from aegisbo.optimizer.settings import Settings
-from aegisbo.report.record import record_of
+from aegisbo.review.record import record_of
 from aegisbo.runners.work import work
 from aegisbo.space import Choice, Real
 from aegisbo.study import Earlier

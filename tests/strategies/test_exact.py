@@ -10,7 +10,7 @@ import pytest
 
 from aegisbo import Choice, Int, Optimizer, Real, load, minimize
 from aegisbo.errors import InvalidInput
-from aegisbo.report.landscape import needed_landscape
+from aegisbo.review.landscape import needed_landscape
 from aegisbo.strategies.exact import Exact, exact_of
 from aegisbo.study.replay import replay
 

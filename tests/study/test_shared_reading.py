@@ -10,15 +10,15 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from report.made_studies import Script
+from review.made_studies import Script
 from shared_copies import Hall
 from some_events import told
 
 from aegisbo import load
 from aegisbo.events import Created
 from aegisbo.outcome import Outcome
-from aegisbo.report.record import Record
-from aegisbo.report.timeline import evaluations_of
+from aegisbo.review.record import Record
+from aegisbo.review.timeline import evaluations_of
 from aegisbo.study import store as store_module
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.reading import read_events

@@ -19,7 +19,7 @@ import aegisbo
 from aegisbo import load
 from aegisbo.cli import app
 from aegisbo.errors import StudyError
-from aegisbo.report.record import Record
+from aegisbo.review.record import Record
 from aegisbo.runners.work import work
 from aegisbo.study import add, change, file, forget, retry
 from aegisbo.study.export import rows

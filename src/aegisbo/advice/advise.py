@@ -20,10 +20,10 @@ from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.limits import broken_by
 from aegisbo.options import count as whole
 from aegisbo.options import finite
-from aegisbo.report.convergence import Step, convergence
-from aegisbo.report.health import on_predictions
-from aegisbo.report.landscape import Landscape, needed_landscapes
-from aegisbo.report.record import Record, Run, record_of
+from aegisbo.review.convergence import Step, convergence
+from aegisbo.review.health import on_predictions
+from aegisbo.review.landscape import Landscape, needed_landscapes
+from aegisbo.review.record import Record, Run, record_of
 from aegisbo.runners.loop import run as run_loop
 from aegisbo.runners.protocol import Finished, StopRun
 from aegisbo.simulation.many import answers

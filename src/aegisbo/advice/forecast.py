@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from aegisbo.printable import so_many
-from aegisbo.report.health import Finding
+from aegisbo.review.health import Finding
 from aegisbo.simulation.comparison import Quartiles, quartiles
 
 _quartiles = partial(quartiles, method="inverted_cdf")  # does not interpolate towards infinity

@@ -13,8 +13,8 @@ from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput, NoModel
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.limits import broken_by
-from aegisbo.report.convergence import Step
-from aegisbo.report.record import Record
+from aegisbo.review.convergence import Step
+from aegisbo.review.record import Record
 from aegisbo.search.hypervolume import GrowingFront, hypervolume
 
 CLOSE = 0.01  # share of the way from the best value to the median, or of a hypervolume: this close is as good

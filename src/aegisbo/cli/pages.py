@@ -15,7 +15,7 @@ from aegisbo.cli.arguments import StudyFile, counted
 from aegisbo.cli.writing import require_writable, write_whole
 from aegisbo.errors import AegisError, InvalidInput, StudyError
 
-BESIDE = "import sys; from aegisbo.report.server import beside; beside(sys.argv[1])"
+BESIDE = "import sys; from aegisbo.review.server import beside; beside(sys.argv[1])"
 
 
 def report(
@@ -28,9 +28,9 @@ def report(
     ] = None,
 ) -> None:
     """Write a report of what happened and why, as one HTML page."""
-    from aegisbo.report.html import is_report
-    from aegisbo.report.html import report as page_of
-    from aegisbo.report.record import Record
+    from aegisbo.review.html import is_report
+    from aegisbo.review.html import report as page_of
+    from aegisbo.review.record import Record
 
     record = Record.of_study(study)
     file = study.with_suffix(".html") if output is None else output
@@ -47,7 +47,7 @@ def serve(
     port: Annotated[int | None, counted("Port to listen on (default: 8700, or any free one).", 0, 65535)] = None,
 ) -> None:
     """Show studies as a live page that only this machine can see."""
-    from aegisbo.report.server import server_of
+    from aegisbo.review.server import server_of
     from aegisbo.study.file import explained
 
     for study in studies:

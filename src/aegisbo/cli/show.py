@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from aegisbo.cli.trial_table import Row
     from aegisbo.events import Event
     from aegisbo.optimizer import Core, Trial
-    from aegisbo.report.failure_groups import FailureGroup
-    from aegisbo.report.record import Record
+    from aegisbo.review.failure_groups import FailureGroup
+    from aegisbo.review.record import Record
 
 LAST = 20  # trials listed by default
 REPORTS = 20  # of a trial listed, about
@@ -48,8 +48,8 @@ def show(
     if len(chosen) > 1:
         raise InvalidInput(f"{' and '.join(chosen)} exclude each other: leave one out.")
     from aegisbo.cli.trial_table import trial_tables
-    from aegisbo.report.failure_groups import failure_groups
-    from aegisbo.report.record import Record
+    from aegisbo.review.failure_groups import failure_groups
+    from aegisbo.review.record import Record
 
     record = Record.of_study(study)
     if trial is not None:
@@ -95,7 +95,7 @@ def _require_that_it_has(record: Record, *, front: bool, by_value: str) -> None:
 def _summary(record: Record) -> Iterator[str]:
     """A summary in a few lines."""
     from aegisbo.optimizer.trial import in_short
-    from aegisbo.report.timeline import WAITING, timeline
+    from aegisbo.review.timeline import WAITING, timeline
 
     optimizer, result = record.optimizer, record.result
     yield result.ending
@@ -226,7 +226,7 @@ def _facts(trial: Trial, row: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _predicted(trial: Trial) -> Iterator[tuple[str, str]]:
     """What was expected of each of several objectives."""
-    from aegisbo.report.reasons import noted
+    from aegisbo.review.reasons import noted
 
     mean = trial.note.get("mean")
     for name in mean if isinstance(mean, Mapping) else ():

@@ -24,9 +24,9 @@ from aegisbo.plot.canvas import (
     unit_of,
 )
 from aegisbo.plot.value_axis import Values, mark_failures, values_of
-from aegisbo.report.convergence import Step
-from aegisbo.report.convergence import convergence as steps_of
-from aegisbo.report.record import Record, Run, record_of
+from aegisbo.review.convergence import Step
+from aegisbo.review.convergence import convergence as steps_of
+from aegisbo.review.record import Record, Run, record_of
 
 
 def convergence(run: Run, *, target: float | None = None) -> Picture:

@@ -13,7 +13,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from aegisbo.outcome import FAILURES
 from aegisbo.printable import so_many
-from aegisbo.report.record import Record
+from aegisbo.review.record import Record
 
 INK, FAINT, GRID = "#222222", "#767676", "#e4e4e4"
 LINE, BEST, FAILED, PENDING = "#0072b2", "#d55e00", "#b3261e", "#00795a"

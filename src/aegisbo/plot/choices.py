@@ -16,8 +16,8 @@ from aegisbo.plot.canvas import FAINT, Look, Picture, as_label, canvas, crowded,
 from aegisbo.plot.marks import Mark, marks_of
 from aegisbo.plot.objectives import value_of
 from aegisbo.plot.value_axis import Values, mark_failures, values_of
-from aegisbo.report.reasons import CheckedPrediction, Yield, calibration, predictions, yields
-from aegisbo.report.record import Record, Run, record_of
+from aegisbo.review.reasons import CheckedPrediction, Yield, calibration, predictions, yields
+from aegisbo.review.record import Record, Run, record_of
 
 
 def reasons(run: Run) -> Picture:

@@ -29,9 +29,9 @@ from aegisbo.plot.canvas import (
     crowded,
 )
 from aegisbo.plot.objectives import canvas_of_pairs, draw_steps, explain_pairs, rows_of
-from aegisbo.report.models import Models, models_of
-from aegisbo.report.predicted_front import predicted_front
-from aegisbo.report.record import Record, Run, record_of
+from aegisbo.review.models import Models, models_of
+from aegisbo.review.predicted_front import predicted_front
+from aegisbo.review.record import Record, Run, record_of
 
 BARS = 12  # points of the predicted front that show how uncertain it is
 

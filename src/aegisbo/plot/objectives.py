@@ -13,7 +13,7 @@ from aegisbo.arrays import Array
 from aegisbo.optimizer import Trial
 from aegisbo.optimizer.objectives import Objective
 from aegisbo.plot.canvas import LINE, Look, Picture, as_label, canvas, explain_marks, label
-from aegisbo.report.record import Record
+from aegisbo.review.record import Record
 
 FRONT: Look = {"color": LINE, "linewidth": 1.4, "label": "_steps"}
 

@@ -23,10 +23,10 @@ from aegisbo.plot.canvas import (
 )
 from aegisbo.plot.objectives import canvas_of_pairs, draw_steps, explain_pairs, rows_of
 from aegisbo.plot.one_parameter import draw_slice, star, values_along
-from aegisbo.report.choice import Choice, choice
-from aegisbo.report.front import Front
-from aegisbo.report.front import front as front_of
-from aegisbo.report.record import Record, Run, record_of
+from aegisbo.review.choice import Choice, choice
+from aegisbo.review.front import Front
+from aegisbo.review.front import front as front_of
+from aegisbo.review.record import Record, Run, record_of
 
 SLICES = 5  # most slices beside the front
 WAITING: Look = {"color": PENDING, "markeredgecolor": "white", "linestyle": ""}

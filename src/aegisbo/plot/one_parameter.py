@@ -30,8 +30,8 @@ from aegisbo.plot.canvas import (
 from aegisbo.plot.objectives import value_of
 from aegisbo.plot.parameter_axis import declare, edges, places
 from aegisbo.plot.value_axis import Values, mark_failures
-from aegisbo.report.landscape import Slice, needed_landscape
-from aegisbo.report.record import Record, Run, record_of
+from aegisbo.review.landscape import Slice, needed_landscape
+from aegisbo.review.record import Record, Run, record_of
 from aegisbo.space import Params
 from aegisbo.space.parameters import Choice, Parameter
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 
 from aegisbo.plot.canvas import LINE, Picture, as_label, canvas, heading, label, legend, tag
-from aegisbo.report.landscape import Importance, needed_landscape, needed_landscapes
-from aegisbo.report.record import Run, record_of
+from aegisbo.review.landscape import Importance, needed_landscape, needed_landscapes
+from aegisbo.review.record import Run, record_of
 
 MOST = 20  # parameters shown
 

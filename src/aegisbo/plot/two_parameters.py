@@ -28,8 +28,8 @@ from aegisbo.plot.canvas import (
 )
 from aegisbo.plot.one_parameter import center_of, known, where
 from aegisbo.plot.parameter_axis import declare, edges, places
-from aegisbo.report.landscape import Contour, Landscape, needed_landscape
-from aegisbo.report.record import Run, record_of
+from aegisbo.review.landscape import Contour, Landscape, needed_landscape
+from aegisbo.review.record import Run, record_of
 from aegisbo.space import Params
 from aegisbo.space.cube import Continuous
 from aegisbo.space.parameters import Parameter

@@ -14,9 +14,9 @@ from aegisbo.optimizer.trial import move_of
 from aegisbo.outcome import FAILURES
 from aegisbo.plot.canvas import BELOW, FAINT, INK, Look, Picture, canvas, crowded, label, say, unit_of
 from aegisbo.plot.marks import STATES, Mark, marks_of
-from aegisbo.report.record import Run, record_of
-from aegisbo.report.timeline import Evaluation, Gap, Timeline
-from aegisbo.report.timeline import timeline as timeline_of
+from aegisbo.review.record import Run, record_of
+from aegisbo.review.timeline import Evaluation, Gap, Timeline
+from aegisbo.review.timeline import timeline as timeline_of
 
 GAPS = {  # causes of idle time: what they mean, and a pattern for each
     "suggestion": ("idle: waiting for a suggestion", "...."),

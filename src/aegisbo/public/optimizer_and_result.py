@@ -475,7 +475,7 @@ class Result(Found[Optimizer]):
         """How many results had come in but were not known when a trial was chosen; None if that is unknown."""
         if trial is None or self.study is None or not self.study.exists():
             return None
-        from aegisbo.report.record import Record
+        from aegisbo.review.record import Record
 
         decision = Record.of_study(self.study).decisions.get(trial.number)
         return None if decision is None else decision.behind
@@ -517,8 +517,8 @@ class Result(Found[Optimizer]):
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the same as `repr` with six digits, in a table, and a picture of the best so far."""
-        from aegisbo.report.picture import convergence_svg
-        from aegisbo.report.record import Record
+        from aegisbo.review.picture import convergence_svg
+        from aegisbo.review.record import Record
 
         left, lines = ' style="text-align: left"', self._lines()
         if self.single is not None:

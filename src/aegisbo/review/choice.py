@@ -1,0 +1,63 @@
+"""One decision about several objectives in full: the front that was known then, and what was predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from aegisbo.arrays import Array
+from aegisbo.optimizer.blas_threads import one_blas_thread
+from aegisbo.optimizer.prediction import in_units
+from aegisbo.review.front import optimizer_then
+from aegisbo.review.landscape import Landscape, Slice
+from aegisbo.review.record import Record
+from aegisbo.strategies.belief import Belief
+from aegisbo.strategies.beliefs import Beliefs
+from aegisbo.strategies.model_based import EXPLORATORY, ModelBased
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a decision was made from, in the user's units; a column for each objective."""
+
+    number: int  # of the trial
+    move: str
+    front: Array  # (k, m) measured until then
+    taken: Array  # (3, m) mean, lower and upper end of the 95 % band at the point taken
+    pending: Mapping[int, Array]  # (m,) means at the points under evaluation then, by number of the trial
+    slices: tuple[tuple[Slice, ...], ...]  # of each objective: mean and band then, through the point taken
+
+
+def choice(record: Record, number: int) -> Choice | None:
+    """The decision for a trial as it was made; None if no model took part in it.
+
+    Raises:
+        TrialError: there is no such trial, or no study recorded what was known then.
+    """
+    optimizer = optimizer_then(record, number)
+    if optimizer is None or not isinstance(optimizer.strategy, ModelBased):
+        return None
+    trial = record.trials[number]
+    move, evidence = str(trial.note["move"]), optimizer.evidence().askable  # a study holds no functions
+    found = optimizer.settings.policy().belief_of_choice(evidence, optimizer.memory, len(optimizer.trials))
+    beliefs = cast("Beliefs", found).exploring if move in EXPLORATORY else cast("Beliefs", found)
+    count, directions = len(evidence.y) + len(evidence.failed), optimizer.settings.directions.values()
+    models = [
+        Landscape(cast("Belief", belief), optimizer.space, direction, True, count, ())
+        for belief, direction in zip(beliefs.each, directions, strict=True)
+    ]
+    points = np.array([optimizer.space.to_unit(each.params) for each in (trial, *optimizer.pending)])
+    with one_blas_thread():
+        told = [in_units(*model.belief.predict(points), model.belief, model.direction) for model in models]
+    mean, low, high = (np.stack([each[part] for each in told], axis=1) for part in (0, 2, 3))  # (p, m)
+    return Choice(
+        number,
+        move,
+        np.stack([model.measured(z) for model, z in zip(models, beliefs.F.T, strict=True)], axis=1),
+        np.stack([mean[0], low[0], high[0]]),
+        {each.number: values for each, values in zip(optimizer.pending, mean[1:], strict=True)},
+        tuple(model.slices(trial.params) for model in models),
+    )
