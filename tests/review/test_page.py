@@ -65,7 +65,7 @@ def test_the_page_holds_the_study(study: Path, made: Elements) -> None:
     reasons = [None if index is None else facts["texts"][index] for index in facts["trials"]["reason"]]
     assert reasons == [trial.reason for trial in trials]
     shown = {name: facts["call"][name] for name in ("budget", "workers", "target", "function")}
-    assert shown == {"budget": 24, "workers": 3, "target": None, "function": "report.made_studies:loss"}
+    assert shown == {"budget": 24, "workers": 3, "target": None, "function": "review.made_studies:loss"}
 
 
 def test_what_looks_like_html_is_data(made: Elements) -> None:
