@@ -23,7 +23,7 @@ from benchmarks.rows import append, job_of, performed, read
 from benchmarks.several.report import print_report
 from benchmarks.several.run import Job, Outcome, perform
 
-PEERS_FILE = Path(__file__).parents[1] / "results" / "several.csv"  # runs of other libraries on the confirmation set
+PEERS_FILE = Path(__file__).parents[1] / "results" / "several.csv"  # runs on the confirmation set
 BUDGETS = {"biobj": 200}  # evaluations; of all others 100
 SIZES = ("hpolib-", "nasbench201-")  # tables that also have the size of each model
 
