@@ -67,8 +67,7 @@ class GP:
         """Joint posterior covariance (a, b) of the noise-free function between A (a, d) and B (b, d)."""
         white_A = self.factor.whiten(self.covariances(A))
         white_B = self.factor.whiten(self.covariances(B))
-        prior = self.kernel(A, B) if self.effects is None else self.kernel(A, B) + self.effects.covariances(A, B)
-        return np.asarray(prior - white_A.T @ white_B)
+        return np.asarray(self._prior_covariance(A, B) - white_A.T @ white_B)
 
     def mean_and_gradient(self, Z: Array) -> tuple[Array, Array]:
         """Posterior mean (m,) and its gradient (m, d) at Z (m, d)."""
@@ -158,6 +157,10 @@ class GP:
     @cached_property
     def _mean_effects(self) -> Array:
         return self.weighted_waves @ self.alpha  # (B d,)
+
+    def _prior_covariance(self, A: Array, B: Array) -> Array:
+        joint = self.kernel(A, B)
+        return joint if self.effects is None else joint + self.effects.covariances(A, B)
 
     def joint_covariances(self, Z: Floats) -> Floats:
         """The part of k(X, Z) (n, m) that the joint kernel makes."""
