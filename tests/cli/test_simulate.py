@@ -19,7 +19,7 @@ from aegisbo.cli import app, problems, simulations
 from aegisbo.cli.tables import short
 from aegisbo.search.hypervolume import hypervolume
 from aegisbo.simulation import runs as simulation
-from aegisbo.simulation.problems import Front, get
+from aegisbo.simulation.problems import ExactFront, get
 from aegisbo.strategies.registry import STRATEGIES
 
 QUICK = ["simulate", "--problem", "Branin", "--workers", "3", "--budget", "20", "--seed", "4"]
@@ -159,7 +159,7 @@ def test_of_several_objectives_the_gap_is_shown_and_what_it_means() -> None:
 
 
 def test_an_unknown_front_shows_the_hypervolume(monkeypatch: pytest.MonkeyPatch) -> None:
-    unknown = replace(get("DTLZ2-m2"), front=Front({"f1": 1.5, "f2": 1.5}))
+    unknown = replace(get("DTLZ2-m2"), front=ExactFront({"f1": 1.5, "f2": 1.5}))
     monkeypatch.setattr(simulation, "get", lambda name: unknown)
     arguments = ("simulate", "--problem", "DTLZ2-m2", "--strategy", "random", "--runs", "1", "--budget", "20")
     (run,) = json.loads(call(*arguments, "--json", "-"))["runs"]

@@ -11,7 +11,7 @@ from aegisbo.errors import TrialError
 from aegisbo.events import Observed
 from aegisbo.gp.posterior import condition
 from aegisbo.outcome import Outcome
-from aegisbo.review.front import front
+from aegisbo.review.decision_then import decision_then
 from aegisbo.review.landscape import landscape_of
 from aegisbo.review.record import Record
 
@@ -126,7 +126,7 @@ def test_a_decision_is_seen_as_it_was_made(tmp_path: Path, maximize: bool) -> No
     by_model = [trial for trial in record.trials if "mean" in trial.note]
     without_failures = 0
     for trial in by_model[::2]:
-        found = front(record, trial.number)
+        found = decision_then(record, trial.number)
         assert found.taken[0] == pytest.approx(trial.note["mean"], rel=1e-6, abs=1e-9)
         assert list(found.pending) == list(record.decisions[trial.number].pending)
         sign = -1.0 if maximize else 1.0
@@ -143,9 +143,9 @@ def test_a_decision_is_seen_as_it_was_made(tmp_path: Path, maximize: bool) -> No
 
 
 def test_a_first_point_has_no_front(record: Record) -> None:
-    assert front(record, 0) is None
+    assert decision_then(record, 0) is None
     with pytest.raises(TrialError, match="does not say how trial 999"):
-        front(record, 999)
+        decision_then(record, 999)
 
 
 @pytest.mark.parametrize("strategy", ["random", "aegis"])

@@ -13,8 +13,8 @@ from test_page import Elements
 
 import aegisbo
 from aegisbo.review.board import Board
-from aegisbo.review.choice import choice
 from aegisbo.review.convergence import convergence
+from aegisbo.review.front_then import front_then
 from aegisbo.review.health import Finding, health
 from aegisbo.review.html import report
 from aegisbo.review.models import models_of
@@ -170,7 +170,7 @@ def test_what_each_model_has_learned_is_in_the_units_of_its_objective(record: Re
 
 def test_a_decision_is_shown_as_it_was_made(record: Record) -> None:
     number = max(trial.number for trial in record.trials if "mean" in trial.note)
-    found, note = choice(record, number), record.trials[number].note
+    found, note = front_then(record, number), record.trials[number].note
     assert found is not None
     assert found.taken[0] == pytest.approx([note["mean"][name] for name in ("accuracy", "latency")], rel=1e-5)
     assert (found.taken[1] <= found.taken[0]).all()

@@ -13,7 +13,7 @@ from scipy.integrate import quad
 
 from aegisbo.arrays import Array
 from aegisbo.simulation import problems
-from aegisbo.simulation.problems import Front, Problem
+from aegisbo.simulation.problems import ExactFront, Problem
 
 X = [0.25, 0.5, 0.1, 0.9, 0.7]  # two angles at most, and the rest
 G = 1 + 9 * 0.55  # of ZDT: the mean of the others is 0.55
@@ -37,7 +37,7 @@ def problem(request: pytest.FixtureRequest) -> Problem:
     return problems.get(request.param)
 
 
-def front_of(problem: Problem) -> Front:
+def front_of(problem: Problem) -> ExactFront:
     assert problem.front is not None
     return problem.front
 
@@ -117,7 +117,7 @@ def test_a_score_is_the_missing_share_of_the_exact_hypervolume() -> None:
         0.6 * 0.2 + 0.1 * 0.1 + 0.2 * 0.7,
     ]
     assert problem.scores(F) == pytest.approx(1 - np.array(covered) / (0.1 + 1 / 3 + 0.11), rel=1e-13)
-    unknown = replace(problem, front=Front(front_of(problem).reference))
+    unknown = replace(problem, front=ExactFront(front_of(problem).reference))
     assert unknown.scores(F) == pytest.approx([-each for each in covered], abs=1e-15)
 
 

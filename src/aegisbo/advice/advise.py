@@ -49,7 +49,7 @@ Watch = Callable[[Iterator[Reached], int], Iterable[Reached]]  # shows progress
 
 
 @dataclass(frozen=True)
-class _Attempt:
+class _SimulatedRun:
     workers: int
     batches: bool
     number: int  # attempts of one number have the same stand-in, the same initial points and the same luck
@@ -128,7 +128,7 @@ def foretold(
     models = needed_landscapes(record.optimizer)
     goal = goal_of(record, target)
     question = _question(record, models.values(), goal, seed)
-    attempts = [_Attempt(*team, number) for team in teams for number in range(runs)]
+    attempts = [_SimulatedRun(*team, number) for team in teams for number in range(runs)]
     reached = list(watch(answers(question.answer, attempts, jobs), len(attempts)))
     by_team = [reached[k * runs : (k + 1) * runs] for k in range(len(teams))]
     first, aims = _first(record, goal, goal.target), tuple(each.aim for each in by_team[0])
@@ -170,7 +170,7 @@ class _Question:
     suggestion: float  # seconds per suggestion
     seed: int
 
-    def answer(self, attempt: _Attempt) -> Reached:
+    def answer(self, attempt: _SimulatedRun) -> Reached:
         """Simulate one run."""
         seed = int(np.random.SeedSequence([self.seed, attempt.number]).generate_state(1)[0])
         with one_blas_thread():

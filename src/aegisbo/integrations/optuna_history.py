@@ -29,7 +29,7 @@ Role = Literal["done", "failed", "pending"]
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownTrial:
     """A trial as a strategy sees it."""
 
     x: Array  # (width,)
@@ -44,7 +44,7 @@ class History:
     """What is known about a study at one moment, by trial number."""
 
     space: SearchSpace
-    known: dict[int, Known]
+    known: dict[int, KnownTrial]
     priced: bool = False  # whether time is what trials cost
     several: int = 0  # how many objectives there are, unless there is one
 
@@ -77,7 +77,7 @@ class History:
         before = {number: known.x.tobytes() for number, known in earlier.known.items()}
         return self._stacked(known for number, known in self.known.items() if known.x.tobytes() != before.get(number))
 
-    def _stacked(self, entries: Iterable[Known]) -> Array:  # (m, width)
+    def _stacked(self, entries: Iterable[KnownTrial]) -> Array:  # (m, width)
         return np.array([known.x for known in entries]).reshape(-1, self.space.cube.width)
 
 
@@ -98,18 +98,18 @@ class Reader:
         known_now = {number: entry for number, entry in known.items() if entry is not None}
         return History(self.space, known_now, self.priced, self.direction.several)
 
-    def _known(self, trial: FrozenTrial, patience: float) -> Known | None:
+    def _known(self, trial: FrozenTrial, patience: float) -> KnownTrial | None:
         role = _role(trial, patience)
         if role is None or (x := self.space.point(self._params(trial))) is None:
             return None
         if role != "done":
-            return Known(x, role)
+            return KnownTrial(x, role)
         assert trial.values  # or it would have failed
         took = trial.duration if trial.state == TrialState.COMPLETE else None
         seconds = None if took is None else took.total_seconds()
         constraints = {name: value for name, value in trial.constraints.items() if math.isfinite(value)}
         loss = self.direction.turned(np.array(trial.values) if self.direction.several else trial.values[0])
-        return Known(x, role, loss, seconds, constraints)
+        return KnownTrial(x, role, loss, seconds, constraints)
 
     def _params(self, trial: FrozenTrial) -> dict[str, Any]:
         """The values that a trial has or will have: enqueued ones replace ours."""

@@ -28,7 +28,7 @@ from aegisbo.public.optimizer_and_result import Result
 from aegisbo.space import Space
 from aegisbo.space.space import SpaceLike
 from aegisbo.strategies.base import Strategy
-from aegisbo.study.objective import AnotherObjective
+from aegisbo.study.stored_function import AnotherFunction
 
 
 class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
@@ -224,7 +224,7 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
                 maximize=not directions,
                 objectives=directions,
             )
-        except AnotherObjective as error:  # its remedy, anyway=True, does not exist here
+        except AnotherFunction as error:  # its remedy, anyway=True, does not exist here
             raise StudyError(
                 f"{self.study} was made for another estimator, other data, splits or scores: use another file."
             ) from error

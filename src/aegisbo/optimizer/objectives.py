@@ -84,7 +84,7 @@ class OnCube:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownObjectives:
     """All objectives of a run that follow from the parameters; worker processes ask them, too."""
 
     functions: Mapping[str, KnownFunction]  # by name of the objective

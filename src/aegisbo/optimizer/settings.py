@@ -13,7 +13,7 @@ from typing import Any
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.limits import Limit, limits_of, names_of
-from aegisbo.optimizer.objectives import Known, Objective, Objectives, OnCube, objectives_of
+from aegisbo.optimizer.objectives import KnownObjectives, Objective, Objectives, OnCube, objectives_of
 from aegisbo.optimizer.policy import Policy, default_initial
 from aegisbo.options import SETTINGS
 from aegisbo.outcome import Outcome, Wanted, with_known
@@ -108,10 +108,10 @@ class Settings:
         return Wanted(tuple(each.name for each in self.objectives), names_of(self.limits), known)
 
     @property
-    def known(self) -> Known | None:
+    def known(self) -> KnownObjectives | None:
         """The objectives that follow from the parameters; None if there are none."""
         functions = {each.name: each.known for each in self.objectives if each.known is not None}
-        return Known(functions, tuple(self.space.parameters)) if functions else None
+        return KnownObjectives(functions, tuple(self.space.parameters)) if functions else None
 
     @property
     def on_cube(self) -> tuple[OnCube | None, ...]:

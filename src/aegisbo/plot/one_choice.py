@@ -23,9 +23,8 @@ from aegisbo.plot.canvas import (
 )
 from aegisbo.plot.objectives import canvas_of_pairs, draw_steps, explain_pairs, rows_of
 from aegisbo.plot.one_parameter import draw_slice, star, values_along
-from aegisbo.review.choice import Choice, choice
-from aegisbo.review.front import Front
-from aegisbo.review.front import front as front_of
+from aegisbo.review.decision_then import DecisionThen, decision_then
+from aegisbo.review.front_then import FrontThen, front_then
 from aegisbo.review.record import Record, Run, record_of
 
 SLICES = 5  # most slices beside the front
@@ -54,19 +53,19 @@ def decision(run: Run, trial: Trial | int) -> Picture:
     _, chosen = record.optimizer.located(trial)
     if chosen is None:
         raise InvalidInput(f"Which trial? Give it by its number, got {trial!r}.")
-    facts = choice(record, chosen.number) if record.objectives else front_of(record, chosen.number)
+    facts = front_then(record, chosen.number) if record.objectives else decision_then(record, chosen.number)
     if facts is None:
         raise NoModel(
             f"No model took part in the choice of trial {chosen.number}: its move was {chosen.note.get('move')}."
         )
-    return _of_several(record, facts) if isinstance(facts, Choice) else _of_one_number(record, chosen, facts)
+    return _of_several(record, facts) if isinstance(facts, FrontThen) else _of_one_number(record, chosen, facts)
 
 
-def _title(facts: Choice | Front) -> str:
+def _title(facts: FrontThen | DecisionThen) -> str:
     return f"How trial {facts.number} was chosen, by the move {facts.move}"
 
 
-def _of_several(record: Record, facts: Choice) -> Picture:
+def _of_several(record: Record, facts: FrontThen) -> Picture:
     objectives = record.objectives
     figure, panels = canvas_of_pairs(record, _title(facts))
     pending = rows_of(facts.pending.values(), len(objectives))
@@ -84,7 +83,7 @@ def _of_several(record: Record, facts: Choice) -> Picture:
     return figure
 
 
-def _of_one_number(record: Record, chosen: Trial, facts: Front) -> Picture:
+def _of_one_number(record: Record, chosen: Trial, facts: DecisionThen) -> Picture:
     cuts = sorted(facts.slices, key=lambda cut: -float(np.ptp(cut.predicted.mean)))[:SLICES]
     figure, (axis, *others) = canvas(record, 1 + len(cuts), (3.6, 2.9), _title(facts))
     _draw_front(axis, facts)
@@ -99,7 +98,7 @@ def _of_one_number(record: Record, chosen: Trial, facts: Front) -> Picture:
     return figure
 
 
-def _draw_front(axis: Axes, facts: Front) -> None:
+def _draw_front(axis: Axes, facts: DecisionThen) -> None:
     heading(axis, "Pareto front of mean and uncertainty")
     dots: Look = {"markersize": 4, "color": LINE, "linewidth": 0.8, "alpha": 0.9}
     axis.plot(*facts.members.T, "o-", markerfacecolor="white", label="front", **dots)

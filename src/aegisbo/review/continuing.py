@@ -14,7 +14,7 @@ from aegisbo.options import CHANGEABLE, OF_A_COPY, OPTIONS, SETTINGS
 from aegisbo.review.record import Record
 from aegisbo.space.expression import Expression
 from aegisbo.strategies.registry import DEFAULT_PRESET
-from aegisbo.study.objective import HASH
+from aegisbo.study.stored_function import HASH
 
 PLACE = ("executor", "threads_per_worker")  # where evaluations ran, if the call said so
 USUAL = {name: each.default for name, each in OPTIONS.items()}  # the defaults of a call

@@ -17,12 +17,12 @@ from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.limits import broken_by, names_of
 from aegisbo.optimizer.prediction import in_units
 from aegisbo.optimizer.trial import move_of
-from aegisbo.review.choice import choice
 from aegisbo.review.conflicts import conflicts
 from aegisbo.review.continuing import calls_of
 from aegisbo.review.convergence import convergence
+from aegisbo.review.decision_then import MEMBERS, decision_then
 from aegisbo.review.failure_groups import failure_groups
-from aegisbo.review.front import MEMBERS, front
+from aegisbo.review.front_then import front_then
 from aegisbo.review.health import health
 from aegisbo.review.landscape import Contour, Landscape, Slice
 from aegisbo.review.models import Models
@@ -183,7 +183,7 @@ def front_facts_of(record: Record, number: int, names: Sequence[str] | None = No
         return None
     if record.objectives:
         return _choice_facts(record, number, names)
-    found = front(record, number)
+    found = decision_then(record, number)
     if found is None:
         return None
     return in_json(
@@ -201,7 +201,7 @@ def front_facts_of(record: Record, number: int, names: Sequence[str] | None = No
 
 def _choice_facts(record: Record, number: int, names: Sequence[str] | None) -> dict[str, Any] | None:
     """One decision about several objectives in full."""
-    found = choice(record, number)
+    found = front_then(record, number)
     if found is None:
         return None
     slices = [[_slice(each) for each in some if names is None or each.parameter in names] for some in found.slices]

@@ -17,7 +17,7 @@ from aegisbo.space.parameters import naming
 from aegisbo.study import Earlier
 from aegisbo.study.earlier import Table, is_source
 from aegisbo.study.fitting import Observation, fitted, value_of
-from aegisbo.study.objective import Objective
+from aegisbo.study.stored_function import StoredFunction
 
 Lists = Sequence[Sequence[Observation]]  # one for each earlier run
 
@@ -45,7 +45,9 @@ def observed_elsewhere(
     return results, [_used(*each, settings, objective_of(fun)) for each in zip(tables, givens, strict=True)]
 
 
-def _used(table: Table, given: Mapping[str, Any], settings: Settings, objective: Objective) -> Sequence[Observation]:
+def _used(
+    table: Table, given: Mapping[str, Any], settings: Settings, objective: StoredFunction
+) -> Sequence[Observation]:
     _require_alike(table, settings, objective)
     fit = fitted(table, settings.space, given, settings.wanted)
     if not fit.observations:
@@ -54,7 +56,7 @@ def _used(table: Table, given: Mapping[str, Any], settings: Settings, objective:
     return [(params, settings.completed(params, outcome)) for params, outcome in fit.observations]
 
 
-def _require_alike(table: Table, settings: Settings, objective: Objective) -> None:
+def _require_alike(table: Table, settings: Settings, objective: StoredFunction) -> None:
     """Refuse values with the opposite direction; warn if they are values of another function."""
     one_number = not settings.objectives  # several objectives have names, so the earlier direction does not matter
     if one_number and table.maximize is not None and table.maximize != settings.maximize:

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from aegisbo.runners.command import Command
-from aegisbo.study.objective import Objective
+from aegisbo.study.stored_function import StoredFunction
 
 
-def objective_of(fun: Callable[..., Any]) -> Objective:
+def objective_of(fun: Callable[..., Any]) -> StoredFunction:
     """The objective of a study; for a command, its words."""
     if isinstance(fun, Command):
-        return Objective("command", source=repr([*fun.arguments, *filter(None, [fun.value_file])]))
-    return Objective.of(fun)
+        return StoredFunction("command", source=repr([*fun.arguments, *filter(None, [fun.value_file])]))
+    return StoredFunction.of(fun)
 
 
 def recipe(fun: Callable[..., Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ JOB_TIMES = 7_301  # the role of these draws in a generator's address (seed, rol
 
 
 @dataclass(frozen=True)
-class _Job:
+class _VirtualJob:
     worker: int
     x: Any
     started: float
@@ -52,7 +52,7 @@ class VirtualWorkers:
         self._free = free
         self._judge = judge
         self._clock = 0.0
-        self._running: dict[int, _Job] = {}
+        self._running: dict[int, _VirtualJob] = {}
 
     def now(self) -> float:
         return self._clock
@@ -69,7 +69,7 @@ class VirtualWorkers:
 
     def submit(self, number: int, x: Any) -> int:
         worker = min(set(range(self.capacity)) - {job.worker for job in self._running.values()})
-        self._running[number] = _Job(worker, x, self._clock, self._clock + self.seconds(number))
+        self._running[number] = _VirtualJob(worker, x, self._clock, self._clock + self.seconds(number))
         return worker
 
     def collect(self, timeout: float | None = None) -> list[Finished]:
@@ -100,7 +100,7 @@ class VirtualWorkers:
     def close(self) -> None:
         self._running.clear()
 
-    def _finish(self, number: int, job: _Job) -> Finished:
+    def _finish(self, number: int, job: _VirtualJob) -> Finished:
         outcome = (
             Outcome("timed_out", reason=job.stopped) if job.stopped else evaluate(self._function, job.x, self._judge)
         )

@@ -13,7 +13,7 @@ from math import pi, sin, sqrt
 import numpy as np
 
 from aegisbo.arrays import Array
-from aegisbo.simulation.problem import Front, Problem
+from aegisbo.simulation.problem import ExactFront, Problem
 
 PARAMETERS = 5
 EDGE = 1.1  # of the reference; the values on the fronts go up to 1
@@ -49,7 +49,7 @@ def dtlz2(m: int, x: Array) -> Array:  # (d,) -> (m,)
 
 
 def _problem(name: str, function: Callable[[Array], object], m: int, hypervolume: float, source: str) -> Problem:
-    front = Front({f"f{k}": EDGE for k in range(1, m + 1)}, hypervolume)
+    front = ExactFront({f"f{k}": EDGE for k in range(1, m + 1)}, hypervolume)
     return Problem(name, function, ((0.0, 1.0),) * PARAMETERS, source=source, front=front)
 
 

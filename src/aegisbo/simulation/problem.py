@@ -48,7 +48,7 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Front:
+class ExactFront:
     """What is known of the front of several objectives, all minimized."""
 
     reference: Mapping[str, float]  # up to which hypervolume counts, by name of the objective
@@ -72,7 +72,7 @@ class Problem:
     minimizers: Array = field(default_factory=lambda: np.empty(0))  # (k, d) every point of the box that reaches it
     source: str = ""
     parameters: tuple[Parameter, ...] = ()  # the meaning of the coordinates; by default x1, x2, ...
-    front: Front | None = None  # of several objectives; None if there is one value
+    front: ExactFront | None = None  # of several objectives; None if there is one value
 
     def __post_init__(self) -> None:
         if not len(self.minimizers):

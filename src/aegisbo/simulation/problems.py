@@ -11,10 +11,10 @@ from dataclasses import replace
 from aegisbo.errors import AegisError, InvalidInput, UnknownName
 from aegisbo.plugins import Plugins
 from aegisbo.simulation.fronts import FRONTS
-from aegisbo.simulation.problem import Family, Front, Parameter, Problem
+from aegisbo.simulation.problem import ExactFront, Family, Parameter, Problem
 from aegisbo.simulation.synthetic import SYNTHETIC
 
-__all__ = ["Family", "Front", "Parameter", "Problem", "families", "get", "names", "with_fronts"]
+__all__ = ["ExactFront", "Family", "Parameter", "Problem", "families", "get", "names", "with_fronts"]
 
 _FUNCTIONS = {problem.name: problem for problem in (*SYNTHETIC, *FRONTS)}
 _PLUGINS: Plugins[Problem | Family] = Plugins("aegisbo.problems", (Problem, Family))

@@ -26,7 +26,7 @@ from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Finished
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import law_from_text
-from aegisbo.simulation.problem import Front, Problem
+from aegisbo.simulation.problem import ExactFront, Problem
 from aegisbo.simulation.problems import dimension, get
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion, does_several
 from aegisbo.strategies.registry import DEFAULT_PRESET, resolve
@@ -127,7 +127,7 @@ class SimulatedRun:
     evaluations: tuple[SimulatedEvaluation, ...]  # in order of completion
     makespan: float  # seconds of the virtual clock until the last completion
     utilization: float  # share of the workers' time spent evaluating
-    front: Front | None = None  # of the problem, if it has several objectives
+    front: ExactFront | None = None  # of the problem, if it has several objectives
 
     @property
     def suggestion_seconds(self) -> list[float]:

@@ -23,7 +23,7 @@ Memory = Mapping[str, Any]  # JSON-able
 Note = Mapping[str, Any]  # JSON-able; note["move"] says which branch chose the point
 
 
-class Known(Protocol):
+class FunctionOfPoints(Protocol):
     """A function of the point, to be minimized."""
 
     @property
@@ -47,7 +47,8 @@ class Evidence:
     excess: Array | None = None  # (n, l) by how much they are beyond each limit, above 0 if they break it
     sd: Array | None = None  # (n,) standard deviations of the values, 0 where unknown; None if none is known
     noisy: bool = False  # whether the values are said to be noisy: the lowest one may be merely lucky
-    known: tuple[Known | None, ...] = ()  # of several objectives, the functions of those that follow from the point
+    # of several objectives, the functions of those that follow from the point
+    known: tuple[FunctionOfPoints | None, ...] = ()
     # (n,) whether they may be the best: data from elsewhere may break constraints, and of evaluations that were stopped
     # only the end is expected, with its standard deviation. They are in the last rows. None: all may.
     allowed: Mask | None = None

@@ -13,7 +13,7 @@ import numpy as np
 from aegisbo.arrays import Array, Floats
 from aegisbo.gp.output_transform import Scale, SoftScale, soft_scale_of
 from aegisbo.space.cube import Continuous, Cube
-from aegisbo.strategies.base import Evidence, Known
+from aegisbo.strategies.base import Evidence, FunctionOfPoints
 from aegisbo.strategies.chance import Chance, both
 
 STEP = 1e-6  # of finite differences, in sides of the cube
@@ -21,10 +21,10 @@ WORSE = 10.0  # standard deviations by which no value is worse than the worst on
 
 
 @dataclass(frozen=True)
-class Function:
+class ExactFunction:
     """A function on its standardized scale, with the methods of a posterior that is certain."""
 
-    known: Known
+    known: FunctionOfPoints
     scale: Scale | SoftScale
     cube: Cube
     worst: float
@@ -66,7 +66,7 @@ class Function:
 class Exact:
     """What is believed of an objective that follows from the point: its value."""
 
-    gp: Function
+    gp: ExactFunction
     best: float  # lowest value measured that keeps all limits, standardized
     success: Chance | None = None
     keeping: Chance | None = None
@@ -106,8 +106,8 @@ def exact_of(evidence: Evidence) -> tuple[Exact | None, ...]:
     return tuple(None if function is None else _exact(function, alone) for function, alone in pairs)
 
 
-def _exact(known: Known, evidence: Evidence) -> Exact:
+def _exact(known: FunctionOfPoints, evidence: Evidence) -> Exact:
     scale = soft_scale_of(evidence.y)
     y = scale.standardized(evidence.y)
     counting = y[evidence.kept] if evidence.kept.any() else y
-    return Exact(Function(known, scale, evidence.cube, float(y.max()) + WORSE), float(counting.min()))
+    return Exact(ExactFunction(known, scale, evidence.cube, float(y.max()) + WORSE), float(counting.min()))

@@ -14,9 +14,9 @@ from aegisbo.errors import StudyError
 from aegisbo.events import Body, Created, Event, Retried, Widened
 from aegisbo.optimizer import Core, Settings
 from aegisbo.study.edit import without_value
-from aegisbo.study.objective import AnotherObjective, Objective
 from aegisbo.study.state import State
 from aegisbo.study.store import Store
+from aegisbo.study.stored_function import AnotherFunction, StoredFunction
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Caller:
 
     settings: Settings | None  # as the user gave them; None to take those of the study
     say: Callable[[str], None] = lambda text: None  # called with sentences for the user
-    objective: Objective | None = None  # the function whose values are stored; None if unknown
+    objective: StoredFunction | None = None  # the function whose values are stored; None if unknown
     call: Mapping[str, Any] = field(default_factory=dict)  # what the call asked for, in JSON types
     anyway: bool = False  # continue although the study holds values of another function
 
@@ -75,18 +75,18 @@ def _cpu() -> str:
     return platform.processor() or platform.machine()
 
 
-def _is_news(path: Path, objective: Objective, state: State, caller: Caller) -> bool:
+def _is_news(path: Path, objective: StoredFunction, state: State, caller: Caller) -> bool:
     """Whether the study must record the function; refused if the study holds values of another one."""
     if state.objective is None:
         return True
-    old = Objective.from_description(state.objective)
+    old = StoredFunction.from_description(state.objective)
     change = objective.change_from(old)
     if change is None:
         return old.source is None and objective.source is not None
     if not _has_value(state.optimizer):
         caller.say(f"{path} was made for {change}. It has no value yet, so the run continues and repeats what failed.")
     elif not caller.anyway:
-        raise AnotherObjective(
+        raise AnotherFunction(
             f"{path} was made for {change}. Do values still mean the same? Then pass anyway=True (on the command "
             "line: --anyway). If not, use another file."
         )

@@ -16,9 +16,9 @@ from aegisbo.optimizer import Core, Trial
 from aegisbo.outcome import FAILURES, Ended, Outcome, Wanted, judged
 from aegisbo.printable import printable
 from aegisbo.study.export import MEASURED, PREFIX, from_cell
-from aegisbo.study.objective import Objective
 from aegisbo.study.reading import read_events
 from aegisbo.study.state import State
+from aegisbo.study.stored_function import StoredFunction
 
 TABLE = ".csv"  # ends the name of a table; any other file is a study
 EMPTY = ("NAType", "NaTType")  # pandas' types of empty cells
@@ -105,7 +105,7 @@ class Table:
     name: str  # at the beginning of a sentence
     rows: tuple[Row, ...]
     maximize: bool | None = None  # None if unknown
-    objective: Objective | None = None
+    objective: StoredFunction | None = None
     exact: bool = True  # whether rows have the parameters and nothing else
     cells: bool = False  # whether a value may be missing (None) or a text
 
@@ -140,7 +140,7 @@ def _optimizer_of(source: Any) -> Core | None:
 
 def _of_study(path: Path) -> Table:
     state = State.after(read_events(path))
-    known = None if state.objective is None else Objective.from_description(state.objective)
+    known = None if state.objective is None else StoredFunction.from_description(state.objective)
     return replace(_of_optimizer(state.optimizer, str(path)), objective=known)
 
 

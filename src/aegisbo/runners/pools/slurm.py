@@ -36,7 +36,7 @@ Job = Any  # submitit.Job, loaded only when it is used
 
 
 @dataclass
-class _Job:
+class _SlurmJob:
     """A job that has not ended, as far as known."""
 
     job: Job
@@ -68,7 +68,7 @@ class SlurmJobs(Pool):
         self.resize(capacity)
         self._packed = pack(evaluation)
         self._executor = _executor(settings)
-        self._jobs: dict[int, _Job] = {}  # by number
+        self._jobs: dict[int, _SlurmJob] = {}  # by number
         self._closed = Event()
         self._watcher = Thread(target=self._watch, name="aegisbo-slurm", daemon=True)
         self._watcher.start()
@@ -105,7 +105,7 @@ class SlurmJobs(Pool):
         path = [str(entry) for entry in sys.path]
         with taking("SLURM takes no job", ": change what it objects to, and"):  # such as too many jobs of this user
             job = self._executor.submit(run_job, path, self._variables[worker], self._packed, point, str(marker))
-        self._jobs[number] = _Job(job, marker)
+        self._jobs[number] = _SlurmJob(job, marker)
 
     def _watch(self) -> None:
         """The thread: look at all jobs until the pool is closed."""
@@ -118,7 +118,7 @@ class SlurmJobs(Pool):
                     self._look(number, entry, ask=ask)
                 ask = False
 
-    def _look(self, number: int, entry: _Job, *, ask: bool) -> None:
+    def _look(self, number: int, entry: _SlurmJob, *, ask: bool) -> None:
         if self.called(number) is None and entry.marker.exists():
             self._called(number)
         reports, entry.reports = reports_since(entry.marker, entry.reports)
@@ -133,7 +133,7 @@ class SlurmJobs(Pool):
                 with suppress(OSError):  # it is no longer needed; the logs stay
                     file.unlink()
 
-    def _outcome(self, entry: _Job) -> Outcome | None:
+    def _outcome(self, entry: _SlurmJob) -> Outcome | None:
         """How a job ended; None if its outcome may still arrive."""
         job = entry.job
         if job.paths.result_pickle.exists():

@@ -11,7 +11,7 @@ import numpy as np
 from aegisbo.arrays import Array
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.prediction import in_units
-from aegisbo.review.front import optimizer_then
+from aegisbo.review.decision_then import optimizer_then
 from aegisbo.review.landscape import Landscape, Slice
 from aegisbo.review.record import Record
 from aegisbo.strategies.belief import Belief
@@ -20,7 +20,7 @@ from aegisbo.strategies.model_based import EXPLORATORY, ModelBased
 
 
 @dataclass(frozen=True)
-class Choice:
+class FrontThen:
     """What a decision was made from, in the user's units; a column for each objective."""
 
     number: int  # of the trial
@@ -31,7 +31,7 @@ class Choice:
     slices: tuple[tuple[Slice, ...], ...]  # of each objective: mean and band then, through the point taken
 
 
-def choice(record: Record, number: int) -> Choice | None:
+def front_then(record: Record, number: int) -> FrontThen | None:
     """The decision for a trial as it was made; None if no model took part in it.
 
     Raises:
@@ -53,7 +53,7 @@ def choice(record: Record, number: int) -> Choice | None:
     with one_blas_thread():
         told = [in_units(*model.belief.predict(points), model.belief, model.direction) for model in models]
     mean, low, high = (np.stack([each[part] for each in told], axis=1) for part in (0, 2, 3))  # (p, m)
-    return Choice(
+    return FrontThen(
         number,
         move,
         np.stack([model.measured(z) for model, z in zip(models, beliefs.F.T, strict=True)], axis=1),

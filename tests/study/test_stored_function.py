@@ -18,10 +18,10 @@ from sealed import seal
 from aegisbo import Result, minimize
 from aegisbo.errors import StudyError
 from aegisbo.runners.command import Command
-from aegisbo.study import objective as module
-from aegisbo.study.objective import Objective
+from aegisbo.study import stored_function as module
 from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
+from aegisbo.study.stored_function import StoredFunction
 
 BOX = [(-5, 10), (2, 3)]
 
@@ -173,25 +173,25 @@ class Model:
 
 class TestObjectives:
     def source(self, fun: Any) -> str | None:
-        return Objective.of(fun).source
+        return StoredFunction.of(fun).source
 
     def test_functions_methods_and_objects(self) -> None:
         def local(x: Any) -> float:
             """Only this."""
 
-        assert Objective.of(double).name == "double"
+        assert StoredFunction.of(double).name == "double"
         assert self.source(double) == "def double(x: Any) -> float:\n    return 2 * x"
-        assert (Objective.of(local).name, self.source(local)) == ("local", "def local(x: Any) -> float:\n    pass")
-        assert Objective.of(Model().fit).name == "Model.fit"
+        assert (StoredFunction.of(local).name, self.source(local)) == ("local", "def local(x: Any) -> float:\n    pass")
+        assert StoredFunction.of(Model().fit).name == "Model.fit"
         assert self.source(Model().fit) == "def fit(self, x: Any) -> float:\n    return 2 * x"
-        assert Objective.of(Model(1)) == Objective.of(Model(2))
-        assert Objective.of(Model(1)).name == "Model"
+        assert StoredFunction.of(Model(1)) == StoredFunction.of(Model(2))
+        assert StoredFunction.of(Model(1)).name == "Model"
         assert "Has a doc" not in str(self.source(Model()))
 
     def test_bound_arguments_count_by_name(self) -> None:
         one, other, third = (functools.partial(double, **given) for given in ({"a": 1}, {"a": 2}, {"b": 1}))
-        assert Objective.of(one) == Objective.of(other)
-        assert Objective.of(one).change_from(Objective.of(third)) == (
+        assert StoredFunction.of(one) == StoredFunction.of(other)
+        assert StoredFunction.of(one).change_from(StoredFunction.of(third)) == (
             f"double of {__name__}, whose source has changed: `partial(b=...)` was there, `partial(a=...)` is now"
         )
 
@@ -212,26 +212,27 @@ class TestObjectives:
         namespace: dict[str, Any] = {}
         exec("def made(x): return 1.0\nf = lambda x: 2.0", namespace)
         for fun, name in ((max, "max"), (np.sin, "sin"), (namespace["made"], "made"), (namespace["f"], "<lambda>")):
-            assert (Objective.of(fun).name, Objective.of(fun).source) == (name, None)
-        assert Objective.of(max).change_from(Objective.of(max)) is None
+            assert (StoredFunction.of(fun).name, StoredFunction.of(fun).source) == (name, None)
+        assert StoredFunction.of(max).change_from(StoredFunction.of(max)) is None
         assert (
-            Objective.of(max).change_from(Objective.of(min)) == "min of builtins, and this call gives max of builtins"
+            StoredFunction.of(max).change_from(StoredFunction.of(min))
+            == "min of builtins, and this call gives max of builtins"
         )
 
     def test_a_giant_is_stored_as_a_hash(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "LONGEST", 30)
-        giant = Objective.of(double)
+        giant = StoredFunction.of(double)
         assert giant.source is not None
         assert giant.source.startswith("sha256:")
         assert len(giant.source) < 80
         assert giant.change_from(giant) is None
-        assert Objective("double", source="sha256:0").change_from(giant) == (
+        assert StoredFunction("double", source="sha256:0").change_from(giant) == (
             f"double of {__name__}, whose source has changed"
         )
 
     def test_it_survives_storage(self) -> None:
-        for each in (Objective.of(double), Objective.of(max)):
-            assert Objective.from_description(json.loads(json.dumps(each.describe()))) == each
+        for each in (StoredFunction.of(double), StoredFunction.of(max)):
+            assert StoredFunction.from_description(json.loads(json.dumps(each.describe()))) == each
 
 
 class Distant:
@@ -250,5 +251,5 @@ class Distant:
     "fun", [functools.lru_cache(lambda x: 1.0), np.vectorize(lambda x: x), np.sum, max, Distant(), len]
 )
 def test_what_has_no_source_has_a_name(fun: Any) -> None:
-    assert isinstance(Objective.of(fun).name, str)
-    json.dumps(Objective.of(fun).describe())
+    assert isinstance(StoredFunction.of(fun).name, str)
+    json.dumps(StoredFunction.of(fun).describe())

@@ -1,4 +1,4 @@
-"""The objective of a study: the name and source of its function, so that values of two functions never mix."""
+"""The function whose values a study holds: its name and source, so that values of two functions never mix."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ LONGEST = 20_000  # most characters of source that are stored; for longer ones, 
 HASH = "sha256:"
 
 
-class AnotherObjective(StudyError):
+class AnotherFunction(StudyError):
     """The study holds values of another function."""
 
 
 @dataclass(frozen=True)
-class Objective:
+class StoredFunction:
     """A function as a study describes it."""
 
     name: str
@@ -31,7 +31,7 @@ class Objective:
     source: str | None = None  # without comments and layout; None if unknown
 
     @classmethod
-    def of(cls, fun: Callable[..., Any]) -> Objective:
+    def of(cls, fun: Callable[..., Any]) -> StoredFunction:
         """Describe a function: an object by its class, bound arguments by their names."""
         if isinstance(fun, partial):
             inner = cls.of(fun.func)
@@ -46,11 +46,11 @@ class Objective:
         return asdict(self)
 
     @classmethod
-    def from_description(cls, description: Mapping[str, Any]) -> Objective:
+    def from_description(cls, description: Mapping[str, Any]) -> StoredFunction:
         """The objective from the result of `describe`."""
         return cls(description["name"], description.get("module"), description.get("source"))
 
-    def change_from(self, old: Objective) -> str | None:
+    def change_from(self, old: StoredFunction) -> str | None:
         """How this objective differs from an old one, as a clause; None if no difference is known."""
         if _last(self.name) != _last(old.name):
             return printable(f"{old}, and this call gives {self}")

@@ -25,7 +25,7 @@ MEMBERS = 80  # points of a front that are kept, evenly spread
 
 
 @dataclass(frozen=True)
-class Front:
+class DecisionThen:
     """What a decision was made from. A place is a mean in the user's units, and a standard deviation in the model's."""
 
     number: int  # of the trial
@@ -37,7 +37,7 @@ class Front:
     slices: tuple[Slice, ...]  # mean and band then, through the point taken
 
 
-def front(record: Record, number: int) -> Front | None:
+def decision_then(record: Record, number: int) -> DecisionThen | None:
     """The decision for a trial as it was made; None if no model took part in it.
 
     Raises:
@@ -60,7 +60,7 @@ def front(record: Record, number: int) -> Front | None:
     pending = optimizer.pending
     points = np.array([space.to_unit(each.params) for each in (trial, *pending)])
     taken, *others = _places(model, points)
-    return Front(
+    return DecisionThen(
         number,
         move,
         float(model.measured(np.array([model.belief.best]))[0]),
