@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from aegisbo import Command, Result, load, minimize
-from aegisbo.errors import InvalidInput, SeveralObjectives, StudyError
+from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.optimizer import Trial
 from aegisbo.optimizer.settings import Settings
-from aegisbo.review.record import record_of
 from aegisbo.runners.work import work
 from aegisbo.space import Choice, Real
 from aegisbo.study import Earlier
@@ -186,11 +185,9 @@ def test_what_is_about_one_number_is_refused(tmp_path: Path) -> None:
         work(train, tmp_path / "new.db", Settings.checked(SPACE, "random", objectives=OBJECTIVES), target=1)
     assert not list(tmp_path.iterdir())
     file = tmp_path / "run.db"
-    result = run(budget=3, study=file)
+    run(budget=3, study=file)
     with pytest.raises(InvalidInput, match="target is 2, but there are several objectives"):
         change(file, target=2)
-    with pytest.raises(SeveralObjectives, match="which figures cannot show yet"):
-        record_of(result)
 
 
 def test_callbacks_see_the_front() -> None:

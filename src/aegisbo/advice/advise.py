@@ -96,7 +96,7 @@ def advise(
     if not isinstance(workers, Iterable):
         raise InvalidInput(f"workers is {workers!r}: give a list of numbers, such as [2, 4].")
     sizes, runs, jobs = [count("workers", each) for each in workers], count("runs", runs), count("jobs", jobs)
-    record = record_of(run, several=True)
+    record = record_of(run)
     _require_functions(record.optimizer)
     own = max(record.capacity or record.optimizer.most_pending, 1)
     teams = [(size, batches) for size in dict.fromkeys([own, *sizes]) for batches in (False, True)]

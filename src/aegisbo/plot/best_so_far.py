@@ -45,7 +45,7 @@ def convergence(run: Run, *, target: float | None = None) -> Picture:
         InvalidInput: the run is not one of these.
         StudyError: the study does not exist.
     """
-    record = record_of(run, several=True)
+    record = record_of(run)
     steps = steps_of(record)
     timed = [step for step in steps if step.elapsed is not None]
     figure, axes = canvas(record, 2 if timed else 1, (4.6 if timed else 6.4, 3.4), *_reference(record))

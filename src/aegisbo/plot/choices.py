@@ -35,7 +35,7 @@ def reasons(run: Run) -> Picture:
         InvalidInput: the run is not one of these.
         StudyError: the study does not exist.
     """
-    record = record_of(run, several=True)
+    record = record_of(run)
     marks = marks_of([move_of(trial) for trial in record.trials])
     directions = record.optimizer.settings.directions
     modeled = [name for name in directions if name not in record.optimizer.settings.wanted.known]

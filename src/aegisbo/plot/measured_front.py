@@ -53,7 +53,7 @@ def front(run: Run) -> Picture:
         OneNumber: it has one number, and so no front.
         StudyError: the study does not exist.
     """
-    record = record_of(run, several=True)
+    record = record_of(run)
     if not record.objectives:
         raise OneNumber(
             f"{record.name} has one number and not several objectives, so there is no front: use convergence."

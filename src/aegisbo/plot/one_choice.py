@@ -49,7 +49,7 @@ def decision(run: Run, trial: Trial | int) -> Picture:
         TrialError: the trial does not exist, or no study recorded what was known when it was chosen.
         NoModel: no model took part in the choice.
     """
-    record = record_of(run, several=True)
+    record = record_of(run)
     _, chosen = record.optimizer.located(trial)
     if chosen is None:
         raise InvalidInput(f"Which trial? Give it by its number, got {trial!r}.")

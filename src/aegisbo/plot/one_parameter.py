@@ -63,7 +63,7 @@ def slices(
         StudyError: the study does not exist.
         NoModel: there are too few values for a model.
     """
-    record = record_of(run, several=True)
+    record = record_of(run)
     optimizer, model = record.optimizer, needed_landscape(record.optimizer, objective)
     center, trial = center_of(record, point)
     there = [each.parameter for each in model.importances if each.parameter in center]

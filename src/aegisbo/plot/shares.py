@@ -28,7 +28,7 @@ def importance(run: Run, *, objective: str | None = None) -> Picture:
         StudyError: the study does not exist.
         NoModel: there are too few values for a model.
     """
-    record = record_of(run, several=True)
+    record = record_of(run)
     optimizer = record.optimizer
     models = needed_landscapes(optimizer) if objective is None else {objective: needed_landscape(optimizer, objective)}
     found = {name: model.importances[:MOST] for name, model in models.items()}

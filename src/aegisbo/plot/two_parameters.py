@@ -62,7 +62,7 @@ def contour(
         StudyError: the study does not exist.
         NoModel: there are too few values for a model.
     """
-    record = record_of(run, several=True)
+    record = record_of(run)
     optimizer, model = record.optimizer, needed_landscape(record.optimizer, objective)
     center, trial = center_of(record, point)
     x, y = _pair(optimizer, model, center, x, y)

@@ -44,7 +44,7 @@ def timeline(run: Run, *, by: Literal["move", "outcome"] = "move") -> Picture:
     """
     if by not in ("move", "outcome"):
         raise UnknownName("way to color a timeline", by, ("move", "outcome"))
-    record = record_of(run, several=True)
+    record = record_of(run)
     facts = timeline_of(record)
     rows = max(len(facts.workers), 1)
     figure, (axis,) = canvas(record, 1, (9.0, 1.4 + 0.34 * rows))

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from aegisbo.errors import InvalidInput, SeveralObjectives
+from aegisbo.errors import InvalidInput
 from aegisbo.events import Event
 from aegisbo.optimizer import Core, Found, Trial
 from aegisbo.optimizer.objectives import Objective
@@ -86,14 +86,6 @@ class Record:
         """The best point so far."""
         return self.optimizer.found(self.ending)
 
-    def require_one_number(self, who: str) -> None:
-        """Refuse a run with several objectives, because `who`, in the plural, can show one number only."""
-        if self.objectives:
-            raise SeveralObjectives(
-                f"{self.name} has several objectives, which {who} cannot show yet: `result.front` has the trials that "
-                "no other beats, and `aegisbo export` writes all of them."
-            )
-
     @cached_property
     def sittings(self) -> tuple[Span, ...]:
         """When each driver was at work."""
@@ -154,23 +146,13 @@ class Record:
         return None if known is None else str(known["name"])
 
 
-def record_of(run: Any, *, several: bool = False) -> Record:
+def record_of(run: Any) -> Record:
     """The record of a result, of an optimizer or of the study in a file; a study is read as it is now.
-
-    Whoever asks says whether it can show several objectives.
 
     Raises:
         InvalidInput: it is none of these.
-        SeveralObjectives: it has several, which cannot be shown.
         StudyError: there is no such file, or it is no study.
     """
-    record = _record(run)
-    if not several:
-        record.require_one_number("figures")
-    return record
-
-
-def _record(run: Any) -> Record:
     if isinstance(run, Core):
         return Record.of_optimizer(run)
     if isinstance(run, Found):
