@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 from commands import call
 from review.made_studies import make_study
+from typer.testing import CliRunner
 
 from aegisbo import minimize
+from aegisbo.cli import app
 from aegisbo.errors import InvalidInput, StudyError
 
 
@@ -64,9 +66,10 @@ def test_a_run_can_be_shown_only_if_it_is_recorded(tmp_path: Path) -> None:
 def test_a_run_is_shown_while_it_lasts(tmp_path: Path) -> None:
     (tmp_path / "space.toml").write_text('[x]\ntype = "real"\nlow = 0.0\nhigh = 1.0\n')
     probe = f"import os; print(len(os.listdir({str(tmp_path)!r})) * {{x}})"
-    output = call(
+    arguments = (
         "minimize", "--command", f'python3 -c "{probe}"', "--space", tmp_path / "space.toml", "--budget", 2,
         "--workers", 1, "--study", tmp_path / "run.db", "--serve", "--quiet",
     )  # fmt: skip
+    output = CliRunner().invoke(app, [str(each) for each in arguments], catch_exceptions=False).output  # errors, too
     assert "http://127.0.0.1:" in output
     assert f"aegisbo serve {tmp_path / 'run.db'}" in output
