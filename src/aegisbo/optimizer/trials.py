@@ -17,7 +17,7 @@ from aegisbo.optimizer.settings import Settings
 from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import FAILURES, Outcome, Report, with_measured
 from aegisbo.stopping.curves import Curve, Curves
-from aegisbo.stopping.expected_end import expected_ends
+from aegisbo.stopping.expected_end import ExpectedEnd, chance_below, expected_ends
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.timing import Timing
 
@@ -195,6 +195,23 @@ class Trials:
         end = None if trial.value is None else turned(trial.value)
         return Curve(np.array([each.step for each in trial.reports], dtype=np.float64), np.array(values), end)
 
+    def expected_ends(self) -> dict[int, ExpectedEnd]:
+        """Where those will end or would have ended that have reported and have no value, if that can be said."""
+        if self.settings.objectives:
+            return {}
+        running = [trial for trial in self.asked if trial.reports and trial.state in ("pending", "stopped")]
+        means, sds = expected_ends([self._curve(trial) for trial in running], self._ended())
+        turned = self.settings.direction.turned
+        best = float(min(turned(self.values())[self.allowed()], default=math.inf))
+        return {
+            trial.number: ExpectedEnd(float(turned(mean)), float(sd), chance_below(best, mean, sd))
+            for trial, mean, sd in zip(running, means, sds, strict=True)
+            if math.isfinite(mean)
+        }
+
+    def _ended(self) -> list[Curve]:
+        return [self._curve(trial) for trial in self.asked if trial.state == "done" and trial.reports]
+
     def excess(self) -> Array | None:  # (n, l)
         """By how much they are beyond each limit, in the order of the rows of the evidence; None without limits."""
         return self._all("excess") if self.limits else None
@@ -218,10 +235,10 @@ class Trials:
         if measured.several or measured.excess is not None:  # nobody knows what they would have measured
             return replace(measured, stopped=points)
         curves = [self._curve(trial) if trial.reports else None for trial in self.asked if trial.state == "stopped"]
-        ended = [self._curve(trial) for trial in self.asked if trial.state == "done" and trial.reports]
         rows = np.flatnonzero([curve is not None for curve in curves])
-        mean, sd = expected_ends([curve for curve in curves if curve is not None], ended)
+        mean, sd = expected_ends([curve for curve in curves if curve is not None], self._ended())
         known = np.isfinite(mean)
+        mean = np.maximum(mean, measured.y.min(initial=math.inf))  # what is only expected may not pass for the best
         expected = np.zeros(len(points), dtype=np.bool_)
         expected[rows[known]] = True
         n, kept = len(measured.y), measured.kept
