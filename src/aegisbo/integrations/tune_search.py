@@ -116,9 +116,10 @@ class AegisSearch(Searcher):  # type: ignore[misc]
         if self.optimizer.trial(number).state not in ("pending", "lost"):
             self.optimizer.retry(number)  # Tune has run it again
         outcome = self._outcome(result, error, self.optimizer.settings.wanted)
-        if result is not None and outcome.state in ("done", "invalid") and self._was_stopped(number, result):
+        if result is not None:
+            if outcome.state in ("done", "invalid") and self._was_stopped(number, result):
+                outcome = Outcome("stopped", reason="A scheduler of Ray Tune stopped it.")
             self.on_trial_result(trial_id, result)
-            outcome = Outcome("stopped", reason="A scheduler of Ray Tune stopped it.", seconds=outcome.seconds)
         self.optimizer.end(number, outcome)
 
     def _was_stopped(self, number: int, result: Mapping[str, Any]) -> bool:
