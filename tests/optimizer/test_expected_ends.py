@@ -1,4 +1,4 @@
-"""Where evaluations without a value will end, as the core says it: in the user's units, and only where that is known."""
+"""Where evaluations without a value will end, as the core says it: in the user's units, where that is known."""
 
 from __future__ import annotations
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from aegisbo.errors import MissingExtra
 
-__all__ = ["AegisGenerator", "AegisSampler", "AegisSearch", "AegisSearchCV", "from_optuna"]
+__all__ = ["AegisGenerator", "AegisPruner", "AegisSampler", "AegisSearch", "AegisSearchCV", "from_optuna"]
 
 if TYPE_CHECKING:
     from aegisbo.integrations.gest_generator import AegisGenerator
+    from aegisbo.integrations.optuna_pruner import AegisPruner
     from aegisbo.integrations.optuna_sampler import AegisSampler
     from aegisbo.integrations.optuna_warm_start import from_optuna
     from aegisbo.integrations.sklearn_search import AegisSearchCV
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 else:
     _HOME = {
         "AegisGenerator": "gest_generator",
+        "AegisPruner": "optuna_pruner",
         "AegisSampler": "optuna_sampler",
         "AegisSearch": "tune_search",
         "AegisSearchCV": "sklearn_search",
@@ -42,6 +44,6 @@ else:
             missing = getattr(error.__cause__ or error, "name", None)
             if missing not in _EXTRAS:
                 raise
-            place = "aegisbo" if _HOME[name].startswith("optuna") else "aegisbo.integrations"
+            place = "aegisbo" if name in ("AegisSampler", "from_optuna") else "aegisbo.integrations"
             raise MissingExtra(f"{place}.{name}", _EXTRAS[missing]) from error
         return getattr(module, name)

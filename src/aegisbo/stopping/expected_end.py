@@ -1,4 +1,4 @@
-"""Where an evaluation without a value will end or would have ended: as far from its last report as others came from there.
+"""Where an evaluation without a value will end or would have: as far from its last report as others came from there.
 
 The mean and the standard deviation of their ways are those of the prediction. This takes no account of the shape of a
 curve, nor of where its point lies.
