@@ -13,11 +13,12 @@ from commands import call
 from driven import ask
 
 from aegisbo import load, minimize
-from aegisbo.cli.tables import duration, local_time
+from aegisbo.cli.tables import local_time
 from aegisbo.cli.trial_table import cut
 from aegisbo.errors import InvalidInput, TrialError, UnknownName
 from aegisbo.optimizer import Settings
 from aegisbo.outcome import Outcome
+from aegisbo.printable import duration
 from aegisbo.review.payload import facts_of
 from aegisbo.review.record import Record
 from aegisbo.space import Choice, Int, Real, Space

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aegisbo.cli.arguments import StudyFile, counted
-from aegisbo.cli.tables import Terminal, duration, local_time
+from aegisbo.cli.tables import Terminal, local_time
 from aegisbo.errors import InvalidInput, TrialError, UnknownName
+from aegisbo.printable import duration
 
 if TYPE_CHECKING:
     from rich.table import Table
