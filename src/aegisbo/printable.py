@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def printable(text: str) -> str:
     """The text with a mark for each control character, since it may come from a stranger."""
@@ -31,3 +33,9 @@ def duration(seconds: float) -> str:
         if count or parts:
             parts.append(f"{count} {unit}")
     return " ".join(parts[:2])
+
+
+def in_a_row(numbers: Sequence[int], most: int = 5) -> str:
+    """The first few numbers, and how many more there are."""
+    more = len(numbers) - most
+    return ", ".join(map(str, numbers[:most])) + (f" and {more} more" if more > 0 else "")

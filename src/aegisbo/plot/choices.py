@@ -106,8 +106,8 @@ def _brought(axis: Axes, found: Sequence[Yield], stopped: Counter[str], marks: d
     axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     axis.grid(visible=False, axis="y")
     filled = "new best" if improved == "improved" else improved
-    pale = "; pale: stopped early" if stopped else ""
-    label(axis, f"trials (filled: {filled}; crossed: no value{pale}; dashed: pending)")
+    pale = "\npale: stopped early; " if stopped else "; "
+    label(axis, f"trials (filled: {filled}; crossed: no value{pale}dashed: pending)")
 
 
 def _yield_text(found: Yield, improved: str) -> str:

@@ -19,6 +19,7 @@ ALL = 20_000  # points of all curves together, about
 FEWEST = 4  # points of a curve, however many curves there are
 LISTED = 10  # doubtful stops
 DOUBTFUL = 0.01  # least chance of one
+MISTAKEN = 0.5  # chance beyond which a stop was probably a mistake
 
 Item = TypeVar("Item")
 
@@ -42,6 +43,11 @@ class Foretelling:
     step: float  # the middle one of those at which evaluations were stopped, or else a third of all
 
 
+def reporting_trials(record: Record) -> list[Trial]:
+    """The trials that have a curve, by number."""
+    return [trial for trial in record.trials if trial.reports and trial.state != "forgotten"]
+
+
 def stopped_trials(record: Record) -> list[Trial]:
     """The trials that were stopped early, by number."""
     return [trial for trial in record.trials if trial.state == "stopped"]
@@ -62,6 +68,11 @@ def doubtful_stops(record: Record) -> list[Trial]:
     ends = record.expected_ends
     found = [trial for trial in stopped_trials(record) if trial.number in ends and ends[trial.number].chance > DOUBTFUL]
     return sorted(found, key=lambda trial: -ends[trial.number].chance)
+
+
+def mistaken_stops(record: Record) -> list[Trial]:
+    """Stopped trials that would probably have ended better than the best, the likeliest first."""
+    return [trial for trial in doubtful_stops(record) if record.expected_ends[trial.number].chance > MISTAKEN]
 
 
 def foretelling(record: Record) -> Foretelling | None:
@@ -95,7 +106,7 @@ def thinned(items: Sequence[Item], most: int) -> Sequence[Item]:
 
 def curve_facts(record: Record) -> dict[str, Any] | None:
     """What a page says of curves; None if nothing was reported or stopped."""
-    trials = [trial for trial in record.trials if trial.reports and trial.state != "forgotten"]
+    trials = reporting_trials(record)
     if not (trials or stopped_trials(record)):
         return None
     most = MOST

@@ -10,9 +10,9 @@ from typing import Any, Literal
 from aegisbo.optimizer.failure_reasons import cut
 from aegisbo.optimizer.limits import broken_by
 from aegisbo.outcome import FAILURES
-from aegisbo.printable import duration, so_many
+from aegisbo.printable import duration, in_a_row, so_many
 from aegisbo.review.convergence import Step, convergence
-from aegisbo.review.curves import doubtful_stops, foretelling, spared, stopped_trials
+from aegisbo.review.curves import MISTAKEN, foretelling, mistaken_stops, spared, stopped_trials
 from aegisbo.review.failure_groups import FailureGroup, failure_groups
 from aegisbo.review.landscape import Landscape
 from aegisbo.review.models import Models
@@ -31,7 +31,6 @@ EDGE = 0.01  # of a range
 IRRELEVANT = 0.01  # of the variation
 WELL_USED = 0.9  # share of the workers' time
 OFTEN = 0.1  # share of the evaluations that fail
-LIKELY = 0.5  # chance of a stopped evaluation to have ended better than the best
 FORETELLS = 0.3  # least rank correlation of reports with the ends
 
 
@@ -307,16 +306,15 @@ def _stopping(record: Record, models: Models) -> Iterator[Finding]:
     text = f"{len(stopped)} of {len(record.ended) + len(stopped)} evaluations {were} stopped early"
     text += f", which spared about {duration(time.seconds)} of the workers' time." if time else "."
     told = [ends[trial.number].chance for trial in stopped if trial.number in ends]
-    likely = [trial.number for trial in doubtful_stops(record) if ends[trial.number].chance > LIKELY]
-    if likely:
-        some = ", ".join(map(str, likely[:5])) + (f" and {len(likely) - 5} more" if len(likely) > 5 else "")
-        text += f" By their curves, {len(likely)} would probably have ended better than the best (trial {some})."
+    if mistaken := [trial.number for trial in mistaken_stops(record)]:
+        which = f"trial {in_a_row(mistaken)}"
+        text += f" By their curves, {len(mistaken)} would probably have ended better than the best ({which})."
         remedy = "Where curves cross, early values mislead. Evaluate such a point to its end, or leave stop_early out."
         yield Finding("stopping", "warning", text, remedy)
         return
     if told:
         text += f" By their curves, {sum(told):.2g} of {len(told)} can be expected to have ended better than the best."
-    yield Finding("stopping", "good" if sum(told) < LIKELY else "note", text, "")
+    yield Finding("stopping", "good" if sum(told) < MISTAKEN else "note", text, "")
 
 
 def _reports(record: Record, models: Models) -> Iterator[Finding]:

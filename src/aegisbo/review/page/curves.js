@@ -54,10 +54,18 @@ function curveOf(study, i, x, y) {
   return { k, i, path, end: band };
 }
 
+// The expected end of an evaluation that runs and the ends of its band, for which there must be room.
+function bandOf(study, i) {
+  const n = study.curves.number[i], [end, sd] = study.curves.ends[n] ?? [];
+  return end != null && study.trials.state[study.place.get(n)] === "pending" ? [end - 1.959964 * sd, end, end + 1.959964 * sd] : [end];
+}
+
 // Scales for some curves: all values fit, or very bad ones fall to the edge.
 function curveScales(study, some, { left, right, top, bottom }, shown) {
-  const { curves: c } = study, values = some.flatMap((i) => [...c.values[i], c.ends[c.number[i]]?.[0]]).filter((value) => value != null);
-  const all = values.length ? values : [0, 1], log = scaleChoice.log && extent(all)[0] > 0;
+  const { curves: c } = study, reported = some.flatMap((i) => c.values[i]).filter((value) => value != null);
+  const log = scaleChoice.log && reported.length && extent(reported)[0] > 0;
+  const values = [...reported, ...some.flatMap((i) => bandOf(study, i)).filter((value) => value != null && (value > 0 || !log))];
+  const all = values.length ? values : [0, 1];
   const [low, high] = shown(all, study.maximize), room = 0.05 * (high - low || 1);
   const [first, last] = extent(some.flatMap((i) => c.steps[i]));
   const x = linear([Math.min(first, 0), Math.max(last, c.last_step ?? last)], [left, right]);
