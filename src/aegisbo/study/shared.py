@@ -199,7 +199,7 @@ class Shared(Study):
         with self._writing():
             return self._append(Reported(number, *report, copy=self.id))
 
-    def answer(self, event: Event, number: int) -> str:
+    def _decided(self, number: int) -> str:
         self.catch_up()
         if self.optimizer.verdict(number) is not None:  # as it seems: others may write meanwhile
             with self._writing():
