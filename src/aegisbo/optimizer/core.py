@@ -212,6 +212,12 @@ class Core:
             reason = objection(rule, number, self._trials.curves())
         return Halted(number, reason, seen=0) if reason else None
 
+    @property
+    def last_step(self) -> float | None:
+        """The last step that evaluations report, as told or learned; None if it is not known yet."""
+        with self._lock:
+            return self._trials.last_step()
+
     def expected_ends(self) -> dict[int, ExpectedEnd]:
         """Where evaluations will end that run, or would have ended that were stopped, by number of the trial.
 

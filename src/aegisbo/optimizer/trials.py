@@ -181,13 +181,16 @@ class Trials:
         """What the trials have reported, to be minimized."""
         alive = [trial for trial in self.asked if trial.state in ("pending", "done")]
         said = [trial for trial in self.asked if trial.reports and trial.state != "forgotten"]
-        lasts = [trial.reports[-1].step for trial in said if trial.state == "done"]
-        told = self.settings.steps
         return Curves(
             {trial.number: self._curve(trial) for trial in said},
             first=alive[0].number if alive else len(self.asked),
-            last_step=max(lasts, default=None) if told is None else told,
+            last_step=self.last_step(),
         )
+
+    def last_step(self) -> float | None:
+        """At which evaluations end, as told, or as the longest one did that has a value; None if unknown."""
+        lasts = [trial.reports[-1].step for trial in self.asked if trial.state == "done" and trial.reports]
+        return max(lasts, default=None) if self.settings.steps is None else self.settings.steps
 
     def _curve(self, trial: Trial) -> Curve:
         turned = self.settings.direction.turned
