@@ -4,7 +4,7 @@ Far from a minimum its quadratic shape does not matter, and near it nothing else
 turned as their own covariance says, so that a long and narrow valley looks round (the idea of CMA-ES). Their values are
 taken as measured. What is known of other points near them is only that they are not lower: a point above counts as the
 model of the low ones predicts it, but not as lower than the highest of these (reGP, Petit et al., 2025). Points farther
-away, also pending ones, do not count: a narrow valley is hundreds of units away from them, and there a quadratic is huge.
+away, also pending ones, do not count: they lie hundreds of units away from a narrow valley, where a quadratic is huge.
 """
 
 from __future__ import annotations
