@@ -128,6 +128,7 @@ class Shared(Study):
             resources.callback(store.close)
             state, joined = join(store, who, lease, alone=lock.alone)
             study = cls(store, state.optimizer, joined, retries=retries, turn=lock.turn)
+            study.begun = state.created.at
             study._make_room, study._resources = (lock.make_room,), resources.pop_all()
         study._live()
         return study
