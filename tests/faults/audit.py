@@ -9,6 +9,7 @@ from pathlib import Path
 from diary import Diary, value_of
 
 from aegisbo import load
+from aegisbo.address import Place
 from aegisbo.errors import StudyError
 from aegisbo.events import Event
 from aegisbo.study.reading import read_events
@@ -63,7 +64,7 @@ class Audit:
         )
 
 
-def events_now(study: Path, before: list[Event]) -> list[Event]:
+def events_now(study: Place, before: list[Event]) -> list[Event]:
     """What is on record; nothing if nothing ever was, because whoever makes the study has not come so far."""
     try:
         return read_events(study)
