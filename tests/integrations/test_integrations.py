@@ -35,7 +35,9 @@ def test_extras_are_not_imported_before_they_are_used() -> None:
 def test_a_missing_extra_is_named_with_the_remedy() -> None:
     assert run(WITHOUT_EXTRAS).splitlines() == [
         "aegisbo.integrations.AegisGenerator needs an optional package: pip install 'aegisbo[gest]'",
+        "aegisbo.integrations.AegisPruner needs an optional package: pip install 'aegisbo[optuna]'",
         "aegisbo.AegisSampler needs an optional package: pip install 'aegisbo[optuna]'",
+        "aegisbo.integrations.AegisScheduler needs an optional package: pip install 'aegisbo[tune]'",
         "aegisbo.integrations.AegisSearch needs an optional package: pip install 'aegisbo[tune]'",
         "aegisbo.integrations.AegisSearchCV needs an optional package: pip install 'aegisbo[sklearn]'",
         "aegisbo.from_optuna needs an optional package: pip install 'aegisbo[optuna]'",

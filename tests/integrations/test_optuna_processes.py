@@ -159,5 +159,5 @@ def test_the_example_runs_on_postgresql() -> None:
 
 def test_the_code_of_the_documentation_runs() -> None:
     blocks = re.findall(r"```python\n(.*?)```", DOCUMENTATION.read_text("utf-8"), re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     exec("\n".join(blocks), {})

@@ -78,10 +78,3 @@ def test_an_end_is_expected_as_far_away_as_those_of_the_others_were() -> None:
     np.testing.assert_allclose(sd[:3], [np.std(way, ddof=1) for way in ways])
     assert np.isnan(mean[3])  # nobody has reported at its third step
     assert np.isnan(sd[3])
-
-
-def test_nothing_is_expected_to_be_better_than_the_best() -> None:
-    ended = [curve(3.0, end=1.5), curve(5.0, end=1.0), curve(4.0, end=2.0)]
-    mean, _ = expected_ends([curve(0.5), curve(math.inf)], ended)
-    assert mean[0] == 1.0
-    assert np.isnan(mean[1])

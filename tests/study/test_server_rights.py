@@ -11,9 +11,9 @@ from commands import call
 from postgresql import Server, server
 
 import aegisbo
+from aegisbo.address import place_of
 from aegisbo.errors import StudyError
 from aegisbo.review.board import Board
-from aegisbo.address import place_of
 from aegisbo.study import add
 from aegisbo.study.reading import read_rows
 
@@ -100,7 +100,9 @@ def test_a_password_in_the_address_is_used_and_told_to_nobody(
     call("report", study, "-o", tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
     assert "study=hidden" in page
-    outputs = [call(*words) for words in (("show", study), ("export", study, "--to", "json"), ("set", study, "budget=9"))]
+    outputs = [
+        call(*words) for words in (("show", study), ("export", study, "--to", "json"), ("set", study, "budget=9"))
+    ]
     run(study, 6)
     printed = "".join(capfd.readouterr())
     assert SECRET not in page + "".join(outputs) + printed + str(logged)

@@ -11,9 +11,10 @@ import typer
 from rich.console import Console
 
 from aegisbo.cli.arguments import Jobs, Seed, Study, counted, numbers_in
-from aegisbo.cli.tables import duration, plain_table, short
+from aegisbo.cli.tables import plain_table, short
 from aegisbo.cli.writing import require_writable
 from aegisbo.errors import InvalidInput
+from aegisbo.printable import duration
 
 if TYPE_CHECKING:
     from rich.table import Table

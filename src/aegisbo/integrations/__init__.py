@@ -7,18 +7,30 @@ from typing import TYPE_CHECKING
 
 from aegisbo.errors import MissingExtra
 
-__all__ = ["AegisGenerator", "AegisSampler", "AegisSearch", "AegisSearchCV", "from_optuna"]
+__all__ = [
+    "AegisGenerator",
+    "AegisPruner",
+    "AegisSampler",
+    "AegisScheduler",
+    "AegisSearch",
+    "AegisSearchCV",
+    "from_optuna",
+]
 
 if TYPE_CHECKING:
     from aegisbo.integrations.gest_generator import AegisGenerator
+    from aegisbo.integrations.optuna_pruner import AegisPruner
     from aegisbo.integrations.optuna_sampler import AegisSampler
     from aegisbo.integrations.optuna_warm_start import from_optuna
     from aegisbo.integrations.sklearn_search import AegisSearchCV
+    from aegisbo.integrations.tune_scheduler import AegisScheduler
     from aegisbo.integrations.tune_search import AegisSearch
 else:
     _HOME = {
         "AegisGenerator": "gest_generator",
+        "AegisPruner": "optuna_pruner",
         "AegisSampler": "optuna_sampler",
+        "AegisScheduler": "tune_scheduler",
         "AegisSearch": "tune_search",
         "AegisSearchCV": "sklearn_search",
         "from_optuna": "optuna_warm_start",
@@ -42,6 +54,6 @@ else:
             missing = getattr(error.__cause__ or error, "name", None)
             if missing not in _EXTRAS:
                 raise
-            place = "aegisbo" if _HOME[name].startswith("optuna") else "aegisbo.integrations"
+            place = "aegisbo" if name in ("AegisSampler", "from_optuna") else "aegisbo.integrations"
             raise MissingExtra(f"{place}.{name}", _EXTRAS[missing]) from error
         return getattr(module, name)

@@ -15,17 +15,19 @@ from optuna.trial import FrozenTrial, TrialState
 
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
+from aegisbo.integrations.optuna_curves import curve_of
 from aegisbo.integrations.optuna_space import SearchSpace
-from aegisbo.integrations.optuna_storage import enqueued_params, record_of, retried_numbers
+from aegisbo.integrations.optuna_storage import enqueued_params, record_of, retried_numbers, was_stopped
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.objectives import MOST, Objective
+from aegisbo.stopping.expected_end import expected_ends
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.timing import Timing
 
 LEAST_PATIENCE = 3600.0  # seconds
 LONGEST_RUNS = 5  # a trial that has run this many times as long as the longest one is dead
 
-Role = Literal["done", "failed", "pending"]
+Role = Literal["done", "failed", "pending", "stopped"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ class KnownTrial:
 
     x: Array  # (width,)
     role: Role
-    loss: float | Array = math.nan  # to be minimized; only when done; (m,) of m objectives
+    loss: float | Array = math.nan  # to be minimized; (m,) of m objectives; when done, or as expected when stopped
+    sd: float = 0.0  # of the loss, when stopped
     seconds: float | None = None  # only when it ran to its end
     constraints: Mapping[str, float] = field(default_factory=dict)  # above 0 where one is broken; only when done
 
@@ -51,21 +54,25 @@ class History:
     @property
     def evidence(self) -> Evidence:
         """The same for a strategy."""
-        done, failed, pending = (
-            [known for known in self.known.values() if known.role == role] for role in ("done", "failed", "pending")
+        done, failed, pending, stopped = (
+            [known for known in self.known.values() if known.role == role]
+            for role in ("done", "failed", "pending", "stopped")
         )
         names = sorted({name for known in done for name in known.constraints})
         done = [known for known in done if all(name in known.constraints for name in names)]  # others tell nothing
         excess = np.array([[known.constraints[name] for name in names] for known in done])
-        losses = np.array([known.loss for known in done])
+        rows = [*done, *stopped]  # there are none stopped with constraints or several objectives
+        losses = np.array([known.loss for known in rows])
         return Evidence(
-            X=self._stacked(done),
+            X=self._stacked(rows),
             y=losses.reshape(len(done), self.several) if self.several else losses,
             failed=self._stacked(failed),
             pending=self._stacked(pending),
             cube=self.space.cube,
             timing=self._timing() if self.priced else None,
             excess=excess.reshape(len(done), len(names)) if names else None,
+            sd=np.array([known.sd for known in rows]) if stopped else None,
+            allowed=np.array([known.role == "done" for known in rows]) if stopped else None,
         )
 
     def _timing(self) -> Timing:
@@ -96,7 +103,23 @@ class Reader:
         ignored = {asking, *retried_numbers(trials)}
         known = {trial.number: self._known(trial, patience) for trial in trials if trial.number not in ignored}
         known_now = {number: entry for number, entry in known.items() if entry is not None}
-        return History(self.space, known_now, self.priced, self.direction.several)
+        expected = self._expected([trial for trial in trials if trial.number in known_now], known_now)
+        return History(self.space, known_now | expected, self.priced, self.direction.several)
+
+    def _expected(self, trials: Sequence[FrozenTrial], known: Mapping[int, KnownTrial]) -> dict[int, KnownTrial]:
+        """The trials that our pruner stopped, with their ends as in our own runs, where these can be expected."""
+        stopped = [trial for trial in trials if was_stopped(trial)]
+        if not stopped or self.direction.several or any(trial.constraints for trial in trials):
+            return {}
+        complete = [trial for trial in trials if trial.state == TrialState.COMPLETE and trial.intermediate_values]
+        ended = [curve_of(trial, self.direction) for trial in complete if known[trial.number].role == "done"]
+        best = min((curve.end for curve in ended if curve.end is not None), default=math.inf)
+        ends = zip(stopped, *expected_ends([curve_of(trial, self.direction) for trial in stopped], ended), strict=True)
+        return {
+            trial.number: KnownTrial(known[trial.number].x, "stopped", max(float(mean), best), float(sd))
+            for trial, mean, sd in ends
+            if math.isfinite(mean)
+        }
 
     def _known(self, trial: FrozenTrial, patience: float) -> KnownTrial | None:
         role = _role(trial, patience)
@@ -109,7 +132,7 @@ class Reader:
         seconds = None if took is None else took.total_seconds()
         constraints = {name: value for name, value in trial.constraints.items() if math.isfinite(value)}
         loss = self.direction.turned(np.array(trial.values) if self.direction.several else trial.values[0])
-        return KnownTrial(x, role, loss, seconds, constraints)
+        return KnownTrial(x, role, loss, seconds=seconds, constraints=constraints)
 
     def _params(self, trial: FrozenTrial) -> dict[str, Any]:
         """The values that a trial has or will have: enqueued ones replace ours."""

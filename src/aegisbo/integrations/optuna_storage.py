@@ -14,13 +14,14 @@ from itertools import count
 from typing import Any
 
 from optuna import Study
-from optuna.trial import FrozenTrial
+from optuna.trial import FrozenTrial, TrialState
 
 from aegisbo.strategies.base import Memory, Note
 
 RECORD = "aegisbo:record"
 MOVE, NOTE = "aegisbo:move", "aegisbo:note"
 SEED = "aegisbo:seed"
+STOPPED = "aegisbo:stopped"
 ATTEMPTS = 8  # most records of a trial
 LONGEST = 2045  # characters that any of Optuna's databases takes under one key
 
@@ -73,6 +74,16 @@ def explain(study: Study, trial: FrozenTrial, note: Note) -> None:
     study._storage.set_trial_user_attr(trial._trial_id, MOVE, rest.pop("move"))
     if rest:
         study._storage.set_trial_user_attr(trial._trial_id, NOTE, rest)
+
+
+def mark_stopped(study: Study, trial: FrozenTrial, reason: str) -> None:
+    """Show why a trial is to stop."""
+    study._storage.set_trial_user_attr(trial._trial_id, STOPPED, reason)
+
+
+def was_stopped(trial: FrozenTrial) -> bool:
+    """Whether a trial was pruned by our rules."""
+    return trial.state == TrialState.PRUNED and STOPPED in trial.user_attrs
 
 
 def store_constraints(study: Study, trial: FrozenTrial, values: Sequence[float]) -> None:

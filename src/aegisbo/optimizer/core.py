@@ -38,6 +38,7 @@ from aegisbo.optimizer.told import checked_seconds
 from aegisbo.optimizer.trial import Trial
 from aegisbo.optimizer.trials import Trials
 from aegisbo.space import Params, Space
+from aegisbo.stopping.expected_end import ExpectedEnd
 from aegisbo.stopping.rule import objection
 from aegisbo.strategies.base import Evidence, Memory, Strategy
 from aegisbo.strategies.belief import Belief
@@ -210,6 +211,21 @@ class Core:
                 return None
             reason = objection(rule, number, self._trials.curves())
         return Halted(number, reason, seen=0) if reason else None
+
+    @property
+    def last_step(self) -> float | None:
+        """The last step that evaluations report, as told or learned; None if it is not known yet."""
+        with self._lock:
+            return self._trials.last_step()
+
+    def expected_ends(self) -> dict[int, ExpectedEnd]:
+        """Where evaluations will end that run, or would have ended that were stopped, by number of the trial.
+
+        Only those are there that have reported, and of whose end something can be said: enough others have ended that
+        reported at that step. What was measured elsewhere counts for the best value, but has no reports to learn from.
+        """
+        with self._lock:
+            return self._trials.expected_ends()
 
     def located(self, point: Any) -> tuple[Params, Trial | None]:
         """The values of a point by name, and the trial as it is now if the point was given as one or by its number.

@@ -17,7 +17,7 @@ from aegisbo.optimizer.settings import Settings
 from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import FAILURES, Outcome, Report, with_measured
 from aegisbo.stopping.curves import Curve, Curves
-from aegisbo.stopping.expected_end import expected_ends
+from aegisbo.stopping.expected_end import ExpectedEnd, chance_below, expected_ends
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.timing import Timing
 
@@ -181,19 +181,39 @@ class Trials:
         """What the trials have reported, to be minimized."""
         alive = [trial for trial in self.asked if trial.state in ("pending", "done")]
         said = [trial for trial in self.asked if trial.reports and trial.state != "forgotten"]
-        lasts = [trial.reports[-1].step for trial in said if trial.state == "done"]
-        told = self.settings.steps
         return Curves(
             {trial.number: self._curve(trial) for trial in said},
             first=alive[0].number if alive else len(self.asked),
-            last_step=max(lasts, default=None) if told is None else told,
+            last_step=self.last_step(),
         )
+
+    def last_step(self) -> float | None:
+        """At which evaluations end, as told, or as the longest one did that has a value; None if unknown."""
+        lasts = [trial.reports[-1].step for trial in self.asked if trial.state == "done" and trial.reports]
+        return max(lasts, default=None) if self.settings.steps is None else self.settings.steps
 
     def _curve(self, trial: Trial) -> Curve:
         turned = self.settings.direction.turned
         values = [math.inf if each.value is None else turned(each.value) for each in trial.reports]
         end = None if trial.value is None else turned(trial.value)
         return Curve(np.array([each.step for each in trial.reports], dtype=np.float64), np.array(values), end)
+
+    def expected_ends(self) -> dict[int, ExpectedEnd]:
+        """Where those will end or would have ended that have reported and have no value, if that can be said."""
+        if self.settings.objectives:
+            return {}
+        running = [trial for trial in self.asked if trial.reports and trial.state in ("pending", "stopped")]
+        means, sds = expected_ends([self._curve(trial) for trial in running], self._ended())
+        turned = self.settings.direction.turned
+        best = float(min(turned(self.values())[self.allowed()], default=math.inf))
+        return {
+            trial.number: ExpectedEnd(float(turned(mean)), float(sd), chance_below(best, mean, sd))
+            for trial, mean, sd in zip(running, means, sds, strict=True)
+            if math.isfinite(mean)
+        }
+
+    def _ended(self) -> list[Curve]:
+        return [self._curve(trial) for trial in self.asked if trial.state == "done" and trial.reports]
 
     def excess(self) -> Array | None:  # (n, l)
         """By how much they are beyond each limit, in the order of the rows of the evidence; None without limits."""
@@ -218,10 +238,10 @@ class Trials:
         if measured.several or measured.excess is not None:  # nobody knows what they would have measured
             return replace(measured, stopped=points)
         curves = [self._curve(trial) if trial.reports else None for trial in self.asked if trial.state == "stopped"]
-        ended = [self._curve(trial) for trial in self.asked if trial.state == "done" and trial.reports]
         rows = np.flatnonzero([curve is not None for curve in curves])
-        mean, sd = expected_ends([curve for curve in curves if curve is not None], ended)
+        mean, sd = expected_ends([curve for curve in curves if curve is not None], self._ended())
         known = np.isfinite(mean)
+        mean = np.maximum(mean, measured.y.min(initial=math.inf))  # what is only expected may not pass for the best
         expected = np.zeros(len(points), dtype=np.bool_)
         expected[rows[known]] = True
         n, kept = len(measured.y), measured.kept

@@ -508,14 +508,16 @@ class Result(Found[Optimizer]):
             The columns `state`, `value`, `sd` if one was told, `param_...` for each parameter, `move`, `mean` and `std`
             (as predicted when the point was chosen), `started_at`, `ended_at`, `seconds`, `worker` and `reason`. With
             several objectives, `front` says which trials are on the front, and there are `measured_...`, `mean_...` and
-            `std_...` for each.
+            `std_...` for each. If evaluations have reported, `step` and `reported` are their last reports, and
+            `expected_end` and `expected_end_sd` say where those that run or were stopped are expected to end.
 
         Raises:
             MissingExtra: pandas is not installed.
         """
         from aegisbo.optimizer.trial_frame import frame_of
 
-        return frame_of(self.trials, self.optimizer.space, [each.name for each in self.objectives], self.front)
+        names, ends = [each.name for each in self.objectives], self.optimizer.expected_ends()
+        return frame_of(self.trials, self.optimizer.space, names, self.front, ends)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the same as `repr` with six digits, in a table, and a picture of the best so far."""

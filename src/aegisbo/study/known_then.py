@@ -22,6 +22,7 @@ from aegisbo.events import (
 )
 from aegisbo.optimizer import Core, Settings
 from aegisbo.optimizer.queue import ADDED
+from aegisbo.outcome import Report
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.state import State
 
@@ -64,6 +65,31 @@ def choices(events: Iterable[Event]) -> Iterator[ChoiceMade]:
             unknown.append(event)
             if isinstance(event, Ended):
                 results.append(event.id)
+
+
+@dataclass(frozen=True)
+class StopMade:
+    """A decision to stop an evaluation, and what it knew."""
+
+    halted: Halted
+    known: int  # results that it knew
+    others: int  # evaluations besides this one that had reported
+    report: Report | None  # the last one of this evaluation that it knew
+
+
+def stops(events: Iterable[Event]) -> Iterator[StopMade]:
+    """Every decision to stop an evaluation and what it knew: what had happened up to the event that it names."""
+    unknown: deque[Event] = deque()
+    results, last = 0, dict[int, Report]()
+    for event in events:
+        if isinstance(event, Ended | Reported):
+            unknown.append(event)
+        while isinstance(event, Halted) and unknown and unknown[0].id <= event.seen:
+            news = unknown.popleft()
+            results += isinstance(news, Ended)
+            last |= {news.number: news.report} if isinstance(news, Reported) else {}
+        if isinstance(event, Halted):
+            yield StopMade(event, results, len(last.keys() - {event.number}), last.get(event.number))
 
 
 def before(events: Sequence[Event], given: Settings | None = None) -> Iterator[tuple[Asked, Core]]:
