@@ -43,11 +43,13 @@ class Server:
     def study(self, name: str) -> str:
         return f"{self.base}&study={name}"
 
-    def execute(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+    def execute(self, statements: str, base: str = "postgres") -> list[tuple[Any, ...]]:
+        """What the last of these statements finds."""
         import psycopg
 
-        with closing(psycopg.connect(self.base, autocommit=True)) as link:
-            cursor = link.execute(statement, values or None)
+        with closing(psycopg.connect(self.as_role("postgres", base), autocommit=True)) as link:
+            for statement in filter(str.strip, statements.split(";")):
+                cursor = link.execute(statement)
             return cursor.fetchall() if cursor.description else []
 
     def guard(self, role: str, password: str) -> None:

@@ -18,6 +18,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -110,8 +111,8 @@ class Round:
             settings = Settings.checked(BOX, strategy=strategy, seed=self.seed, n_initial=6)
             work(self.diary, place, settings, budget=budget, retries=OFTEN, lease=LEASE, progress=False)
             code = 0
-        except BaseException as error:
-            os.write(2, f"{type(error).__name__}: {error}\n".encode())
+        except BaseException:
+            os.write(2, traceback.format_exc().encode())
         finally:
             os._exit(code)
 
@@ -142,21 +143,26 @@ class Round:
         self.figures.rewritten += events[: len(self.events)] != self.events
         self.events = events
 
+    def reap(self) -> None:
+        """Those that have ended by themselves."""
+        for pid in tuple(self.copies):
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                self.copies.discard(pid)
+                self.figures.bad_exits += status != 0
+
     def finish(self, copies: int) -> int:
         """Fix the budget and wait for all; returns the budget."""
         deadline = time.monotonic() + PATIENCE
         while not self.copies <= {event.body["pid"] for event in self.events if event.kind == "joined"}:
             time.sleep(0.02)  # the last budget that was given holds, and theirs is another
+            self.reap()
             self.look()
         budget = sum(event.kind == "asked" for event in self.events) + MARGIN
         while len(self.copies) < copies + 1:
             self.start(budget)
         while self.copies:
-            for pid in tuple(self.copies):
-                ended, status = os.waitpid(pid, os.WNOHANG)
-                if ended:
-                    self.copies.discard(pid)
-                    self.figures.bad_exits += status != 0
+            self.reap()
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{self.study} does not end: {load(self.study)}")
             time.sleep(0.02)
@@ -220,6 +226,7 @@ def campaign(kills: int, copies: int, seed: int, folder: Path, outages: Outages 
         until = min(figures.kills + A_ROUND, kills)
         suspend_at = set(rng.integers(figures.kills, until, size=2).tolist())
         while figures.kills < until:
+            one.reap()
             if outages and figures.restarts < outages.wanted * (figures.kills + 1) / kills:
                 outages.strike(figures)
             while len(one.copies) < copies:

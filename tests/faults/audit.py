@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from diary import Diary, value_of
 
@@ -20,7 +19,7 @@ from aegisbo.study.replay import replay
 class Audit:
     """Looks into a study after every fault, and once more at the end."""
 
-    study: Path
+    study: Place
     diary: Diary
     events: list[Event] = field(default_factory=list)  # as they were at the last look
     faults: int = 0

@@ -55,18 +55,18 @@ class Outage:
     """Nobody in this process reaches the server."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._patch = monkeypatch.context()
+        self._patch, self._honest = monkeypatch, server_log.connected
 
     def begin(self, *logs: Any) -> None:
         def away(address: Address) -> Any:
             raise Unreachable(f"The server of {address}: it cannot be reached.")
 
-        self._patch.__enter__().setattr(server_log, "connected", away)
+        self._patch.setattr(server_log, "connected", away)
         for log in logs:
             log._link.close()
 
     def end(self) -> None:
-        self._patch.__exit__(None, None, None)
+        self._patch.setattr(server_log, "connected", self._honest)
 
 
 @pytest.fixture

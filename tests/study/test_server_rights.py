@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from commands import call
 from postgresql import Server, server
+from printed_page import blocks_of
 
 import aegisbo
 from aegisbo.address import place_of
@@ -19,7 +19,6 @@ from aegisbo.study.reading import read_rows
 
 pytestmark = pytest.mark.long
 
-PAGE = Path(__file__).parents[2] / "docs" / "server.md"
 SECRET = "gehe1m"
 BOX = {"u": (-5.0, 10.0), "v": (2.0, 3.0)}
 
@@ -31,12 +30,13 @@ def fun(u: float, v: float) -> float:
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[Server]:
     """A server with the roles of the docs, and one that must give a password."""
+    beginning, reading, writing, _ = (block for kind, block in blocks_of("server.md") if kind == "sql")
     with server() as one:
-        for statement in re.findall(r"```sql\n(.*?)```", PAGE.read_text("utf-8"), flags=re.DOTALL):
-            if "DELETE" not in statement:
-                one.execute(statement)
+        one.execute(beginning)
+        run(one.as_role("alice", "studies") + "&study=first")
+        one.execute(reading + writing, "studies")
         one.guard("secretive", SECRET)
-        one.execute("GRANT writer TO secretive")
+        one.execute("GRANT carol TO secretive")
         yield one
 
 
@@ -53,16 +53,17 @@ def run(study: str, budget: int = 4) -> aegisbo.Result:
 def test_a_writer_makes_and_runs_studies_and_a_reader_only_looks(guarded: Server, tmp_path: Path) -> None:
     name = "&study=roles"
     assert run(guarded.as_role("alice", "studies") + name).nfev == 4
+    assert run(guarded.as_role("carol", "studies") + name + "-of-carol").nfev == 4
     reading = guarded.as_role("bob", "studies") + name
     assert aegisbo.load(reading).nfev == 4
     assert call("show", reading).startswith("The budget is spent.")
-    assert "roles" in call("studies", guarded.as_role("bob", "studies"))
+    assert "roles-of-carol" in call("studies", guarded.as_role("bob", "studies"))
     assert call("replay", reading).startswith("All 4 decisions")
     assert call("report", reading, "-o", tmp_path / "report.html").startswith(str(tmp_path))
     board = Board([place_of(reading)])
     board.start()
     board.stop()
-    assert [study["about"]["address"] for study in board.facts()[1]["studies"]] == [reading]
+    assert reading in str(board.facts()[1]["studies"])
     for write in (lambda: run(reading, 5), lambda: add(reading, [1.0, 2.5]), lambda: run(f"{reading}-new")):
         with pytest.raises(StudyError, match=r"the role may not do this: docs/server.md has the statements"):
             write()

@@ -42,6 +42,8 @@ class Board:
             source.hurry()
         self._read()
         self._stopped.set()
+        for source in self._sources:
+            source.close()
         with self._changed:
             self._changed.notify_all()
 
@@ -121,6 +123,10 @@ class _Source:
     def hurry(self) -> None:
         """Do not rest before the next look."""
         self._not_before = 0.0
+
+    def close(self) -> None:
+        """Look no more."""
+        self._look.close()
 
     def read(self) -> bool:
         """Read the file if it has changed; whether there is anything new to show."""

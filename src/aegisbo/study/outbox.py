@@ -76,8 +76,13 @@ class Outbox:
 
     def settle(self) -> None:
         """The results of dead processes have been told."""
-        for path, file in self._adopted:
+        for path, _ in self._adopted:
             path.unlink(missing_ok=True)
+        self.close()
+
+    def close(self) -> None:
+        """Leave to others what dead processes have left and what was not told."""
+        for _, file in self._adopted:
             os.close(file)
         self._adopted.clear()
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from aegisbo.address import Address
 from aegisbo.errors import MissingExtra, StudyError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 else:
     Connection = Any
 
+RESTART, PAUSE = 30.0, 0.5  # seconds for which a server may be away when a run begins, and between two attempts
 OLDEST = 130000  # version of the server
 VERSION = 1  # of the tables
 PRESENCE, TURN = 0x61656769, 0x6165676A  # classes of advisory locks, by study: who takes part, and who chooses
@@ -70,8 +72,26 @@ MEANINGS = {
 }
 
 
+T = TypeVar("T")
+
+
 class Unreachable(StudyError):
     """The server cannot be reached at the moment, or has ended the connection."""
+
+
+def persistently(call: Callable[[], T], say: Callable[[str], None] = lambda text: None) -> T:
+    """Do what needs a server; again for a while, in which it may be restarting."""
+    deadline, said = monotonic() + RESTART, False
+    while True:
+        try:
+            return call()
+        except Unreachable as away:
+            if monotonic() > deadline:
+                raise
+            if not said:
+                say(f"{away} Trying again for {RESTART:g} seconds.")
+            said = True
+            sleep(PAUSE)
 
 
 def connected(address: Address) -> Connection:

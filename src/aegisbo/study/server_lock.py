@@ -39,6 +39,7 @@ class ServerLock:
         self._link = link
         self.mark = None if shared else token_hex(8)
         self._present = False
+        self._stuck = False  # whether the last turn did not come in time: others do not wait for a suspended copy again
 
     def take(self) -> None:
         """Begin to drive the study, or to share it; whoever did so before and is cut off is replaced."""
@@ -90,10 +91,11 @@ class ServerLock:
     @contextmanager
     def turn(self, patience: float = PATIENCE) -> Iterator[None]:
         """Wait for this copy's turn to choose, up to a limit; one that comes too early must choose again."""
-        deadline, (pause, longest) = monotonic() + patience, PAUSE
+        deadline, (pause, longest) = monotonic() + (0.0 if self._stuck else patience), PAUSE
         while not (mine := self._held(TURN)) and monotonic() < deadline:
             time.sleep(pause)
             pause = min(1.5 * pause, longest)
+        self._stuck = not mine
         try:
             yield
         finally:

@@ -81,6 +81,7 @@ class ServerLog:
         self._unwritten: list[Row] = []
         self._doubt = False  # whether the last events may have been written just before a cut
         self._kept: list[Event] = []  # not told yet, in order
+        self._why = f"The server of {address}: it has ended the connection."
         self._tried = -inf  # when it was last tried to reach the server
         with explained(address):
             self._link = connected(address)
@@ -262,6 +263,7 @@ class ServerLog:
             if self._fenced and not self._link.closed:
                 self.lock.leave()
         self._link.close()
+        self.outbox.close()
 
     @contextmanager
     def _held(self) -> Iterator[Connection]:
@@ -269,7 +271,7 @@ class ServerLog:
         with self._lock, explained(self.path):
             if self._link.closed:
                 if self._open is not None or monotonic() - self._tried < PAUSE[1]:
-                    raise Unreachable(f"The server of {self.path}: it has ended the connection.")
+                    raise Unreachable(self._why)
                 self._reconnect()
             yield self._link
 
@@ -278,7 +280,11 @@ class ServerLog:
             if not self._link.closed:
                 return
             self._tried = monotonic()
-            link = connected(self.path)
+            try:
+                link = connected(self.path)
+            except Unreachable as away:
+                self._why = str(away)
+                raise
             try:
                 self._link = link
                 if self._found(make=False)[0] != self._study:

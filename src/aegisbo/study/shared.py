@@ -15,7 +15,7 @@ from threading import RLock, Thread
 from time import perf_counter
 from typing import Any, TypeVar
 
-from aegisbo.address import Named, place_of
+from aegisbo.address import Named, Place, place_of
 from aegisbo.errors import InvalidInput, SpaceExhausted, StudyError
 from aegisbo.events import (
     Added,
@@ -42,6 +42,7 @@ from aegisbo.study.ledger import Ledger
 from aegisbo.study.membership import bury, join, part
 from aegisbo.study.opening import Log, driving
 from aegisbo.study.reading import exists, read_events
+from aegisbo.study.server import persistently
 from aegisbo.study.state import State
 from aegisbo.study.study import Choosing, Study, outlasting
 
@@ -109,9 +110,15 @@ class Shared(Study):
             StudyError: the study holds another run, is driven by `minimize`, or cannot be used.
             InvalidInput: the study does not exist and cannot be made, or has no budget.
         """
-        path, who = place_of(path), Caller(settings, **caller)
-        if not exists(path) and (settings is None or who.call.get("budget") is None):
-            missing = "what to minimize, and its space" if settings is None else "a budget"
+        place, who = place_of(path), Caller(settings, **caller)
+        study = persistently(lambda: cls._joined_by(place, who, lease, retries), who.say)
+        study._live()
+        return study
+
+    @classmethod
+    def _joined_by(cls, path: Place, who: Caller, lease: float, retries: int) -> Shared:
+        if not exists(path) and (who.settings is None or who.call.get("budget") is None):
+            missing = "what to minimize, and its space" if who.settings is None else "a budget"
             raise InvalidInput(f"There is no study {path} yet: give {missing}, and the first copy makes it.")
         with ExitStack() as resources:
             store, lock = resources.enter_context(driving(path, who.say, shared=True))
@@ -119,8 +126,7 @@ class Shared(Study):
             store.settle()
             study = cls(store, state.optimizer, joined, retries=retries, turn=lock.turn)
             study._make_room, study._resources = (lock.make_room,), resources.pop_all()
-        study._live()
-        return study
+            return study
 
     @property
     def pending(self) -> tuple[Trial, ...]:
@@ -184,6 +190,7 @@ class Shared(Study):
             self.catch_up()
         return self.optimizer.trial(number).halted
 
+    @outlasting
     def learn(self, lists: Iterable[Sequence[Observation]]) -> None:
         with self._writing():
             self.catch_up()
@@ -228,7 +235,7 @@ class Shared(Study):
 
     def found(self, message: str) -> Found[Core]:
         """What all copies have found; others may continue after this one ended for this reason."""
-        whole = State.after(read_events(self._store.file)).optimizer
+        whole = State.after(persistently(lambda: read_events(self._store.file))).optimizer
         return replace(whole.found(message), study=self.file)
 
     def _live(self) -> None:

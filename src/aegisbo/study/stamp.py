@@ -17,10 +17,17 @@ class Stamp:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._link: Connection | None = None
+        self._closed = False
         self.gone = False  # whether there was no such study at the last look
 
     def __call__(self) -> object:
         return self._on_server(self._place) if isinstance(self._place, Address) else self._in_file(self._place)
+
+    def close(self) -> None:
+        """End the connection, if there is one."""
+        self._closed = True
+        if self._link is not None:
+            self._link.close()
 
     def _in_file(self, path: Path) -> object:
         files = path, path.with_name(path.name + "-wal")
@@ -31,6 +38,8 @@ class Stamp:
     def _on_server(self, address: Address) -> object:
         """One small question, on a connection that stays; if it gets no answer, what was read before stays too."""
         try:
+            if self._closed:  # by another thread
+                return None
             if self._link is None or self._link.closed:
                 self._link = connected(address)
             study = number_of(self._link, address)

@@ -23,7 +23,7 @@ from aegisbo.study.agreement import Caller, settled
 from aegisbo.study.earlier import outcome_of
 from aegisbo.study.fitting import EARLIER, Observation, news_among
 from aegisbo.study.opening import Log, driving
-from aegisbo.study.server import Unreachable
+from aegisbo.study.server import Unreachable, persistently
 from aegisbo.study.server_log import ServerLog
 
 E = TypeVar("E", bound=Event)
@@ -128,7 +128,11 @@ class Study:
         Raises:
             StudyError: the study holds another run, has another driver, or cannot be used.
         """
-        path, who = place_of(path), Caller(settings, **caller)
+        place, who = place_of(path), Caller(settings, **caller)
+        return persistently(lambda: cls._opened(place, settings, who), who.say)
+
+    @classmethod
+    def _opened(cls, path: Place, settings: Settings, who: Caller) -> Study:
         with ExitStack() as resources:
             store, lock = resources.enter_context(driving(path, who.say))
             with store.transaction():
