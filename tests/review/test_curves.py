@@ -13,6 +13,7 @@ from review.made_studies import Script, script_of_curves
 from scipy.stats import spearmanr
 
 from aegisbo import Optimizer, Stopped
+from aegisbo.outcome import Outcome
 from aegisbo.review.curves import ALL, FEWEST, curve_facts, doubtful_stops, foretelling, spared, thinned
 from aegisbo.review.html import report
 from aegisbo.review.payload import facts_of
@@ -152,6 +153,26 @@ def test_a_run_without_a_study_has_bars_and_curves_of_stopped_evaluations() -> N
     assert facts["stops"] == {}  # nobody wrote down what was known
     assert facts["number"] == list(range(6))
     assert "curves" in report(record)
+
+
+def test_evaluations_that_end_at_that_step_do_not_count() -> None:
+    script = Script(steps=9.0)
+    script.opened(0.0)
+    for number, last in enumerate((9, 9, 9, 9, 3, 2)):
+        script.asked(number, float(number))
+        for step in range(1, last + 1):
+            script.reported(number, number + step / 10, step, float(number * step))
+        script.told(number, float(number), number + 1.0, 0, value=float(number))
+    found = foretelling(script.record())
+    assert found is not None
+    assert (found.count, found.step, found.correlation) == (4, 3.0, pytest.approx(1.0))
+
+
+def test_stopped_evaluations_of_a_run_without_a_study_have_bars() -> None:
+    optimizer = Optimizer({"x": (0.0, 1.0)}, seed=0, strategy="random")
+    optimizer.end(optimizer.ask(), Outcome("stopped", reason="It diverges.", began=1000.0, seconds=3.0, worker=0))
+    (bar,) = timeline(Record.of_optimizer(optimizer)).bars
+    assert (bar.state, bar.seconds) == ("stopped", 3.0)
 
 
 def test_a_stopped_evaluation_has_a_bar(record: Record) -> None:

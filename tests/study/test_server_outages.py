@@ -217,6 +217,27 @@ def test_a_choice_of_a_copy_whose_commit_got_no_answer_is_run_by_it(
     assert copy.ask().number == 1
 
 
+def test_a_choice_that_was_written_just_before_the_server_went_away_is_run(
+    copies: Callable[[], Shared], where: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy, honest, reach = copies(), ServerLog._commit, server_log.connected
+
+    def away(address: Address) -> Any:
+        monkeypatch.setattr(server_log, "connected", reach)
+        raise Unreachable("The server is away.")
+
+    def and_then_away(log: ServerLog, link: Any) -> None:
+        honest(log, link)
+        monkeypatch.setattr(ServerLog, "_commit", honest)
+        monkeypatch.setattr(server_log, "connected", away)
+        link.close()
+
+    monkeypatch.setattr(ServerLog, "_commit", and_then_away)
+    assert copy.ask().number == 0
+    assert copy.ask().number == 1
+    assert kinds(where).count("asked") == 2
+
+
 def test_who_waits_is_told_and_gives_up_after_the_stated_time(
     where: Address, outage: Outage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -167,6 +167,7 @@ class Shared(Study):
                     number = self._choose(within, choosing)
                     self.catch_up()
                 if number is not None:
+                    self._running.add(number)  # only now, when no server can go away before it is run
                     return self.optimizer.trial(number)
                 if not self._ledger.room or self.optimizer.space.cube.exhausted(self.optimizer.evidence().taken):
                     return None
@@ -262,14 +263,10 @@ class Shared(Study):
     def _take(self) -> int | None:
         """Hold an open trial that no copy runs; None if there is none."""
         dead = self._dead()
-        number = next((each for each in self._ledger.held_by(self.id) if each not in self._running), None)
-        if number is None and (dead or self._ledger.free):
-            number = self._take_free(dead)
-        if (
-            number is not None
-        ):  # else, if it was taken or asked for just before a server went away, it is found next time
-            self._running.add(number)
-        return number
+        for number in self._ledger.held_by(self.id):
+            if number not in self._running:  # it was taken or asked for just before a server went away
+                return number
+        return self._take_free(dead) if dead or self._ledger.free else None
 
     def _take_free(self, dead: Iterable[int]) -> int | None:
         """Bury the dead, and hold the first trial that is free; None if there is none."""
@@ -312,7 +309,6 @@ class Shared(Study):
                 return None
             self._be_there(ledger)
             self._append(replace(asked, seen=seen, seconds=perf_counter() - started, copy=self.id))
-        self._running.add(asked.number)
         return asked.number
 
     def _dead(self) -> list[int]:

@@ -123,9 +123,9 @@ function doubtfulFacts(study) {
   const { curves: c, trials: t } = study;
   const rows = c.doubtful.map((n) => {
     const i = c.number.indexOf(n), [end, sd, chance] = c.ends[n];
-    return [h("button", { class: "link", onclick: () => view.choose(n) }, String(n)), `${number(c.values[i].at(-1), 3)} at step ${number(c.steps[i].at(-1))}`, `${number(end, 3)} ± ${number(sd, 2)}`, percent(chance)];
+    return [h("button", { class: "link", onclick: () => view.choose(n) }, String(n)), percent(chance), `${number(end, 3)} ± ${number(sd, 2)}`, `${number(c.values[i].at(-1), 3)} at step ${number(c.steps[i].at(-1))}`];
   });
-  const heads = ["trial", "reported", "expected end", "chance"];
+  const heads = ["trial", "chance", "expected end", "reported"];
   return [h("h3", {}, "Doubtful stops"),
     h("p", { class: "muted" }, rows.length ? "Stopped evaluations with the largest chance to have ended better than the best value, as far as is known now." : "No stopped evaluation has a chance of more than 1 % to have ended better than the best value, as far as is known now."),
     ...(rows.length ? [h("div", { class: "scroll" }, plainTable(heads, rows))] : [])];
