@@ -37,10 +37,9 @@ class Address:
         """A short name of the study."""
         return self.study
 
-    @property
-    def file_stem(self) -> str:
-        """The same as the name of a file."""
-        return re.sub(r"[^\w.-]", "-", self.study)
+    def beside(self, ending: str) -> Path:
+        """A file or folder that goes with the study: a server has none, so it is in the current folder."""
+        return Path(re.sub(r"[^\w.-]", "-", self.study) + ending)
 
     def named(self, study: str) -> Address:
         """A study in the same base."""

@@ -45,6 +45,7 @@ class Recorder:
     occupied: int = 0
     pending: tuple[Trial, ...] = ()
     spent: bool = False
+    resumable: bool = False
     rest: float = 1.0
 
     def stirred(self) -> bool:

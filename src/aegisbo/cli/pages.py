@@ -35,7 +35,7 @@ def report(
     from aegisbo.review.record import Record
 
     record = Record.of_study(study)
-    beside = Path(f"{study.file_stem}.html") if isinstance(study, Address) else study.with_suffix(".html")
+    beside = study.beside(".html") if isinstance(study, Address) else study.with_suffix(".html")
     file = beside if output is None else output
     require_writable(file)
     if file.is_file() and file.stat().st_size and not is_report(file):

@@ -79,8 +79,25 @@ class Trials:
         """Let it be decided that a running evaluation is to stop."""
         current = self.known(number)
         if current.state == "pending":
-            self.asked[number] = replace(current, halted=reason)
+            self.asked[number] = replace(current, halted=reason, paused=len(current.reports))
         return self.asked[number]
+
+    def resume(self, number: int) -> Trial:
+        """Let an evaluation that was stopped go on.
+
+        Raises:
+            TrialError: it was not stopped by the run.
+        """
+        current = self.known(number)
+        if current.state != "stopped" or not current.paused:
+            raise TrialError(f"Trial {number} was not stopped by the run ({current.state}): it cannot go on.")
+        trial = self.put(current.resumed())
+        self.most_pending = max(self.most_pending, self._asked.count(PENDING))
+        return trial
+
+    def paused(self) -> dict[int, int]:
+        """Those that may go on, by number, with how many reports there were when they were stopped."""
+        return {trial.number: trial.paused for trial in self.asked if trial.state == "stopped" and trial.paused}
 
     def put(self, trial: Trial) -> Trial:
         """Let this be what is known of a trial from now on."""

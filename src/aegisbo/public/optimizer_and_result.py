@@ -65,6 +65,7 @@ class Optimizer(Core):
         stop_early: stop evaluations that fall behind in what `report` is told of them. True stands for "ranks".
         steps: the last step that evaluations report, for `stop_early`. Without it, it is that of the longest one with
             a value, and none is stopped before there is one.
+        resumable: evaluations that were stopped can go on: `ask` may then return a trial again, with its `reports`.
 
     Raises:
         InvalidInput: an argument is not valid; the message names it and what to give instead.
@@ -88,6 +89,7 @@ class Optimizer(Core):
         objectives: Objectives = (),
         stop_early: bool | str = False,
         steps: float | None = None,
+        resumable: bool = False,
     ) -> None:
         given = locals()
         super().__init__(Settings.checked(space, **{name: given[name] for name in SETTINGS}))
@@ -147,7 +149,7 @@ class Optimizer(Core):
             InvalidInput: `within` is not a number of seconds.
         """
         with self._turn:
-            return cast("Trial", self.apply(self.choose(within)))
+            return cast("Trial", self.apply(self.resumption() or self.choose(within)))
 
     def add(self, x: Any) -> Params:
         """Have a point of your own evaluated: `ask` returns it next, after `initial` points and those added earlier.
@@ -242,6 +244,7 @@ class Optimizer(Core):
             said = as_report(value, last + 1.0 if step is None else step)
             self.apply(Reported(number, said.step, said.value))
             if halted := self.verdict(number):
+                self.apply(halted)
                 self.apply(Ended(number, Outcome("stopped", reason=halted.reason)))
                 raise Stopped(halted.reason)
             return self.trial(number)

@@ -1,4 +1,4 @@
-"""What each choice knew when it was made, and each decision to stop an evaluation, for replays and reports."""
+"""What each choice knew when it was made, and each decision about an evaluation, for replays and reports."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from aegisbo.events import (
     Halted,
     Observed,
     Reported,
+    Resumed,
     Retried,
     Widened,
     making_sense,
@@ -27,7 +28,7 @@ from aegisbo.study.ledger import Ledger
 from aegisbo.study.state import State
 
 HAPPENED = (Ended, Reported, Observed, Retried, Forgotten)  # to trials
-LESSONS = (*HAPPENED, Widened)  # what a strategy learns from
+LESSONS = (*HAPPENED, Halted, Widened)  # what a strategy learns from
 
 
 @dataclass(frozen=True)
@@ -45,20 +46,24 @@ def choices(events: Iterable[Event]) -> Iterator[ChoiceMade]:
     """Every choice and what it knew: all choices before it, and what it had learned up to the event that it names."""
     unknown: deque[Event] = deque()
     added: deque[Event] = deque()  # known only to the choice that took them
+    news: list[Event] = []
     results: list[int] = []
     ledger = Ledger()
     for event in events:
-        if isinstance(event, Asked):
-            news = []
+        if isinstance(event, Asked | Resumed):
             while unknown and unknown[0].id <= event.seen:
+                ledger.apply(unknown[0])
                 news.append(unknown.popleft())
+        if isinstance(event, Resumed):  # a decision that all later choices know
+            ledger.apply(event)
+            news.append(event)
+        elif isinstance(event, Asked):
             if event.note.get("move") == ADDED and added:
                 news.append(added.popleft())
-            for lesson in news:
-                ledger.apply(lesson)
             known = bisect(results, event.seen)
             yield ChoiceMade(event, tuple(news), known, len(results) - known, tuple(ledger.holders))
             ledger.apply(event)
+            news = []
         elif isinstance(event, Added):
             added.append(event)
         elif isinstance(event, LESSONS):
@@ -102,8 +107,8 @@ def before(events: Sequence[Event], given: Settings | None = None) -> Iterator[t
         _happen(optimizer, choice.asked)
 
 
-def before_stops(events: Sequence[Event], given: Settings | None = None) -> Iterator[tuple[Halted, Core]]:
-    """Each decision to stop an evaluation, with the optimizer as it was then.
+def before_stops(events: Sequence[Event], given: Settings | None = None) -> Iterator[tuple[Halted | Resumed, Core]]:
+    """Each decision to stop an evaluation or to let it go on, with the optimizer as it was then.
 
     Copies decide side by side: what one knew when it decided is no measure of what another's choice knew. So these are
     gone through for themselves.
@@ -114,9 +119,9 @@ def before_stops(events: Sequence[Event], given: Settings | None = None) -> Iter
         if isinstance(event, HAPPENED):
             unknown.append(event)
             continue
-        while isinstance(event, Halted) and unknown and unknown[0].id <= event.seen:
-            _happen(optimizer, unknown.popleft())
-        if isinstance(event, Halted):
+        if isinstance(event, Halted | Resumed):
+            while unknown and unknown[0].id <= event.seen:
+                _happen(optimizer, unknown.popleft())
             yield event, optimizer
         _happen(optimizer, event)
 

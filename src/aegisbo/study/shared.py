@@ -28,6 +28,7 @@ from aegisbo.events import (
     Late,
     Lost,
     Reported,
+    Resumed,
     Retried,
     Taken,
     ended,
@@ -47,7 +48,7 @@ from aegisbo.study.state import State
 from aegisbo.study.study import Choosing, Study, outlasting
 
 BEATS = 4  # signs of life during a lease
-REMAKES = (Asked, Retried, Forgotten)  # events after which a choice must be made again before it is written
+REMAKES = (Asked, Resumed, Retried, Forgotten)  # events after which a choice must be made again before it is written
 
 E = TypeVar("E", bound=Event)
 Turn = Callable[[], AbstractContextManager[None]]  # waits for the turn, but not forever
@@ -171,6 +172,23 @@ class Shared(Study):
                     return self.optimizer.trial(number)
                 if not self._ledger.room or self.optimizer.space.cube.exhausted(self.optimizer.evidence().taken):
                     return None
+
+    @outlasting
+    def resume(self) -> Trial | None:
+        self.catch_up()
+        if self.optimizer.resumption() is None:  # as it seems: others may write meanwhile
+            return None
+        with self._writing() as ledger:
+            self._be_there(ledger)
+            self.catch_up()
+            resumed = self.optimizer.resumption()
+            if resumed is not None:
+                self._append(replace(resumed, seen=self._seen, copy=self.id))
+        self.catch_up()
+        if resumed is None:
+            return None
+        self._running.add(resumed.number)
+        return self.optimizer.trial(resumed.number)
 
     def ended(self, number: int, outcome: Outcome, seconds: float | None = None) -> Event:
         """Record how an evaluation of this copy ended; the first result of a trial counts, later ones do not."""

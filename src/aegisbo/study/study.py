@@ -174,6 +174,11 @@ class Study:
         """Whether all evaluations have ended; here the driver counts them."""
         return False
 
+    @property
+    def resumable(self) -> bool:
+        """Whether evaluations that were stopped may go on."""
+        return self.optimizer.settings.resumable
+
     def observe(self, results: Sequence[Observation]) -> None:
         """Add results from elsewhere; those of an earlier call are not added again.
 
@@ -248,6 +253,13 @@ class Study:
             asked = self.optimizer.choose(within)
         asked = replace(asked, seen=self._seen, seconds=perf_counter() - started)
         return self.optimizer.apply(self._write(asked))
+
+    def resume(self) -> Trial | None:
+        """An evaluation that was stopped, to go on before another begins; None if none does."""
+        resumed = self.optimizer.resumption()
+        if resumed is None:
+            return None
+        return self.optimizer.apply(self._write(replace(resumed, seen=self._seen)))
 
     def ended(self, number: int, outcome: Outcome, seconds: float | None = None) -> Event:
         """Record how an evaluation ended; a lost one runs again. Any thread may call this, and none waits for a server.
