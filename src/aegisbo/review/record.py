@@ -121,8 +121,9 @@ class Record:
 
     @cached_property
     def stops(self) -> Mapping[int, StopMade]:
-        """The decisions to stop an evaluation, the last one of each trial; none without a study."""
-        return {stop.halted.number: stop for stop in stops(self.events)}
+        """The decisions that stopped a trial, if it has not gone on since; none without a study."""
+        found = {stop.halted.number: stop for stop in stops(self.events)}
+        return {number: stop for number, stop in found.items() if self.trials[number].state == "stopped"}
 
     @cached_property
     def expected_ends(self) -> Mapping[int, ExpectedEnd]:

@@ -126,6 +126,7 @@ class Shared(Study):
             state, joined = join(store, who, lease, alone=lock.alone)
             store.settle()
             study = cls(store, state.optimizer, joined, retries=retries, turn=lock.turn)
+            study.begun = state.created.at
             study._make_room, study._resources = (lock.make_room,), resources.pop_all()
             return study
 

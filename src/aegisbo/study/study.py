@@ -94,6 +94,7 @@ class Study:
     def __init__(self, optimizer: Core, log: Log | InMemory | None = None, seen: int = 0) -> None:
         self.optimizer = optimizer
         self.changed: Mapping[str, Any] = {}  # changes from outside that override the call
+        self.begun = 0.0  # in seconds since 1970: it is known by that from an earlier one of its name
         self._log: Log | InMemory = log or InMemory()
         self._seen = seen  # the last event that the optimizer knows
         self._read = seen  # the last event that was checked for requests; the optimizer may be behind it
@@ -144,7 +145,7 @@ class Study:
                 state.apply(store.append(Opened(os.getpid(), platform.node(), dict(who.call), objective)))
             store.settle()
             study = cls(state.optimizer, store, state.ledger.last)
-            study.changed = state.ledger.terms.changed
+            study.changed, study.begun = state.ledger.terms.changed, state.created.at
             study._keep_lock, study._make_room = lock.keep, (lock.make_room, store.fold)
             study._resources = resources.pop_all()
             return study
