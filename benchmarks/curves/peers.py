@@ -21,6 +21,7 @@ class Pruned:
 
     pending: tuple[Trial, ...] = ()
     spent = False
+    resumable = False
     settings = SimpleNamespace(stop_early=True)
 
     def __init__(self, study: Any, space: Mapping[str, Parameter]) -> None:

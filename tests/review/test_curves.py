@@ -179,3 +179,15 @@ def test_a_stopped_evaluation_has_a_bar(record: Record) -> None:
     bars = {bar.number: bar for bar in timeline(record).bars}
     assert [bars[number].state for number in (5, 6, 9)] == ["done", "stopped", "running"]
     assert bars[6].seconds == pytest.approx(3.0)
+
+
+def test_a_stopped_evaluation_that_goes_on_is_running_again() -> None:
+    script = script_of_curves()
+    script.add("resumed", 7, 130.0, seen=len(script.events))
+    record = script.record(now=131.0)
+    assert record.trials[7].state == "pending"
+    assert sorted(record.stops) == [6, 8]
+    assert [bar.state for bar in timeline(record).bars if bar.number == 7] == ["stopped", "running"]
+    found = spared(record)
+    assert found is not None
+    assert found.stopped == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,7 +11,7 @@ from matplotlib.axes import Axes
 from aegisbo.arrays import Array
 from aegisbo.optimizer import Trial
 from aegisbo.optimizer.prediction import WIDE
-from aegisbo.outcome import FAILURES
+from aegisbo.outcome import FAILURES, Report
 from aegisbo.plot.canvas import (
     FAILED,
     INK,
@@ -26,7 +27,7 @@ from aegisbo.plot.canvas import (
     say,
 )
 from aegisbo.plot.value_axis import Values, values_of
-from aegisbo.review.curves import reporting_trials
+from aegisbo.review.curves import drawn_reports, reporting_trials
 from aegisbo.review.record import Record, Run, record_of
 
 LOOKS: dict[str, Look] = {  # of the curves of a kind, the topmost last, and of the marks at their ends
@@ -70,10 +71,14 @@ def curves(run: Run) -> Picture:
     ahead = [number for trial in kinds["running"] for number in _band(trial, record)]
     values = values_of([*finite, *ahead], maximize=record.maximize)
     values.apply(axis)
+    paths = {
+        trial.number: _path(trial, reports, values)
+        for trial, reports in zip(trials, drawn_reports(trials), strict=True)
+    }
     for name, some in kinds.items():
-        _draw(axis, name, [_path(trial, values) for trial in some])
+        _draw(axis, name, [paths[trial.number] for trial in some])
     for trial in kinds["running"]:
-        _draw_end(axis, trial, record, values)
+        _draw_end(axis, paths[trial.number][-1], _band(trial, record), record.optimizer.last_step, values)
     explain_marks(figure, [axis])
     return figure
 
@@ -85,9 +90,9 @@ def _kind(trial: Trial, record: Record) -> str:
     return states.get(trial.state, "with a value")
 
 
-def _path(trial: Trial, values: Values) -> Array:  # (k, 2)
+def _path(trial: Trial, reports: Sequence[Report], values: Values) -> Array:  # (k, 2)
     """The points of a curve; a trial with a value ends there, and what was not finite is at the bad end."""
-    points = [(each.step, each.value) for each in trial.reports]
+    points = [(each.step, each.value) for each in reports]
     if trial.value is not None and trial.value != points[-1][1]:
         points.append((points[-1][0], trial.value))
     bad = -math.inf if values.maximize else math.inf
@@ -114,12 +119,11 @@ def _band(trial: Trial, record: Record) -> list[float]:
     return [] if end is None else [end.value + side * WIDE * end.sd for side in (-1.0, 0.0, 1.0)]
 
 
-def _draw_end(axis: Axes, trial: Trial, record: Record, values: Values) -> None:
+def _draw_end(axis: Axes, start: Array, band: list[float], last: float | None, values: Values) -> None:
     """Draw where a running evaluation is expected to end, from its last report on."""
-    band, last = _band(trial, record), record.optimizer.last_step
     if not band or last is None:
         return
-    step, value = _path(trial, values)[-1]
+    step, value = start
     low, mean, high = values.shown(np.array(band))
     axis.fill_between([step, last], [value, low], [value, high], color=PENDING, alpha=0.15, linewidth=0)
     axis.plot([step, last], [value, mean], color=PENDING, linewidth=1.2, linestyle=(0, (4, 3)), label="_expected")

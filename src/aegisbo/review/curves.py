@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from aegisbo.optimizer import Trial
+from aegisbo.outcome import Report
 from aegisbo.review.conflicts import rank_correlation
 from aegisbo.review.record import Record
 from aegisbo.study.known_then import StopMade
@@ -104,15 +105,20 @@ def thinned(items: Sequence[Item], most: int) -> Sequence[Item]:
     return [*items[:-1:stride], *items[-1:]]
 
 
+def drawn_reports(trials: Sequence[Trial]) -> list[Sequence[Report]]:
+    """The reports of each trial that a picture of all of them shows."""
+    most = MOST
+    while most > FEWEST and len(trials) * most > ALL:
+        most //= 2
+    return [thinned(trial.reports, most) for trial in trials]
+
+
 def curve_facts(record: Record) -> dict[str, Any] | None:
     """What a page says of curves; None if nothing was reported or stopped."""
     trials = reporting_trials(record)
     if not (trials or stopped_trials(record)):
         return None
-    most = MOST
-    while most > FEWEST and len(trials) * most > ALL:
-        most //= 2
-    drawn = [thinned(trial.reports, most) for trial in trials]
+    drawn = drawn_reports(trials)
     return {
         "number": [trial.number for trial in trials],
         "reports": [len(trial.reports) for trial in trials],
