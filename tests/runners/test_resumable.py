@@ -13,6 +13,7 @@ import pytest
 
 import aegisbo
 from aegisbo import Command, Optimizer, Stopped, minimize
+from aegisbo.errors import StudyError
 from aegisbo.events import Resumed
 from aegisbo.runners import reports
 from aegisbo.runners.trial_folders import ENDING
@@ -99,6 +100,20 @@ def test_folders_of_the_best_and_of_those_that_may_go_on_are_kept(tmp_path: Path
     assert stopped.intersection(resumed[-3:])  # the second call has gone on with some of the first
     assert set(made(tmp_path / "diary").values()) == {1}
     assert before <= made(tmp_path / "diary")
+
+
+def test_folders_of_an_earlier_study_of_this_name_are_refused(tmp_path: Path) -> None:
+    run(Training(tmp_path / "diary"), tmp_path, executor="serial")
+    (tmp_path / "run.db").unlink()
+    refused = rf"run\.db\{ENDING}.\d+ is not of this study: move .*run\.db\{ENDING} away, or use another study\."
+    made_before = made(tmp_path / "diary")
+    with pytest.raises(StudyError, match=refused):
+        run(Training(tmp_path / "diary"), tmp_path, executor="serial")
+    assert made(tmp_path / "diary") == made_before
+    (tmp_path / f"run.db{ENDING}").rename(tmp_path / "away")
+    result = run(Training(tmp_path / "diary"), tmp_path, executor="serial")
+    assert result.nfev == 16
+    assert made(tmp_path / "diary").total() >= made_before.total() + 16
 
 
 def test_without_a_study_folders_are_temporary(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def drive(
     for function in optimizer.settings.known.functions.values() if optimizer.settings.known else ():
         function.require_here()
     with ExitStack() as stack:
-        folders = stack.enter_context(trial_folders(study.file, resumable=optimizer.settings.resumable))
+        folders = stack.enter_context(trial_folders(study))
         pool = make_pool(
             options.executor,
             Call(reading(fun, optimizer.settings), optimizer.space.named, optimizer.settings.known),

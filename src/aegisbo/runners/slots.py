@@ -72,8 +72,7 @@ class InFolder:
 
 
 def in_folder(placed: InFolder, function: Callable[[Any], Answer]) -> Answer:
-    """Call a function of a point in the folder of its trial, which is made if it is not there."""
-    placed.folder.mkdir(parents=True, exist_ok=True)
+    """Call a function of a point in the folder of its trial."""
     token = _folder.set(placed.folder)
     try:
         return function(placed.x)

@@ -11,22 +11,40 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from aegisbo.address import Address
+from aegisbo.errors import StudyError
 from aegisbo.optimizer import Core, Trial
 from aegisbo.runners.own_folder import own_folder
 from aegisbo.runners.slots import InFolder
+from aegisbo.study import Study
 
 ENDING = ".trials"  # of the folder beside a study, which has one for each trial in it
+MARK = ".study"  # a file in each of them, which says when the study was begun
 
 
 class TrialFolders:
-    """The folders of all trials of a run."""
+    """The folders of all trials of a run.
 
-    def __init__(self, base: Path) -> None:
+    Raises:
+        StudyError: there are some of an earlier study of this name, whose states would be those of other points.
+    """
+
+    def __init__(self, base: Path, begun: float) -> None:
         self._base = base.absolute()  # once: a callback may change the directory
+        self._mine = repr(begun)
+        for folder in self._base.glob("*/"):
+            mark = folder / MARK
+            whose = mark.read_text("utf-8") if mark.exists() else ""
+            if whose != self._mine and (whose or any(file != mark for file in folder.iterdir())):
+                raise StudyError(f"{folder} is not of this study: move {self._base} away, or use another study.")
 
     def place(self, trial: Trial) -> Any:
         """What a worker gets of a trial."""
-        return InFolder(trial.x, self._base / str(trial.number))
+        folder = self._base / str(trial.number)
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / MARK).exists():  # another copy may be reading it
+            (folder / MARK).write_text(self._mine, "utf-8")
+        return InFolder(trial.x, folder)
 
     def tidy_up(self, core: Core) -> None:
         """Delete the folders of trials that have ended and will not go on; those of the best ones stay."""
@@ -39,12 +57,14 @@ class TrialFolders:
 
 
 @contextmanager
-def trial_folders(study: Path | None, *, resumable: bool) -> Iterator[TrialFolders | None]:
-    """The folders of a run, beside its study; without one they are temporary."""
-    if not resumable:
+def trial_folders(study: Study) -> Iterator[TrialFolders | None]:
+    """The folders of a resumable run, beside its file, or here if it is on a server; without one they are temporary."""
+    if not study.resumable:
         yield None
-    elif study is not None:
-        yield TrialFolders(study.with_name(study.name + ENDING))
+    elif isinstance(study.file, Address):
+        yield TrialFolders(study.file.beside(ENDING), study.begun)
+    elif study.file is not None:
+        yield TrialFolders(study.file.with_name(study.file.name + ENDING), study.begun)
     else:
         with own_folder() as folder:
-            yield TrialFolders(Path(folder))
+            yield TrialFolders(Path(folder), study.begun)
