@@ -122,7 +122,7 @@ def test_stopped_candidates_have_no_scores_and_rank_last(executor: str | None, s
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # nothing has failed
         found = search(
-            model, space, steps=9, n_iter=14, stop_early=True, error_score=-9.0, executor=executor, **scoring
+            model, space, steps=9, n_iter=14, stop_early="ranks", error_score=-9.0, executor=executor, **scoring
         ).fit(data, target)
     name = "accuracy" if several else "score"
     stopped = np.array([trial.state == "stopped" for trial in found.result_.trials])
