@@ -19,7 +19,7 @@ def test_the_blocks_run_in_order(tmp_path: Path) -> None:
     for label in re.findall(r"^ *(\w[\w ]*):", "".join(text for kind, text in BLOCKS if kind == "text"), re.MULTILINE):
         assert re.search(rf"^ *{label}: ", printed, re.MULTILINE), label
     written = sorted(file.stem for file in tmp_path.glob("*.[ps][nv]g"))
-    assert written == ["contour", "convergence", "decision", "importance", "reasons", "slices", "timeline"]
+    assert written == ["contour", "convergence", "curves", "decision", "importance", "reasons", "slices", "timeline"]
 
 
 def test_every_picture_is_there() -> None:

@@ -14,7 +14,7 @@ from aegisbo import Choice, Int, Optimizer
 from aegisbo.arrays import Array
 from aegisbo.space.parameters import Parameter, Params
 from benchmarks.peers.botorch import LogExpectedImprovement
-from benchmarks.peers.descents import Descents
+from benchmarks.peers.descents import Cobyqa, LqCmaes
 from benchmarks.peers.evolution import Evolution
 from benchmarks.peers.foreign import Bounds, Foreign, Method
 from benchmarks.peers.smac import Smac
@@ -107,7 +107,11 @@ def _cmaes(bounds: Bounds, seed: int, n_initial: int | None, noisy: bool) -> Met
 
 
 def _cobyqa(bounds: Bounds, seed: int, n_initial: int | None, noisy: bool) -> Method:
-    return Descents(bounds, seed, n_initial)
+    return Cobyqa(bounds, seed, n_initial)
+
+
+def _lq_cmaes(bounds: Bounds, seed: int, n_initial: int | None, noisy: bool) -> Method:
+    return LqCmaes(bounds, seed, n_initial)
 
 
 def _smac(bounds: Bounds, seed: int, n_initial: int | None, noisy: bool) -> Method:
@@ -140,5 +144,6 @@ PEERS = {
     "smac": Peer(_smac, ("smac",)),
     "cmaes": Peer(_cmaes, ("cmaes",)),
     "cobyqa": Peer(_cobyqa, ("cobyqa", "greenlet"), sequential=True, real_only=True),
+    "lq-cmaes": Peer(_lq_cmaes, ("cma", "greenlet"), sequential=True, real_only=True),
     "uniform": Peer(_uniform, ()),
 }

@@ -20,6 +20,7 @@ class Driven:
 
     pending: tuple[Trial, ...] = ()
     spent = False
+    resumable = False
 
     def __init__(self, method: Any) -> None:
         self.method = method

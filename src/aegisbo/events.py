@@ -209,6 +209,15 @@ class Halted(OfTrial):
 
 
 @dataclass(frozen=True)
+class Resumed(OfTrial):
+    """The run decided that an evaluation that had stopped goes on."""
+
+    kind = "resumed"
+    seen: Annotated[int, _whole]  # the last event that the decision knew of
+    copy: Annotated[int | None, _whole] = None  # that will run it
+
+
+@dataclass(frozen=True)
 class _Attempt(OfTrial):
     """An evaluation came to an end."""
 
@@ -315,7 +324,7 @@ KINDS: dict[str, type[Event]] = {
         event.kind: event
         for event in (
             *(Created, Widened, Opened, Closed, Joined, Left),
-            *(Asked, Taken, Reported, Halted, Lost, Late, Observed, Added, Changed, Retried, Forgotten),
+            *(Asked, Taken, Reported, Halted, Resumed, Lost, Late, Observed, Added, Changed, Retried, Forgotten),
         )
     },
 }
@@ -383,7 +392,7 @@ def read_event(id: int, kind: Any, number: Any, at: Any, body: Any) -> Event:
     parts = {part.name: body[part.name] for part in PARTS[event] if part.name in body}
     if kind in STATES:
         parts["outcome"] = _outcome(id, kind, body)
-    if body.get("seen", -1) >= id and event in (Asked, Halted):
+    if body.get("seen", -1) >= id and event in (Asked, Halted, Resumed):
         raise _damaged(id, kind, f"it knew of event {body['seen']}, which came later")
     if event is Asked:
         parts["memory"] = StoredMemory(body["memory"])

@@ -286,6 +286,9 @@ SETTINGS: dict[str, Option] = {
     ),
     "stop_early": decided(False, Flag("Stop evaluations that fall behind in what they report.", of=bool), rule),
     "steps": decided(None, Flag("The last step that evaluations report; learned unless given.", "N", float), step),
+    "resumable": decided(
+        False, Flag("Give each evaluation a folder, so that one that was stopped may go on later.", of=bool), switch
+    ),
 }
 SPACE_FIXED = "earlier points lie in it. Give wider bounds to the next call, or begin another study --from this one"
 

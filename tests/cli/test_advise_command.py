@@ -194,3 +194,15 @@ def test_teams_that_wait_for_suggestions_have_hollow_marks() -> None:
     assert "waits for suggestions" in [text.get_text() for text in time.figure.legends[0].get_texts()]
     swift = plot.advice(advice_of(forecasts))
     assert "waits for suggestions" not in [text.get_text() for text in swift.legends[0].get_texts()]
+
+
+def test_a_study_that_stopped_early_says_what_that_means(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    with Study.open(path, Settings.checked({"x": (0.0, 1.0)}, strategy="random", seed=1)) as study:
+        for number in range(8):
+            x = study.ask().params["x"]
+            outcome = Outcome("done", x, seconds=3.0) if number % 4 else Outcome("stopped", reason="Bad.", seconds=1.0)
+            study.take_in(study.ended(number, outcome))
+    said = call("advise", str(path), "--workers", "1", "--runs", "1")
+    assert "learned from 6 evaluations, and 2 that were stopped early" in said
+    assert "Simulated evaluations report nothing: they are stopped where those of the study were" in said

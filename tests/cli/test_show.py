@@ -13,11 +13,12 @@ from commands import call
 from driven import ask
 
 from aegisbo import load, minimize
-from aegisbo.cli.tables import duration, local_time
+from aegisbo.cli.tables import local_time
 from aegisbo.cli.trial_table import cut
 from aegisbo.errors import InvalidInput, TrialError, UnknownName
 from aegisbo.optimizer import Settings
-from aegisbo.outcome import Outcome
+from aegisbo.outcome import Outcome, Report
+from aegisbo.printable import duration
 from aegisbo.review.payload import facts_of
 from aegisbo.review.record import Record
 from aegisbo.space import Choice, Int, Real, Space
@@ -381,3 +382,51 @@ def test_times_are_local(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_a_text_is_cut_to_cells(text: str, cells: int, expected: str) -> None:
     assert cut(text, cells) == expected
+
+
+@pytest.fixture
+def with_reports(tmp_path: Path) -> Path:
+    """Four evaluations with a value, two that were stopped, one that runs, and one that has said nothing yet."""
+    path = tmp_path / "run.db"
+    settings = Settings.checked({"x": (0.0, 1.0)}, strategy="random", seed=2, stop_early=True, steps=9)
+    with Study.open(path, settings) as study:
+        for number in range(8):
+            ask(study, 0.125)
+            for step in range(1, {4: 2, 5: 4, 6: 6, 7: 1}.get(number, 10)):
+                value = None if (number, step) == (6, 5) else number + 1.0 / step
+                study.answer(study.reported(number, Report(float(step), value, 0.5 * step)), number)
+            if number < 4:
+                study.take_in(study.ended(number, Outcome("done", number + 0.1, seconds=10.0)))
+            elif number < 6:
+                study.take_in(study.ended(number, Outcome("stopped", reason="It fell behind.", seconds=1.0)))
+    return path
+
+
+def test_what_was_stopped_and_where_the_others_will_end(with_reports: Path) -> None:
+    said = " ".join(shown(str(with_reports)).split())
+    assert "8 trials: 4 done, 2 stopped, 2 pending" in said
+    assert "stopped early: 2, which spared about 18 s of the workers' time" in said
+    assert "trial 6 is pending: no number at step 5" in said
+    assert "trial 7" not in said
+    assert "stopped early" not in shown(str(make(with_reports.with_name("without.db"), FEW)))
+
+
+def test_a_trial_that_was_stopped_says_what_was_known(with_reports: Path) -> None:
+    record = Record.of_study(with_reports)
+    end, stop = record.expected_ends[5], record.stops[5]
+    said = shown(str(with_reports), "--trial", "5")
+    assert re.search(r"^reported +5\.33333 at step 3$", said, re.MULTILINE)
+    assert re.search(rf"^expected end +about {end.value:.4g} ± {end.sd:.2g}, the best with", said, re.MULTILINE)
+    assert re.search(
+        rf"^known when stopped .*at step {stop.report.step:g}, {stop.known} results, {stop.others} other", said, re.M
+    )
+
+
+def test_the_last_of_many_reports_is_printed(tmp_path: Path) -> None:
+    with Study.open(tmp_path / "run.db", Settings.checked({"x": (0.0, 1.0)}, strategy="random")) as study:
+        ask(study, 0.125)
+        for step in range(1, 100):
+            study.take_in(study.reported(0, Report(float(step), 1.0 / step)))
+    steps = [int(step) for step in re.findall(r"^  step (\d+)", shown(str(tmp_path / "run.db"), "--trial", "0"), re.M)]
+    assert (steps[0], steps[-1]) == (1, 99)
+    assert 10 <= len(steps) <= 21

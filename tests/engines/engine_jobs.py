@@ -26,8 +26,11 @@ def value_of(x: Any) -> float:
 
 
 def train(x: Any) -> None:
-    """Report nine steps, and end at the value."""
-    for step in range(1, 10):
+    """Report nine steps, from where it was, and end at the value."""
+    made = aegisbo.worker().folder / "steps"
+    for step in range(len(made.read_text()) + 1 if made.exists() else 1, 10):
+        with made.open("a") as steps:
+            steps.write("x")
         aegisbo.report(value_of(x) + (9.0 - step), step)
         time.sleep(0.25)
 

@@ -209,7 +209,9 @@ def report(folder: Path, text: str) -> None:
     print(f"\n{text}; lost: {sorted(reasons) or 'none'}")  # noqa: T201
 
 
-def test_evaluations_that_fall_behind_are_stopped(name: str, tmp_path: Path, start: Callable[[str], Driver]) -> None:
+def test_evaluations_that_fall_behind_are_stopped_and_keep_their_folder(
+    name: str, tmp_path: Path, start: Callable[[str], Driver]
+) -> None:
     start("curves").lines()
     trials = load(tmp_path / "run.db").trials
     done = [trial for trial in trials if trial.state == "done"]
@@ -219,5 +221,8 @@ def test_evaluations_that_fall_behind_are_stopped(name: str, tmp_path: Path, sta
     assert all(trial.value == value_of(list(trial.params.values())) for trial in done)
     assert all((trial.reports[0].step, trial.reports[-1].step) == (1, 9) for trial in done)
     assert all(trial.reports[-1].step < 9 for trial in stopped)
+    made = {int(file.parent.name): len(file.read_text()) for file in tmp_path.glob("run.db.trials/*/steps")}
+    best = min(done, key=lambda trial: trial.value)
+    assert made == {trial.number: trial.reports[-1].step for trial in (*stopped, best)}
     assert replay(tmp_path / "run.db").faithful
     report(tmp_path, f"{name}: {len(stopped)} of 8 stopped early")

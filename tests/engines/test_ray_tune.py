@@ -6,18 +6,20 @@ import math
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from aegisbo import Choice, Int, Optimizer, Real
-from aegisbo.errors import InvalidInput
+from aegisbo.errors import InvalidInput, Stopped, UnknownName
 
 pytest.importorskip("ray.tune", exc_type=ImportError, reason="pip install -r tests/engines/requirements.txt")
 
 from ray import tune
 
-from aegisbo.integrations import AegisSearch
+from aegisbo.integrations import AegisScheduler, AegisSearch
 
 HERE = Path(__file__).parent
 PATIENCE = 900.0
@@ -180,6 +182,92 @@ def test_it_goes_on_from_where_it_was_saved(tmp_path: Path) -> None:
     for each in (search, other):
         each.on_trial_complete("6", {"loss": 0.5})  # which was running
     assert other.suggest("next") == search.suggest("next")
+
+
+@pytest.mark.parametrize("mode", ["min", "max"])
+@pytest.mark.parametrize("steps", [None, 27])
+def test_the_scheduler_stops_what_a_run_of_our_own_stops(mode: str, steps: int | None, tmp_path: Path) -> None:
+    rng, sign = np.random.default_rng(3), -1.0 if mode == "max" else 1.0
+    scheduler = AegisScheduler(steps=steps)
+    assert scheduler.set_search_properties("loss", mode)
+    ours = Optimizer([(0.0, 1.0)], strategy="random", maximize=mode == "max", stop_early=True, steps=steps)
+    stopped = 0
+    for k in range(20):
+        trial, mine = SimpleNamespace(trial_id=f"t{k}"), ours.ask()
+        curve = sign * (rng.normal(0, 1) + rng.normal(0, 0.2, 27))
+        scheduler.on_trial_add(None, trial)
+        ended: dict[str, Any] = {}
+        try:
+            for at, value in enumerate(curve, start=1):
+                ended = {"loss": math.nan if k == 7 else value, "training_iteration": at}
+                decision = scheduler.on_trial_result(None, trial, ended)
+                ours.report(mine, ended["loss"], at)
+                assert decision == "CONTINUE"
+            assert scheduler.on_trial_result(None, trial, ended) == "CONTINUE"  # Tune repeats the last result
+            ours.tell(mine, ended["loss"])
+        except Stopped:
+            stopped += 1
+            assert decision == "STOP"
+        scheduler.on_trial_complete(None, trial, ended)
+        if k == 10:
+            scheduler.save(str(tmp_path / "state"))
+            scheduler = AegisScheduler()
+            scheduler.restore(str(tmp_path / "state"))
+    assert 5 < stopped < 17
+
+
+@pytest.mark.parametrize("gone", ["on_trial_error", "on_trial_remove"])
+def test_the_first_trial_that_is_left_is_never_stopped(gone: str) -> None:
+    scheduler = AegisScheduler(steps=3)
+    scheduler.set_search_properties("loss", "min")
+    trials = [SimpleNamespace(trial_id=f"t{k}") for k in range(6)]
+    for trial in trials:
+        scheduler.on_trial_add(None, trial)
+    for trial, loss in ((trials[2], 1.0), (trials[3], 2.0)):
+        scheduler.on_trial_result(None, trial, {"loss": loss, "training_iteration": 1})
+    getattr(scheduler, gone)(None, trials[0])
+    late = [scheduler.on_trial_result(None, trials[k], {"loss": 9.0, "training_iteration": 1}) for k in (4, 1, 5)]
+    assert late == ["STOP", "CONTINUE", "STOP"]
+
+
+def test_what_the_scheduler_cannot_use_is_refused() -> None:
+    with pytest.raises(UnknownName, match="ranks"):
+        AegisScheduler("rank")
+    with pytest.raises(InvalidInput, match="steps is -1"):
+        AegisScheduler(steps=-1)
+    with pytest.raises(InvalidInput, match="mode is None: give TuneConfig mode='min'"):
+        AegisScheduler().set_search_properties("loss", None)
+    with pytest.raises(InvalidInput, match=r"stop_early is True, but .* scheduler=AegisScheduler\(\)\."):
+        AegisSearch(stop_early=True)
+
+
+def test_the_model_learns_where_a_trial_that_a_scheduler_stopped_would_have_ended() -> None:
+    search, curves = searcher(steps=3), [[4.0, 3.0, 1.5], [5.0, 4.0, 2.0], [3.0, 2.0, 0.5]]
+
+    def report(name: str, values: list[float], *, stopped: bool) -> None:
+        search.suggest(name)
+        results = [{"loss": value, "training_iteration": k} for k, value in enumerate(values, start=1)]
+        for result in results[:-1] if stopped else results:  # of a trial that is stopped, the scheduler sees the last
+            search.on_trial_result(name, result)
+        search.on_trial_complete(name, results[-1])
+
+    for k, curve in enumerate(curves):
+        report(str(k), curve, stopped=False)
+    report("early", [6.0, 5.0], stopped=True)
+    report("by itself", [7.0, 6.0], stopped=False)
+    report("at the end", [7.0, 6.0, 6.0], stopped=True)  # as ASHA does
+    optimizer = search.optimizer
+    assert [trial.state for trial in optimizer.trials] == ["done"] * 3 + ["stopped", "done", "done"]
+    assert [report.value for report in optimizer.trials[3].reports] == [6.0, 5.0]
+    ways = [-1.5, -2.0, -1.5, 0.0]  # from step 2 to the end
+    ends = [1.5, 2.0, 0.5, 6.0]
+    evidence = optimizer.evidence()
+    assert evidence.y.tolist() == pytest.approx([*ends, 6.0, 5.0 + np.mean([*ways, 0.0])])
+    assert evidence.sd.tolist() == pytest.approx([0] * 5 + [np.std([*ways, 0.0], ddof=1)])
+    untold = searcher()
+    untold.suggest("early")
+    untold.on_trial_complete("early", {"loss": 5.0, "training_iteration": 2})
+    assert untold.optimizer.trials[0].value == 5.0
 
 
 @pytest.mark.long

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 import ray
 from ray import tune
+from ray.tune.schedulers import ASHAScheduler
 
 from aegisbo import Optimizer
-from aegisbo.integrations import AegisSearch
+from aegisbo.integrations import AegisScheduler, AegisSearch
 
 SPACE = {"x": tune.uniform(-5, 10), "model": {"depth": tune.randint(2, 9)}, "limit": 7}
 TRIALS, AT_A_TIME = 8, 2
@@ -82,6 +83,33 @@ def for_a_front(folder: Path) -> None:
     assert saved(folder / "front").state() == search.optimizer.state()
 
 
+def long_training(config: dict[str, Any]) -> None:
+    for step in range(1, 10):
+        tune.report({"loss": (config["x"] - 1) ** 2 + config["model"]["depth"] + 1 / step})
+
+
+def with_a_scheduler(folder: Path, scheduler: Any, name: str) -> None:
+    search = AegisSearch(seed=3, n_initial=6, steps=9)
+    settings = tune.TuneConfig(
+        metric="loss", mode="min", search_alg=search, scheduler=scheduler, num_samples=16, max_concurrent_trials=1
+    )
+    place = tune.RunConfig(name=name, storage_path=str(folder), verbose=0)
+    results = tune.Tuner(long_training, param_space=SPACE, tune_config=settings, run_config=place).fit()
+    trials = search.optimizer.trials
+    stopped = sum(trial.state == "stopped" for trial in trials)
+    assert results.num_errors == 0
+    assert 2 < stopped < 14, stopped
+    for trial in trials:
+        end = (trial.params["x"] - 1) ** 2 + trial.params["model/depth"]
+        for report in trial.reports:
+            assert abs(report.value - end - 1 / report.step) < 1e-9, trial
+        assert (trial.reports[-1].step < 9) == (trial.state == "stopped"), trial
+    assert sorted(len(trial.reports) for trial in trials) == sorted(
+        result.metrics["training_iteration"] for result in results
+    )
+    assert search.optimizer.best.value == results.get_best_result().metrics["loss"]
+
+
 class PowerCut(tune.Callback):
     """Ends the driver when five trials have ended, unless this was mended."""
 
@@ -120,6 +148,8 @@ if __name__ == "__main__":
     ray.init(num_cpus=AT_A_TIME, include_dashboard=False, log_to_driver=False)
     with_errors_and_a_limit(Path(sys.argv[1]))
     for_a_front(Path(sys.argv[1]))
+    with_a_scheduler(Path(sys.argv[1]), AegisScheduler(steps=9), "ours")
+    with_a_scheduler(Path(sys.argv[1]), ASHAScheduler(max_t=9, reduction_factor=3), "asha")
     broken_off_and_restored(Path(sys.argv[1]))
     ray.shutdown()
     sys.stdout.write("All is well.\n")

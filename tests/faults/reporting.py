@@ -1,11 +1,13 @@
-"""A run whose evaluations report, to be killed: `python reporting.py FOLDER BUDGET EXECUTOR`."""
+"""A run whose evaluations report, to be killed: `python reporting.py FOLDER BUDGET EXECUTOR [resumable]`."""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from diary import BOX, append_line
 
@@ -37,13 +39,43 @@ class Training:
                 os.kill(os.getpid(), 9)
 
 
-def main(folder: Path, budget: int, executor: str) -> None:
+class GoingOn(Training):
+    """Writes each step that it has made into the folder of its trial, and goes on from there."""
+
+    def __call__(self, x: list[float]) -> float:
+        u, v = map(float, x)
+        folder = aegisbo.worker().folder
+        steps = folder / "steps"
+        steps.touch()
+        with suppress(FileExistsError):  # a second name, under which it outlives its folder
+            (self.folder / f"steps.{folder.name}").hardlink_to(steps)
+        for step in range(len(steps.read_text().splitlines()) + 1, STEPS + 1):
+            append_line(steps, {"step": step, "x": [u, v]})
+            aegisbo.report(value_of(u, v, step), step)
+            time.sleep(0.12)
+            if self.deadly and step == 2 and (u * 1000) % 1 < DEADLY:
+                os.kill(os.getpid(), 9)
+        return value_of(u, v)
+
+
+def settings_of(kind: str) -> dict[str, Any]:
+    """What decides the choices; at random, some that were stopped are among the best later."""
+    rest = {"strategy": "random", "resumable": True} if kind == "resumable" else {}
+    return {"seed": 11, "n_initial": 6, "stop_early": True, "steps": STEPS, **rest}
+
+
+def training(folder: Path, kind: str, *, deadly: bool) -> Training:
+    """What is to be minimized."""
+    return (GoingOn if kind == "resumable" else Training)(folder, deadly=deadly)
+
+
+def main(folder: Path, budget: int, executor: str, kind: str) -> None:
     result = aegisbo.minimize(
-        Training(folder, deadly=executor == "processes"), BOX, budget=budget, workers=3, seed=11, n_initial=6,
-        study=folder / "run.db", executor=executor, stop_early=True, steps=STEPS,
+        training(folder, kind, deadly=executor == "processes"), BOX, budget=budget, workers=3, study=folder / "run.db",
+        executor=executor, **settings_of(kind),
     )  # fmt: skip
     sys.stdout.write(f"{result.ending}\n")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
+    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ from runners.processes_of import children_of, wait_until_dead
 from aegisbo import load
 from aegisbo.errors import StudyError
 from aegisbo.events import Event
+from aegisbo.optimizer import Trial
 from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
 
@@ -49,13 +52,17 @@ def killed(process: subprocess.Popen[str]) -> None:
 
 
 def audited(study: Path, budget: int) -> str:
-    """Every trial has ended once, with its own value, and every decision follows from what was known."""
+    """Every trial has ended once, with its own value, and every decision follows from what was known.
+
+    One that was stopped may have gone on, and then it has ended once more.
+    """
     events = read_events(study)
+    resumed = numbers(events, "resumed")
     asked = [event for event in events if event.kind == "asked"]
     assert [event.number for event in asked] == list(range(budget))
-    assert numbers(events, *ENDS) == dict.fromkeys(range(budget), 1)
+    assert numbers(events, *ENDS) == {number: 1 + resumed[number] for number in range(budget)}
     assert numbers(events, "failed") == {}
-    assert all(count == 1 for count in numbers(events, "halted").values())
+    assert all(count <= 1 + resumed[number] for number, count in numbers(events, "halted").items())
     told = {event.number: event.body["value"] for event in events if event.kind == "told"}
     points = {event.number: list(event.body["params"].values()) for event in asked}
     assert told == {number: value_of(*points[number]) for number in told}
@@ -67,18 +74,35 @@ def audited(study: Path, budget: int) -> str:
     stopped = numbers(events, "stopped")
     assert set(stopped) <= set(halted)
     found = replay(study)
-    assert found.decisions == budget + len(halted)
+    assert found.decisions == budget + halted.total() + resumed.total()
     assert found.differences == ()
     result = load(study)
     assert result.nfev == budget
-    assert all(trial.reports[-1].step == STEPS for trial in result.trials if trial.state == "done")
-    return f"{budget} trials, {len(stopped)} stopped, {numbers(events, 'lost').total()} lost and repeated"
+    lost = f"{numbers(events, 'lost').total()} lost and repeated"
+    if not result.optimizer.settings.resumable:
+        assert all(trial.reports[-1].step == STEPS for trial in result.trials if trial.state == "done")
+        return f"{budget} trials, {stopped.total()} stopped, {lost}"
+    assert resumed
+    made_once(study.parent, result.trials)
+    return f"{budget} trials, {stopped.total()} stopped, {resumed.total()} resumed, {lost}"
 
 
-@pytest.mark.parametrize(("executor", "kills"), [("processes", 12), ("threads", 8)])
-def test_a_driver_and_its_workers_die(tmp_path: Path, executor: str, kills: int) -> None:
+def made_once(folder: Path, trials: Sequence[Trial]) -> None:
+    """No step was made twice, whoever died, and none without the ones before it."""
+    for trial in trials:
+        made = [json.loads(line) for line in (folder / f"steps.{trial.number}").read_text().splitlines()]
+        assert [each["step"] for each in made] == list(range(1, len(made) + 1)), trial
+        assert all(each["x"] == list(trial.params.values()) for each in made), trial
+        assert len(made) >= trial.reports[-1].step, trial
+        assert (len(made) == STEPS) or trial.state == "stopped", trial
+
+
+@pytest.mark.parametrize(
+    ("executor", "kills", "kind"), [("processes", 12, ""), ("threads", 8, ""), ("processes", 12, "resumable")]
+)
+def test_a_driver_and_its_workers_die(tmp_path: Path, executor: str, kills: int, kind: str) -> None:
     rng, study = np.random.default_rng(5), tmp_path / "run.db"
-    command = [sys.executable, str(HERE / "reporting.py"), str(tmp_path), "{budget}", executor]
+    command = [sys.executable, str(HERE / "reporting.py"), str(tmp_path), "{budget}", executor, kind]
     before: list[Event] = []
     for _ in range(kills):
         driver = subprocess.Popen([word.format(budget=10_000) for word in command], stdout=subprocess.PIPE, text=True)
@@ -98,27 +122,30 @@ def test_a_driver_and_its_workers_die(tmp_path: Path, executor: str, kills: int)
         check=True,
     )  # fmt: skip
     assert final.stdout == "The budget is spent.\n"
-    print(f"\nkilled {kills} times ({executor}): {audited(study, budget)}")  # noqa: T201
+    print(f"\nkilled {kills} times ({executor} {kind}): {audited(study, budget)}")  # noqa: T201
 
 
 COPY = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from reporting import BOX, STEPS, Training
+from reporting import BOX, settings_of, training
 from aegisbo.optimizer import Settings
 from aegisbo.runners.work import work
-folder, budget = Path(sys.argv[2]), int(sys.argv[3])
-settings = Settings.checked(BOX, seed=11, n_initial=6, stop_early=True, steps=STEPS)
-work(Training(folder, deadly=True), folder / "run.db", settings, budget=budget, workers=2, lease=2.0)
+folder, budget, kind = Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+# Two copies that believe each other dead would make a step twice.
+lease = 15.0 if kind else 2.0
+settings = Settings.checked(BOX, **settings_of(kind))
+work(training(folder, kind, deadly=True), folder / "run.db", settings, budget=budget, workers=2, lease=lease)
 """
 
 
-def test_copies_and_their_workers_die(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["", "resumable"])
+def test_copies_and_their_workers_die(tmp_path: Path, kind: str) -> None:
     rng, study, budget, kills = np.random.default_rng(6), tmp_path / "run.db", 40, 5
 
     def started() -> subprocess.Popen[str]:
-        return subprocess.Popen([sys.executable, "-c", COPY, str(HERE), str(tmp_path), str(budget)], text=True)
+        return subprocess.Popen([sys.executable, "-c", COPY, str(HERE), str(tmp_path), str(budget), kind], text=True)
 
     copies = [started() for _ in range(3)]
     for _ in range(kills):
@@ -127,4 +154,4 @@ def test_copies_and_their_workers_die(tmp_path: Path) -> None:
         copies.append(started())
     for copy in copies:
         assert copy.wait(PATIENCE) == 0
-    print(f"\nkilled {kills} copies: {audited(study, budget)}")  # noqa: T201
+    print(f"\nkilled {kills} copies {kind}: {audited(study, budget)}")  # noqa: T201

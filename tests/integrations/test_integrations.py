@@ -37,6 +37,7 @@ def test_a_missing_extra_is_named_with_the_remedy() -> None:
         "aegisbo.integrations.AegisGenerator needs an optional package: pip install 'aegisbo[gest]'",
         "aegisbo.integrations.AegisPruner needs an optional package: pip install 'aegisbo[optuna]'",
         "aegisbo.AegisSampler needs an optional package: pip install 'aegisbo[optuna]'",
+        "aegisbo.integrations.AegisScheduler needs an optional package: pip install 'aegisbo[tune]'",
         "aegisbo.integrations.AegisSearch needs an optional package: pip install 'aegisbo[tune]'",
         "aegisbo.integrations.AegisSearchCV needs an optional package: pip install 'aegisbo[sklearn]'",
         "aegisbo.from_optuna needs an optional package: pip install 'aegisbo[optuna]'",

@@ -16,7 +16,9 @@ import aegisbo
 from aegisbo.cli import app
 from aegisbo.errors import AegisError, InvalidInput
 from aegisbo.integrations.optuna_export import export
-from aegisbo.study import forget, retry
+from aegisbo.optimizer import Settings
+from aegisbo.outcome import Outcome, Report
+from aegisbo.study import Study, forget, retry
 
 SPACE = {
     "lr": aegisbo.Real(1e-4, 1e-1, log=True),
@@ -175,3 +177,23 @@ def test_several_objectives_arrive_with_their_directions(tmp_path: Path) -> None
         if done:
             limits = {"price <= 0.5": trial.measured["price"] - 0.5, "score >= 0.1": 0.1 - trial.measured["score"]}
             assert theirs.constraints == limits
+
+
+def test_stopped_trials_arrive_as_pruned_with_what_they_reported(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    settings = Settings.checked({"x": (0.0, 1.0)}, strategy="random", seed=1)
+    with Study.open(path, settings) as study:
+        for number in range(3):
+            study.ask()
+            for step, value in ((1.0, 3.0 + number), (1.5, 2.5), (2.0, None)):
+                study.take_in(study.reported(number, Report(step, value)))
+        study.take_in(study.ended(0, Outcome("done", 1.0)))
+        study.take_in(study.ended(1, Outcome("stopped", reason="It fell behind.")))
+    done, pruned = export(path, f"sqlite:///{tmp_path}/o.db").trials
+    assert (done.state, pruned.state) == (TrialState.COMPLETE, TrialState.PRUNED)
+    assert pruned.user_attrs["aegisbo:stopped"] == "It fell behind."
+    for trial, value in ((done, 3.0), (pruned, 4.0)):  # Optuna's steps are whole
+        assert set(trial.intermediate_values) == {1, 2}
+        assert trial.intermediate_values[1] == value
+        assert math.isnan(trial.intermediate_values[2])
+    assert done.value == 1.0

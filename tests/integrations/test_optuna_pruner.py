@@ -150,6 +150,8 @@ def test_the_model_learns_where_a_trial_that_we_stopped_would_have_ended(directi
     assert evidence.sd is not None
     np.testing.assert_allclose(evidence.sd, [0, 0, 0, 0, np.std(ways, ddof=1)])
     assert evidence.kept.tolist() == [True, True, True, True, False]
+    tell("us", [1.0, 0.1], None, 9)
+    assert reader.read(all_trials(study), asking=99).evidence.y[-1] == 0.5  # none is expected to beat the best
 
 
 def test_with_constraints_the_last_value_counts() -> None:

@@ -76,12 +76,41 @@ class Script:
         went = {"seconds": ended - began, "began": 1000.0 + began, "worker": worker, "output": "", "traceback": ""}
         return self.add("failed" if state != "lost" else "lost", number, ended, state=state, reason=reason, **went)
 
+    def reported(self, number: int, at: float, step: float, value: float | None) -> int:
+        return self.add("reported", number, at, step=step, value=value)
+
+    def stopped(self, number: int, began: float, ended: float, worker: int, seen: int | None = None) -> None:
+        """Decided and carried out at once."""
+        self.add("halted", number, ended, reason="It fell behind.", seen=len(self.events) if seen is None else seen)
+        went = {"seconds": ended - began, "began": 1000.0 + began, "worker": worker, "output": "", "traceback": ""}
+        self.add("stopped", number, ended, reason="It fell behind.", **went)
+
     def record(self, now: float | None = None) -> Record:
         """At rest, or driven if it is asked for at a moment."""
         record = Record.of_events(self.events, Path("made.db"), driven=False)
         if now is None:
             return record
         return Record(record.optimizer, "made", "Running.", True, self.events, 1000.0 + now, Path("made.db"))
+
+
+def script_of_curves() -> Script:
+    """Twelve evaluations of nine steps: 0 to 5 and 11 reach their end, 6 to 8 are stopped, 9 and 10 are running.
+
+    All fall by 0.1 a step; those that reach their end fall by up to 0.05 more at the last one.
+    """
+    script = Script(stop_early=True, steps=9.0)
+    script.opened(0.0)
+    for number in range(12):
+        at, start = 10.0 * number, 2.0 + 0.1 * ((7 * number) % 12)
+        script.asked(number, at, x=number / 12)
+        last = {6: 3, 7: 3, 8: 1, 9: 5, 10: 2}.get(number, 9)
+        for step in range(1, last + 1):
+            script.reported(number, at + step, step, start - 0.1 * step)
+        if number in (6, 7, 8):
+            script.stopped(number, at, at + last, number % 3)
+        elif number not in (9, 10):
+            script.told(number, at, at + 9.0, number % 3, value=start - 0.9 - 0.01 * (number % 6))
+    return script
 
 
 def spans(items: Sequence[Any]) -> list[tuple[float, float]]:

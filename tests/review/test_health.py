@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from review.made_studies import Script, make_study
+from scipy.stats import spearmanr
 
 import aegisbo
 from aegisbo.review.health import Finding, health
 from aegisbo.review.models import models_of
 from aegisbo.review.record import Record
+from aegisbo.stopping.expected_end import ExpectedEnd
 
 
 def run(function: Callable[[float], float | None], count: int = 20) -> Record:
@@ -172,3 +174,57 @@ def test_the_most_urgent_comes_first(tmp_path: Path) -> None:
     levels = [order.index(finding.level) for finding in health(record, models_of(record.optimizer))]
     assert levels == sorted(levels)
     assert len(levels) >= 4
+
+
+def of_curves(foretold: bool = True, chances: dict[int, float] | None = None) -> dict[str, Finding]:
+    """What is said of evaluations that report, half of them stopped after a second of ten."""
+    script = Script(stop_early=True, steps=9.0)
+    script.opened(0.0)
+    for number in range(24):
+        at, start = 20.0 * number, float((5 * number) % 12)
+        script.asked(number, at, x=number / 24)
+        script.reported(number, at + 0.5, 1, start)
+        if number >= 12:
+            script.stopped(number, at, at + 1.0, 0)
+            continue
+        script.reported(number, at + 9.5, 9, 3.0)
+        script.told(number, at, at + 10.0, 0, value=start if foretold else float((7 * start) % 12))
+    record = script.record()
+    if chances is not None:
+        vars(record)["expected_ends"] = {number: ExpectedEnd(0.0, 1.0, chance) for number, chance in chances.items()}
+    return findings(record)
+
+
+def test_what_stopping_has_spared() -> None:
+    found = of_curves(chances={12: 0.1, 13: 0.15})["stopping"]
+    assert found.level == "good"
+    assert found.text.startswith(
+        "12 of 24 evaluations were stopped early, which spared about 1 min 48 s of the workers' time."
+    )
+    assert found.text.endswith("By their curves, 0.25 of 2 can be expected to have ended better than the best.")
+    assert of_curves(chances={})["stopping"].text.endswith("of the workers' time.")
+
+
+def test_stops_that_were_probably_wrong_are_told() -> None:
+    found = of_curves(chances={12: 0.7, 13: 0.49, 14: 0.9})["stopping"]
+    assert found.level == "warning"
+    assert "2 would probably have ended better than the best (trial 14, 12)." in found.text
+    assert of_curves(chances={12: 0.4, 13: 0.4})["stopping"].level == "note"
+
+
+def test_reports_that_do_not_foretell_the_end() -> None:
+    assert "reports" not in of_curves()
+    found = of_curves(foretold=False)["reports"]
+    ends = [(7 * start) % 12 for start in range(12)]
+    assert f"a rank correlation of {spearmanr(range(12), ends)[0]:.2f}." in found.text
+    assert "for the 12 evaluations with a value, values at step 1 and at the end" in found.text
+
+
+def test_stopping_early_without_reports() -> None:
+    script = Script(stop_early=True)
+    script.opened(0.0)
+    for number in range(3):
+        script.asked(number, float(number))
+        script.told(number, number, number + 1.0, 0)
+    assert findings(script.record())["reports"].text.startswith("stop_early is on, but none of 3 evaluations has")
+    assert {"reports", "stopping"}.isdisjoint(findings(run(lambda x: x)))

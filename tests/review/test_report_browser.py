@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from review.made_studies import HOSTILE, Script, make_study, make_study_of_two
+from review.made_studies import HOSTILE, Script, make_study, make_study_of_two, script_of_curves
 
 from aegisbo import Optimizer, minimize
 from aegisbo.review.html import report
@@ -501,6 +501,104 @@ def test_a_page_of_one_number_has_nothing_of_several(browser: Any, address: str)
         assert page.locator("#objectives").is_hidden()
         assert page.locator("#objective").is_hidden()
         assert page.locator("nav a[href='#objectives']").is_hidden()
+
+
+# Curves and early stopping.
+
+
+@pytest.fixture(scope="module")
+def of_curves() -> Record:
+    return script_of_curves().record(now=130.0)
+
+
+@pytest.fixture(scope="module")
+def page_of_curves(of_curves: Record, tmp_path_factory: pytest.TempPathFactory) -> str:
+    file = tmp_path_factory.mktemp("browser") / "curves.html"
+    file.write_text(report(of_curves), "utf-8")
+    return file.as_uri()
+
+
+def test_all_curves_are_drawn_each_in_its_way(browser: Any, page_of_curves: str, of_curves: Record) -> None:
+    with opened(browser, page_of_curves) as page:
+        counts = {
+            kind: marks(page, "curves-chart", f".curve.{kind}") for kind in ("best", "ended", "running", "stopped")
+        }
+        assert counts == {"best": 1, "ended": 6, "running": 2, "stopped": 3}
+        assert page.locator("#curves-chart svg[role=img] path.curve.expected").count() == 2  # of those that run
+        rows = {int(row[0]): row for row in table_of(page, "curves-chart")}
+        assert sorted(rows) == list(range(12))
+        for trial in of_curves.trials:
+            _, state, reports, step, reported, value, end, *_ = rows[trial.number]
+            assert (state, int(reports), float(step)) == (trial.state, len(trial.reports), trial.reports[-1].step)
+            assert float(reported) == pytest.approx(trial.reports[-1].value, rel=1e-5)
+            assert (value == "–") == (trial.value is None)
+            expected = of_curves.expected_ends.get(trial.number)
+            assert end == "–" if expected is None else float(end) == pytest.approx(expected.value, rel=1e-4)
+
+
+def test_a_curve_can_be_pointed_at_walked_to_and_filtered(browser: Any, page_of_curves: str) -> None:
+    with opened(browser, page_of_curves) as page:
+        page.focus("#curves-chart svg[role=img]")
+        met = set()
+        for _ in range(12):
+            page.keyboard.press("ArrowRight")
+            met.add(page.inner_text("#trial h2"))
+        assert len(met) == 12
+        assert page.locator("#curves-chart svg > g .ring").count() == 1
+        path = page.get_attribute("#curves-chart svg > g path.ring", "d").removeprefix("M")
+        page.keyboard.press("Escape")
+        x, y = map(float, path.split("L")[0].split())
+        assert told_by_tip(page, "curves-chart", x, y).startswith("step 1: ")
+        page.fill("#filter", "state=stopped")
+        assert page.inner_text("#count") == "3 of 12 trials"
+        assert marks(page, "curves-chart", ".curve.dim") == 9
+        page.click("#curves-chart button:has-text('logarithmic values')")
+        assert page.locator("button[aria-pressed=true]:has-text('logarithmic values')").count() == 2
+
+
+def test_the_card_of_a_stopped_trial_says_why(browser: Any, page_of_curves: str, of_curves: Record) -> None:
+    with opened(browser, page_of_curves) as page:
+        page.click('#table tr[data-trial="7"]')
+        said = page.inner_text("#trial")
+        assert "It fell behind." in said
+        assert "1.8 at step 3" in said
+        assert f"{of_curves.stops[7].known} results, {of_curves.stops[7].others} other curves" in said
+        assert page.locator("#trial svg path.curve").count() >= 2  # its own and that of the best
+        page.click('#table tr[data-trial="0"]')
+        assert "other curves" not in page.inner_text("#trial")
+
+
+def test_stopped_evaluations_have_their_own_marks_and_counts(browser: Any, page_of_curves: str) -> None:
+    with opened(browser, page_of_curves) as page:
+        heights = "all => all.map(each => each.getBBox().height)"
+        page.click("button:has-text('outcome')")
+        assert page.locator("#legend button:has-text('stopped (3)')").count() == 1
+        (low,) = page.eval_on_selector_all("#timeline-chart path.worker-bar.c2", heights)
+        assert low < max(page.eval_on_selector_all("#timeline-chart path.worker-bar.c3", heights))
+        page.click("button:has-text('move')")
+        page.click("#legend button:has-text('stopped early (3)')")
+        assert [int(number) for number in column(page, "number")] == [6, 7, 8]
+        assert page.locator("#table tbody svg").count() == 3
+        assert "3 stopped early, 2 running" in page.inner_text("#head")
+        assert page.locator("#spared b").inner_text() == "20 s"  # 9 - 3, twice, and 9 - 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_curves_fit_a_phone(browser: Any, page_of_curves: str, scheme: str) -> None:
+    with opened(browser, page_of_curves, color_scheme=scheme, **PHONE) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert page.locator("#curves-chart svg[role=img]").bounding_box()["width"] <= 390
+        page.tap('#table tr[data-trial="7"]')
+        assert page.locator("#trial svg").first.bounding_box()["width"] <= 390
+
+
+def test_a_page_without_reports_has_nothing_of_curves(browser: Any, address: str) -> None:
+    with opened(browser, address) as page:
+        assert page.locator("#curves").is_hidden()
+        assert page.locator("nav a[href='#curves']").is_hidden()
+        page.click('#table tr[data-trial="3"]')
+        assert page.locator("#trial svg").count() == 0
+        assert page.locator('#table th[data-key="reported"]').count() == 0
 
 
 # The live page.

@@ -46,6 +46,7 @@ class Recorder:
     occupied: int = 0
     pending: tuple[Trial, ...] = ()
     spent: bool = False
+    resumable: bool = False
 
     def ask(self, within: float | None = None, choosing: Any = None) -> Trial:
         if within is not None and within < self.seconds:

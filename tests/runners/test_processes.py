@@ -306,6 +306,7 @@ def test_a_worker_imports_no_more_of_aegisbo_than_it_needs() -> None:
         "aegisbo", "aegisbo.errors", "aegisbo.number", "aegisbo.outcome", "aegisbo.runners",
         "aegisbo.runners.evaluation", "aegisbo.runners.packing", "aegisbo.runners.pools",
         "aegisbo.runners.pools.worker", "aegisbo.runners.protocol", "aegisbo.runners.reports",
+        "aegisbo.runners.slots",
     ]  # fmt: skip
 
 

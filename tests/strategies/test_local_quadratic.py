@@ -83,6 +83,28 @@ def test_what_was_learned_before_is_where_learning_goes_on() -> None:
     assert again.skill(evidence.y) == pytest.approx(afresh.skill(evidence.y), abs=0.1)
 
 
+def test_a_narrow_valley_looks_round() -> None:
+    """Of condition 1e5: the longest axis is 316 times the shortest."""
+    rng = np.random.default_rng(6)
+    turn, _ = np.linalg.qr(rng.standard_normal((4, 4)))
+    steps = 1e-3 * rng.standard_normal((30, 4))
+    steps = steps[np.argsort((steps**2).sum(axis=1))]
+    lowest = 0.5 + steps / 10 ** np.linspace(0, 2.5, 4) @ turn
+    assert np.linalg.cond(neighborhood_of(lowest).local(lowest)) < 5.0
+
+
+def test_what_lies_far_away_does_not_count() -> None:
+    X = 0.5 + 0.05 * np.random.default_rng(7).standard_normal((30, 2))
+    y = ((X - 0.5) ** 2).sum(axis=1)
+    alone = improvement_of(evidence_of(X, y))
+    v = alone.boxed(np.full((1, 2), 0.3))
+    radius = 2.0 * alone.neighborhood.axes @ np.ones(2)
+    for away, counts in ((0.9, True), (1.1, False)):
+        with_another = np.vstack([X, alone.neighborhood.center + away * radius])
+        for after in (evidence_of(with_another, np.append(y, 1e6)), evidence_of(with_another, y, pending=1)):
+            assert (improvement_of(after).screen(v)[0] != alone.screen(v)[0]) == counts
+
+
 def test_a_place_that_was_measured_high_or_failed_promises_less() -> None:
     rng = np.random.default_rng(2)
     X = rng.random((30, 2))

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from driven import ask
 
-from aegisbo import Optimizer
+from aegisbo import Optimizer, load
 from aegisbo.errors import StudyError, UnknownName
 from aegisbo.optimizer import Settings
-from aegisbo.outcome import Outcome
+from aegisbo.outcome import Outcome, Report
 from aegisbo.space import Choice, Int, Real
 from aegisbo.space.space import Space
 from aegisbo.study import Study
@@ -124,3 +124,30 @@ def test_an_unknown_format_and_a_missing_file_are_refused(study: Path, tmp_path:
         exported(study, "cvs")
     with pytest.raises(StudyError, match="There is no study file"):
         exported(tmp_path / "nowhere.db", "csv")
+
+
+def test_how_far_those_came_that_report_and_where_they_were_expected_to_end(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    with Study.open(path, Settings.checked({"x": (0.0, 1.0)}, strategy="random", seed=2, steps=3)) as study:
+        for number in range(6):
+            ask(study, 0.125)
+            for step in range(1, 4 if number < 4 else 3):
+                study.take_in(study.reported(number, Report(float(step), number - 0.1 * step)))
+            if number < 4:
+                study.take_in(study.ended(number, Outcome("done", number - 0.5)))
+        study.take_in(study.ended(4, Outcome("stopped", reason="It fell behind.")))
+        ask(study, 0.125)
+        ends = study.optimizer.expected_ends()
+    table = list(csv.DictReader(io.StringIO(exported(path, "csv"), newline="")))
+    assert [row["step"] for row in table] == [*["3.0"] * 4, "2.0", "2.0", ""]
+    assert [float(row["reported"]) for row in table[:6]] == [
+        number - 0.1 * (3 if number < 4 else 2) for number in range(6)
+    ]
+    assert set(ends) == {4, 5}
+    for number, row in enumerate(table):
+        told = [row["expected_end"], row["expected_end_sd"]]
+        assert told == (["", ""] if number not in ends else [str(ends[number].value), str(ends[number].sd)])
+    frame = load(path).to_pandas()
+    assert frame["step"].tolist()[:6] == [3.0] * 4 + [2.0] * 2
+    assert frame["expected_end"].dropna().to_dict() == {number: end.value for number, end in ends.items()}
+    assert frame["expected_end_sd"].dropna().to_dict() == {number: end.sd for number, end in ends.items()}

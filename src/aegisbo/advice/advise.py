@@ -21,6 +21,7 @@ from aegisbo.optimizer.limits import broken_by
 from aegisbo.options import count as whole
 from aegisbo.options import finite
 from aegisbo.review.convergence import Step, convergence
+from aegisbo.review.curves import stopped_trials
 from aegisbo.review.health import on_predictions
 from aegisbo.review.landscape import Landscape, needed_landscapes
 from aegisbo.review.record import Record, Run, record_of
@@ -138,19 +139,26 @@ def foretold(
         target=goal.target,
         chosen=target is not None,
         results=len(record.ended),
-        took=None if first is None or first.elapsed is None else (first.elapsed, first.evaluation),
+        took=None if first is None or first.elapsed is None else (first.elapsed, _evaluations(record, first)),
         given_up_after=question.budget,
         forecasts=tuple(
             Forecast(*team, tuple(each.seconds for each in some), tuple(each.evaluations for each in some))
             for team, some in zip(teams, by_team, strict=True)
         ),
         aims=aims,
-        had_aim=None if had is None else had.evaluation,
+        had_aim=None if had is None else _evaluations(record, had),
         predictions=min(on_predictions(record, models), key=lambda found: found.level != "warning", default=None),
         suggestion=question.suggestion,
-        evaluation=fmean(trial.seconds for trial in record.ended if trial.seconds),
+        evaluation=fmean(trial.seconds for trial in (*record.ended, *stopped_trials(record)) if trial.seconds),
         reference=goal.reference,
+        stopped=len(stopped_trials(record)),
     )
+
+
+def _evaluations(record: Record, step: Step) -> int:
+    """How many evaluations had ended with this one, those that were stopped early included."""
+    ends = [record.ended_at(trial) for trial in stopped_trials(record)]
+    return step.evaluation + sum(end is not None and record.elapsed(end) <= (step.elapsed or 0.0) for end in ends)
 
 
 def _first(record: Record, goal: Goal, aim: float) -> Step | None:
@@ -206,7 +214,7 @@ def _question(record: Record, models: Iterable[Landscape], goal: Goal, seed: int
     return _Question(
         stand_in=StandIn.of(record.optimizer, [model.belief for model in models]),
         goal=goal,
-        budget=PATIENCE * len(record.ended),
+        budget=PATIENCE * (len(record.ended) + len(stopped_trials(record))),
         suggestion=fmean(waits) if waits else 0.0,
         seed=seed,
     )

@@ -63,6 +63,7 @@ class Advice:
     suggestion: float  # mean seconds per suggestion
     evaluation: float  # mean seconds per evaluation
     reference: Mapping[str, float] | None = None  # of several objectives: up to which the hypervolume counts
+    stopped: int = 0  # evaluations of the run that were stopped early
 
     @property
     def aimed_at(self) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator, default_rng
 
+from aegisbo.advice.stops import Stops, at, chance_of, stops_of
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
 from aegisbo.gp.paths import SamplePaths, draw
@@ -25,11 +26,10 @@ from aegisbo.outcome import FAILURES
 from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief
-from aegisbo.strategies.chance import Chance, NearFailures
+from aegisbo.strategies.chance import Chance
 from aegisbo.strategies.durations import SHORTEST, Durations
 from aegisbo.strategies.exact import Exact
 from aegisbo.strategies.learned_limits import SURROGATE
-from aegisbo.strategies.learned_success import believe_in_success
 
 VARIANT = 7_302  # the role of these draws in a generator's address (seed, number, role)
 
@@ -42,6 +42,7 @@ class Drawn:
     value: float | dict[str, float] | None = None  # as the user would measure it; None if it fails
     level: Any = None  # the value without its noise; of m objectives an array (m,)
     measured: Mapping[str, float] | None = None  # other quantities, by name
+    stopped: bool = False  # early, without a value
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,7 @@ class StandIn:
     limited: tuple[tuple[Limit, Belief], ...]  # by how much each quantity is beyond its first limit
     chance: Chance | float  # that an evaluation succeeds
     times: Times
+    stops: Stops | None  # which evaluations are stopped early
 
     @classmethod
     def of(cls, optimizer: Core, beliefs: Iterable[Belief | Exact]) -> StandIn:
@@ -101,7 +103,8 @@ class StandIn:
         evidence, rng = optimizer.evidence(), default_rng(optimizer.seed)
         times, surfaces = _times(optimizer), tuple(map(Surface, beliefs))
         with one_blas_thread():
-            return cls(optimizer, surfaces, tuple(_limited(optimizer, evidence, rng)), _chance(evidence, rng), times)
+            limited, chance = tuple(_limited(optimizer, evidence, rng)), chance_of(evidence, rng)
+            return cls(optimizer, surfaces, limited, chance, times, stops_of(optimizer, rng))
 
     def variant(self, number: int, seed: int) -> StandIn:
         """A stand-in that agrees with all results: expected values for even numbers, drawn values for odd ones."""
@@ -118,12 +121,13 @@ class StandIn:
     def evaluate(self, x: Any, rng: Generator) -> Drawn:
         """Evaluate x."""
         z, settings = self.optimizer.space.to_unit(x)[None, :], self.optimizer.settings
-        success = self.chance if isinstance(self.chance, float) else float(np.exp(self.chance.log_value(z)[0]))
-        fails = bool(rng.random() >= success)
+        fails = bool(rng.random() >= at(self.chance, z))
         noise = [surface.noise(rng) if settings.noisy else 0.0 for surface in self.surfaces]
         seconds = self.times.draw(z, rng, fails=fails)
         if fails:
             return Drawn(seconds)
+        if self.stops is not None and (early := self.stops.draw(z, rng)) is not None:
+            return Drawn(min(early, seconds), stopped=True)
         level, value = (settings.direction.turned(self.losses(z, each)[0]) for each in (None, noise))
         names = [objective.name for objective in settings.objectives]
         beyond = {limit: float(belief.scale.measured(belief.gp.mean(z))[0]) for limit, belief in self.limited}
@@ -140,14 +144,6 @@ def _limited(optimizer: Core, evidence: Evidence, rng: Generator) -> Iterator[tu
     first = {limit.name: (k, limit) for k, limit in reversed([*enumerate(optimizer.settings.limits)])}
     for k, limit in first.values():
         yield limit, SURROGATE.fit(replace(evidence, y=excess[:, k], excess=None, sd=None), {}, rng)[0]
-
-
-def _chance(evidence: Evidence, rng: Generator) -> Chance | float:
-    """The learned chance of success if it depends on the point; else the share of evaluations that succeeded."""
-    chance, _ = believe_in_success(evidence, {}, rng)
-    if chance is None or isinstance(chance, NearFailures):
-        return len(evidence.y) / (len(evidence.y) + len(evidence.failed))
-    return chance
 
 
 def _times(optimizer: Core) -> Times:

@@ -9,6 +9,7 @@ from typing import Any
 from numpy.random import default_rng
 
 from aegisbo.advice.stand_in import Drawn, StandIn
+from aegisbo.errors import Stopped
 from aegisbo.outcome import ONE_NUMBER, Wanted, judged
 from aegisbo.runners.protocol import Finished
 from aegisbo.simulation.clock import VirtualWorkers
@@ -60,4 +61,6 @@ class Team(VirtualWorkers):
 
     def _answer(self, number: int) -> Any:
         drawn = self.drawn[number]
+        if drawn.stopped:
+            raise Stopped("As those of the study were.")
         return (math.nan if drawn.value is None else drawn.value), drawn.measured or {}

@@ -11,9 +11,10 @@ import typer
 from rich.console import Console
 
 from aegisbo.cli.arguments import Jobs, Seed, StudyFile, counted, numbers_in
-from aegisbo.cli.tables import duration, plain_table, short
+from aegisbo.cli.tables import plain_table, short
 from aegisbo.cli.writing import require_writable
 from aegisbo.errors import InvalidInput
+from aegisbo.printable import duration
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -112,7 +113,8 @@ def _introduction(found: Advice) -> str:
         said = f"{found.predictions.text} {found.predictions.remedy}"
         which = found.predictions.topic if found.reference else "model of this study"
         doubts = f"Warning: the {which} does not predict well, so do not trust what follows. {said}\n\n"
-    return f"{doubts}To reach {found.aimed_at}{close} (learned from {found.results} evaluations):\n"
+    stopped = f", and {found.stopped} that were stopped early" if found.stopped else ""
+    return f"{doubts}To reach {found.aimed_at}{close} (learned from {found.results} evaluations{stopped}):\n"
 
 
 def _table(found: Advice) -> Table:
@@ -166,5 +168,10 @@ def _remarks(found: Advice) -> Iterator[str]:
             f"{duration(found.suggestion)} to choose and {duration(found.evaluation)} to evaluate, so at most "
             f"{max(math.floor(found.evaluation / found.suggestion), 1)} can be kept busy. "
             'preset="modern" chooses faster; or put several evaluations into one.'
+        )
+    if found.stopped:
+        yield (
+            "Simulated evaluations report nothing: they are stopped where those of the study were, and after as long, "
+            "whatever the team. Expect times that are too long."
         )
     yield "Job times are assumed to stay the same. docs/advise.md says how far off such forecasts have been."

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aegisbo.cli.arguments import StudyFile, counted
-from aegisbo.cli.tables import Terminal, duration, local_time
+from aegisbo.cli.tables import Terminal, local_time
 from aegisbo.errors import InvalidInput, TrialError, UnknownName
+from aegisbo.printable import duration
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,11 +20,15 @@ if TYPE_CHECKING:
     from aegisbo.cli.trial_table import Row
     from aegisbo.events import Event
     from aegisbo.optimizer import Core, Trial
+    from aegisbo.outcome import Report
     from aegisbo.review.failure_groups import FailureGroup
     from aegisbo.review.record import Record
+    from aegisbo.stopping.expected_end import ExpectedEnd
+    from aegisbo.study.known_then import StopMade
 
 LAST = 20  # trials listed by default
 REPORTS = 20  # of a trial listed, about
+RUNNING = 8  # evaluations that report
 KINDS = 5  # reasons for failures listed by default
 LONGEST = 500  # characters of a reason, if all are listed
 ORDERS = ("number", "value")
@@ -107,6 +112,7 @@ def _summary(record: Record) -> Iterator[str]:
     counts = ", ".join(f"{count} {state}" for state, count in states.items())
     observed = f"; observed elsewhere: {len(optimizer.observed)}" if optimizer.observed else ""
     yield f"{len(result.trials)} trials: {counts or 'none yet'}{observed}"
+    yield from _stopped(record)
     if optimizer.waiting:
         yield f"added and not yet tried: {'; '.join(map(in_short, optimizer.waiting))}"
     if record.state and (changed := record.state.ledger.terms.changed):
@@ -117,9 +123,42 @@ def _summary(record: Record) -> Iterator[str]:
         where = f"in trial {result.best.number}" if result.best.number >= 0 else "observed elsewhere"
         yield f"best {result.fun:.8g} {where}: {in_short(result.best.params)}"
     yield from (f"limit {standing}" for standing in result.limits)
+    yield from _running(record)
     if (spent := timeline(record)).workers:
         shares = {"evaluating": spent.utilization, **{WAITING[k]: share for k, share in spent.shares().items()}}
         yield "workers: " + ", ".join(f"{share:.1%} {what}" for what, share in shares.items())
+
+
+def _stopped(record: Record) -> Iterator[str]:
+    """What stopping early has spared, and how many of those would probably have been the best."""
+    from aegisbo.printable import in_a_row
+    from aegisbo.review.curves import mistaken_stops, spared, stopped_trials
+
+    count, time, mistaken = len(stopped_trials(record)), spared(record), mistaken_stops(record)
+    if count:
+        saved = f", which spared about {duration(time.seconds)} of the workers' time" if time else ""
+        which = in_a_row([trial.number for trial in mistaken])
+        doubt = f"; {len(mistaken)} would probably have been better than the best: trial {which}" if mistaken else ""
+        yield f"stopped early: {count}{saved}{doubt}"
+
+
+def _running(record: Record) -> Iterator[str]:
+    """How far evaluations are that report while they run, and where they are expected to end."""
+    reporting = [trial for trial in record.optimizer.pending if trial.reports]
+    for trial in reporting[:RUNNING]:
+        end = record.expected_ends.get(trial.number)
+        ahead = "" if end is None else f", will end at {_told(end)}"
+        yield f"trial {trial.number} {'runs' if record.driven else 'is pending'}: {_at_step(trial.reports[-1])}{ahead}"
+    if len(reporting) > RUNNING:
+        yield f"      and {len(reporting) - RUNNING} others: `aegisbo report` shows all curves"
+
+
+def _at_step(report: Report) -> str:
+    return f"{'no number' if report.value is None else f'{report.value:.6g}'} at step {report.step:g}"
+
+
+def _told(end: ExpectedEnd) -> str:
+    return f"about {end.value:.4g} ± {end.sd:.2g}, the best with a chance of {end.chance:.0%}"
 
 
 def _reasons(groups: Sequence[FailureGroup], *, whole: bool) -> Table:
@@ -188,6 +227,8 @@ def _chosen(
 
 def _show_trial(number: int, record: Record) -> None:
     """Print one trial, or point observed elsewhere, in full."""
+    from aegisbo.review.curves import thinned
+
     trials = (*record.optimizer.observed, *record.optimizer.trials)
     found = [(trial, row) for trial, row in zip(trials, record.table, strict=True) if trial.number == number]
     if not found:
@@ -195,11 +236,11 @@ def _show_trial(number: int, record: Record) -> None:
         raise TrialError(f"There is no trial {number} in the study: {known}.")
     console = Terminal(soft_wrap=True)
     ((trial, row),) = found
-    _print_pairs(console, _facts(trial, row))
+    _print_pairs(console, _facts(trial, row, record.expected_ends.get(number), record.stops.get(number)))
     _print_pairs(console, trial.params.items(), "parameters")
     _print_pairs(console, _predicted(trial), "predicted when it was chosen")
     _print_pairs(console, trial.measured.items(), "measured")
-    said = trial.reports[:: max(len(trial.reports) // REPORTS, 1)]
+    said = thinned(trial.reports, REPORTS)
     _print_pairs(console, [(f"step {each.step:g}", each.value) for each in said], "reports")
     _print_pairs(console, _history(number, record.events), "what happened")
     for heading, text in {"what it printed": trial.output, "traceback": trial.traceback}.items():
@@ -207,7 +248,9 @@ def _show_trial(number: int, record: Record) -> None:
             console.print(f"\n{heading}\n{text.rstrip()}")
 
 
-def _facts(trial: Trial, row: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _facts(
+    trial: Trial, row: dict[str, Any], end: ExpectedEnd | None, stop: StopMade | None
+) -> Iterator[tuple[str, Any]]:
     from aegisbo.optimizer.trial import in_short
 
     times = {name: row[f"{name}_at"] for name in ("asked", "started", "ended")}
@@ -216,8 +259,11 @@ def _facts(trial: Trial, row: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     yield "value", trial.value
     yield "reason", trial.reason
     if trial.reports:
-        last = trial.reports[-1]
-        yield "reported", f"{'no number' if last.value is None else f'{last.value:.6g}'} at step {last.step:g}"
+        yield "reported", _at_step(trial.reports[-1])
+        yield "expected end", None if end is None else _told(end)
+    if stop is not None:
+        then = "" if stop.report is None else f"{_at_step(stop.report)}, "
+        yield "known when stopped", f"{then}{stop.known} results, {stop.others} other curves"
     yield from ((name, None if at is None else local_time(at)) for name, at in times.items())
     yield "seconds", None if trial.seconds is None else f"{trial.seconds:.4g}"
     yield "worker", trial.worker

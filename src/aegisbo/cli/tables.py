@@ -45,16 +45,3 @@ def short(number: float) -> str:
 def local_time(at: float) -> str:
     """A moment, given in seconds since 1970, as the clock on the wall showed it."""
     return datetime.fromtimestamp(at).strftime("%Y-%m-%d %H:%M:%S")
-
-
-def duration(seconds: float) -> str:
-    """Two units at most: 0.25 s, 12 s, 4 min 5 s, 1 h 12 min, 2 d 3 h."""
-    if seconds < 60:
-        return f"{seconds:.2g} s"
-    units = {"d": 86400, "h": 3600, "min": 60, "s": 1}
-    left, parts = round(seconds), list[str]()
-    for unit, size in units.items():
-        count, left = divmod(left, size)
-        if count or parts:
-            parts.append(f"{count} {unit}")
-    return " ".join(parts[:2])

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 from aegisbo.errors import MissingExtra
 
-__all__ = ["AegisGenerator", "AegisPruner", "AegisSampler", "AegisSearch", "AegisSearchCV", "from_optuna"]
+__all__ = [
+    "AegisGenerator",
+    "AegisPruner",
+    "AegisSampler",
+    "AegisScheduler",
+    "AegisSearch",
+    "AegisSearchCV",
+    "from_optuna",
+]
 
 if TYPE_CHECKING:
     from aegisbo.integrations.gest_generator import AegisGenerator
@@ -15,12 +23,14 @@ if TYPE_CHECKING:
     from aegisbo.integrations.optuna_sampler import AegisSampler
     from aegisbo.integrations.optuna_warm_start import from_optuna
     from aegisbo.integrations.sklearn_search import AegisSearchCV
+    from aegisbo.integrations.tune_scheduler import AegisScheduler
     from aegisbo.integrations.tune_search import AegisSearch
 else:
     _HOME = {
         "AegisGenerator": "gest_generator",
         "AegisPruner": "optuna_pruner",
         "AegisSampler": "optuna_sampler",
+        "AegisScheduler": "tune_scheduler",
         "AegisSearch": "tune_search",
         "AegisSearchCV": "sklearn_search",
         "from_optuna": "optuna_warm_start",

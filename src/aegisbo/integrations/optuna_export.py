@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Mapping
@@ -23,6 +24,12 @@ from aegisbo.space.parameters import Parameter
 from aegisbo.study.file import is_study
 from aegisbo.study.reading import read_events
 from aegisbo.study.state import State
+
+STATES: dict[str, TrialState] = {
+    "done": TrialState.COMPLETE,
+    **dict.fromkeys(FAILURES, TrialState.FAIL),
+    "stopped": TrialState.PRUNED,
+}
 
 
 def export(path: str | os.PathLike[str], storage: str, name: str | None = None) -> optuna.Study:
@@ -55,7 +62,7 @@ def export(path: str | os.PathLike[str], storage: str, name: str | None = None) 
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             study.set_metric_names(names)
     distributions = {name: _distribution(kind) for name, kind in optimizer.space.parameters.items()}
-    ended = [trial for trial in optimizer.trials if trial.state in ("done", *FAILURES)]
+    ended = [trial for trial in optimizer.trials if trial.state in STATES]
     study.add_trials([_frozen(trial, distributions, state) for trial in ended])
     return study
 
@@ -68,14 +75,17 @@ def _storage(text: str) -> str | optuna.storages.BaseStorage:
 
 def _frozen(trial: Trial, distributions: Mapping[str, BaseDistribution], state: State) -> FrozenTrial:
     asked, ended, limits = state.asked[trial.number], state.ended[trial.number], state.settings.limits
-    told = {"reason": trial.reason, "sd": trial.sd, "measured": dict(trial.measured) or None}
     done, objectives = trial.state == "done", state.settings.objectives
+    why = "stopped" if trial.state == "stopped" else "reason"
+    told = {why: trial.reason, "sd": trial.sd, "measured": dict(trial.measured) or None}
+    reports = {int(each.step): each.value for each in trial.reports if each.step >= 0 and each.step.is_integer()}
     values = [trial.measured.get(each.name) for each in objectives] or [trial.value]
     frozen = optuna.trial.create_trial(
-        state=TrialState.COMPLETE if done else TrialState.FAIL,
+        state=STATES[trial.state],
         values=[value for value in values if value is not None] or None,
         params=dict(trial.params),
         distributions={name: distributions[name] for name in trial.params},
+        intermediate_values={step: math.nan if value is None else value for step, value in reports.items()},
         user_attrs={
             "aegisbo:move": trial.note.get("move"),
             "aegisbo:note": dict(trial.note),

@@ -113,9 +113,10 @@ class Reader:
             return {}
         complete = [trial for trial in trials if trial.state == TrialState.COMPLETE and trial.intermediate_values]
         ended = [curve_of(trial, self.direction) for trial in complete if known[trial.number].role == "done"]
+        best = min((curve.end for curve in ended if curve.end is not None), default=math.inf)
         ends = zip(stopped, *expected_ends([curve_of(trial, self.direction) for trial in stopped], ended), strict=True)
         return {
-            trial.number: KnownTrial(known[trial.number].x, "stopped", float(mean), float(sd))
+            trial.number: KnownTrial(known[trial.number].x, "stopped", max(float(mean), best), float(sd))
             for trial, mean, sd in ends
             if math.isfinite(mean)
         }

@@ -14,7 +14,9 @@ from sklearn.model_selection._validation import _fit_and_score
 
 from aegisbo.errors import InvalidInput
 from aegisbo.integrations.sklearn_space import SklearnSpace
+from aegisbo.integrations.sklearn_steps import in_steps
 from aegisbo.outcome import Answer
+from aegisbo.runners.reports import report
 
 Fold = dict[str, Any]  # scikit-learn's record of one split: scores, times, the error if the fit failed
 SCORES = ("test_scores", "train_scores")
@@ -35,6 +37,7 @@ class Folds:
     objectives: Sequence[str]  # the scores and times that are optimized at once; empty if it is one score
     converted: SklearnSpace
     options: Mapping[str, Any]  # of scikit-learn's `_fit_and_score`
+    steps: int | None  # in which an estimator is trained, with a report after each; None to call `fit`
     config: Mapping[str, Any]  # of scikit-learn, as it was where the search was called
 
     @property
@@ -46,14 +49,35 @@ class Folds:
         """The mean score, with every fold."""
         values = self.converted.values(params)
         with config_context(**self.config):
-            folds: list[Fold] = [
-                _fit_and_score(
-                    clone(self.estimator), self.X, self.y, train=train, test=test, parameters=values, **self.options
-                )
-                for train, test in self.splits
-            ]
+            folds = self._at_once(values) if self.steps is None else self._in_steps(values, self.steps)
         value: Any = self._by_name(folds) if self.objectives else _mean(self._score(fold) for fold in folds)
         return Answer(value, {"folds": [_stored(fold) for fold in folds]})
+
+    def _at_once(self, values: Mapping[str, Any]) -> list[Fold]:
+        return [self._fitted(clone(self.estimator), split, values) for split in self.splits]
+
+    def _in_steps(self, values: Mapping[str, Any], steps: int) -> list[Fold]:
+        """All splits side by side, with a report of their mean score after each step."""
+        estimators = [clone(self.estimator).set_params(**clone(values, safe=False)) for _ in self.splits]
+        for estimator in estimators:
+            estimator.fit = in_steps(estimator, steps, self.y)  # so that scikit-learn measures and scores each step
+        folds: list[Fold] = [{"fit_error": None, "fit_time": 0.0} for _ in self.splits]
+        for step in range(1, steps + 1):
+            for k, split in enumerate(self.splits):
+                if not folds[k]["fit_error"]:
+                    spent = folds[k]["fit_time"]
+                    folds[k] = self._fitted(estimators[k], split)
+                    folds[k]["fit_time"] += spent
+            if not self.objectives:
+                report(_mean(self._score(fold) for fold in folds), step)
+        return folds
+
+    def _fitted(self, estimator: Any, split: tuple[Any, Any], values: Mapping[str, Any] | None = None) -> Fold:
+        train, test = split
+        fold: Fold = _fit_and_score(
+            estimator, self.X, self.y, train=train, test=test, parameters=values, **self.options
+        )
+        return fold
 
     def _score(self, fold: Fold) -> float:
         scores = fold["test_scores"]

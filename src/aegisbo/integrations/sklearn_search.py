@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, ClassVar
@@ -21,8 +22,10 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_method_params
 
 from aegisbo.errors import AegisError, InvalidInput, StudyError
-from aegisbo.integrations.sklearn_folds import SCORE, TIMES, Folds, folds_of, require_scores
+from aegisbo.integrations.sklearn_folds import SCORE, TIMES, Fold, Folds, folds_of, require_scores
 from aegisbo.integrations.sklearn_space import converted
+from aegisbo.integrations.sklearn_steps import in_steps
+from aegisbo.optimizer import Trial
 from aegisbo.public.minimize import minimize
 from aegisbo.public.optimizer_and_result import Result
 from aegisbo.space import Space
@@ -66,12 +69,18 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
             these data and these splits.
         timeout: seconds for the search, not counting the final fit of the best estimator.
         trial_timeout: seconds after which a candidate counts as failed; not for one worker in this process or threads.
+        steps: train every candidate in so many steps, all splits side by side, and report their mean score after each:
+            passes over the data, if the estimator has `partial_fit`, or equal shares of an ensemble that can grow
+            (`warm_start` with `n_estimators`). None calls `fit`.
+        stop_early: stop candidates whose reports fall behind, as for `aegisbo.minimize`. They have no scores and rank
+            last.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: rule for name, rule in BaseSearchCV._parameter_constraints.items() if name != "pre_dispatch"},
         "n_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
+        "steps": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     def __init__(
@@ -95,6 +104,8 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
         study: str | os.PathLike[str] | None = None,
         timeout: float | None = None,
         trial_timeout: float | None = None,
+        steps: int | None = None,
+        stop_early: bool | str = False,
     ) -> None:
         super().__init__(
             estimator,
@@ -116,6 +127,8 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.study = study
         self.timeout = timeout
         self.trial_timeout = trial_timeout
+        self.steps = steps
+        self.stop_early = stop_early
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> AegisSearchCV:
         """Run the search, then fit the best estimator to all data.
@@ -165,6 +178,7 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
             converted=converted(self.space),
             options=options,
             config=get_config(),
+            steps=self._checked_steps(y),
         )
         self.result_ = self._searched(folds)
         self._conclude(folds, metric)
@@ -192,6 +206,14 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
             require_scores(names, getattr(scorers, "_scorers", [SCORE]))
         return names
 
+    def _checked_steps(self, y: Any) -> int | None:
+        """In how many steps candidates are trained."""
+        if self.steps is not None:
+            in_steps(clone(self.estimator), self.steps, y)
+        elif self.stop_early:
+            raise InvalidInput("stop_early needs steps, after which candidates report: say how many.")
+        return self.steps
+
     def _name(self, X: Any, y: Any, splits: Sequence[Any], params: Mapping[str, Any]) -> str:
         """The text by which a study identifies the function."""
         kind = type(self.estimator).__name__
@@ -199,8 +221,8 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
             return kind
         texts = [self.estimator.__repr__(N_CHAR_MAX=10**9), repr(self.scoring), repr(self.refit)]
         told = [re.sub(r" at 0x[0-9a-f]+", "", text) for text in texts]  # the same in every process
-        content = (X, y, splits, params, told, self.error_score, self.return_train_score)
-        return f"{kind}_{hash(content)}"
+        content: tuple[Any, ...] = (X, y, splits, params, told, self.error_score, self.return_train_score)
+        return f"{kind}_{hash(content if self.steps is None else (*content, self.steps))}"
 
     def _searched(self, folds: Folds) -> Result:
         one_here = self.executor is None and self.n_jobs in (None, 1)
@@ -223,6 +245,8 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
                 progress=self.verbose > 0,
                 maximize=not directions,
                 objectives=directions,
+                stop_early=self.stop_early,
+                steps=self.steps,
             )
         except AnotherFunction as error:  # its remedy, anyway=True, does not exist here
             raise StudyError(
@@ -234,17 +258,12 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
         ended = [trial for trial in self.result_.trials if trial.state not in ("pending", "lost", "forgotten")]
         if not ended:
             raise AegisError(f"No candidate was evaluated: {self.result_.message}")
-        missing = np.nan if self.error_score == "raise" else self.error_score
-        train = self.return_train_score
-        out = [fold for trial in ended for fold in folds_of(trial.details, self.n_splits_, missing, train=train)]
-        _warn_or_raise_about_fit_failures(out, self.error_score)
-        _insert_error_scores(out, missing)  # by name, if there are several scores
+        out = self._folds(ended)
         self.multimetric_ = isinstance(out[0]["test_scores"], dict)
         if callable(self.scoring) and self.multimetric_:
             self._check_refit_for_multimetric(out[0]["test_scores"])
             metric = self.refit
-        candidates = [folds.converted.values(trial.params) for trial in ended]
-        self.cv_results_ = self._format_results(candidates, self.n_splits_, out)
+        self.cv_results_ = self._results(ended, [folds.converted.values(trial.params) for trial in ended], out)
         if folds.objectives:
             rows = {trial.number: row for row, trial in enumerate(ended)}
             self.front_ = np.array([rows[trial.number] for trial in self.result_.front], dtype=np.intp)
@@ -254,11 +273,39 @@ class AegisSearchCV(BaseSearchCV):  # type: ignore[misc]
                 self.best_score_ = self.cv_results_[f"mean_test_{metric}"][self.best_index_]
             self.best_params_ = self.cv_results_["params"][self.best_index_]
 
+    def _folds(self, ended: Sequence[Trial]) -> list[Fold]:
+        """The folds of all candidates; those that were stopped have not failed, but have no scores."""
+        missing, train = np.nan if self.error_score == "raise" else self.error_score, self.return_train_score
+        out: list[Fold] = []
+        whole: list[Fold] = []
+        for trial in ended:
+            stopped = trial.state == "stopped"
+            folds = folds_of(trial.details, self.n_splits_, np.nan if stopped else missing, train=train)
+            out += folds
+            whole += [] if stopped else folds
+        _warn_or_raise_about_fit_failures(whole, self.error_score)
+        _insert_error_scores(out, np.nan)  # by name, if there are several scores
+        _insert_error_scores(whole, missing)
+        return out
+
+    def _results(
+        self, ended: Sequence[Trial], candidates: Sequence[Mapping[str, Any]], out: Sequence[Fold]
+    ) -> dict[str, Any]:
+        reached = [int(trial.reports[-1].step) if trial.reports else 0 for trial in ended]
+        more = {"steps": reached} if self.steps is not None and not self.objectives else {}
+        with warnings.catch_warnings():
+            if any(trial.state == "stopped" for trial in ended):  # whose scores nobody expects to be finite
+                warnings.filterwarnings("ignore", "One or more of the test scores", UserWarning)
+            results: dict[str, Any] = self._format_results(candidates, self.n_splits_, out, more)
+        return results
+
     def _fit_best(self, folds: Folds) -> None:
         best = clone(folds.estimator).set_params(**clone(self.best_params_, safe=False))
         begin = time.time()
         targets = () if folds.y is None else (folds.y,)
-        best.fit(folds.X, *targets, **folds.options["fit_params"])
+        fit = best.fit if folds.steps is None else in_steps(best, folds.steps, folds.y)
+        for _ in range(folds.steps or 1):
+            fit(folds.X, *targets, **folds.options["fit_params"])
         self.refit_time_ = time.time() - begin
         self.best_estimator_ = best
         if hasattr(best, "feature_names_in_"):

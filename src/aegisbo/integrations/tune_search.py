@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from collections.abc import Mapping
 from importlib import import_module
@@ -9,13 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from aegisbo.errors import InvalidInput, SpaceExhausted
+from aegisbo.events import Reported
 from aegisbo.integrations.tune_space import TuneSpace, converted
+from aegisbo.number import as_number
 from aegisbo.optimizer.objectives import MOST
-from aegisbo.outcome import Outcome, Wanted, judged
+from aegisbo.outcome import Outcome, Wanted, as_report, judged
 from aegisbo.public.optimizer_and_result import Optimizer
 
 Searcher: Any = import_module("ray.tune.search").Searcher
 UNNAMED = import_module("ray.tune.result").DEFAULT_METRIC  # of a trainable that returns a number
+STEP, SECONDS = "training_iteration", "time_total_s"  # which Tune adds to each result
 
 
 class AegisSearch(Searcher):  # type: ignore[misc]
@@ -24,14 +28,17 @@ class AegisSearch(Searcher):  # type: ignore[misc]
     The space is the `param_space` of the Tuner. Tune decides how many trials run at a time (`max_concurrent_trials`).
     A trial that ends with an error or without a finite value counts as failed.
 
+    With `steps`, the last training_iteration of a trial that is not stopped, the model learns of a trial that a
+    scheduler has stopped before where it would probably have ended; else its last value counts.
+
     Args:
         metric: what to optimize, or a list of two to four metrics; None takes that of the TuneConfig.
         mode: "min" or "max", or a list with one for each metric; None takes that of the TuneConfig.
         options: arguments of `aegisbo.Optimizer`, such as strategy, seed or n_initial. A metric that has a limit must
-            be reported, too.
+            be reported, too. Give the rule to stop early to an `AegisScheduler` instead.
 
     Raises:
-        InvalidInput: metric and mode do not fit together.
+        InvalidInput: metric and mode do not fit together, or there is a rule to stop early.
     """
 
     _metric: Any  # set by Tune's Searcher: one, or a list
@@ -44,6 +51,11 @@ class AegisSearch(Searcher):  # type: ignore[misc]
             raise InvalidInput(
                 f"metric is {metric!r} and mode is {mode!r}: give one of each, or a list of two to {MOST} metrics and "
                 "one with 'min' or 'max' for each."
+            )
+        if options.get("stop_early"):
+            raise InvalidInput(
+                f"stop_early is {options['stop_early']!r}, but in Tune it is schedulers that stop trials: leave it "
+                "out, and give TuneConfig scheduler=AegisScheduler()."
             )
         super().__init__(metric=metric, mode=mode)
         self.optimizer: Optimizer | None = None  # made as soon as the space is known
@@ -87,6 +99,15 @@ class AegisSearch(Searcher):  # type: ignore[misc]
         self._numbers[trial_id] = trial.number
         return self._space.nested(trial.params)
 
+    def on_trial_result(self, trial_id: str, result: Mapping[str, Any]) -> None:
+        """Take in what a trial reports while it runs."""
+        number = self._numbers.get(trial_id)
+        if number is None or self.optimizer is None or isinstance(self._metric, list):
+            return
+        value, at = as_number(result.get(self._metric)), as_number(result.get(STEP))
+        if value is not None and at is not None and math.isfinite(at):
+            self.optimizer.apply(Reported(number, *as_report(value, at, as_number(result.get(SECONDS)))))
+
     def on_trial_complete(self, trial_id: str, result: Mapping[str, Any] | None = None, error: bool = False) -> None:
         """Take in how a trial ended; one that was stopped before it reported anything is lost and frees its point."""
         number = self._numbers.get(trial_id)
@@ -94,7 +115,20 @@ class AegisSearch(Searcher):  # type: ignore[misc]
             return  # not one of ours
         if self.optimizer.trial(number).state not in ("pending", "lost"):
             self.optimizer.retry(number)  # Tune has run it again
-        self.optimizer.end(number, self._outcome(result, error, self.optimizer.settings.wanted))
+        outcome = self._outcome(result, error, self.optimizer.settings.wanted)
+        if result is not None:
+            if outcome.state in ("done", "invalid") and self._was_stopped(number, result):
+                outcome = Outcome("stopped", reason="A scheduler of Ray Tune stopped it.")
+            self.on_trial_result(trial_id, result)
+        self.optimizer.end(number, outcome)
+
+    def _was_stopped(self, number: int, result: Mapping[str, Any]) -> bool:
+        """Whether a scheduler has stopped a trial before its end: then it alone has seen the last result."""
+        optimizer, at = self.optimizer, as_number(result.get(STEP))
+        if optimizer is None or at is None or optimizer.settings.limits:
+            return False
+        end, reports = optimizer.settings.steps, optimizer.trial(number).reports
+        return end is not None and at < end and (not reports or at > reports[-1].step)
 
     def _outcome(self, result: Mapping[str, Any] | None, error: bool, wanted: Wanted) -> Outcome:
         if error:

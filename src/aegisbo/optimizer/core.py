@@ -20,6 +20,7 @@ from aegisbo.events import (
     Halted,
     Observed,
     Reported,
+    Resumed,
     Retried,
     StoredMemory,
     Widened,
@@ -39,6 +40,7 @@ from aegisbo.optimizer.trial import Trial
 from aegisbo.optimizer.trials import Trials
 from aegisbo.space import Params, Space
 from aegisbo.stopping.expected_end import ExpectedEnd
+from aegisbo.stopping.resuming import to_resume
 from aegisbo.stopping.rule import objection
 from aegisbo.strategies.base import Evidence, Memory, Strategy
 from aegisbo.strategies.belief import Belief
@@ -121,12 +123,8 @@ class Core:
             match event:
                 case Asked():
                     return self._asked(event)
-                case Ended():
-                    return self._trials.end(event.number, event.outcome)
-                case Reported():
-                    return self._trials.report(event.number, event.report)
-                case Halted():
-                    return self._trials.halt(event.number, event.reason)
+                case Reported() | Halted() | Resumed() | Ended():
+                    return self._went_on(event)
                 case Observed():
                     number, note = -1 - len(self._trials.observed), dict(event.note or OBSERVED)
                     return self._trials.add(number, event.params, event.outcome, note=note)
@@ -148,6 +146,17 @@ class Core:
         self._queue = self._queue.after(trial)
         self._memory = event.memory  # last, so that a suggestion which cannot be used leaves no trace
         return trial
+
+    def _went_on(self, event: Reported | Halted | Resumed | Ended) -> Trial:
+        """Let this have happened to an evaluation."""
+        match event:
+            case Reported():
+                return self._trials.report(event.number, event.report)
+            case Halted():
+                return self._trials.halt(event.number, event.reason)
+            case Resumed():
+                return self._trials.resume(event.number)
+        return self._trials.end(event.number, event.outcome)
 
     def _widen(self, space: Space) -> None:
         self.settings = replace(self.settings, space=space.given(self.space.constraints))
@@ -211,6 +220,20 @@ class Core:
                 return None
             reason = objection(rule, number, self._trials.curves())
         return Halted(number, reason, seen=0) if reason else None
+
+    def resumption(self) -> Resumed | None:
+        """The decision that an evaluation that was stopped goes on before another begins; None if none does."""
+        with self._lock:
+            rule = self.settings.stop_early
+            paused = self._trials.paused() if rule and self.settings.resumable else {}
+            number = to_resume(rule, paused, self._trials.curves()) if rule and paused else None
+        return None if number is None else Resumed(number, seen=0)
+
+    @property
+    def last_step(self) -> float | None:
+        """The last step that evaluations report, as told or learned; None if it is not known yet."""
+        with self._lock:
+            return self._trials.last_step()
 
     def expected_ends(self) -> dict[int, ExpectedEnd]:
         """Where evaluations will end that run, or would have ended that were stopped, by number of the trial.

@@ -52,6 +52,7 @@ class Settings:
     objectives: tuple[Objective, ...] = ()  # if there are several; else the function returns one number
     stop_early: str | None = None  # the rule by which running evaluations are stopped
     steps: float | None = None  # the step at which an evaluation ends, if it is known
+    resumable: bool = False  # whether an evaluation that was stopped may go on later
 
     def __post_init__(self) -> None:
         if self.n_initial is not None and self.n_initial > sys.maxsize:
@@ -161,6 +162,8 @@ class Settings:
         for name in ("stop_early", "steps"):
             if described[name] is None:
                 del described[name]
+        if not self.resumable:
+            del described["resumable"]
         if self.text is None:
             described["strategy_object"] = ADDRESS.sub("", repr(self.strategy))
         return {"format": FORMAT, **as_stored(described)}
@@ -203,7 +206,8 @@ class Settings:
 
         A space that is only wider is no contradiction.
         """
-        wanted, there = ({"objectives": [], "stop_early": False, **each.describe()} for each in (self, recorded))
+        absent = {"objectives": [], "stop_early": False, "resumable": False}
+        wanted, there = ({**absent, **each.describe()} for each in (self, recorded))
         names = [name for name, value in wanted.items() if value is not None and name != "space"]
         open_preset = self.text is not None and self.preset is None
         mine = resolve(str(self.text), recorded.preset) if open_preset else self.strategy

@@ -38,10 +38,14 @@ class Trial:
     details: Mapping[str, Any] | None = field(default=None, compare=False)  # what else the function said
     reports: tuple[Report, ...] = field(default=(), compare=False)  # steps grow; those that were kept
     halted: str = field(default="", compare=False)  # why it is to stop, while it has not heard of it
+    paused: int = field(default=0, compare=False)  # how many reports there were when that was decided; 0 if it was not
+    spent: float = field(default=0.0, compare=False)  # seconds that it took until it was stopped, if it goes on
 
     def reported(self, report: Report) -> Trial:
         """This trial after a report. A step that was reached before begins anew there: its worker had died, say."""
         earlier = self.reports
+        if self.spent and report.seconds is not None:
+            report = report._replace(seconds=self.spent + report.seconds)
         if earlier and earlier[-1].step >= report.step:
             earlier = tuple(each for each in earlier if each.step < report.step)
         return replace(self, reports=(*earlier, report))
@@ -49,6 +53,7 @@ class Trial:
     def after(self, outcome: Outcome) -> Trial:
         """This trial after its evaluation has ended like this."""
         done = outcome.state == "done"
+        seconds = None if outcome.seconds is None else self.spent + outcome.seconds
         timed = outcome.began is not None and outcome.seconds is not None
         return replace(
             self,
@@ -59,18 +64,25 @@ class Trial:
             measured=dict(outcome.measured) if done else {},
             started=outcome.began,
             ended=outcome.began + outcome.seconds if timed else None,  # type: ignore[operator]
-            seconds=outcome.seconds,
+            seconds=seconds,
             worker=outcome.worker,
             output=outcome.output,
             traceback=outcome.traceback,
             details=outcome.details,
             halted="",
+            paused=self.paused if outcome.state == "stopped" else 0,
+            spent=0.0,
         )
+
+    def resumed(self) -> Trial:
+        """This trial, which was stopped, as it goes on."""
+        return replace(self, state="pending", reason=None, paused=0, spent=self.seconds or 0.0)
 
     def describe(self) -> dict[str, Any]:
         """Everything but `x`, which follows from `params`, in JSON's types."""
-        reporting = {name: value for name in ("reports", "halted") if (value := getattr(self, name))}
-        rest = {name: value for name, value in vars(self).items() if name not in ("x", "reports", "halted")}
+        names = ("reports", "halted", "paused", "spent")
+        reporting = {name: value for name in names if (value := getattr(self, name))}
+        rest = {name: value for name, value in vars(self).items() if name not in ("x", *names)}
         return {**rest, **reporting}
 
     def __repr__(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import nan
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from aegisbo.errors import MissingExtra
@@ -11,13 +12,18 @@ from aegisbo.number import as_number
 from aegisbo.optimizer.trial import Trial
 from aegisbo.space import Choice, Int, Space
 from aegisbo.space.parameters import Parameter
+from aegisbo.stopping.expected_end import ExpectedEnd
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 
 def frame_of(
-    trials: Sequence[Trial], space: Space, objectives: Sequence[str] = (), front: Sequence[Trial] = ()
+    trials: Sequence[Trial],
+    space: Space,
+    objectives: Sequence[str] = (),
+    front: Sequence[Trial] = (),
+    ends: Mapping[int, ExpectedEnd] = MappingProxyType({}),
 ) -> DataFrame:
     """A row for each trial, indexed by its number; of several objectives it says which trials are on their front.
 
@@ -32,6 +38,7 @@ def frame_of(
         "state": pd.Categorical([trial.state for trial in trials]),
         "value": _floats([trial.value for trial in trials]),
         **({"sd": _floats([trial.sd for trial in trials])} if any(trial.sd is not None for trial in trials) else {}),
+        **(_reported(trials, ends) if any(trial.reports for trial in trials) else {}),
         **{
             f"param_{name}": _column([trial.params.get(name, nan) for trial in trials], parameter)
             for name, parameter in space.parameters.items()
@@ -50,6 +57,18 @@ def frame_of(
         "reason": pd.Series([trial.reason for trial in trials], dtype=object),
     }
     return pd.DataFrame(columns).set_index(pd.Index([trial.number for trial in trials], dtype="int64", name="number"))
+
+
+def _reported(trials: Sequence[Trial], ends: Mapping[int, ExpectedEnd]) -> dict[str, Any]:
+    """How far each has come, and where it is or was expected to end."""
+    lasts = [trial.reports[-1] if trial.reports else None for trial in trials]
+    expected = [ends.get(trial.number) for trial in trials]
+    return {
+        "step": _floats([last and last.step for last in lasts]),
+        "reported": _floats([last and last.value for last in lasts]),
+        "expected_end": _floats([end and end.value for end in expected]),
+        "expected_end_sd": _floats([end and end.sd for end in expected]),
+    }
 
 
 def _expected(trials: Sequence[Trial], objectives: Sequence[str]) -> dict[str, Any]:

@@ -79,8 +79,25 @@ class Trials:
         """Let it be decided that a running evaluation is to stop."""
         current = self.known(number)
         if current.state == "pending":
-            self.asked[number] = replace(current, halted=reason)
+            self.asked[number] = replace(current, halted=reason, paused=len(current.reports))
         return self.asked[number]
+
+    def resume(self, number: int) -> Trial:
+        """Let an evaluation that was stopped go on.
+
+        Raises:
+            TrialError: it was not stopped by the run.
+        """
+        current = self.known(number)
+        if current.state != "stopped" or not current.paused:
+            raise TrialError(f"Trial {number} was not stopped by the run ({current.state}): it cannot go on.")
+        trial = self.put(current.resumed())
+        self.most_pending = max(self.most_pending, self._asked.count(PENDING))
+        return trial
+
+    def paused(self) -> dict[int, int]:
+        """Those that may go on, by number, with how many reports there were when they were stopped."""
+        return {trial.number: trial.paused for trial in self.asked if trial.state == "stopped" and trial.paused}
 
     def put(self, trial: Trial) -> Trial:
         """Let this be what is known of a trial from now on."""
@@ -181,13 +198,16 @@ class Trials:
         """What the trials have reported, to be minimized."""
         alive = [trial for trial in self.asked if trial.state in ("pending", "done")]
         said = [trial for trial in self.asked if trial.reports and trial.state != "forgotten"]
-        lasts = [trial.reports[-1].step for trial in said if trial.state == "done"]
-        told = self.settings.steps
         return Curves(
             {trial.number: self._curve(trial) for trial in said},
             first=alive[0].number if alive else len(self.asked),
-            last_step=max(lasts, default=None) if told is None else told,
+            last_step=self.last_step(),
         )
+
+    def last_step(self) -> float | None:
+        """At which evaluations end, as told, or as the longest one did that has a value; None if unknown."""
+        lasts = [trial.reports[-1].step for trial in self.asked if trial.state == "done" and trial.reports]
+        return max(lasts, default=None) if self.settings.steps is None else self.settings.steps
 
     def _curve(self, trial: Trial) -> Curve:
         turned = self.settings.direction.turned

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from aegisbo.plot.best_so_far import convergence
     from aegisbo.plot.canvas import Picture
     from aegisbo.plot.choices import reasons
+    from aegisbo.plot.learning_curves import curves
     from aegisbo.plot.measured_front import front
     from aegisbo.plot.one_choice import decision
     from aegisbo.plot.one_parameter import slices
@@ -27,6 +28,7 @@ else:
         "advice": "other_teams",
         "contour": "two_parameters",
         "convergence": "best_so_far",
+        "curves": "learning_curves",
         "decision": "one_choice",
         "front": "measured_front",
         "importance": "shares",
@@ -47,9 +49,20 @@ else:
             raise MissingExtra(f"aegisbo.plot.{name}", "plot") from error
 
 
-OF_A_RUN = ("contour", "convergence", "decision", "front", "importance", "reasons", "slices", "timeline")
+OF_A_RUN = ("contour", "convergence", "curves", "decision", "front", "importance", "reasons", "slices", "timeline")
 
-__all__ = ["advice", "contour", "convergence", "decision", "front", "importance", "reasons", "slices", "timeline"]
+__all__ = [
+    "advice",
+    "contour",
+    "convergence",
+    "curves",
+    "decision",
+    "front",
+    "importance",
+    "reasons",
+    "slices",
+    "timeline",
+]
 
 
 def draw(kind: str, run: Any, **options: Any) -> Picture:

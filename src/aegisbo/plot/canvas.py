@@ -13,6 +13,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from aegisbo.outcome import FAILURES
 from aegisbo.printable import so_many
+from aegisbo.review.curves import stopped_trials
 from aegisbo.review.record import Record
 
 INK, FAINT, GRID = "#222222", "#767676", "#e4e4e4"
@@ -23,6 +24,7 @@ LETTERS = 28  # most letters of a name
 
 Look = dict[str, Any]  # keywords of matplotlib
 STAR: Look = {"marker": "*", "color": BEST, "markeredgecolor": "white", "linestyle": ""}
+STOPPED: Look = {"marker": "|", "markersize": 8, "markeredgewidth": 2, "color": "#854d0e"}
 BELOW: Look = {"loc": "outside lower left", "fontsize": 8, "frameon": False, "labelcolor": INK}  # a legend
 
 
@@ -119,8 +121,9 @@ def as_label(text: object, letters: int = LETTERS) -> str:
 def _summary(record: Record) -> str:
     """The name of the run, the best value, and how many evaluations it took."""
     result, name = record.result, as_label(record.name)
-    failed = sum(trial.state in FAILURES for trial in record.trials)
+    failed, stopped = sum(trial.state in FAILURES for trial in record.trials), len(stopped_trials(record))
     said = [f"{result.nfev} evaluations", *([f"{failed} without a value"] if failed else [])]
+    said += [f"{stopped} stopped early"] if stopped else []
     said += [f"{len(record.optimizer.pending)} pending"] if record.optimizer.pending else []
     if record.objectives:
         return f"{name}: {so_many(len(result.front), 'trial')} on the front, {', '.join(said)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,6 +17,7 @@ from aegisbo.plot.canvas import FAINT, Look, Picture, as_label, canvas, crowded,
 from aegisbo.plot.marks import Mark, marks_of
 from aegisbo.plot.objectives import value_of
 from aegisbo.plot.value_axis import Values, mark_failures, values_of
+from aegisbo.review.curves import stopped_trials
 from aegisbo.review.reasons import CheckedPrediction, Yield, calibration, predictions, yields
 from aegisbo.review.record import Record, Run, record_of
 
@@ -41,7 +43,9 @@ def reasons(run: Run) -> Picture:
     modeled = [name for name in directions if name not in record.optimizer.settings.wanted.known]
     figure, axes = canvas(record, 2 + len(directions) + len(modeled), (4.6, 3.1))
     along, predicted = axes[: len(directions)], axes[len(directions) + 1 : -1]
-    _brought(axes[len(directions)], yields(record), marks, "added to the front" if record.objectives else "improved")
+    stopped = Counter(move_of(trial) for trial in stopped_trials(record))
+    improved = "added to the front" if record.objectives else "improved"
+    _brought(axes[len(directions)], yields(record), stopped, marks, improved)
     by_number = {trial.number: marks[move_of(trial)] for trial in record.trials}
     for axis, (name, direction) in zip(along, directions.items(), strict=True):
         _along(axis, record, marks, name, maximize=direction.maximize)
@@ -71,7 +75,7 @@ def _along(axis: Axes, record: Record, marks: dict[str, Mark], name: str | None,
     mark_failures(axis, failed, maximize=maximize)
 
 
-def _brought(axis: Axes, found: Sequence[Yield], marks: dict[str, Mark], improved: str) -> None:
+def _brought(axis: Axes, found: Sequence[Yield], stopped: Counter[str], marks: dict[str, Mark], improved: str) -> None:
     heading(axis, "What each move gained")
     if not found:
         say(axis, "No trial yet.")
@@ -83,7 +87,11 @@ def _brought(axis: Axes, found: Sequence[Yield], marks: dict[str, Mark], improve
             "improved": (each.improved, {"facecolor": mark.color}),
             "done": (each.done - each.improved, {"facecolor": "white"}),
             "failed": (each.failed, {"facecolor": "white", "hatch": "xxxxx"}),
-            "pending": (each.chosen - each.done - each.failed, {"facecolor": "white", "linestyle": "--"}),
+            "stopped": (stopped[each.move], {"facecolor": mark.color, "alpha": 0.3}),
+            "pending": (
+                each.chosen - each.done - each.failed - stopped[each.move],
+                {"facecolor": "white", "linestyle": "--"},
+            ),
         }
         left = 0
         for part, (count, look) in parts.items():
@@ -98,7 +106,8 @@ def _brought(axis: Axes, found: Sequence[Yield], marks: dict[str, Mark], improve
     axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     axis.grid(visible=False, axis="y")
     filled = "new best" if improved == "improved" else improved
-    label(axis, f"trials (filled: {filled}; crossed: no value; dashed: pending)")
+    pale = "\npale: stopped early; " if stopped else "; "
+    label(axis, f"trials (filled: {filled}; crossed: no value{pale}dashed: pending)")
 
 
 def _yield_text(found: Yield, improved: str) -> str:

@@ -19,6 +19,7 @@ from aegisbo.plot.canvas import (
     LINE,
     PENDING,
     STAR,
+    STOPPED,
     Look,
     Picture,
     as_label,
@@ -175,11 +176,12 @@ def _draw_trials(axis: Axes, optimizer: Core, name: str, center: Params, values:
                 axis.scatter([], [], label=named, **look)
     failed = [trial.params[name] for trial in there if trial.number >= 0 and trial.state in FAILURES]
     mark_failures(axis, places(parameter, failed).tolist(), maximize=values.maximize)
-    pending = places(parameter, [trial.params[name] for trial in there if trial.state == "pending"])
-    if len(pending):
-        under: Look = {"linestyle": "", "marker": 6, "markersize": 6, "color": PENDING, "clip_on": False}
-        bottom = axis.get_xaxis_transform()
-        axis.plot(pending, np.zeros(len(pending)), transform=bottom, label=f"pending ({len(pending)})", **under)
+    looks: dict[str, Look] = {"pending": {"marker": 6, "markersize": 6, "color": PENDING}, "stopped": STOPPED}
+    for state, look in looks.items():
+        if len(at := places(parameter, [trial.params[name] for trial in there if trial.state == state])):
+            named = f"{state}{' early' * (state == 'stopped')} ({len(at)})"
+            under: Look = {"linestyle": "", "clip_on": False, "transform": axis.get_xaxis_transform()}
+            axis.plot(at, np.zeros(len(at)), label=named, **under, **look)
 
 
 def _paleness(optimizer: Core, points: list[Params], name: str, center: Params) -> Array:  # (m,)

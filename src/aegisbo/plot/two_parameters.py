@@ -17,6 +17,7 @@ from aegisbo.plot.canvas import (
     INK,
     PENDING,
     STAR,
+    STOPPED,
     Look,
     Picture,
     as_label,
@@ -128,6 +129,7 @@ def _draw_trials(axis: Axes, optimizer: Core, x: str, y: str) -> None:
         "evaluated": [each for each in (*optimizer.observed, *optimizer.trials) if each.state == "done"],
         "no value": [each for each in optimizer.trials if each.state in FAILURES],
         "pending": list(optimizer.pending),
+        "stopped early": [each for each in optimizer.trials if each.state == "stopped"],
     }
     looks: dict[str, Look] = {
         "evaluated": {
@@ -139,6 +141,7 @@ def _draw_trials(axis: Axes, optimizer: Core, x: str, y: str) -> None:
         },
         "no value": {"marker": "X", "markersize": 7, "color": FAILED, "markeredgecolor": "white"},
         "pending": {"marker": "^", "markersize": 7, "color": PENDING, "markeredgecolor": "white"},
+        "stopped early": STOPPED,
     }
     for name, ended in groups.items():
         if trials := [each for each in ended if x in each.params and y in each.params]:

@@ -96,26 +96,28 @@ def _draw_gaps(axis: Axes, gaps: Iterable[Gap], moment: Callable[[float], float]
 
 
 def _draw_bars(axis: Axes, bars: list[Evaluation], mark: Mark, moment: Callable[[float], float], edge: float) -> None:
-    """Draw bars of one kind: outlined and struck through without a value, dashed without an end."""
+    """Draw bars of one kind: struck through without a value, low if stopped early, dashed without an end."""
     looks: dict[str, Look] = {
         "done": {"facecolor": mark.color, "edgecolor": "white"},
         "without": {"facecolor": "white", "edgecolor": mark.color, "hatch": "xxxxx"},
+        "stopped": {"facecolor": mark.color, "edgecolor": "white"},
         "open": {"facecolor": "white", "edgecolor": mark.color, "linestyle": "--"},
     }
     for worker in {bar.worker for bar in bars}:
         for outcome, look in looks.items():
             mine = [bar for bar in bars if bar.worker == worker and _outcome(bar) == outcome]
             spans = [(moment(bar.started), moment(bar.ended) - moment(bar.started)) for bar in mine]
-            axis.broken_barh(spans, (worker - HEIGHT / 2, HEIGHT), linewidth=edge, label=f"_{outcome}", **look)
+            height = 0.5 * HEIGHT if outcome == "stopped" else HEIGHT
+            axis.broken_barh(spans, (worker - height / 2, height), linewidth=edge, label=f"_{outcome}", **look)
             wide = [start + width / 2 for start, width in spans if width > NARROWEST * axis.get_xlim()[1]]
-            face, line = ("white", mark.color) if outcome == "done" else (mark.color, "white")
+            face, line = ("white", mark.color) if outcome in ("done", "stopped") else (mark.color, "white")
             style: Look = {"markerfacecolor": face, "markeredgecolor": line, "markersize": 6.5}
             axis.plot(wide, [worker] * len(wide), linestyle="", marker=mark.marker, **style)
 
 
 def _outcome(bar: Evaluation) -> str:
-    if bar.state == "done":
-        return "done"
+    if bar.state in ("done", "stopped"):
+        return bar.state
     return "without" if bar.state in FAILURES else "open"
 
 
@@ -141,6 +143,8 @@ def _explained(facts: Timeline, marks: dict[str, Mark]) -> list[Patch | Line2D]:
     outcomes = {_outcome(bar) for bar in facts.bars}
     if "without" in outcomes:
         entries.append(Patch(facecolor="white", edgecolor=FAINT, hatch="xxxxx", label="no value"))
+    if "stopped" in outcomes:
+        entries.append(Line2D([], [], color=FAINT, linewidth=5, label="low bar: stopped early"))
     if "open" in outcomes:
         entries.append(
             Patch(facecolor="white", edgecolor=FAINT, linestyle="--", label="no end: running, lost or interrupted")

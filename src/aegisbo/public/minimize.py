@@ -65,6 +65,7 @@ def minimize(
     objectives: Objectives = (),
     stop_early: bool | str = False,
     steps: float | None = None,
+    resumable: bool = False,
     anyway: bool = False,
 ) -> Result:
     """Find where an expensive function is smallest, with workers that never wait for each other.
@@ -134,6 +135,9 @@ def minimize(
             their workers begin others; see docs/stopping.md. Reports alone change no choice. True stands for "ranks".
         steps: the last step that evaluations report, for `stop_early`. Without it, it is that of the longest one with
             a value, and none is stopped before there is one.
+        resumable: give each evaluation a folder, `aegisbo.worker().folder`, which stays the same if its worker dies or
+            it is stopped early. It can keep its state there. One that was stopped may then go on later. Beside a study
+            the folders are in a folder named like it, with .trials added; without a study they are temporary.
         anyway: continue a study even if it holds values of another function, or of an earlier version of this one.
 
     Returns:

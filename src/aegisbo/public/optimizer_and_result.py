@@ -65,6 +65,7 @@ class Optimizer(Core):
         stop_early: stop evaluations that fall behind in what `report` is told of them. True stands for "ranks".
         steps: the last step that evaluations report, for `stop_early`. Without it, it is that of the longest one with
             a value, and none is stopped before there is one.
+        resumable: evaluations that were stopped can go on: `ask` may then return a trial again, with its `reports`.
 
     Raises:
         InvalidInput: an argument is not valid; the message names it and what to give instead.
@@ -88,6 +89,7 @@ class Optimizer(Core):
         objectives: Objectives = (),
         stop_early: bool | str = False,
         steps: float | None = None,
+        resumable: bool = False,
     ) -> None:
         given = locals()
         super().__init__(Settings.checked(space, **{name: given[name] for name in SETTINGS}))
@@ -147,7 +149,7 @@ class Optimizer(Core):
             InvalidInput: `within` is not a number of seconds.
         """
         with self._turn:
-            return cast("Trial", self.apply(self.choose(within)))
+            return cast("Trial", self.apply(self.resumption() or self.choose(within)))
 
     def add(self, x: Any) -> Params:
         """Have a point of your own evaluated: `ask` returns it next, after `initial` points and those added earlier.
@@ -242,6 +244,7 @@ class Optimizer(Core):
             said = as_report(value, last + 1.0 if step is None else step)
             self.apply(Reported(number, said.step, said.value))
             if halted := self.verdict(number):
+                self.apply(halted)
                 self.apply(Ended(number, Outcome("stopped", reason=halted.reason)))
                 raise Stopped(halted.reason)
             return self.trial(number)
@@ -506,14 +509,16 @@ class Result(Found[Optimizer]):
             The columns `state`, `value`, `sd` if one was told, `param_...` for each parameter, `move`, `mean` and `std`
             (as predicted when the point was chosen), `started_at`, `ended_at`, `seconds`, `worker` and `reason`. With
             several objectives, `front` says which trials are on the front, and there are `measured_...`, `mean_...` and
-            `std_...` for each.
+            `std_...` for each. If evaluations have reported, `step` and `reported` are their last reports, and
+            `expected_end` and `expected_end_sd` say where those that run or were stopped are expected to end.
 
         Raises:
             MissingExtra: pandas is not installed.
         """
         from aegisbo.optimizer.trial_frame import frame_of
 
-        return frame_of(self.trials, self.optimizer.space, [each.name for each in self.objectives], self.front)
+        names, ends = [each.name for each in self.objectives], self.optimizer.expected_ends()
+        return frame_of(self.trials, self.optimizer.space, names, self.front, ends)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the same as `repr` with six digits, in a table, and a picture of the best so far."""

@@ -10,8 +10,9 @@ from typing import Any, Literal
 from aegisbo.optimizer.failure_reasons import cut
 from aegisbo.optimizer.limits import broken_by
 from aegisbo.outcome import FAILURES
-from aegisbo.printable import so_many
+from aegisbo.printable import duration, in_a_row, so_many
 from aegisbo.review.convergence import Step, convergence
+from aegisbo.review.curves import MISTAKEN, foretelling, mistaken_stops, spared, stopped_trials
 from aegisbo.review.failure_groups import FailureGroup, failure_groups
 from aegisbo.review.landscape import Landscape
 from aegisbo.review.models import Models
@@ -30,6 +31,7 @@ EDGE = 0.01  # of a range
 IRRELEVANT = 0.01  # of the variation
 WELL_USED = 0.9  # share of the workers' time
 OFTEN = 0.1  # share of the evaluations that fail
+FORETELLS = 0.3  # least rank correlation of reports with the ends
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ def health(record: Record, models: Models) -> tuple[Finding, ...]:
         on_predictions,
         _edges,
         _irrelevant,
+        _stopping,
+        _reports,
         _wasted,
     )
     order = ("bad", "warning", "note", "good")
@@ -293,6 +297,46 @@ def _irrelevant(record: Record, models: Models) -> Iterator[Finding]:
         )
 
 
+def _stopping(record: Record, models: Models) -> Iterator[Finding]:
+    """What stopping early has spared, and whether it has probably cost the best evaluation."""
+    stopped, time, ends = stopped_trials(record), spared(record), record.expected_ends
+    if not stopped:
+        return
+    were = "was" if len(stopped) == 1 else "were"
+    text = f"{len(stopped)} of {len(record.ended) + len(stopped)} evaluations {were} stopped early"
+    text += f", which spared about {duration(time.seconds)} of the workers' time." if time else "."
+    told = [ends[trial.number].chance for trial in stopped if trial.number in ends]
+    if mistaken := [trial.number for trial in mistaken_stops(record)]:
+        which = f"trial {in_a_row(mistaken)}"
+        text += f" By their curves, {len(mistaken)} would probably have ended better than the best ({which})."
+        remedy = "Where curves cross, early values mislead. Evaluate such a point to its end, or leave stop_early out."
+        yield Finding("stopping", "warning", text, remedy)
+        return
+    if told:
+        text += f" By their curves, {sum(told):.2g} of {len(told)} can be expected to have ended better than the best."
+    yield Finding("stopping", "good" if sum(told) < MISTAKEN else "note", text, "")
+
+
+def _reports(record: Record, models: Models) -> Iterator[Finding]:
+    """Whether there are reports by which evaluations can be stopped, and whether they are good for it."""
+    if record.optimizer.settings.stop_early is None or not record.ended:
+        return
+    if not any(trial.reports for trial in record.trials):
+        text = f"stop_early is on, but none of {so_many(len(record.ended), 'evaluation')} has reported anything."
+        remedy = "Call aegisbo.report(value, step=...) while the function runs, or let the program print its values."
+        yield Finding("reports", "warning", text, remedy)
+    found = foretelling(record)
+    if found is not None and found.count >= FEW and found.correlation < FORETELLS:
+        text = (
+            f"Reports hardly foretell the end: for the {found.count} evaluations with a value, values at step "
+            f"{found.step:g} and at the end have a rank correlation of {found.correlation:.2f}."
+        )
+        remedy = (
+            "Those that were stopped are not among them. Report what says more about the end, or leave stop_early out."
+        )
+        yield Finding("reports", "warning", text, remedy)
+
+
 def _wasted(record: Record, models: Models) -> Iterator[Finding]:
     """What was wasted: evaluations that were lost or cut short, and points chosen twice."""
     bars = timeline(record).bars
@@ -311,7 +355,7 @@ def _wasted(record: Record, models: Models) -> Iterator[Finding]:
             f"{len(wasted)} evaluations ({seconds:.3g} s) ended without a result: {' and '.join(filter(None, parts))}.",
             "The same call evaluates pending trials again." if waiting else "",
         )
-    chosen = [trial for trial in record.trials if trial.state in ("pending", "done", *FAILURES)][-20:]
+    chosen = [trial for trial in record.trials if trial.state in ("pending", "done", "stopped", *FAILURES)][-20:]
     replaced = sum("guard" in trial.note for trial in chosen)
     if len(chosen) == 20 and replaced >= 5:
         yield Finding(

@@ -24,6 +24,7 @@ SCRIPTS = (
     "chart",
     "objectives",
     "convergence",
+    "curves",
     "timeline",
     "reasons",
     "parameters",

@@ -20,6 +20,7 @@ from aegisbo.optimizer.trial import move_of
 from aegisbo.review.conflicts import conflicts
 from aegisbo.review.continuing import calls_of
 from aegisbo.review.convergence import convergence
+from aegisbo.review.curves import curve_facts
 from aegisbo.review.decision_then import MEMBERS, decision_then
 from aegisbo.review.failure_groups import failure_groups
 from aegisbo.review.front_then import front_then
@@ -86,6 +87,7 @@ def facts_of(record: Record, models: Models) -> dict[str, Any]:
             "health": health(record, models),
             "about": _about(record),
             **(_several(record) if record.objectives else {}),
+            **({} if (curves := curve_facts(record)) is None else {"curves": curves}),
         }
     )
 

@@ -15,8 +15,9 @@ from aegisbo.events import Event
 from aegisbo.optimizer import Core, Found, Trial
 from aegisbo.optimizer.objectives import Objective
 from aegisbo.outcome import FAILURES
+from aegisbo.stopping.expected_end import ExpectedEnd
 from aegisbo.study.export import table_of
-from aegisbo.study.known_then import ChoiceMade, choices
+from aegisbo.study.known_then import ChoiceMade, StopMade, choices, stops
 from aegisbo.study.lock import is_driven
 from aegisbo.study.reading import read_events
 from aegisbo.study.state import State
@@ -117,6 +118,17 @@ class Record:
     def decisions(self) -> Mapping[int, ChoiceMade]:
         """The choices, by number of the trial; none without a study."""
         return {choice.asked.number: choice for choice in choices(self.events)}
+
+    @cached_property
+    def stops(self) -> Mapping[int, StopMade]:
+        """The decisions that stopped a trial, if it has not gone on since; none without a study."""
+        found = {stop.halted.number: stop for stop in stops(self.events)}
+        return {number: stop for number, stop in found.items() if self.trials[number].state == "stopped"}
+
+    @cached_property
+    def expected_ends(self) -> Mapping[int, ExpectedEnd]:
+        """Where evaluations that run will end, and where stopped ones would have, as far as can be said now."""
+        return self.optimizer.expected_ends()
 
     @cached_property
     def capacity(self) -> int:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from math import inf
 from operator import attrgetter
 
-from aegisbo.events import Asked, Closed, Ended, Lost, Opened, Taken
+from aegisbo.events import Asked, Closed, Ended, Lost, Opened, Resumed, Taken
 from aegisbo.optimizer.found import CAUSES
+from aegisbo.outcome import FAILURES
 from aegisbo.review.record import Record, Span
 from aegisbo.study.ledger import Ledger
 
@@ -159,8 +160,8 @@ def _of_trials(record: Record) -> list[Evaluation]:
         Evaluation(
             trial.number, trial.state, UNKNOWN if trial.worker is None else trial.worker, trial.started, trial.ended
         )
-        for trial in record.ended
-        if trial.started is not None and trial.ended is not None
+        for trial in record.trials
+        if trial.state in ("done", "stopped", *FAILURES) and trial.started is not None and trial.ended is not None
     ]
 
 
@@ -177,7 +178,7 @@ def _of_study(record: Record) -> Iterator[Evaluation]:
             case Closed():
                 yield from _left(since, "interrupted", event.at)
                 since = {}
-            case Asked() | Taken():
+            case Asked() | Taken() | Resumed():
                 since[event.number] = event.at
             case Lost() if event.outcome.seconds is None:  # with its copy
                 yield from _left({event.number: since.pop(event.number, event.at)}, "interrupted", event.at)

@@ -26,7 +26,7 @@ from aegisbo.runners.own_folder import own_folder, tidy_up
 from aegisbo.runners.pools.worker import die_with_parent
 from aegisbo.runners.printed_reports import PrintedReports, as_printed_report
 from aegisbo.runners.program_output import passed_on, tail
-from aegisbo.runners.slots import VARIABLE, slot_here
+from aegisbo.runners.slots import FOLDER_VARIABLE, VARIABLE, folder_here, slot_here
 
 if TYPE_CHECKING:
     from aegisbo.optimizer import Settings
@@ -48,8 +48,8 @@ class Command:
 
     Args:
         text: the program and its arguments. {name} stands for the value of a parameter, {folder} for an empty folder
-            that each evaluation gets for itself. Where conditions leave a parameter out, arguments that use it are left
-            out too, with an option such as --lr right before them.
+            that each evaluation gets for itself, or with `resumable=True` for that of its trial. Where conditions leave
+            a parameter out, arguments that use it are left out too, with an option such as --lr right before them.
         value_file: the file to which the program writes its value, such as "{folder}/value"; by default the value is
             the last line that it prints.
 
@@ -201,9 +201,10 @@ def _filled(text: str, values: dict[str, str]) -> str:
 def _environment(params: dict[str, Any], folder: Path) -> dict[str, str]:
     file = folder / ".parameters.json"
     file.write_text(json.dumps(params), encoding="utf-8")
-    slot = slot_here()
+    slot, kept = slot_here(), folder_here()
     return {
         **({} if slot is None else {VARIABLE: str(slot)}),
+        **({} if kept is None else {FOLDER_VARIABLE: str(kept)}),
         f"{OURS}PARAMETERS": str(file),
         **{f"{OURS}{name}": str(value) for name, value in params.items()},
     }

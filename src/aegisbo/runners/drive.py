@@ -19,6 +19,7 @@ from aegisbo.runners.progress import progress_of
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.run import Run
 from aegisbo.runners.steering import Steering, warn_if_unstoppable
+from aegisbo.runners.trial_folders import trial_folders
 from aegisbo.runners.watch import Callback, Watch
 from aegisbo.study.study import Study
 
@@ -38,6 +39,7 @@ def drive(
     for function in optimizer.settings.known.functions.values() if optimizer.settings.known else ():
         function.require_here()
     with ExitStack() as stack:
+        folders = stack.enter_context(trial_folders(study))
         pool = make_pool(
             options.executor,
             Call(reading(fun, optimizer.settings), optimizer.space.named, optimizer.settings.known),
@@ -56,7 +58,10 @@ def drive(
         stack.enter_context(signals)
         watch = Watch(optimizer, callbacks, options, tell, study.path)
         heed = None if study.path is None else Steering(study.requests, optimizer, pool, watch)
-        record = run(study, pool, budget, options=options, watch=watch, more=more, heed=heed)
+        place = {} if folders is None else {"place": folders.place}
+        record = run(study, pool, budget, options=options, watch=watch, more=more, heed=heed, **place)
+        if folders is not None:
+            folders.tidy_up(optimizer)
         study.closed(study.last_words(record.message), [asdict(idle) for idle in record.idle])
     return record
 

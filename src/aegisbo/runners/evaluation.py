@@ -18,6 +18,7 @@ from aegisbo.errors import Stopped
 from aegisbo.outcome import Answer, Ended, Outcome, judged
 from aegisbo.runners.protocol import StopRun
 from aegisbo.runners.reports import or_last_reported, reporting
+from aegisbo.runners.slots import InFolder, in_folder
 
 Judge = Callable[[object], Outcome]  # turns an answer of the function into an outcome
 Evaluation = Callable[[Any], Outcome]  # a function and its judge: from a point to its outcome
@@ -51,6 +52,8 @@ def evaluate(
     Raises:
         StopRun: the run was ended while the function was running in this thread.
     """
+    if isinstance(x, InFolder):
+        return in_folder(x, lambda x: evaluate(function, x, judge, raising=raising, answered=answered))
     with reporting(answered=answered) as reporter:
         outcome = _evaluate(function, x, judge, raising=raising)
     if reporter.stopped:

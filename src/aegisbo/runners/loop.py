@@ -28,6 +28,7 @@ LOOK = 0.5  # seconds between two looks for requests from outside, while nothing
 
 Watch = Callable[[Finished], None]  # called with each job that has ended; raises StopRun to end the run now
 Heed = Callable[[], Options | None]  # the options from now on, if there were requests since the last call
+Place = Callable[[Trial], Any]  # what a worker gets of a trial: its point, and the folder if it has one
 
 
 def run(
@@ -39,6 +40,7 @@ def run(
     watch: Watch = lambda job: None,
     more: Callable[[], bool] = lambda: True,  # whether to ask for further points; Ctrl-C may end this
     heed: Heed | None = None,  # called before each step and twice a second; None if there can be no requests
+    place: Place = lambda trial: trial.x,
 ) -> Run:
     """Evaluate `budget` suggestions, or as many as the space holds; a failed one counts, a lost one does not.
 
@@ -46,7 +48,7 @@ def run(
     that every suggestion knows all results so far. At the end the workers are closed, and jobs that ended meanwhile
     are taken in too. The study holds the results; the returned record says what happened.
     """
-    loop = _Loop(study, workers, budget, options or Options(), watch, more, heed)
+    loop = _Loop(study, workers, budget, options or Options(), watch, more, heed, place)
     try:
         while loop.step():
             pass
@@ -65,6 +67,7 @@ class _Loop:
     watch: Watch
     more: Callable[[], bool]
     heed: Heed | None = None
+    place: Place = lambda trial: trial.x
     message: str = SPENT
     interrupted: bool = False
     exhausted: bool = False
@@ -124,14 +127,18 @@ class _Loop:
         )
 
     def _may_start(self) -> bool:
-        if len(self.running) >= self.workers.capacity or self._active() >= self.left or self._suspicious():
+        if len(self.running) >= self.workers.capacity or self._suspicious():
             return False
-        if not self.waiting and (self.exhausted or not self._rest_is_over()):
+        if not self._may_begin_another() and not self.study.resumable:
             return False
         if not self.more():
             self.message, self.interrupted = f"{STOPPED} Ctrl-C.", True
             return False
         return True
+
+    def _may_begin_another(self) -> bool:
+        """Whether the budget has room for a trial that is waiting, or for another one to ask for."""
+        return self._active() < self.left and (bool(self.waiting) or (not self.exhausted and self._rest_is_over()))
 
     def _suspicious(self) -> bool:
         """Whether a suspect is running, or is the next to run while others are running."""
@@ -141,9 +148,11 @@ class _Loop:
 
     def _next(self) -> Trial | None:
         limit = self._limit()
-        for k, earlier in enumerate(self.waiting):
+        for k, earlier in enumerate(self.waiting if self._active() < self.left else ()):
             if limit is None or self._expected_seconds(earlier.note) <= limit:
                 return self.waiting.pop(k)
+        if (resumed := self._resumed(limit)) is not None or not self._may_begin_another():
+            return resumed
         begin = perf_counter()
         try:
             trial = self.study.ask(limit, interruptible)
@@ -162,6 +171,15 @@ class _Loop:
         self.suggestion_seconds[trial.number] = perf_counter() - begin
         return trial
 
+    def _resumed(self, limit: float | None) -> Trial | None:
+        """An evaluation that was stopped and goes on before another begins."""
+        late = limit is not None and self._expected_seconds({}) > limit
+        trial = None if late or not self.study.resumable else self.study.resume()
+        if trial is not None:
+            self.left += 1  # it had counted
+            self.attempts[trial.number] = 0
+        return trial
+
     def _begin(self, trial: Trial) -> None:
         """Submit a trial; one whose worker died before it heard that it is to stop has ended instead."""
         if trial.halted:
@@ -173,7 +191,7 @@ class _Loop:
     def _submit(self, trial: Trial) -> None:
         self.attempts[trial.number] += 1
         now = self.workers.now()
-        slot = self.workers.submit(trial.number, trial.x)
+        slot = self.workers.submit(trial.number, self.place(trial))
         self.running[trial.number] = Running(trial, slot, now)
 
     def _worth_waiting(self) -> bool:

@@ -1,4 +1,7 @@
-"""A folder for each run of a program: deleted when it ends, or by a later run if its process was killed."""
+"""A folder for each run of a program: deleted when it ends, or by a later run if its process was killed.
+
+A trial that may go on keeps its own instead.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from aegisbo.runners.slots import folder_here
+
 PREFIX = "aegisbo-"
 MARK = f".alive.{platform.node()}"  # locked while its folder is used; other machines cannot see that
 
 
 @contextmanager
 def own_folder() -> Iterator[str]:
-    """An empty folder, apart from hidden files, that exists during this context."""
+    """The folder of the trial; else an empty one, apart from hidden files, that exists during this context."""
     import fcntl  # here, because Windows lacks it
 
+    if (kept := folder_here()) is not None:
+        yield str(kept)
+        return
     tidy_up()
     with tempfile.TemporaryDirectory(prefix=PREFIX) as folder, Path(folder, MARK).open("wb", buffering=0) as mark:
         fcntl.flock(mark, fcntl.LOCK_EX)

@@ -2,8 +2,9 @@
 
 Far from a minimum its quadratic shape does not matter, and near it nothing else does. The lowest points are moved and
 turned as their own covariance says, so that a long and narrow valley looks round (the idea of CMA-ES). Their values are
-taken as measured. What is known of all other points is only that they are not lower: a point above counts as the model
-of the low ones predicts it, but not as lower than the highest of these (reGP, Petit et al., 2025).
+taken as measured. What is known of other points near them is only that they are not lower: a point above counts as the
+model of the low ones predicts it, but not as lower than the highest of these (reGP, Petit et al., 2025). Points farther
+away, also pending ones, do not count: they lie hundreds of units away from a narrow valley, where a quadratic is huge.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg import solve_triangular
 
-from aegisbo.arrays import Array, Index
+from aegisbo.arrays import Array, Index, Mask
 from aegisbo.gp import quadratic_model
 from aegisbo.gp.low_values import MOST, lowest, skill
 from aegisbo.gp.output_transform import Scale, scale_of
@@ -28,8 +29,9 @@ from aegisbo.strategies.log_expected_improvement import Improvement
 
 ENOUGH = 1.5  # lowest points for each coefficient of a quadratic
 HIGHER = 150  # points above the lowest ones at most, the nearest
-ROUND = 0.1  # how much of a ball the covariance of the lowest points is mixed with, for each dimension a point
-REACH = 0.8  # how far a choice may lie from the best point, where the lowest points lie about 1 away
+NEAR = 2.0  # how far from the best point they may lie, where the lowest points lie about 1 away
+ROUND = 1e-4  # how much of a ball the covariance of the lowest points is mixed with, for each dimension a point
+REACH = 0.8  # how far a choice may lie from the best point, in the units of `NEAR`
 BOX = 2.0  # half of a side of the box that is searched, in the units of `REACH`
 STRICT = 10.0  # how much it costs to go beyond the reach
 CANDIDATES = 100  # for each parameter
@@ -150,10 +152,17 @@ class LocalModel:
         failed = evidence.failed[: 0 if chance is not None else None]  # bad values, unless a chance is known
         above = self.neighborhood.local(np.vstack([evidence.X[high], failed]))
         measured = np.append(y[high], np.full(len(failed), np.inf))
-        near = np.argsort((above**2).sum(axis=1), kind="stable")[:HIGHER]
+        nearest = np.argsort((above**2).sum(axis=1), kind="stable")[:HIGHER]
+        near = nearest[_is_near(above[nearest])]
         gp = self.gp.extended(above[near], np.clip(self.gp.mean(above[near]), y[self.low[-1]], measured[near]))
-        gp = gp.believing(self.neighborhood.local(evidence.pending))
+        pending = self.neighborhood.local(evidence.pending)
+        gp = gp.believing(pending[_is_near(pending)])
         return LocalImprovement(self.neighborhood, Improvement(gp, float(gp.y.min()) + gp.constant), chance)
+
+
+def _is_near(U: Array) -> Mask:
+    """Which of U (m, d) count (m,)."""
+    return np.asarray((U**2).mean(axis=1) < NEAR**2)
 
 
 def local_model(evidence: Evidence, warm: Array | None = None) -> LocalModel:

@@ -14,6 +14,7 @@ from aegisbo.errors import UnknownName
 from aegisbo.events import Asked, Ended
 from aegisbo.optimizer import Trial
 from aegisbo.space.text import spelled
+from aegisbo.stopping.expected_end import ExpectedEnd
 from aegisbo.study.reading import read_events
 from aegisbo.study.state import State
 
@@ -36,10 +37,16 @@ def table_of(state: State) -> list[dict[str, Any]]:
     trials, front = (*state.optimizer.observed, *state.optimizer.trials), None
     if state.settings.objectives:
         front = {trial.number for trial in state.optimizer.found().front}
-    return [_row(trial, state.asked.get(trial.number), state.ended.get(trial.number), front) for trial in trials]
+    ends = state.optimizer.expected_ends()
+    return [
+        _row(trial, state.asked.get(trial.number), state.ended.get(trial.number), front, ends.get(trial.number))
+        for trial in trials
+    ]
 
 
-def _row(trial: Trial, asked: Asked | None, ended: Ended | None, front: set[int] | None) -> dict[str, Any]:
+def _row(
+    trial: Trial, asked: Asked | None, ended: Ended | None, front: set[int] | None, end: ExpectedEnd | None
+) -> dict[str, Any]:
     started_at, ended_at = trial.started, trial.ended
     if ended_at is None and ended is not None and trial.seconds is not None:  # not measured where it ran
         started_at, ended_at = ended.at - trial.seconds, ended.at
@@ -49,6 +56,7 @@ def _row(trial: Trial, asked: Asked | None, ended: Ended | None, front: set[int]
         "value": trial.value,
         **({} if trial.sd is None else {"sd": trial.sd}),
         **({"step": trial.reports[-1].step, "reported": trial.reports[-1].value} if trial.reports else {}),
+        **({} if end is None else {"expected_end": end.value, "expected_end_sd": end.sd}),
         **{f"{PREFIX}{name}": value for name, value in trial.params.items()},
         **{f"{MEASURED}{name}": value for name, value in trial.measured.items()},
         **({} if front is None else {"front": trial.number in front}),

@@ -1,4 +1,4 @@
-"""What each choice knew when it was made, and each decision to stop an evaluation, for replays and reports."""
+"""What each choice knew when it was made, and each decision about an evaluation, for replays and reports."""
 
 from __future__ import annotations
 
@@ -16,17 +16,19 @@ from aegisbo.events import (
     Halted,
     Observed,
     Reported,
+    Resumed,
     Retried,
     Widened,
     making_sense,
 )
 from aegisbo.optimizer import Core, Settings
 from aegisbo.optimizer.queue import ADDED
+from aegisbo.outcome import Report
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.state import State
 
 HAPPENED = (Ended, Reported, Observed, Retried, Forgotten)  # to trials
-LESSONS = (*HAPPENED, Widened)  # what a strategy learns from
+LESSONS = (*HAPPENED, Halted, Widened)  # what a strategy learns from
 
 
 @dataclass(frozen=True)
@@ -44,26 +46,55 @@ def choices(events: Iterable[Event]) -> Iterator[ChoiceMade]:
     """Every choice and what it knew: all choices before it, and what it had learned up to the event that it names."""
     unknown: deque[Event] = deque()
     added: deque[Event] = deque()  # known only to the choice that took them
+    news: list[Event] = []
     results: list[int] = []
     ledger = Ledger()
     for event in events:
-        if isinstance(event, Asked):
-            news = []
+        if isinstance(event, Asked | Resumed):
             while unknown and unknown[0].id <= event.seen:
+                ledger.apply(unknown[0])
                 news.append(unknown.popleft())
+        if isinstance(event, Resumed):  # a decision that all later choices know
+            ledger.apply(event)
+            news.append(event)
+        elif isinstance(event, Asked):
             if event.note.get("move") == ADDED and added:
                 news.append(added.popleft())
-            for lesson in news:
-                ledger.apply(lesson)
             known = bisect(results, event.seen)
             yield ChoiceMade(event, tuple(news), known, len(results) - known, tuple(ledger.holders))
             ledger.apply(event)
+            news = []
         elif isinstance(event, Added):
             added.append(event)
         elif isinstance(event, LESSONS):
             unknown.append(event)
             if isinstance(event, Ended):
                 results.append(event.id)
+
+
+@dataclass(frozen=True)
+class StopMade:
+    """A decision to stop an evaluation, and what it knew."""
+
+    halted: Halted
+    known: int  # results that it knew
+    others: int  # evaluations besides this one that had reported
+    report: Report | None  # the last one of this evaluation that it knew
+
+
+def stops(events: Iterable[Event]) -> Iterator[StopMade]:
+    """Every decision to stop an evaluation and what it knew: what had happened up to the event that it names."""
+    unknown: deque[Event] = deque()
+    results, last = 0, dict[int, Report]()
+    for event in events:
+        if isinstance(event, Ended | Reported):
+            unknown.append(event)
+        while isinstance(event, Halted) and unknown and unknown[0].id <= event.seen:
+            news = unknown.popleft()
+            results += isinstance(news, Ended)
+            last |= {news.number: news.report} if isinstance(news, Reported) else {}
+        if isinstance(event, Halted):
+            yield StopMade(event, results, len(last.keys() - {event.number}), last.get(event.number))
 
 
 def before(events: Sequence[Event], given: Settings | None = None) -> Iterator[tuple[Asked, Core]]:
@@ -76,8 +107,8 @@ def before(events: Sequence[Event], given: Settings | None = None) -> Iterator[t
         _happen(optimizer, choice.asked)
 
 
-def before_stops(events: Sequence[Event], given: Settings | None = None) -> Iterator[tuple[Halted, Core]]:
-    """Each decision to stop an evaluation, with the optimizer as it was then.
+def before_stops(events: Sequence[Event], given: Settings | None = None) -> Iterator[tuple[Halted | Resumed, Core]]:
+    """Each decision to stop an evaluation or to let it go on, with the optimizer as it was then.
 
     Copies decide side by side: what one knew when it decided is no measure of what another's choice knew. So these are
     gone through for themselves.
@@ -88,9 +119,9 @@ def before_stops(events: Sequence[Event], given: Settings | None = None) -> Iter
         if isinstance(event, HAPPENED):
             unknown.append(event)
             continue
-        while isinstance(event, Halted) and unknown and unknown[0].id <= event.seen:
-            _happen(optimizer, unknown.popleft())
-        if isinstance(event, Halted):
+        if isinstance(event, Halted | Resumed):
+            while unknown and unknown[0].id <= event.seen:
+                _happen(optimizer, unknown.popleft())
             yield event, optimizer
         _happen(optimizer, event)
 

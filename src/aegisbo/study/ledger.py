@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from aegisbo.events import Asked, Changed, Ended, Event, Forgotten, Joined, Left, Lost, Opened, Retried, Taken
+from aegisbo.events import Asked, Changed, Ended, Event, Forgotten, Joined, Left, Lost, Opened, Resumed, Retried, Taken
 from aegisbo.number import as_number
 from aegisbo.options import CHANGEABLE
 
@@ -66,7 +66,8 @@ class Ledger:
                 self.copies.clear()
                 self.losses.clear()
                 self.holders = dict.fromkeys(self.holders)
-            case Asked() | Taken():
+            case Asked() | Taken() | Resumed():
+                self.ended.discard(event.number)
                 self.holders[event.number] = event.copy
             case Ended():
                 self.holders.pop(event.number, None)

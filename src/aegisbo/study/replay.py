@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from aegisbo.events import Asked, Halted, making_sense
+from aegisbo.events import Asked, Halted, Resumed, making_sense
 from aegisbo.optimizer import Core
 from aegisbo.optimizer.objectives import Objectives, objectives_of
 from aegisbo.space.constraints import Constraint
@@ -74,9 +74,9 @@ def replay(
     state = State.after(events)  # refuses events that make no sense
     space = state.settings.space.given(constraints)
     given = replace(state.settings, space=space).with_functions(objectives_of(objectives, space))
-    stops = sum(isinstance(event, Halted) for event in events)
+    stops = sum(isinstance(event, Halted | Resumed) for event in events)
     made = (_compare(optimizer, asked) for asked, optimizer in before(events, given=given))
-    stopped = (_compare_stop(optimizer, halted) for halted, optimizer in before_stops(events, given=given))
+    stopped = (_compare_stop(optimizer, event) for event, optimizer in before_stops(events, given=given))
     differences = []
     for done, difference in enumerate(chain(made, stopped), start=1):
         if difference is not None:
@@ -96,7 +96,16 @@ def _compare(optimizer: Core, asked: Asked) -> Difference | None:
     return Difference(choice.number, asked.params, choice.params, float(distance))
 
 
-def _compare_stop(optimizer: Core, halted: Halted) -> Difference | None:
+def _compare_stop(optimizer: Core, event: Halted | Resumed) -> Difference | None:
+    if isinstance(event, Halted):
+        return _compare_halt(optimizer, event)
+    resumed = optimizer.resumption()
+    if resumed is not None and resumed.number == event.number:
+        return None
+    return Difference(event.number, {"resumed": event.number}, {"resumed": resumed and resumed.number}, 0.0)
+
+
+def _compare_halt(optimizer: Core, halted: Halted) -> Difference | None:
     again = optimizer.verdict(halted.number)
     if again is not None and again.reason == halted.reason:
         return None

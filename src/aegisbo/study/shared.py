@@ -28,6 +28,7 @@ from aegisbo.events import (
     Late,
     Lost,
     Reported,
+    Resumed,
     Retried,
     Taken,
     ended,
@@ -48,7 +49,7 @@ from aegisbo.study.store import Store
 from aegisbo.study.study import Choosing, Study
 
 BEATS = 4  # signs of life during a lease
-REMAKES = (Asked, Retried, Forgotten)  # events after which a choice must be made again before it is written
+REMAKES = (Asked, Resumed, Retried, Forgotten)  # events after which a choice must be made again before it is written
 
 E = TypeVar("E", bound=Event)
 Turn = Callable[[], AbstractContextManager[None]]  # waits for the turn, but not forever
@@ -127,6 +128,7 @@ class Shared(Study):
             resources.callback(store.close)
             state, joined = join(store, who, lease, alone=lock.alone)
             study = cls(store, state.optimizer, joined, retries=retries, turn=lock.turn)
+            study.begun = state.created.at
             study._make_room, study._resources = (lock.make_room,), resources.pop_all()
         study._live()
         return study
@@ -168,6 +170,20 @@ class Shared(Study):
                     return self.optimizer.trial(number)
                 if not self._ledger.room or self.optimizer.space.cube.exhausted(self.optimizer.evidence().taken):
                     return None
+
+    def resume(self) -> Trial | None:
+        self.catch_up()
+        if self.optimizer.resumption() is None:  # as it seems: others may write meanwhile
+            return None
+        with self._writing() as ledger:
+            self._be_there(ledger)
+            self.catch_up()
+            resumed = self.optimizer.resumption()
+            if resumed is not None:
+                self._append(replace(resumed, seen=self._seen, copy=self.id))
+                self._running.add(resumed.number)
+        self.catch_up()
+        return None if resumed is None else self.optimizer.trial(resumed.number)
 
     def ended(self, number: int, outcome: Outcome, seconds: float | None = None) -> Event:
         """Record how an evaluation of this copy ended; the first result of a trial counts, later ones do not."""

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from numpy.random import Generator
 
 from aegisbo.errors import AegisError, StudyError
-from aegisbo.events import Asked, Created, Ended, Event, Joined, Opened, making_sense
+from aegisbo.events import Asked, Created, Ended, Event, Joined, Opened, Resumed, making_sense
 from aegisbo.optimizer import Core, Settings
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
 from aegisbo.strategies.registry import resolve
@@ -69,6 +69,8 @@ class State:
             self.asked[event.number] = event
         elif isinstance(event, Ended):
             self.ended[event.number] = event
+        elif isinstance(event, Resumed):
+            del self.ended[event.number]
         elif isinstance(event, Opened | Joined):
             self.objective = event.objective or self.objective
 

@@ -62,6 +62,9 @@ class Study:
     def __init__(self, optimizer: Core, log: Store | None = None, seen: int = 0) -> None:
         self.optimizer = optimizer
         self.changed: Mapping[str, Any] = {}  # changes from outside that override the call
+        self.begun = (
+            0.0  # when it was begun, in seconds since 1970, by which it is known from an earlier one of its name
+        )
         self._log = log or InMemory()
         self._seen = seen  # the last event that the optimizer knows
         self._read = seen  # the last event that was checked for requests; the optimizer may be behind it
@@ -109,7 +112,7 @@ class Study:
                     state.apply(store.append(Widened(space.describe())))
                 state.apply(store.append(Opened(os.getpid(), platform.node(), dict(who.call), objective)))
             study = cls(state.optimizer, store, state.ledger.last)
-            study.changed = state.ledger.terms.changed
+            study.changed, study.begun = state.ledger.terms.changed, state.created.at
             study._keep_lock, study._make_room = lock.keep, (lock.make_room, store.fold)
             study._resources = resources.pop_all()
             return study
@@ -138,6 +141,11 @@ class Study:
     def spent(self) -> bool:
         """Whether all evaluations have ended; here the driver counts them."""
         return False
+
+    @property
+    def resumable(self) -> bool:
+        """Whether evaluations that were stopped may go on."""
+        return self.optimizer.settings.resumable
 
     def observe(self, results: Sequence[Observation]) -> None:
         """Add results from elsewhere; those of an earlier call are not added again.
@@ -186,6 +194,13 @@ class Study:
             asked = self.optimizer.choose(within)
         asked = replace(asked, seen=self._seen, seconds=perf_counter() - started)
         return self.optimizer.apply(self._log.append(asked))
+
+    def resume(self) -> Trial | None:
+        """An evaluation that was stopped, to go on before another begins; None if none does."""
+        resumed = self.optimizer.resumption()
+        if resumed is None:
+            return None
+        return self.optimizer.apply(self._log.append(replace(resumed, seen=self._seen)))
 
     def ended(self, number: int, outcome: Outcome, seconds: float | None = None) -> Event:
         """Record how an evaluation ended; a lost one runs again. Any thread may call this."""

@@ -3,7 +3,7 @@
 const charts = [];
 
 // options: id, title, about, height, wide ("half", "third" or nothing), margin, controls, table() -> {heads, rows},
-// draw(chart) draws and sets chart.points = [{k, x, y}]; zoom(chart, from, to) is called instead of marking.
+// draw(chart) draws and sets chart.points = [{k, x, y}], of which those that are only passing are left out by arrow keys; zoom(chart, from, to) is called instead of marking.
 class Chart {
   constructor(options) {
     Object.assign(this, { height: 260, margin: { top: 12, right: 16, bottom: 40, left: 60 }, points: [] }, options);
@@ -156,7 +156,7 @@ class Chart {
     if (event.key === "Escape") { view.choose(null); view.mark(null); return; }
     if (!step || !this.points.length) return;
     event.preventDefault();
-    const order = this.points.filter((point) => point.k != null).sort((a, b) => a.x - b.x || a.y - b.y);
+    const order = this.points.filter((point) => point.k != null && !point.passing).sort((a, b) => a.x - b.x || a.y - b.y);
     const now = order.findIndex((point) => view.study.trials.number[point.k] === view.chosen);
     const next = order[(now + step + order.length) % order.length] ?? order[0];
     view.choose(view.study.trials.number[next.k]);

@@ -1,13 +1,20 @@
 // The best value so far, or the hypervolume of several objectives, by evaluation and by the time it took.
 
-const scaleChoice = { log: false };
+const scaleChoice = { log: false, toggles: [] };
 
-function convergenceSection() {
+// A button for the scale of values; all of them show the same.
+function scaleToggle() {
   const toggle = h("button", { "aria-pressed": "false", onclick: () => {
     scaleChoice.log = !scaleChoice.log;
-    toggle.setAttribute("aria-pressed", String(scaleChoice.log));
+    for (const each of scaleChoice.toggles) each.setAttribute("aria-pressed", String(scaleChoice.log));
     redraw();
   } }, "logarithmic values");
+  scaleChoice.toggles.push(toggle);
+  return toggle;
+}
+
+function convergenceSection() {
+  const toggle = scaleToggle();
   const clouds = [["evaluation", "evaluations that have ended"], ["elapsed", "time"]].map(([key, label]) => new Chart({
     id: `convergence-${key}`, wide: "half", height: 300, title: () => `${view.study.objectives ? "Hypervolume" : "Best so far"} by ${key === "evaluation" ? "evaluation" : "wall clock"}`,
     empty: key === "evaluation" ? "No evaluation has ended yet." : "The times of evaluations were not recorded.",

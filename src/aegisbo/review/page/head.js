@@ -12,7 +12,8 @@ function fillHead() {
   const tabs = view.studies.map((each, k) => h("button", { role: "tab", "aria-selected": String(k === view.active), onclick: () => activate(k) }, each.name));
   const t = study.trials, ended = study.convergence.number.length, failed = t.state.filter((each) => FAILED.has(each)).length;
   const crew = study.timeline.workers.length;
-  const pending = t.state.filter((each) => each === "pending").length;
+  const [pending, stopped] = ["pending", "stopped"].map((state) => t.state.filter((each) => each === state).length);
+  const told = [stopped ? `${stopped} stopped early` : "", pending ? `${pending} ${study.driven ? "running" : "pending"}` : ""];
   const tile = (value, words) => h("div", { class: "tile" }, h("b", {}, value), h("span", {}, words));
   const where = best ? pairsOf(study, best.params).join(", ") : "no evaluation gave a value yet", several = study.objectives;
   const name = best && (best.number >= 0 ? `trial ${best.number}` : "observed elsewhere");
@@ -25,7 +26,7 @@ function fillHead() {
     h("div", { class: "tiles" },
       several ? tile(String(study.front.trials.length), `on the front${best ? `; compromise, ${name}` : ""}: ${where}`)
         : tile(best ? number(best.value, 7) : "–", `${study.maximize ? "largest" : "smallest"} value${best ? `, ${name}` : ""}: ${where}`),
-      tile(study.call.budget ? `${ended} of ${study.call.budget}` : String(ended), `evaluations${pending ? `, ${pending} ${study.driven ? "running" : "pending"}` : ""}`),
+      tile(study.call.budget ? `${ended + stopped} of ${study.call.budget}` : String(ended + stopped), ["evaluations", ...told.filter(Boolean)].join(", ")),
       tile(String(failed), "without a value"),
       ...((study.limits ?? study.measured).length ? [tile(String(t.broken.filter((limits) => limits != null).length), "break a limit")] : []),
       tile(crew ? percent(study.timeline.shares.busy) : "–", crew === 1 ? "use of 1 worker" : `use of ${crew || "the"} workers`),
@@ -33,7 +34,7 @@ function fillHead() {
 }
 
 function barSection() {
-  const nav = h("nav", { "aria-label": "Parts of the report" }, ["health", "objectives", "progress", "workers", "reasons", "parameters", "decision", "failures", "trials", "about"].map((id) => h("a", { href: `#${id}` }, id === "objectives" ? "front" : id)));
+  const nav = h("nav", { "aria-label": "Parts of the report" }, ["health", "objectives", "progress", "curves", "workers", "reasons", "parameters", "decision", "failures", "trials", "about"].map((id) => h("a", { href: `#${id}` }, id === "objectives" ? "front" : id)));
   const choices = ["move", "outcome"].map((each) => h("button", { "aria-pressed": String(view.colorBy === each), onclick: () => {
     view.colorBy = each;
     choices.forEach((button) => button.setAttribute("aria-pressed", String(button.textContent === each)));

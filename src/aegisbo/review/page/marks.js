@@ -12,6 +12,7 @@ const SHAPES = {
   hexagon: (x, y, r) => `M${x} ${y - 1.2 * r}l${1.05 * r} ${0.6 * r}v${1.2 * r}l${-1.05 * r} ${0.6 * r}l${-1.05 * r} ${-0.6 * r}v${-1.2 * r}z`,
   pentagon: (x, y, r) => `M${[...Array(5).keys()].map((k) => { const a = 0.4 * k * Math.PI; return `${x + 1.25 * r * Math.sin(a)} ${y - 1.25 * r * Math.cos(a)}`; }).join("L")}z`,
   star: (x, y, r) => `M${[...Array(10).keys()].map((k) => { const a = k * Math.PI / 5, b = (k % 2 ? 0.6 : 1.5) * r; return `${x + b * Math.sin(a)} ${y - b * Math.cos(a)}`; }).join("L")}z`,
+  tick: (x, y, r) => `M${x - 0.45 * r} ${y - 1.6 * r}h${0.9 * r}v${3.2 * r}h${-0.9 * r}z`,
   cross: (x, y, r) => `M${x - r} ${y - r}l${2 * r} ${2 * r}M${x + r} ${y - r}l${-2 * r} ${2 * r}`,
 };
 
@@ -43,7 +44,7 @@ function moveStyle(move) {
 const OUTCOMES = {
   done: ["c3", "circle", "✓"], pending: ["c1", "circle", ""], running: ["c1", "circle", ""], failed: ["fail", "cross", "×"],
   invalid: ["c6", "diamond", "?"], timed_out: ["c2", "up", "⏱"], lost: ["c7", "down", "!"], interrupted: ["c0", "square", "…"],
-  forgotten: ["c0", "plus", "–"], stopped: ["c2", "square", "■"],
+  forgotten: ["c0", "plus", "–"], stopped: ["c2", "tick", "■"],
 };
 const FAILED = new Set(["failed", "invalid", "timed_out"]);
 
@@ -52,13 +53,14 @@ function outcomeStyle(state) {
   return { color, shape, letter };
 }
 
-// The mark of a trial: what it is colored by decides, but in any case a failure is crossed, a running one open, and one
-// that breaks a limit open with a bar.
+// The mark of a trial: what it is colored by decides, but in any case a failure is crossed, a running one open, one that
+// was stopped early upright and narrow, and one that breaks a limit open with a bar.
 function markOf(study, k) {
   const { state, move, broken } = study.trials;
   const style = view.colorBy === "move" ? moveStyle(move[k]) : outcomeStyle(state[k]);
   if (broken[k] != null) return { ...style, extra: "broken" };
   if (FAILED.has(state[k])) return { color: view.colorBy === "move" ? style.color : "", shape: "cross", extra: "fail" };
+  if (state[k] === "stopped") return { ...style, shape: "tick", extra: "" };
   return { ...style, extra: state[k] === "pending" ? "open" : "" };
 }
 
@@ -104,6 +106,8 @@ function legend(study) {
   if (key === "move" && study.trials.state.some((state) => FAILED.has(state))) {
     entries.push(outcomeButton("failed", "no value", s("path", { class: "m fail", d: SHAPES.cross(9, 7, 4) })));
   }
+  const stopped = study.trials.state.filter((state) => state === "stopped").length;
+  if (key === "move" && stopped) entries.push(outcomeButton("state=stopped", `stopped early (${stopped})`, s("path", { class: "m c0", d: SHAPES.tick(9, 7, 4) })));
   if (study.trials.broken.some((limits) => limits != null)) {
     const shape = SHAPES.circle(9, 7, 4) + bar({ x: 9, y: 7 }, 4);
     entries.push(outcomeButton("broken", "breaks a limit", s("path", { class: "m c0 broken", d: shape })));

@@ -137,7 +137,8 @@ function drawSlice(chart, name, slice, { at, trials = true }) {
   if (here != null) chart.svg.append(s("path", { class: "here", d: `M${round(x(here))} ${top}V${bottom}` }));
   const bad = study.maximize ? bottom - 4 : top + 4;
   const jitter = (k) => (x.room ? (((k * 0.618) % 1) - 0.5) * 0.6 * x.room : 0); // marks of one choice side by side
-  const height = (k) => (t.value[k] != null ? clip(y(t.value[k])) : t.state[k] === "pending" ? (top + bottom) / 2 : bad);
+  const told = (k) => t.value[k] ?? (t.state[k] === "stopped" ? study.curves?.ends[t.number[k]]?.[0] : null); // where it was expected to end
+  const height = (k) => (told(k) != null ? clip(y(told(k))) : t.state[k] === "pending" ? (top + bottom) / 2 : bad);
   chart.marks(ks.map((k) => ({ k, x: x(column[k]) + jitter(k), y: height(k) })), 2.6);
 }
 

@@ -23,7 +23,7 @@ function columns() {
   return [["trial", "number", t.number], ["state", "state", t.state], ...(view.study.objectives ? [["front", "front", t.front]] : [["value", "value", t.value]]),
     ...view.study.measured.map((name, m) => [name, `measured ${m}`, t.measured[m]]), ["move", "move", t.move],
     ...view.study.parameters.map((parameter, p) => [parameter.name, `param ${p}`, t.params[p]]),
-    ["seconds", "seconds", t.seconds], ["worker", "worker", t.worker], ["reason", "reason", t.reason.map((r) => (r == null ? null : view.study.texts[r]))]];
+    ...curveColumns(view.study), ["seconds", "seconds", t.seconds], ["worker", "worker", t.worker], ["reason", "reason", t.reason.map((r) => (r == null ? null : view.study.texts[r]))]];
 }
 
 function sortedRows() {
@@ -49,7 +49,7 @@ function fillTrials() {
   const body = rows.slice(order.page * ROWS, (order.page + 1) * ROWS).map((k) => {
     const n = study.trials.number[k], choose = () => view.choose(view.chosen === n ? null : n);
     return h("tr", { tabindex: 0, "data-trial": n, "aria-selected": String(view.chosen === n), onclick: choose, onkeydown: (event) => rowKey(event, choose) },
-      all.map(([label, , values], c) => h("td", { class: numeric[c] ? "n" : label === "reason" ? "wide" : "" }, values[k] == null ? "" : number(values[k], 6))));
+      all.map(([label, , values], c) => h("td", { class: numeric[c] ? "n" : label === "reason" ? "wide" : "" }, ...(label === "state" ? stateSign(values[k]) : []), values[k] == null ? "" : number(values[k], 6))));
   });
   const turn = (by) => () => { order.page += by; fillTrials(); };
   const focused = document.activeElement?.closest?.("#table tr")?.dataset.trial;
@@ -60,6 +60,11 @@ function fillTrials() {
     h("div", { class: "scroll wide-table" }, h("table", { id: "table" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, body))));
   tableBox.querySelector(".scroll").scrollTo(x, y);
   if (focused) tableBox.querySelector(`tr[data-trial="${focused}"]`)?.focus({ preventScroll: true });
+}
+
+// A trial that was stopped early has its mark before its state.
+function stateSign(state) {
+  return state === "stopped" ? [s("svg", { class: "sign-of", viewBox: "0 0 10 14", "aria-hidden": "true" }, s("path", { class: `m ${outcomeStyle(state).color}`, d: SHAPES.tick(5, 7, 4) }))] : [];
 }
 
 function rowKey(event, choose) {
@@ -76,7 +81,7 @@ function fillTrial() {
   const t = study.trials, text = (index) => study.texts[index];
   const facts = [["state", t.state[k]], view.study.objectives ? ["front", t.front[k]] : ["value", t.value[k]],
     ...study.measured.map((name, m) => [name, t.measured[m][k]]), ["breaks", t.broken[k]], ["reason", text(t.reason[k])], ["move", t.move[k]], ["instead of a known point", instead(t.guard[k])],
-    ...foretold(study, k),
+    ...curveRows(study, k), ...foretold(study, k),
     ["results known", t.known[k]], ["results behind", t.behind[k]], ["pending at that time", t.pending[k]], ["chosen in", t.choosing[k] == null ? null : duration(t.choosing[k])],
     ["took", t.seconds[k] == null ? null : duration(t.seconds[k])], ["worker", t.worker[k]]];
   const step = (by) => () => { const n = t.number[k + by]; if (n != null) view.choose(n); };
@@ -85,7 +90,7 @@ function fillTrial() {
   const canShow = live ? t.mean[k] != null : study.fronts?.some((front) => front.number === view.chosen);
   box.replaceChildren(
     h("div", { class: "top" }, h("h2", {}, `Trial ${view.chosen}`), h("button", { "aria-label": "Previous trial", onclick: step(-1) }, "←"), h("button", { "aria-label": "Next trial", onclick: step(1) }, "→"), h("button", { "aria-label": "Close", onclick: () => view.choose(null) }, "×")),
-    list(facts), list(study.parameters.map((parameter, p) => [parameter.name, t.params[p][k]])),
+    ...trialCurve(study, k), list(facts), list(study.parameters.map((parameter, p) => [parameter.name, t.params[p][k]])),
     ...(canShow ? [h("button", { onclick: () => { showDecision(view.chosen); document.getElementById("decision").scrollIntoView(); } }, "Show this decision in full")] : []),
     ...[["output", "What it printed"], ["traceback", "Traceback"]].filter(([key]) => t[key][k] != null).map(([key, title]) => h("details", {}, h("summary", {}, title), h("pre", {}, text(t[key][k])))));
 }

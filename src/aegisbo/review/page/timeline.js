@@ -25,7 +25,7 @@ function timelineSection() {
     note: () => {
       const { shares } = view.study.timeline;
       const idle = knownCauses().map((cause) => `${percent(shares[cause])} ${CAUSES[cause]}`);
-      return `${percent(shares.busy)} of the workers' time was spent evaluating, ${idle.join(", ")}. Drag to zoom in.`;
+      return `${percent(shares.busy)} of the workers' time was spent evaluating, ${idle.join(", ")}. ${view.study.timeline.bars.state.includes("stopped") ? "Low bars: evaluations that were stopped early. " : ""}Drag to zoom in.`;
     },
     draw: drawTimeline,
     zoom: (chart, from, to) => { shown = [chart.x.invert(from), chart.x.invert(to)]; chart.render(); },
@@ -94,9 +94,8 @@ function drawGaps(chart, gaps, x, clip, middle, row) {
 
 function drawBars(chart, study, x, clip, middle, row) {
   const { bars } = study.timeline, groups = new Map(), crosses = [], letters = [];
-  const half = row * 0.4;
   bars.number.forEach((trial, b) => {
-    const k = study.place.get(trial), state = bars.state[b];
+    const k = study.place.get(trial), state = bars.state[b], half = row * (state === "stopped" ? 0.24 : 0.4);
     const end = state === "running" ? Math.max(bars.ended[b], study.now) : bars.ended[b];
     const [from, to, y] = [round(clip(x(bars.started[b]))), round(clip(x(end))), round(middle(bars.worker[b]))];
     if (x(end) < chart.inner.left || x(bars.started[b]) > chart.inner.right) return;
@@ -107,7 +106,7 @@ function drawBars(chart, study, x, clip, middle, row) {
     if (!groups.has(name)) groups.set(name, []);
     groups.get(name).push(`M${from} ${round(y - half)}h${round(width)}v${round(2 * half)}h${-round(width)}z`);
     chart.points.push({ k, x: from, y, w: width, h: 2 * half, text: `${state} · ${duration(end - bars.started[b])} at worker ${bars.worker[b]}\n${describe(study, k)}` });
-    const bad = state !== "done" && !open;
+    const bad = state !== "done" && state !== "stopped" && !open;
     if (bad && width > 3) crosses.push(`M${from + 1} ${round(y - half + 1)}L${round(from + width - 1)} ${round(y + half - 1)}M${from + 1} ${round(y + half - 1)}L${round(from + width - 1)} ${round(y - half + 1)}`);
     else if (!open && width > 13 && row > 12 && letters.length < 600) letters.push(s("text", { class: `letter on-${style.color}`, x: round(from + width / 2), y: y + 4, "text-anchor": "middle" }, style.letter));
   });
