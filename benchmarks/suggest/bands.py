@@ -1,12 +1,13 @@
 """Do predictions hold? How many true values lie within the bands, how wide these are, and chances said and observed.
 
-    python -m benchmarks.suggest.bands [--seeds 4] [--alone]
+    python -m benchmarks.suggest.bands [--seeds 3]
 
 Ten kinds of functions (kinds.py), runs with the default strategy, four evaluations at a time. After 15, 30, 60 and 100
-results the model is asked about 200 random points, and about 200 points near the best one. `--alone` asks the likeliest
-model alone, which is what chooses points. For each number of results a table has, of both kinds of points, the share of
-true values in the bands of 95 and 50 %, and the median width of the wider band in units of the range that holds 95 % of
-the values there; then the mean chance said and how often a point was better.
+results the model is asked about 200 random points, and about 200 points near the best one: the likeliest model alone,
+which explores, and all models that the results leave open, which is what a user is told. For each number of results a
+table has, of both kinds of points, the share of true values in the bands of 95 and 50 %, and the median width of the
+wider band in units of the range that holds 95 % of the values there; then the mean chance said, and how often a point
+was better.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import argparse
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
@@ -55,18 +57,17 @@ def checked(model: Model, kind: Kind, points: list[Params], best: float) -> Arra
     return np.array([within, half, width, told.chance.mean(), np.mean(values < best)])
 
 
-def run(kind: Kind, seed: int, *, alone: bool) -> dict[tuple[int, str], Array]:
-    """The columns by number of results and place."""
+def run(kind: Kind, seed: int) -> dict[tuple[str, int, str], Array]:
+    """The columns by who is asked, number of results and place."""
     found = {}
     for count, model in models(kind, seed):
         best, rng = model.best, np.random.default_rng([2, seed, count])
         assert best is not None
-        if alone:
-            assert isinstance(model.belief, Belief)
-            model = replace(model, belief=model.belief.exploring.alone)
+        assert isinstance(model.belief, Belief)
+        asked = {"one model": replace(model, belief=model.belief.exploring.alone), "all models": model}
         points = (kind.anywhere(ASKED, rng), kind.near(best.params, ASKED, rng))
-        for place, asked in zip(PLACES, points, strict=True):
-            found[count, place] = checked(model, kind, asked, kind.function(best.params))
+        for (who, each), (place, some) in product(asked.items(), zip(PLACES, points, strict=True)):
+            found[who, count, place] = checked(each, kind, some, kind.function(best.params))
     return found
 
 
@@ -77,24 +78,20 @@ def told(row: Array) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=4, help="runs of each function")
-    parser.add_argument("--alone", action="store_true", help="ask the likeliest model alone")
-    arguments = parser.parse_args()
-    seeds, found = range(arguments.seeds), {}
+    parser.add_argument("--seeds", type=int, default=3, help="runs of each function")
+    seeds, found = range(parser.parse_args().seeds), {}
     for kind in KINDS:
-        runs = [run(kind, seed, alone=arguments.alone) for seed in seeds]
+        runs = [run(kind, seed) for seed in seeds]
         found[kind.name] = {each: np.mean([one[each] for one in runs], axis=0) for each in runs[0]}
-    for count in WHEN:
+    for who, count in product(("one model", "all models"), WHEN):
         header = "".join(f"{name:>{width}}" for name, width in zip(COLUMNS, (7, 7, 9, 8, 8), strict=True))
-        print(f"\n{count} results".ljust(14) + " |".join(f"{place:^39}" for place in PLACES))
+        print(f"\n{who}, {count} results\n{'':<13}" + " |".join(f"{place:^39}" for place in PLACES))
         print(" " * 13 + " |".join([header] * len(PLACES)))
         for name, rows in found.items():
-            print(f"{name:<13}" + " |".join(told(rows[count, place]) for place in PLACES))
-        columns = [np.array([rows[count, place] for rows in found.values()]) for place in PLACES]
-        print(
-            f"{'mean':<13}"
-            + " |".join(told(np.append(c.mean(0)[:2], [np.median(c[:, 2]), *c.mean(0)[3:]])) for c in columns)
-        )
+            print(f"{name:<13}" + " |".join(told(rows[who, count, place]) for place in PLACES))
+        each = [np.array([rows[who, count, place] for rows in found.values()]) for place in PLACES]
+        for average in (np.mean, np.median):
+            print(f"{average.__name__:<13}" + " |".join(told(average(rows, axis=0)) for rows in each))
 
 
 if __name__ == "__main__":

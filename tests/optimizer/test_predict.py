@@ -320,15 +320,16 @@ class TestExplain:
         optimizer.observe({"lr": 1.25e-3, "units": 99, "act": "tanh"}, 1.25)
         found = optimizer.explain(-1)
         nearest, lines = found.nearest, repr(found).splitlines()
-        assert lines[:6] == [
+        assert lines[:7] == [
             "  point of: observed point 1 (1.25)",
             "    chosen: by the move observed",
             "     point: lr=0.00125, units=99, act='tanh'",
             f"prediction: {optimizer.predict(optimizer.observed[0])}",
+            "     doubt: 9 results are few: whether predictions hold was measured from 15 on",
             f"   nearest: trial {nearest.number} ({nearest.value:.6g}), {found.distance:.3g} length scales away",
             "parameters: if only one varied over its range, the prediction would go",
         ]
-        assert lines[6:] == [
+        assert lines[7:] == [
             f"              {name:<5}  from {low:.4g} to {high:.4g}, best at {f'{best:.6g}' if name == 'lr' else best}"
             for name, (low, high, best) in found.influence.items()
         ]
@@ -337,6 +338,16 @@ class TestExplain:
         told = f"observed point 1 ({1.25})" if best.value > 1.25 else f"trial {best.number} ({best.value:.6g})"
         said = f"    chance: {optimizer.predict(other).chance:.1%} to be better than the best so far, {told}"
         assert said in repr(optimizer.explain(other)).splitlines()
+
+    def test_a_prediction_that_says_little_is_doubted_in_a_sentence(self) -> None:
+        rng = np.random.default_rng(0)
+        optimizer = driven(20, lambda trial: float(rng.standard_normal()))
+        widths = [found.high - found.low for found in map(optimizer.predict, POINTS)]
+        wide = np.ptp([trial.value for trial in optimizer.trials[:20]]) < np.array(widths)
+        said = "     doubt: the band is wider than all results: they say next to nothing about this point"
+        assert [said in repr(optimizer.explain(x)) for x in POINTS] == wide.tolist()
+        assert wide.any()
+        assert not wide.all()
 
     def test_what_is_no_point_is_refused(self) -> None:
         optimizer = driven(4)

@@ -24,6 +24,7 @@ from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.beliefs import Beliefs
 from aegisbo.strategies.exact import Exact
 
+FEW = 15  # results from which it was measured whether predictions hold: docs/experiments/predictions.md
 SWEPT = 65  # values tried for a parameter; odd, so that the middle is among them
 
 
@@ -64,7 +65,17 @@ class Model:
         prediction, influence = self.predict(params), self._influence(params)
         broken = tuple(self.space.broken(params))
         told = Explanation(params, trial, prediction, self.best, nearest, distance, influence)
-        return replace(told, objective=self.objective, broken=broken)
+        return replace(told, objective=self.objective, broken=broken, doubt=self._doubt(prediction))
+
+    def _doubt(self, prediction: Prediction) -> str:
+        """A sentence if the prediction says little."""
+        if isinstance(self.belief, Exact):
+            return ""
+        if (count := len(self.evidence.y)) < FEW:
+            return f"{count} results are few: whether predictions hold was measured from {FEW} on"
+        if prediction.high - prediction.low > np.ptp(self.evidence.y):
+            return "the band is wider than all results: they say next to nothing about this point"
+        return ""
 
     @property
     def best(self) -> Trial | None:
