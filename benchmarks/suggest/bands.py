@@ -1,6 +1,6 @@
 """Do predictions hold? How many true values lie within the bands, how wide these are, and chances said and observed.
 
-    python -m benchmarks.suggest.bands [--seeds 3]
+    python -m benchmarks.suggest.bands [--seeds 2]
 
 Ten kinds of functions (kinds.py), runs with the default strategy, four evaluations at a time. After 15, 30, 60 and 100
 results the model is asked about 200 random points, and about 200 points near the best one: the likeliest model alone,
@@ -78,7 +78,7 @@ def told(row: Array) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=3, help="runs of each function")
+    parser.add_argument("--seeds", type=int, default=2, help="runs of each function")
     seeds, found = range(parser.parse_args().seeds), {}
     for kind in KINDS:
         runs = [run(kind, seed) for seed in seeds]
