@@ -7,6 +7,8 @@ import logging
 import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -31,6 +33,24 @@ def pytest_collection_finish() -> None:
     """From now on look for it among what tests make, not among thousands of tests that stay."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Any]:
+    """A PostgreSQL server, one for all tests that use it."""
+    import postgresql
+
+    with postgresql.server() as server:
+        yield server
+
+
+@pytest.fixture(params=["file", pytest.param("server", marks=pytest.mark.long)])
+def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where a new study may be: a file, and in the long tests also a server."""
+    if request.param == "file":
+        return str(tmp_path / "run.db")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return str(request.getfixturevalue("postgres").study(f"{request.node.name}-{tmp_path.name}"[-150:]))
 
 
 @pytest.fixture

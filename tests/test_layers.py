@@ -27,7 +27,7 @@ FLOORS: tuple[dict[str, set[str]], ...] = (
     {"advice": {"numpy"}},
     {"simulation": NUMERIC, "review": {"numpy"}},
     {"runners": CORE | {"dask", "distributed", "submitit", "ray"}},
-    {"study": CORE},
+    {"study": CORE | {"psycopg"}},
     {"optimizer": NUMERIC | {"threadpoolctl", "pandas"}},
     {"strategies": NUMERIC | {"threadpoolctl"}, "stopping": {"numpy"}},
     {"gp": NUMERIC},
@@ -35,7 +35,7 @@ FLOORS: tuple[dict[str, set[str]], ...] = (
     {"space": {"numpy"}},
     {"events": set()},
     {"outcome": set(), "plugins": set(), "executors": set(), "keywords": set(), "options": set()},
-    {"arrays": {"numpy"}},
+    {"arrays": {"numpy"}, "address": set()},
     {"errors": set(), "number": set(), "printable": set()},
 )
 

@@ -1,10 +1,13 @@
 """Kill copies of `aegisbo work` and their workers, again and again, and hold the studies against what happened.
 
-    python -m benchmarks.faults.kills [--kills N] [--copies N] [--seed N]
+    python -m benchmarks.faults.kills [--kills N] [--copies N] [--seed N] [--restarts N]
 
 Takes about half an hour for 1,000 kills on two cores; Linux only. Each round is a study of its own: some copies share
 it, every moment a copy or a worker gets SIGKILL or a copy is suspended for longer than its lease, and dead copies are
 replaced. Then the budget is fixed and the copies finish. The evaluations keep a diary of their own: it is the witness.
+
+With `--restarts` the studies lie on a PostgreSQL server of its own, which is restarted so often, every other time
+without a proper end; and as often half of the copies are cut off from it for longer than their lease.
 """
 
 from __future__ import annotations
@@ -15,17 +18,21 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 import numpy as np
 from audit import events_now
 from diary import BOX, Diary, value_of
+from postgresql import Server, server
+from proxy import Line, line_to
 
 from aegisbo import load
+from aegisbo.address import Place, place_of
 from aegisbo.events import Event
 from aegisbo.optimizer import Settings
 from aegisbo.runners.work import work
@@ -42,12 +49,14 @@ PATIENCE = 1800.0  # seconds for the end of a round
 
 @dataclass
 class Figures:
-    """What a campaign found; all but the first six must be 0."""
+    """What a campaign found; all but the first eight must be 0."""
 
     rounds: int = 0
     copies_killed: int = 0
     workers_killed: int = 0
     suspended: int = 0
+    restarts: int = 0  # of the server
+    cuts: int = 0  # of the line to it
     evaluations: int = 0
     late: int = 0  # results of copies that had been given up, recorded as late
     lost: int = 0  # trials without a value in the end, or without the value of their point
@@ -64,7 +73,7 @@ class Figures:
 
     @property
     def clean(self) -> bool:
-        return not any(getattr(self, each.name) for each in fields(self)[6:])
+        return not any(getattr(self, each.name) for each in fields(self)[8:])
 
 
 @dataclass
@@ -72,21 +81,25 @@ class Round:
     """One study and its copies, forked from this process, which has everything loaded."""
 
     folder: Path
+    places: list[Place]  # the study, as the copies name it in turn
     seed: int
     rng: np.random.Generator
     figures: Figures
     copies: set[int] = field(default_factory=set)  # process ids
     events: list[Event] = field(default_factory=list)
+    started: int = 0
 
     @property
-    def study(self) -> Path:
-        return self.folder / "run.db"
+    def study(self) -> Place:
+        return self.places[0]
 
     @property
     def diary(self) -> Diary:
         return Diary(self.folder / "diary", SLOWEST)
 
     def start(self, budget: int) -> None:
+        self.started += 1
+        place = self.places[self.started % len(self.places)]
         pid = os.fork()
         if pid:
             self.copies.add(pid)
@@ -96,10 +109,10 @@ class Round:
             os.dup2(os.open(self.folder / "log", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644), 2)
             strategy = ("aegis", "random")[self.seed % 2]  # slow choices, and many of them
             settings = Settings.checked(BOX, strategy=strategy, seed=self.seed, n_initial=6)
-            work(self.diary, self.study, settings, budget=budget, retries=OFTEN, lease=LEASE, progress=False)
+            work(self.diary, place, settings, budget=budget, retries=OFTEN, lease=LEASE, progress=False)
             code = 0
-        except BaseException as error:
-            os.write(2, f"{type(error).__name__}: {error}\n".encode())
+        except BaseException:
+            os.write(2, traceback.format_exc().encode())
         finally:
             os._exit(code)
 
@@ -130,21 +143,26 @@ class Round:
         self.figures.rewritten += events[: len(self.events)] != self.events
         self.events = events
 
+    def reap(self) -> None:
+        """Those that have ended by themselves."""
+        for pid in tuple(self.copies):
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                self.copies.discard(pid)
+                self.figures.bad_exits += status != 0
+
     def finish(self, copies: int) -> int:
         """Fix the budget and wait for all; returns the budget."""
         deadline = time.monotonic() + PATIENCE
         while not self.copies <= {event.body["pid"] for event in self.events if event.kind == "joined"}:
             time.sleep(0.02)  # the last budget that was given holds, and theirs is another
+            self.reap()
             self.look()
         budget = sum(event.kind == "asked" for event in self.events) + MARGIN
         while len(self.copies) < copies + 1:
             self.start(budget)
         while self.copies:
-            for pid in tuple(self.copies):
-                ended, status = os.waitpid(pid, os.WNOHANG)
-                if ended:
-                    self.copies.discard(pid)
-                    self.figures.bad_exits += status != 0
+            self.reap()
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{self.study} does not end: {load(self.study)}")
             time.sleep(0.02)
@@ -197,16 +215,20 @@ def still_alive(pids: set[int], seconds: float = 10.0) -> set[int]:
     return left
 
 
-def campaign(kills: int, copies: int, seed: int, folder: Path) -> Figures:
+def campaign(kills: int, copies: int, seed: int, folder: Path, outages: Outages | None = None) -> Figures:
     """Kill so often, in rounds."""
     rng, figures = np.random.default_rng(seed), Figures()
     while figures.kills < kills:
         place = folder / str(figures.rounds)
         place.mkdir()
-        one = Round(place, seed + figures.rounds, rng, figures)
+        places = outages.places(str(figures.rounds)) if outages else [place / "run.db"]
+        one = Round(place, places, seed + figures.rounds, rng, figures)
         until = min(figures.kills + A_ROUND, kills)
         suspend_at = set(rng.integers(figures.kills, until, size=2).tolist())
         while figures.kills < until:
+            one.reap()
+            if outages and figures.restarts < outages.wanted * (figures.kills + 1) / kills:
+                outages.strike(figures)
             while len(one.copies) < copies:
                 one.start(OFTEN)
             time.sleep(PAUSE * rng.random())
@@ -221,6 +243,42 @@ def campaign(kills: int, copies: int, seed: int, folder: Path) -> Figures:
     return figures
 
 
+@dataclass
+class Outages:
+    """A server that is restarted, and a line to it that is cut."""
+
+    server: Server
+    line: Line
+    end: Path  # of the line
+    wanted: int  # restarts
+
+    def places(self, name: str) -> list[Place]:
+        """A study, directly and through the line."""
+        ends = (self.server.folder, self.end)
+        return [place_of(f"postgresql://postgres@/postgres?host={end}&study={name}") for end in ends]
+
+    def strike(self, figures: Figures) -> None:
+        """Both, one after the other."""
+        figures.restarts += 1
+        self.server.stop(("fast", "immediate")[figures.restarts % 2])
+        time.sleep(LEASE * (figures.restarts % 3))
+        self.server.start()
+        figures.cuts += 1
+        self.line.cut()
+        time.sleep(2 * LEASE)
+        self.line.mend()
+
+
+@contextmanager
+def outages_of(restarts: int, folder: Path) -> Iterator[Outages | None]:
+    if not restarts:
+        yield None
+        return
+    os.environ["XDG_STATE_HOME"] = str(folder / "state")
+    with server(connections=200) as one, line_to(one.socket, folder) as line:
+        yield Outages(one, line, folder, restarts)
+
+
 def report(figures: Figures) -> None:
     counts = ", ".join(f"{each.name.replace('_', ' ')} {getattr(figures, each.name)}" for each in fields(figures))
     print(f"kills {figures.kills}: {counts}", flush=True)
@@ -231,9 +289,10 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--copies", type=int, default=4)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--restarts", type=int, default=0, help="of a PostgreSQL server; 0: studies are files")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="kills-") as folder:
-        figures = campaign(options.kills, options.copies, options.seed, Path(folder))
+    with tempfile.TemporaryDirectory(prefix="kills-") as name, outages_of(options.restarts, Path(name)) as outages:
+        figures = campaign(options.kills, options.copies, options.seed, Path(name), outages)
     sys.exit(0 if figures.clean else 1)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from diary import Diary, value_of
 
 from aegisbo import load
+from aegisbo.address import Place
 from aegisbo.errors import StudyError
 from aegisbo.events import Event
 from aegisbo.study.reading import read_events
@@ -19,7 +19,7 @@ from aegisbo.study.replay import replay
 class Audit:
     """Looks into a study after every fault, and once more at the end."""
 
-    study: Path
+    study: Place
     diary: Diary
     events: list[Event] = field(default_factory=list)  # as they were at the last look
     faults: int = 0
@@ -63,7 +63,7 @@ class Audit:
         )
 
 
-def events_now(study: Path, before: list[Event]) -> list[Event]:
+def events_now(study: Place, before: list[Event]) -> list[Event]:
     """What is on record; nothing if nothing ever was, because whoever makes the study has not come so far."""
     try:
         return read_events(study)

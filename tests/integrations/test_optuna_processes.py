@@ -109,9 +109,9 @@ def test_three_processes_share_a_database_for_several_objectives(directions: tup
 
 
 def test_three_processes_share_a_postgresql_database() -> None:
-    with postgresql.server() as url:
-        storage = RDBStorage(url)
-        check(run(storage, url, processes=3, n_trials=12), 36)
+    with postgresql.server() as server:
+        storage = RDBStorage(server.optuna)
+        check(run(storage, server.optuna, processes=3, n_trials=12), 36)
         storage.engine.dispose()
 
 
@@ -150,10 +150,9 @@ def test_a_killed_process_leaves_a_trial_that_stops_mattering(tmp_path: Path) ->
 
 
 def test_the_example_runs_on_postgresql() -> None:
-    with postgresql.server() as url:
-        done = subprocess.run(
-            [sys.executable, str(EXAMPLES / "optuna_processes.py"), url], capture_output=True, text=True, check=False
-        )
+    with postgresql.server() as server:
+        example = [sys.executable, str(EXAMPLES / "optuna_processes.py"), server.optuna]
+        done = subprocess.run(example, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "best" in done.stdout
 

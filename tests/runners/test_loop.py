@@ -18,7 +18,6 @@ from aegisbo.errors import NoTime, SpaceExhausted
 from aegisbo.events import Asked, Ended, Event, Lost, ended
 from aegisbo.options import Options
 from aegisbo.outcome import Outcome
-from aegisbo.runners import loop as loop_module
 from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Finished, StopRun
 from aegisbo.runners.run import Run
@@ -47,6 +46,10 @@ class Recorder:
     pending: tuple[Trial, ...] = ()
     spent: bool = False
     resumable: bool = False
+    rest: float = 1.0
+
+    def stirred(self) -> bool:
+        return False
 
     def ask(self, within: float | None = None, choosing: Any = None) -> Trial:
         if within is not None and within < self.seconds:
@@ -613,7 +616,7 @@ def test_the_papers_workers_are_used_as_theory_says() -> None:
     assert np.mean([job.seconds for job in record.finished]) == pytest.approx(1, abs=4 * spread)
 
 
-def test_a_free_worker_asks_again_when_there_was_no_point(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_free_worker_asks_again_when_there_was_no_point() -> None:
     """Others may leave some: the loop rests, meanwhile takes in what ends, and ends only when it is told to."""
     rests: list[float] = []
     workers = VirtualWorkers(plus_one, 2, lambda u: 0.4, seed=1)
@@ -622,7 +625,6 @@ def test_a_free_worker_asks_again_when_there_was_no_point(monkeypatch: pytest.Mo
         rests.append(seconds)
         workers._clock += seconds
 
-    monkeypatch.setattr(loop_module, "sleep", rest)
     answers = iter([True, False, False, True, False])
 
     class Shared(Recorder):
@@ -631,6 +633,9 @@ def test_a_free_worker_asks_again_when_there_was_no_point(monkeypatch: pytest.Mo
                 return super().ask() if next(answers) else None
             except StopIteration:
                 raise StopRun("All is done.") from None
+
+        def wait(self, seconds: float) -> None:
+            rest(seconds)
 
     optimizer = Shared()
     record = run(optimizer, workers, 100)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 from threading import Barrier, Event, Lock, Thread
@@ -17,8 +18,8 @@ from aegisbo.events import Changed
 from aegisbo.optimizer import Settings
 from aegisbo.runners.work import work
 from aegisbo.study import add, change
+from aegisbo.study.opening import beside
 from aegisbo.study.replay import replay
-from aegisbo.study.requests import beside
 
 BOX = {"u": (-5.0, 10.0), "v": (2.0, 3.0)}
 A, B = {"u": 1.0, "v": 2.25}, {"u": 2.0, "v": 2.75}
@@ -249,7 +250,7 @@ def test_limits_of_any_number_are_written_down(tmp_path: Path) -> None:
 def test_a_study_in_which_a_setting_was_changed_that_is_gone_goes_on(tmp_path: Path, logged: list) -> None:
     path = tmp_path / "run.db"
     minimize(bowl, BOX, budget=2, study=path, **SERIAL)
-    with beside(path) as store:
-        store.append(Changed({"ahead": 1}))
+    with closing(beside(path)) as log, log.transaction():
+        log.append(Changed({"ahead": 1}))
     assert minimize(bowl, BOX, budget=3, study=path, **SERIAL).nfev == 3
     assert not any("ahead" in text for _, text in logged)

@@ -22,6 +22,7 @@ from aegisbo.study import reading as events_module
 from aegisbo.study import store as store_module
 from aegisbo.study.file import APPLICATION, SCHEMA
 from aegisbo.study.reading import read_events
+from aegisbo.study.rows import Row
 from aegisbo.study.store import Store
 
 
@@ -409,15 +410,15 @@ def test_a_transaction_that_could_not_be_undone_is_undone_before_the_next(tmp_pa
 
 def test_a_driver_that_comes_while_the_file_is_read_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = filled(tmp_path / "run.db", 3)
-    honest = events_module.rows
+    honest = events_module.events_in
 
-    def slow(connection: sqlite3.Connection, file: Path) -> list[Event]:
-        events = honest(connection, file)
-        monkeypatch.setattr(events_module, "rows", honest)
+    def slow(found: list[Row], file: Path) -> list[Event]:
+        events = honest(found, file)
+        monkeypatch.setattr(events_module, "events_in", honest)
         drive(path)
         return events
 
-    monkeypatch.setattr(events_module, "rows", slow)
+    monkeypatch.setattr(events_module, "events_in", slow)
     assert [event.kind for event in read_events(path)] == ["told"] * 3 + ["opened"]
 
 

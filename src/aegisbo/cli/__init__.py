@@ -9,7 +9,21 @@ from typing import Annotated
 import typer
 
 from aegisbo import __version__
-from aegisbo.cli import advise, demo, edit, export, minimize, pages, problems, replay, show, simulate, strategies, work
+from aegisbo.cli import (
+    advise,
+    demo,
+    edit,
+    export,
+    minimize,
+    pages,
+    problems,
+    replay,
+    servers,
+    show,
+    simulate,
+    strategies,
+    work,
+)
 from aegisbo.cli.tables import Terminal
 from aegisbo.errors import AegisError
 
@@ -40,6 +54,10 @@ COMMANDS: dict[str, dict[Callable[..., None], str]] = {  # by the title above th
         edit.set_: edit.EXAMPLES_OF_SET,
         edit.retry: "Example: `aegisbo retry run.db 3,5,8-10`",
         edit.forget: "Example: `aegisbo forget run.db 3,5,8-10`",
+    },
+    "Studies on a PostgreSQL server": {
+        servers.studies: "Example: `aegisbo studies postgresql://host/base`",
+        servers.copy: "Example: `aegisbo copy run.db 'postgresql://host/base?study=run7'`",
     },
     "Learn and compare": {
         demo.demo: "",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from aegisbo.cli.arguments import Jobs, Seed, StudyFile, counted, numbers_in
+from aegisbo.cli.arguments import Jobs, Seed, Study, counted, numbers_in
 from aegisbo.cli.tables import plain_table, short
 from aegisbo.cli.writing import require_writable
 from aegisbo.errors import InvalidInput
@@ -33,7 +33,7 @@ EXAMPLES = """Examples:
 
 
 def advise(
-    study: StudyFile,
+    study: Study,
     workers: Annotated[
         str,
         typer.Option(metavar="NUMBERS", help="Team sizes to compare; that of the study is always included."),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from math import inf
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from aegisbo.address import Place, base_of, place_of
 from aegisbo.errors import InvalidInput
 
 
@@ -39,7 +39,21 @@ def counted(help: str, least: float = 1, most: float = inf, metavar: str = "N") 
     return typer.Option(parser=whole(least, most), metavar=metavar, help=help)
 
 
-StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="The study file.")]
+def placed(text: str, parse: Callable[[str], Place] = place_of) -> Place:
+    """A parser for files and addresses; click would repeat one that cannot be read, with its password."""
+    try:
+        return parse(text)
+    except InvalidInput as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def based(text: str) -> Place:
+    """A parser for the address of a base."""
+    return placed(text, base_of)
+
+
+# Typer knows no unions, so commands say `Any` for a `Place`.
+Study = Annotated[Any, typer.Argument(parser=placed, metavar="STUDY", help="A file, or an address on a server.")]
 Jobs = Annotated[int, counted("Simulations at a time; changes no result.")]
 Seed = Annotated[int, counted("Decides all random numbers.", 0)]
 Instance = Annotated[int | None, counted("Which instance of a problem that has many, such as push4.", -inf)]

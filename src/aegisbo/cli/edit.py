@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aegisbo.cli.arguments import StudyFile, as_ranges, assigned, numbers_in
+from aegisbo.address import Place
+from aegisbo.cli.arguments import Study, as_ranges, assigned, numbers_in
 from aegisbo.options import CHANGEABLE, NONE_AT_ZERO, SHARED
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ TRIALS = "Trials such as `3`, `3-17` or `3,5,8-10`."
 
 
 def add(
-    study: StudyFile,
+    study: Study,
     values: Annotated[
         list[str], typer.Argument(metavar="NAME=VALUE...", help="The point: a value for each parameter.")
     ],
@@ -48,13 +49,13 @@ def add(
     driven = "." if is_driven(study) else "; the study is not running: make the same call again to continue."
     full = ""
     if ledger.budget is not None and len(ledger.ended) + len(ledger.holders) + waiting > ledger.budget:
-        remedy = f"give a larger one (`aegisbo set {study} budget=N`)."
+        remedy = f"give a larger one (`aegisbo set {quote(str(study))} budget=N`)."
         full = f" The budget of {ledger.budget} has no room for it: {remedy}"
     typer.echo(f"Added: {in_short(params)}. {queue}{driven}{full}")
 
 
 def set_(
-    study: StudyFile,
+    study: Study,
     changes: Annotated[list[str], typer.Argument(metavar="NAME=VALUE...", help="What to change, and to what.")],
 ) -> None:
     """Change the budget, the workers or other settings of a run.
@@ -84,7 +85,7 @@ def set_(
 
 
 def retry(
-    study: StudyFile, numbers: Annotated[str | None, typer.Argument(metavar="[NUMBERS]", help=TRIALS)] = None
+    study: Study, numbers: Annotated[str | None, typer.Argument(metavar="[NUMBERS]", help=TRIALS)] = None
 ) -> None:
     """Run trials again: those named, or all without a value.
 
@@ -100,7 +101,7 @@ def retry(
     typer.echo(f"{_trials(changed)} pending again: the next run of this study evaluates pending trials first.")
 
 
-def forget(study: StudyFile, numbers: Annotated[str, typer.Argument(metavar="NUMBERS", help=TRIALS)]) -> None:
+def forget(study: Study, numbers: Annotated[str, typer.Argument(metavar="NUMBERS", help=TRIALS)]) -> None:
     """Drop trials as if they had never been run.
 
     The model ignores them, they are never the best, and do not count towards the budget. The file keeps a record of
@@ -112,7 +113,7 @@ def forget(study: StudyFile, numbers: Annotated[str, typer.Argument(metavar="NUM
     typer.echo(f"{_trials(changed)} forgotten: neither results nor evaluations count any more.")
 
 
-def _state(study: Path) -> State:
+def _state(study: Place) -> State:
     from aegisbo.study.reading import read_events
     from aegisbo.study.state import State
 

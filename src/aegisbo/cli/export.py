@@ -9,13 +9,14 @@ from typing import Annotated
 
 import typer
 
-from aegisbo.cli.arguments import StudyFile
+from aegisbo.address import Place
+from aegisbo.cli.arguments import Study
 from aegisbo.cli.writing import require_writable, write_whole
 from aegisbo.errors import InvalidInput, MissingExtra, UnknownName
 
 
 def export(
-    study: StudyFile,
+    study: Study,
     to: Annotated[str, typer.Option(metavar="FORMAT", help="`csv`, `json` or `optuna`.")] = "csv",
     output: Annotated[
         Path | None,
@@ -47,7 +48,7 @@ def export(
         sys.stdout.write(printable(table.getvalue()) if sys.stdout.isatty() else table.getvalue())
 
 
-def _to_optuna(study: Path, storage: str, name: str | None) -> None:
+def _to_optuna(study: Place, storage: str, name: str | None) -> None:
     try:
         from aegisbo.integrations.optuna_export import export as to_optuna
     except ModuleNotFoundError as error:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from aegisbo.cli.arguments import placed
 from aegisbo.cli.function import chosen
 from aegisbo.cli.pages import served
 from aegisbo.cli.run_options import From, Given, Quiet, ValueColumn, as_arguments, earlier, with_options
@@ -65,7 +66,10 @@ def minimize(
     space: Annotated[Path | None, typer.Option(metavar="FILE", help="The parameters, in a TOML file.")] = None,
     example_space: Annotated[bool, typer.Option("--example-space", help="Print an example of such a file.")] = False,
     study: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Record the run in this file, or continue it.")
+        Any,
+        typer.Option(
+            parser=placed, metavar="STUDY", help="Record the run in this file or at this address, or continue it."
+        ),
     ] = None,
     *,
     from_: From = None,

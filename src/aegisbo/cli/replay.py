@@ -7,13 +7,13 @@ import sys
 import typer
 from rich.console import Console
 
-from aegisbo.cli.arguments import StudyFile
+from aegisbo.cli.arguments import Study
 from aegisbo.cli.tables import Terminal
 
 UNFAITHFUL = 4  # exit code: a decision does not follow from the record
 
 
-def replay(study: StudyFile) -> None:
+def replay(study: Study) -> None:
     """Repeat every decision of a run and compare."""
     from rich.progress import Progress
 

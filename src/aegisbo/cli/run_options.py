@@ -24,7 +24,7 @@ From = Annotated[
     typer.Option(
         "--from",
         metavar="FILE",
-        help="A study or CSV file with earlier results. Repeatable.",
+        help="A study (file or address) or a CSV file with earlier results. Repeatable.",
         rich_help_panel=EARLIER,
     ),
 ]

@@ -6,8 +6,10 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
+from aegisbo.address import Place
 from aegisbo.cli.tables import Terminal
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ def log(wanted: bool) -> Iterator[None]:
         logger.setLevel(level)
 
 
-def report(result: Found[Core], study: Path | None, console: Terminal, raising: str = "") -> None:
+def report(result: Found[Core], study: Place | None, console: Terminal, raising: str = "") -> None:
     """Summarize a run; `raising` is the option, if any, that would show the first exception itself."""
     from aegisbo.optimizer.failure_reasons import failure_lines
     from aegisbo.optimizer.found import CAUSES
@@ -44,7 +46,7 @@ def report(result: Found[Core], study: Path | None, console: Terminal, raising: 
     from aegisbo.printable import so_many
 
     say = console.print
-    if study is not None and study.resolve() != result.study:  # it was moved away, or the function changed the folder
+    if isinstance(study, Path) and study.resolve() != result.study:  # moved away, or the function changed the folder
         study = result.study
     failures = result.failures
     failed = sum(failures.values())
@@ -67,12 +69,13 @@ def report(result: Found[Core], study: Path | None, console: Terminal, raising: 
         say(_after_failures(study, raising))
 
 
-def _after_failures(study: Path | None, raising: str) -> str:
+def _after_failures(study: Place | None, raising: str) -> str:
     """What to type next."""
     if study is None:
         first = f"{raising} shows the traceback of the first failure; " if raising else ""
         return f"next   {first}--study FILE keeps their output and tracebacks"
+    name = quote(str(study))
     return (
-        f"next   aegisbo show {study} --failed   list them; --trial NUMBER shows one with its traceback and output\n"
-        f"       aegisbo retry {study}           evaluate them again"
+        f"next   aegisbo show {name} --failed   list them; --trial NUMBER shows one with its traceback and output\n"
+        f"       aegisbo retry {name}           evaluate them again"
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aegisbo.cli.arguments import StudyFile, counted
+from aegisbo.cli.arguments import Study, counted
 from aegisbo.cli.tables import Terminal, local_time
 from aegisbo.errors import InvalidInput, TrialError, UnknownName
 from aegisbo.printable import duration
@@ -35,7 +35,7 @@ ORDERS = ("number", "value")
 
 
 def show(
-    study: StudyFile,
+    study: Study,
     last: Annotated[int | None, counted("List the last N trials (default 20).", 0)] = None,
     best: Annotated[int | None, counted("List the best N trials.")] = None,
     front: Annotated[bool, typer.Option("--front", help="List the front of several objectives.")] = False,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aegisbo.cli.arguments import StudyFile
+from aegisbo.address import Place
+from aegisbo.cli.arguments import Study
 from aegisbo.cli.function import chosen
 from aegisbo.cli.run_options import From, Given, Quiet, ValueColumn, as_arguments, earlier, spelled, with_options
 from aegisbo.cli.run_words import NO_VALUE, log, report
@@ -33,7 +34,7 @@ of them. Copies need nothing of each other but the file: each may be started, st
 
 @with_options("work", **OF_A_COPY)
 def work(
-    study: StudyFile,
+    study: Study,
     function: Annotated[
         str | None,
         typer.Argument(
@@ -88,12 +89,14 @@ def _settings(space: Path | None, given: dict[str, Any]) -> Settings | None:
     return None
 
 
-def _function(study: Path, function: str | None, command: str | None, value_file: str | None) -> Callable[..., Any]:
+def _function(study: Place, function: str | None, command: str | None, value_file: str | None) -> Callable[..., Any]:
     """What is to be minimized: as given, else as the study says."""
-    if function is None and command is None and study.exists():
+    if function is None and command is None:
         from aegisbo.events import Joined, Opened
-        from aegisbo.study.reading import read_events
+        from aegisbo.study.reading import exists, read_events
 
+        if not exists(study):
+            return chosen(function, command, value_file)
         calls = [event.call or {} for event in read_events(study) if isinstance(event, Opened | Joined)]
         known = [call for call in calls if "function" in call or "command" in call]
         if not known:

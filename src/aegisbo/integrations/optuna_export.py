@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import warnings
 from collections.abc import Mapping
 from datetime import datetime
@@ -16,6 +15,7 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
+from aegisbo.address import Named, place_of
 from aegisbo.errors import InvalidInput
 from aegisbo.optimizer import Trial
 from aegisbo.outcome import FAILURES
@@ -32,19 +32,20 @@ STATES: dict[str, TrialState] = {
 }
 
 
-def export(path: str | os.PathLike[str], storage: str, name: str | None = None) -> optuna.Study:
+def export(path: Named, storage: str, name: str | None = None) -> optuna.Study:
     """Copy the trials of a study file that have ended into a new Optuna study.
 
     Args:
-        path: the study file.
+        path: the study, a file or an address.
         storage: an SQLAlchemy URL, or the name of a journal file (ending in .log or .journal).
         name: of the Optuna study; the name of the file unless given.
     """
-    state = State.after(read_events(Path(path)))
+    place = place_of(path)
+    state = State.after(read_events(place))
     if is_study(Path(file := storage.removeprefix("sqlite:///"))):
         raise InvalidInput(f"{file} is already a study: name another file for Optuna's.")
     optimizer = state.optimizer
-    name = Path(path).stem if name is None else name
+    name = place.stem if name is None else name
     kinds = [each.maximize for each in optimizer.settings.objectives] or [optimizer.settings.maximize]
     directions = [StudyDirection.MAXIMIZE if maximize else StudyDirection.MINIMIZE for maximize in kinds]
     try:

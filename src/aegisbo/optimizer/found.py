@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from aegisbo.address import Address, Place
 from aegisbo.arrays import Array
 from aegisbo.errors import OneNumber, SeveralObjectives
 from aegisbo.optimizer.best import LimitStanding
@@ -45,7 +47,7 @@ class Found(Generic[Whose_co]):
     several: Several | None = None  # the front of several objectives; None if there is one number
     limits: tuple[LimitStanding, ...] = ()  # how the best stands to each: what was measured, how far, whether it binds
     idle: Mapping[str, float] | None = None  # shares of the workers' time, by cause; None if nobody kept account
-    study: Path | None = field(default=None, compare=False)  # where the file of the run is, if it has one
+    study: Place | None = field(default=None, compare=False)  # where the run is written down, if it is
 
     @property
     def x(self) -> Any:
@@ -159,7 +161,11 @@ class Found(Generic[Whose_co]):
         number = next((trial.number for trial in self.trials if trial.traceback), None)
         if number is None:
             return ""
-        shown = "" if self.study is None else f", and `aegisbo show {_from_here(self.study)} --trial {number}` shows it"
+        shown = (
+            ""
+            if self.study is None
+            else f", and `aegisbo show {quote(str(_from_here(self.study)))} --trial {number}` shows it"
+        )
         return f' To see where: executor="serial" raises the error, result.trials[{number}].traceback holds it{shown}.'
 
     def _lines(self) -> dict[str, Any]:
@@ -199,8 +205,10 @@ class Found(Generic[Whose_co]):
         return printable("\n".join(f"{name:>{width}}: {value}" for name, value in lines.items()))
 
 
-def _from_here(path: Path) -> Path:
-    """A name of the file that a command can be given."""
+def _from_here(path: Place) -> Place:
+    """A name of the study that a command can be given."""
+    if isinstance(path, Address):
+        return path
     try:
         here = Path.cwd()
     except OSError:  # the folder has been removed

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from shlex import quote
 from typing import Any
 
+from aegisbo.address import Named
 from aegisbo.keywords import names_checked
 from aegisbo.optimizer import Core, Found, Settings, Trial
 from aegisbo.optimizer.objectives import Objectives
@@ -43,7 +43,7 @@ def minimize(
     preset: str | None = None,
     n_initial: int | None = None,
     seed: int | None = None,
-    study: str | os.PathLike[str] | None = None,
+    study: Named | None = None,
     executor: Any = None,
     threads_per_worker: int | None = None,
     worker_env: WorkerEnv | None = None,
@@ -80,8 +80,9 @@ def minimize(
         preset: the variant of a strategy given by name; None uses its default.
         n_initial: how many points to spread over the space first; by default twice the number of parameters.
         seed: makes all random numbers repeatable; None picks a seed.
-        study: a file that records the run. The same call with the same file continues it, and may widen the space. Only
-            one process at a time can do so.
+        study: a file that records the run, or an address on a PostgreSQL server, such as
+            "postgresql://host/base?study=run7" (docs/server.md). The same call with the same study continues it, and
+            may widen the space. Only one process at a time can do so.
         executor: where evaluations run: "processes" (the default), "threads", "serial" (here, for debugging),
             a concurrent.futures.Executor, a function that makes one (and another if it breaks), a Dask Client, the
             address of a Dask scheduler, "slurm" or `aegisbo.executors.Slurm(minutes=30, memory_gb=8)`, "ray" or
@@ -147,7 +148,7 @@ def minimize(
 
     Raises:
         InvalidInput: an argument is not valid; nothing has been evaluated.
-        StudyError: the study file belongs to another run, is in use, or cannot be written.
+        StudyError: the study belongs to another run, is in use, or cannot be written.
         EvaluationFailed: the function raised an exception, and `raise_errors` is True.
         AegisError: the cluster that `executor` names does not answer.
     """
@@ -168,14 +169,14 @@ def minimize(
     with book:
         book.observe(pairs)
         book.learn(earlier)
-        options = with_changes(options, book.changed, study)
+        options = with_changes(options, book.changed, book.path)
         remaining = options.budget - book.optimizer.found().nfev
         if remaining < 1:
             book.closed(SPENT, [])
             result = Result.of(book.found(SPENT))
-            again = f"{SPENT} After `aegisbo retry {quote(str(study))}` the same call continues it."
+            again = f"{SPENT} After `aegisbo retry {quote(str(book.path))}` the same call continues it."
             return result if result.success else replace(result, ending=again)
-        signals = ctrl_c(logger.warning)
+        signals = ctrl_c(logger.warning, book.hurry)
         record = drive(book, fun, options, remaining, signals, lambda: not signals.came, watching)
     return Result.of(found_by(book, record))
 

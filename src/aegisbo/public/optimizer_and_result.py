@@ -476,9 +476,11 @@ class Result(Found[Optimizer]):
 
     def _behind(self, trial: Trial | None) -> int | None:
         """How many results had come in but were not known when a trial was chosen; None if that is unknown."""
-        if trial is None or self.study is None or not self.study.exists():
-            return None
         from aegisbo.review.record import Record
+        from aegisbo.study.reading import exists
+
+        if trial is None or self.study is None or not exists(self.study):
+            return None
 
         decision = Record.of_study(self.study).decisions.get(trial.number)
         return None if decision is None else decision.behind

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from threading import Condition, Event, Thread
 from typing import Any
 
+from aegisbo.address import Place
 from aegisbo.errors import AegisError
 from aegisbo.review.models import Models, models_of
 from aegisbo.review.payload import MOST, facts_of, front_facts_of, learned_facts_of
 from aegisbo.review.record import Record
-from aegisbo.study.lock import is_driven
+from aegisbo.study.stamp import Stamp
 
 EVERY = 0.3  # seconds between two looks at the files
 TICK = 2.0  # seconds after which a running study is read again although nothing was written, because time passes
@@ -23,7 +23,7 @@ MODEL_SHARE = 6.0  # and this many times as long as the model took: the run need
 class Board:
     """What is known about each study. `start` begins to watch the files, `stop` ends it."""
 
-    def __init__(self, paths: Sequence[Path]) -> None:
+    def __init__(self, paths: Sequence[Place]) -> None:
         self._sources = [_Source(path) for path in paths]
         self._changed = Condition()
         self._stopped = Event()
@@ -42,6 +42,8 @@ class Board:
             source.hurry()
         self._read()
         self._stopped.set()
+        for source in self._sources:
+            source.close()
         with self._changed:
             self._changed.notify_all()
 
@@ -104,10 +106,11 @@ class Board:
 
 
 class _Source:
-    """One study file, as it was last read."""
+    """One study, as it was last read."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Place) -> None:
         self.path = path
+        self._look = Stamp(path)
         self.record: Record | None = None
         self.facts: dict[str, Any] | None = None
         self.trouble: str | None = None  # why it cannot be read
@@ -121,10 +124,14 @@ class _Source:
         """Do not rest before the next look."""
         self._not_before = 0.0
 
+    def close(self) -> None:
+        """Look no more."""
+        self._look.close()
+
     def read(self) -> bool:
         """Read the file if it has changed; whether there is anything new to show."""
         begin = time.monotonic()
-        stamp = self._stamp_now()
+        stamp = self._look()
         idle = stamp == self._stamp and not (self.record is not None and self.record.driven)
         if idle or begin < self._not_before:
             return False
@@ -137,7 +144,7 @@ class _Source:
             self.record, self.facts, self.trouble = record, self._combined(record), None
         except AegisError as error:  # missing so far, or damaged; what was read before stays unless the file is gone
             self.trouble = str(error)
-            if _status(self.path) is None:
+            if self._look.gone:
                 self.record = self.facts = None
                 self._models, self._learned_facts, self._learned = {}, {}, -1
         self._not_before = time.monotonic() + SHARE * (time.monotonic() - begin)
@@ -154,7 +161,7 @@ class _Source:
             models = {}
         facts = learned_facts_of(record, models)
         now = self.record
-        if now is None:  # the file was removed meanwhile
+        if now is None:  # the study was removed meanwhile
             return False
         self._models, self._learned_facts, self._learned = models, facts, len(record.ended)
         self.facts = self._combined(now)
@@ -163,16 +170,3 @@ class _Source:
 
     def _combined(self, record: Record) -> dict[str, Any]:
         return {**facts_of(record, self._models), **self._learned_facts}
-
-    def _stamp_now(self) -> object:
-        """What changes when a study is written to, or its driver comes or goes."""
-        files = self.path, self.path.with_name(self.path.name + "-wal")
-        times = [(s.st_mtime_ns, s.st_size) if (s := _status(file)) is not None else None for file in files]
-        return times, times[0] is not None and is_driven(self.path)
-
-
-def _status(file: Path) -> Any:
-    try:
-        return file.stat()
-    except OSError:
-        return None

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from aegisbo.address import Address, Place
 from aegisbo.arrays import Array, Mask
 from aegisbo.optimizer import Trial
 from aegisbo.optimizer.blas_threads import one_blas_thread
@@ -329,12 +330,16 @@ def _cut(numbers: Array, allowed: Mask) -> Array:
     return np.where(allowed, numbers, np.nan)
 
 
+def _kind(place: Place) -> str:
+    return "address" if isinstance(place, Address) else "file"
+
+
 def _about(record: Record) -> dict[str, Any]:
     settings = record.optimizer.settings
     began = record.sittings[0][0] if record.sittings else None
     strategy = repr(settings.strategy) if settings.text is None else f"{settings.text}, preset {settings.preset}"
     facts = {
-        "file": None if record.path is None else record.path.name,
+        **({} if record.path is None else {_kind(record.path): record.path.name}),
         "strategy": strategy,
         "seed": settings.seed,
         "initial points": settings.n_initial,

@@ -7,9 +7,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
+from aegisbo.address import Address, Named, Place, place_of
 from aegisbo.errors import InvalidInput
 from aegisbo.events import Event
 from aegisbo.optimizer import Core, Found, Trial
@@ -19,11 +19,11 @@ from aegisbo.stopping.expected_end import ExpectedEnd
 from aegisbo.study.export import table_of
 from aegisbo.study.known_then import ChoiceMade, StopMade, choices, stops
 from aegisbo.study.lock import is_driven
-from aegisbo.study.reading import read_events
+from aegisbo.study.reading import exists, read_events
 from aegisbo.study.state import State
 
 Span = tuple[float, float]  # seconds since 1970
-Run = Found[Core] | Core | str | os.PathLike[str]  # a run, in any form
+Run = Found[Core] | Core | Named  # a run, in any form
 
 
 @dataclass(frozen=True)
@@ -36,21 +36,21 @@ class Record:
     driven: bool = False  # whether it has a driver at this moment
     events: Sequence[Event] = ()  # of its study, if it has one
     now: float = 0.0  # when this was read, in seconds since 1970
-    path: Path | None = None  # of the study
+    path: Place | None = None  # of the study
     state: State | None = None  # of the study
 
     @classmethod
-    def of_study(cls, path: str | os.PathLike[str]) -> Record:
+    def of_study(cls, path: Named) -> Record:
         """The record of a study, which may be running at this moment.
 
         Raises:
             StudyError: there is no such file, or it is no study.
         """
-        path = Path(path)
-        return cls.of_events(read_events(path), path, driven=is_driven(path))
+        place = place_of(path)
+        return cls.of_events(read_events(place), place, driven=is_driven(place))
 
     @classmethod
-    def of_events(cls, events: Sequence[Event], path: Path, *, driven: bool) -> Record:
+    def of_events(cls, events: Sequence[Event], path: Place, *, driven: bool) -> Record:
         """The record of a study that holds these events."""
         now = time.time() if driven else events[-1].at
         state = State.after(events)
@@ -159,7 +159,7 @@ class Record:
 
 
 def record_of(run: Any) -> Record:
-    """The record of a result, of an optimizer or of the study in a file; a study is read as it is now.
+    """The record of a result, of an optimizer or of a study; a study is read as it is now.
 
     Raises:
         InvalidInput: it is none of these.
@@ -168,9 +168,9 @@ def record_of(run: Any) -> Record:
     if isinstance(run, Core):
         return Record.of_optimizer(run)
     if isinstance(run, Found):
-        if run.study is not None and run.study.exists():
+        if run.study is not None and exists(run.study):
             return Record.of_study(run.study)
         return Record.of_optimizer(run.optimizer, run.ending)
-    if isinstance(run, str | os.PathLike):
+    if isinstance(run, str | os.PathLike | Address):
         return Record.of_study(run)
     raise InvalidInput(f"Expected a result, an optimizer or the file of a study, got {run!r}.")

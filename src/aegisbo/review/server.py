@@ -13,10 +13,10 @@ import threading
 from collections.abc import Sequence
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from aegisbo.address import Place, place_of
 from aegisbo.errors import AegisError, InvalidInput
 from aegisbo.review.board import Board
 from aegisbo.review.html import LIVE, page
@@ -57,7 +57,7 @@ class Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
-def server_of(paths: Sequence[Path], port: int | None = None) -> Server:
+def server_of(paths: Sequence[Place], port: int | None = None) -> Server:
     """A server for these studies, which may not exist yet, at this port; by default at `PORT` or any free one."""
     board = Board(paths)
     try:
@@ -70,9 +70,9 @@ def server_of(paths: Sequence[Path], port: int | None = None) -> Server:
     return server
 
 
-def beside(path: str) -> None:
-    """Serve one study while standard input is open, that is, until the parent process ends."""
-    server = server_of([Path(path)])
+def beside() -> None:
+    """Serve the study that standard input names, while that is open, that is, until the parent process ends."""
+    server = server_of([place_of(sys.stdin.readline().removesuffix("\n"))])
     sys.stdout.write(f"{server.address}\n")
     sys.stdout.flush()
     threading.Thread(target=server.serve_forever, daemon=True).start()

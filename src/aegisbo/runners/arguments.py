@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from aegisbo.address import has_name, place_of
 from aegisbo.errors import InvalidInput
 from aegisbo.runners.command import FOLDER, PLACEHOLDER, Command
 from aegisbo.runners.pools.make_pool import HERE, check_executor
@@ -36,8 +37,11 @@ def check_call(
 
 def check_file(study: Any) -> None:
     """Refuse a value that cannot name a study."""
-    if study is not None and (not isinstance(study, str | os.PathLike) or not os.fspath(study)):
+    if study is None:
+        return
+    if not has_name(study):
         raise InvalidInput(f"study is {study!r}: give the name of a file, such as 'run.db', or None.")
+    place_of(study)
 
 
 def check_command(command: Command, space: Space, *, here: bool) -> None:

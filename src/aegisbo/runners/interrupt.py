@@ -95,9 +95,17 @@ class Signals:
         raise stop
 
 
-def ctrl_c(say: Callable[[str], None]) -> Signals:
-    """A context in which the first Ctrl-C lets running evaluations finish, and the second ends the run."""
-    return Signals([signal.SIGINT], lambda: say("Stopping once running evaluations finish. Ctrl-C again stops now."), 2)
+def ctrl_c(say: Callable[[str], None], hurry: Callable[[], None] = lambda: None) -> Signals:
+    """A context in which the first Ctrl-C lets running evaluations finish, and the second ends the run.
+
+    `hurry` shortens whatever else the run waits for.
+    """
+
+    def answer() -> None:
+        hurry()
+        say("Stopping once running evaluations finish. Ctrl-C again stops now.")
+
+    return Signals([signal.SIGINT], answer, 2)
 
 
 def end_at_once(hurry: Callable[[], None] = lambda: None) -> Signals:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from statistics import median
-from time import perf_counter, sleep
+from time import perf_counter
 from typing import Any
 
 from aegisbo.errors import NoTime, SpaceExhausted
@@ -23,7 +23,6 @@ from aegisbo.runners.time_limit import Running, stop_if_overdue
 from aegisbo.study import Study
 
 SPENT = "The budget is spent."
-REST = 1.0  # seconds before asking an optimizer again that had no point
 LOOK = 0.5  # seconds between two looks for requests from outside, while nothing else happens
 
 Watch = Callable[[Finished], None]  # called with each job that has ended; raises StopRun to end the run now
@@ -99,7 +98,7 @@ class _Loop:
         timeout = 0.0 if trial is not None else self._until_next_deadline()
         if not self.running and timeout:
             with interruptible():
-                sleep(timeout)  # the workers have nothing to wait for
+                self.study.wait(timeout)  # the workers have nothing to wait for
         self._collect(timeout)
         self._stop_overdue()
         return True
@@ -166,7 +165,7 @@ class _Loop:
         if trial is None and self.study.spent:
             raise StopRun(SPENT)
         if trial is None:
-            self.rests_until = self.workers.now() + REST
+            self.rests_until = self.workers.now() + self.study.rest
             return None
         self.suggestion_seconds[trial.number] = perf_counter() - begin
         return trial
@@ -200,7 +199,7 @@ class _Loop:
         return self._active() > 0 or (another and (bool(self.running) or self.rests_until is not None))
 
     def _rest_is_over(self) -> bool:
-        if self.rests_until is not None and self.workers.now() >= self.rests_until:
+        if self.rests_until is not None and (self.workers.now() >= self.rests_until or self.study.stirred()):
             self.rests_until = None
         return self.rests_until is None
 
@@ -233,8 +232,12 @@ class _Loop:
         while True:
             rest = max(deadline - self.workers.now(), 0.0)
             news = self.workers.collect(min(rest, LOOK))
-            if news or rest <= LOOK or not self.running or self._heed():
+            if news or rest <= LOOK or not self.running or self._heed() or self._stirred():
                 return news
+
+    def _stirred(self) -> bool:
+        """Whether a rest has ended before its time."""
+        return self.rests_until is not None and self._rest_is_over()
 
     def _heed(self) -> bool:
         """Carry out requests from outside; whether there were any."""

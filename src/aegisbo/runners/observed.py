@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+from aegisbo.address import Address, Named, Place, place_of
 from aegisbo.errors import InvalidInput, UnknownName
 from aegisbo.optimizer import Settings
 from aegisbo.optimizer.settings import listed
@@ -23,7 +23,7 @@ Lists = Sequence[Sequence[Observation]]  # one for each earlier run
 
 
 def observed_elsewhere(
-    observed: Any, settings: Settings, fun: Callable[..., Any], study: str | os.PathLike[str] | None
+    observed: Any, settings: Settings, fun: Callable[..., Any], study: Named | None
 ) -> tuple[list[Observation], Lists]:
     """Read `observed`: the pairs as results, and the results of each earlier run that fit the new one.
 
@@ -35,14 +35,21 @@ def observed_elsewhere(
     sources = [entry if isinstance(entry, Earlier) else Earlier(entry) for entry in entries if is_source(entry)]
     pairs = [entry for entry in entries if not is_source(entry)]
     results = [_result(k, entry, settings) for k, entry in enumerate(pairs)]
-    for source in (each.source for each in sources if isinstance(each.source, str | os.PathLike)):
-        if study is not None and Path(source).resolve() == Path(study).resolve():
-            raise InvalidInput(f"{source} is the study itself, which knows its own results: leave it out of observed.")
+    for source in (each.source for each in sources if isinstance(each.source, str | os.PathLike | Address)):
+        place = place_of(source)
+        if study is not None and _same(place, place_of(study)):
+            raise InvalidInput(f"{place} is the study itself, which knows its own results: leave it out of observed.")
     wanted = settings.wanted
     tables = [each.table([name for name in wanted.names if name in wanted.objectives]) for each in sources]
     names = set(settings.space.parameters).union(*(table.names for table in tables))
     givens = [_checked_given(each.given or {}, settings, names) for each in sources]
     return results, [_used(*each, settings, objective_of(fun)) for each in zip(tables, givens, strict=True)]
+
+
+def _same(one: Place, other: Place) -> bool:
+    if isinstance(one, Address) or isinstance(other, Address):
+        return one == other
+    return one.resolve() == other.resolve()
 
 
 def _used(

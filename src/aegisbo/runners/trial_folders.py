@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from aegisbo.address import Address
 from aegisbo.errors import StudyError
 from aegisbo.optimizer import Core, Trial
 from aegisbo.runners.own_folder import own_folder
@@ -57,9 +58,11 @@ class TrialFolders:
 
 @contextmanager
 def trial_folders(study: Study) -> Iterator[TrialFolders | None]:
-    """The folders of a resumable run, beside its file; without one they are temporary."""
+    """The folders of a resumable run, beside its file, or here if it is on a server; without one they are temporary."""
     if not study.resumable:
         yield None
+    elif isinstance(study.file, Address):
+        yield TrialFolders(study.file.beside(ENDING), study.begun)
     elif study.file is not None:
         yield TrialFolders(study.file.with_name(study.file.name + ENDING), study.begun)
     else:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from shlex import quote
 
+from aegisbo.address import Place
 from aegisbo.optimizer import Core, Found, Trial
 from aegisbo.optimizer.failure_reasons import without_numbers
 from aegisbo.options import Options
@@ -36,7 +36,7 @@ class Watch:
     callbacks: tuple[Callback, ...]
     options: Options
     tell: Teller
-    study: str | os.PathLike[str] | None
+    study: Place | None
     failures: dict[int, Outcome] = field(default_factory=dict)  # of this call, by trial number
     values: set[int] = field(default_factory=set)  # trials of this call that gave one
 
@@ -95,7 +95,7 @@ class Watch:
             return
         failed = len(self.failures)
         if _alike_at_any_point(tuple(self.failures.values())):
-            again = "" if self.study is None else f"run `aegisbo retry {quote(os.fspath(self.study))}` and "
+            again = "" if self.study is None else f"run `aegisbo retry {quote(str(self.study))}` and "
             raise StopRun(
                 f"The first {failed} evaluations failed in the same way, whatever the point. Fix the function, "
                 f"then {again}make the same call again."

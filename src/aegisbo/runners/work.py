@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
+from aegisbo.address import Named, place_of
 from aegisbo.optimizer import Core, Found, Settings
 from aegisbo.optimizer.settings import check_target
 from aegisbo.options import OF_A_COPY, Options
@@ -26,7 +25,7 @@ from aegisbo.study.shared import Shared
 
 def work(
     fun: Callable[..., Any],
-    study: str | os.PathLike[str],
+    study: Named,
     settings: Settings | None = None,
     *,
     observed: Any = None,
@@ -36,7 +35,7 @@ def work(
 
     Args:
         fun: the function, or a `Command`.
-        study: the file; the first copy creates it.
+        study: the file or the address; the first copy creates it.
         settings: those of a new study, or those that the study has; None if the study exists.
         observed: earlier results, as for `minimize`; results that another copy has added are not added again.
         given: fields of `Options`. The budget is for all copies together; None takes that of the study. `workers`,
@@ -57,7 +56,7 @@ def work(
         check_call(fun, settings.space, *place)
     earlier: Lists = []
     if observed is not None:
-        _, earlier = observed_elsewhere(observed, settings or settings_of(read_events(Path(study))), fun, study)
+        _, earlier = observed_elsewhere(observed, settings or settings_of(read_events(place_of(study))), fun, study)
     call = {**options.describe(), **recipe(fun)}
     with Shared.open(
         study,
@@ -72,7 +71,7 @@ def work(
         check_target(options.target, shared.optimizer.settings)
         check_call(fun, shared.optimizer.space, *place)
         shared.learn(earlier)
-        options = with_changes(replace(options, budget=shared.budget), shared.changed, study)
+        options = with_changes(replace(options, budget=shared.budget), shared.changed, shared.path)
         # If the file was moved away, this copy no longer shares it; else the study counts evaluations.
         record = drive(shared, fun, options, sys.maxsize, end_at_once(shared.hurry), lambda: not shared.moved)
     return found_by(shared, record)

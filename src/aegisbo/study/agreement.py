@@ -10,12 +10,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from aegisbo.address import Place
 from aegisbo.errors import StudyError
-from aegisbo.events import Body, Created, Event, Retried, Widened
+from aegisbo.events import Body, Created, Ended, Event, Late, Retried, Widened
 from aegisbo.optimizer import Core, Settings
 from aegisbo.study.edit import without_value
+from aegisbo.study.opening import Log
 from aegisbo.study.state import State
-from aegisbo.study.store import Store
 from aegisbo.study.stored_function import AnotherFunction, StoredFunction
 
 
@@ -35,7 +36,7 @@ def settings_of(events: Iterable[Event]) -> Settings:
     return State.after([event for event in events if isinstance(event, Created | Widened)]).settings
 
 
-def settled(store: Store, caller: Caller) -> tuple[State, Body | None]:
+def settled(store: Log, caller: Caller) -> tuple[State, Body | None]:
     """The state of a study that a caller may begin or continue, and the function if the study must record it.
 
     Raises:
@@ -52,6 +53,10 @@ def settled(store: Store, caller: Caller) -> tuple[State, Body | None]:
             f"{store.path} holds another run: {'; '.join(differences)}. Use another file, or the same settings."
         )
     state = State.after(events, given)
+    for event in store.left():
+        assert isinstance(event, Ended | Late)
+        counts = isinstance(event, Ended) and event.number in state.ledger.holders
+        state.apply(store.append(event if counts else Late(event.number, event.outcome, event.copy)))
     if objective is None or not _is_news(store.path, objective, state, caller):
         return state, None
     failed = without_value(state.optimizer)
@@ -75,7 +80,7 @@ def _cpu() -> str:
     return platform.processor() or platform.machine()
 
 
-def _is_news(path: Path, objective: StoredFunction, state: State, caller: Caller) -> bool:
+def _is_news(path: Place, objective: StoredFunction, state: State, caller: Caller) -> bool:
     """Whether the study must record the function; refused if the study holds values of another one."""
     if state.objective is None:
         return True

@@ -6,9 +6,9 @@ import platform
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
+from aegisbo.address import Place
 from aegisbo.events import (
     Added,
     Changed,
@@ -76,11 +76,11 @@ class Drivers:
         total = self.idle.total()
         return {cause: spent / total for cause, spent in self.idle.items() if cause != "busy"} if total else None
 
-    def ending(self, path: Path) -> str:
+    def ending(self, path: Place) -> str:
         """How the last driver ended, or that it is running."""
         return printable(self._ending(path))
 
-    def _ending(self, path: Path) -> str:
+    def _ending(self, path: Place) -> str:
         last = self.last
         if isinstance(last, Joined | Left) and self.copies:
             return _of_copies(path, [*self.copies.values()])
@@ -96,7 +96,7 @@ class Drivers:
         return f"Running or killed, on another machine{process}."
 
 
-def _of_copies(path: Path, copies: Sequence[Joined]) -> str:
+def _of_copies(path: Place, copies: Sequence[Joined]) -> str:
     counts = Counter(joined.host for joined in copies)
     where = ", ".join(f"{count} on {host}" for host, count in counts.items())
     if is_driven(path):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
+from aegisbo.address import Address, Place, place_of
 from aegisbo.errors import InvalidInput
 from aegisbo.number import as_number
 from aegisbo.optimizer import Core, Trial
@@ -31,9 +32,9 @@ class Earlier:
     """Results of an earlier run, for `minimize(observed=...)`: those that fit the new space are used, others reported.
 
     Args:
-        source: a study file; a CSV file (its name ends in .csv) as `aegisbo export` writes it, or with a column for
-            each parameter and one for the value; a pandas DataFrame of either form; a `Result`, a `Study` or an
-            `Optimizer`; or a list of trials.
+        source: a study, by its file or its address; a CSV file (its name ends in .csv) as `aegisbo export` writes it,
+            or with a column for each parameter and one for the value; a pandas DataFrame of either form; a `Result`, a
+            `Study` or an `Optimizer`; or a list of trials.
         given: values by name. For a parameter that the earlier run did not have: the value that applied there. For one
             that the new space does not have: only results with this value are used.
         value: the column that holds the values, in a table not written by `aegisbo export`.
@@ -56,12 +57,11 @@ class Earlier:
         source = self.source
         if isinstance(source, Earlier) or not is_source(source):
             raise InvalidInput(f"Earlier results are a file, a table, a result or a list of trials, got {source!r}.")
-        if isinstance(source, str | os.PathLike):
-            path = Path(source)
-            is_table = path.suffix.lower() == TABLE
-            return (
-                self._of_cells(str(path), _cells_of_file(path), "line", 2, objectives) if is_table else _of_study(path)
-            )
+        if isinstance(source, str | os.PathLike | Address):
+            place = place_of(source)
+            if isinstance(place, Address) or place.suffix.lower() != TABLE:
+                return _of_study(place)
+            return self._of_cells(str(place), _cells_of_file(place), "line", 2, objectives)
         if _is_frame(source):
             cells = [{name: _typed(cell) for name, cell in row.items()} for row in source.to_dict("records")]
             return self._of_cells("The table", cells, "row", 0, objectives)
@@ -117,7 +117,9 @@ class Table:
 
 def is_source(entry: Any) -> bool:
     """Whether this holds earlier results, and is not a pair of a point and a value."""
-    known = isinstance(entry, str | os.PathLike | Earlier) or _optimizer_of(entry) is not None or _is_frame(entry)
+    known = (
+        isinstance(entry, str | os.PathLike | Address | Earlier) or _optimizer_of(entry) is not None or _is_frame(entry)
+    )
     return known or (isinstance(entry, list | tuple) and bool(entry) and all(isinstance(each, Trial) for each in entry))
 
 
@@ -138,7 +140,7 @@ def _optimizer_of(source: Any) -> Core | None:
     return found if isinstance(found, Core) else None
 
 
-def _of_study(path: Path) -> Table:
+def _of_study(path: Place) -> Table:
     state = State.after(read_events(path))
     known = None if state.objective is None else StoredFunction.from_description(state.objective)
     return replace(_of_optimizer(state.optimizer, str(path)), objective=known)

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
-from contextlib import closing
-from pathlib import Path
 
+from aegisbo.address import Named, place_of
 from aegisbo.errors import InvalidInput
 from aegisbo.events import Forgotten, Retried
 from aegisbo.number import as_whole
 from aegisbo.optimizer import Core
 from aegisbo.outcome import FAILURES
-from aegisbo.study.lock import DriverLock
+from aegisbo.study.opening import driving
 from aegisbo.study.reading import read_events
 from aegisbo.study.state import State
-from aegisbo.study.store import Store
 
 
-def retry(path: str | os.PathLike[str], numbers: Iterable[int] | None = None) -> tuple[int, ...]:
+def retry(path: Named, numbers: Iterable[int] | None = None) -> tuple[int, ...]:
     """Make trials pending again: the next `minimize`, or a copy of `aegisbo work`, evaluates the same points.
 
     Args:
-        path: the study file.
+        path: the study, a file or an address.
         numbers: the trials to repeat, which must have ended; their values are dropped. None: all without a value.
 
     Returns:
@@ -32,14 +29,14 @@ def retry(path: str | os.PathLike[str], numbers: Iterable[int] | None = None) ->
         StudyError: the study does not exist, or `minimize` is driving it.
         TrialError: a trial was never asked for, is pending, or was forgotten; nothing has been changed.
     """
-    return _changed(Path(path), Retried, None if numbers is None else _listed(numbers))
+    return _changed(path, Retried, None if numbers is None else _listed(numbers))
 
 
-def forget(path: str | os.PathLike[str], numbers: Iterable[int]) -> tuple[int, ...]:
+def forget(path: Named, numbers: Iterable[int]) -> tuple[int, ...]:
     """Drop trials: from now on the model does not learn from them, and they do not count.
 
     Args:
-        path: the study file.
+        path: the study, a file or an address.
         numbers: the trials to drop, pending or ended.
 
     Returns:
@@ -49,26 +46,22 @@ def forget(path: str | os.PathLike[str], numbers: Iterable[int]) -> tuple[int, .
         StudyError: the study does not exist, or `minimize` is driving it.
         TrialError: a trial was never asked for, or was forgotten already; nothing has been changed.
     """
-    return _changed(Path(path), Forgotten, _listed(numbers))
+    return _changed(path, Forgotten, _listed(numbers))
 
 
-def _changed(path: Path, kind: type[Retried | Forgotten], numbers: list[int] | None) -> tuple[int, ...]:
+def _changed(path: Named, kind: type[Retried | Forgotten], numbers: list[int] | None) -> tuple[int, ...]:
     """Check the change on the state of the study, then write it as one event.
 
     It is written as by a copy, since copies may be at work.
     """
-    read_events(path)  # first, so that no lock file is made beside a file that is no study
-    with (
-        DriverLock(path, shared=True) as lock,
-        lock.turn(),
-        closing(Store(path, lambda text: None, shared=True)) as store,
-        store.transaction(),
-    ):
-        optimizer = State.after(store.events()).optimizer
+    place = place_of(path)
+    read_events(place)  # first, so that no lock file is made beside a file that is no study
+    with driving(place, lambda text: None, shared=True) as (log, lock), lock.turn(), log.transaction():
+        optimizer = State.after(log.events()).optimizer
         chosen = without_value(optimizer) if numbers is None else numbers
         optimizer.apply(kind(chosen))
         if chosen:
-            store.append(kind(chosen))
+            log.append(kind(chosen))
     return tuple(chosen)
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Any, TextIO
 
+from aegisbo.address import Named, place_of
 from aegisbo.errors import UnknownName
 from aegisbo.events import Asked, Ended
 from aegisbo.optimizer import Trial
@@ -24,12 +23,12 @@ MEASURED = "measured_"  # of the columns with other measured quantities
 TIMES = ("asked_at", "started_at", "ended_at")
 
 
-def rows(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
+def rows(path: Named) -> list[dict[str, Any]]:
     """A row for each point observed elsewhere and each trial of a study; times are in seconds since 1970.
 
     A parameter that a trial lacks is not in its row.
     """
-    return table_of(State.after(read_events(Path(path))))
+    return table_of(State.after(read_events(place_of(path))))
 
 
 def table_of(state: State) -> list[dict[str, Any]]:
@@ -81,11 +80,11 @@ def all_names(table: Sequence[dict[str, Any]]) -> list[str]:
     return names
 
 
-def write(path: str | os.PathLike[str], form: str, out: TextIO) -> None:
+def write(path: Named, form: str, out: TextIO) -> None:
     """Export the trials of a study as "csv" or "json"."""
     if form not in WRITERS:
         raise UnknownName("export format", form, WRITERS)
-    WRITERS[form](State.after(read_events(Path(path))), out)
+    WRITERS[form](State.after(read_events(place_of(path))), out)
 
 
 def _csv(state: State, out: TextIO) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from secrets import token_hex
 from tempfile import gettempdir
+from typing import Any
 
+from aegisbo.address import Place
 from aegisbo.errors import StudyError
 from aegisbo.printable import printable
 
@@ -40,8 +42,8 @@ OF_SQLITE = {  # tables that SQLite makes by itself
 }
 
 
-def create(path: Path) -> None:
-    """Make an empty study, whole or not at all: a process that is killed meanwhile leaves no partial file."""
+def create(path: Path, rows: Iterable[Any] = ()) -> None:
+    """Make a study of these rows, whole or not at all: a process that is killed meanwhile leaves no partial file."""
     if path.name == ":memory:" or path.name.startswith("file:"):
         raise StudyError(f"{path.name!r} is an address of SQLite's: name a file, or leave the study out to keep none.")
     draft = path.with_name(f"{path.name}.{token_hex(4)}.new")  # a name that no file of the user has
@@ -49,6 +51,9 @@ def create(path: Path) -> None:
         with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
             connection.execute("PRAGMA journal_mode = OFF")  # nothing to undo, and no second file is left behind
             connection.executescript(f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {SCHEMA}; {TABLE};")
+            connection.execute("BEGIN")
+            connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
+            connection.execute("COMMIT")
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
@@ -186,8 +191,8 @@ def _require_plain_tables(connection: sqlite3.Connection, path: Path) -> None:
         raise damaged_file(path, f"it has no table {min(missing)}")
 
 
-def damaged_file(path: Path, why: object) -> StudyError:
-    """The error for a file that was changed or damaged."""
+def damaged_file(path: Place, why: object) -> StudyError:
+    """The error for a study that was changed or damaged."""
     reason = printable(f"{why}")
     reason = f"{reason[:200]}..." if len(reason) > 200 else reason
     return StudyError(f"{path} is damaged ({reason}): restore it from a copy; nothing was changed.")

@@ -20,7 +20,9 @@ from threading import Lock
 from types import TracebackType
 from typing import Any
 
+from aegisbo.address import Address, Place
 from aegisbo.errors import StudyError, require_posix
+from aegisbo.study import server
 from aegisbo.study.file import explained
 
 if sys.platform != "win32":  # it has no fcntl, but must be able to import this
@@ -189,10 +191,12 @@ def _locked(descriptor: int, byte: int | None = None, *, exclusive: bool) -> boo
     return True
 
 
-def is_driven(path: Path) -> bool:
+def is_driven(place: Place) -> bool:
     """Whether the study has a driver at this moment; takes no lock and makes no file."""
+    if isinstance(place, Address):
+        return server.is_driven(place)
     with _one_at_a_time:
-        study = path.resolve()
+        study = place.resolve()
         if study in _held:  # opening and closing its file here would drop the lock
             return True
         try:

@@ -13,11 +13,11 @@ from aegisbo.outcome import Outcome
 from aegisbo.space.widening import widened
 from aegisbo.study.agreement import Caller, settled
 from aegisbo.study.ledger import Ledger
+from aegisbo.study.opening import Log
 from aegisbo.study.state import State
-from aegisbo.study.store import Store
 
 
-def join(store: Store, caller: Caller, lease: float, *, alone: bool = False) -> tuple[State, Joined]:
+def join(store: Log, caller: Caller, lease: float, *, alone: bool = False) -> tuple[State, Joined]:
     """Record that a copy has joined, and the beginning of the study if it is new.
 
     Args:
@@ -61,7 +61,7 @@ def _free_lane(ledger: Ledger, workers: int) -> int:
     return next(lane for lane in count() if not taken.intersection(range(lane, lane + workers)))
 
 
-def bury(store: Store, ledger: Ledger, copy: int, how: str) -> list[Event]:
+def bury(store: Log, ledger: Ledger, copy: int, how: str) -> list[Event]:
     """Record that a copy is dead, and free its trials."""
     joined = ledger.copies[copy]
     who = f"process {joined.pid} on {joined.host}"
@@ -69,7 +69,7 @@ def bury(store: Store, ledger: Ledger, copy: int, how: str) -> list[Event]:
 
 
 def part(
-    store: Store,
+    store: Log,
     ledger: Ledger,
     copy: int,
     message: str,

@@ -1,19 +1,19 @@
-"""Reads events from the file of a study while other processes may write to it."""
+"""Reads the events of a study while other processes may write to it."""
 
 from __future__ import annotations
 
-import json
 import sqlite3
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
+from aegisbo.address import Address, Place
 from aegisbo.errors import StudyError
-from aegisbo.events import Event, read_event
+from aegisbo.events import Event
+from aegisbo.study import server
 from aegisbo.study.file import (
-    checksum,
     companion,
-    damaged_file,
     explained,
     has_log,
     reader,
@@ -21,23 +21,46 @@ from aegisbo.study.file import (
     require_own_log,
 )
 from aegisbo.study.lock import is_driven
+from aegisbo.study.rows import Row, events_in
 
-DEEPEST = 100  # most levels of brackets in an event, far more than any has
+T = TypeVar("T")
+
+READ = "SELECT id, kind, number, at, body, sum FROM events WHERE id > ? ORDER BY id"
 
 
-def read_events(path: Path) -> list[Event]:
+def read_events(study: Place) -> list[Event]:
     """All events of a study, also while another process writes to it; no file is made beside it."""
-    with explained(path):
-        if not path.exists():
-            raise StudyError(f"There is no study file {path}: check the name.")
-        require_no_folder(path)
-        events = _undisturbed(path)
-    if not events:
-        raise StudyError(f"{path} holds nothing yet: its driver was killed, or has only just begun.")
-    return events
+    return _read(study, lambda rows: events_in(rows, study))
 
 
-def _undisturbed(path: Path) -> list[Event]:
+def read_rows(study: Place) -> list[Row]:
+    """All events of a study as they are written down."""
+    return _read(study, list)
+
+
+def _read(study: Place, take: Callable[[Iterable[Row]], list[T]]) -> list[T]:
+    if isinstance(study, Address):
+        found = take(server.read_rows(study))
+    else:
+        with explained(study):
+            if not study.exists():
+                raise StudyError(f"There is no study file {study}: check the name.")
+            require_no_folder(study)
+            found = _undisturbed(study, take)
+    if not found:
+        raise StudyError(f"{study} holds nothing yet: its driver was killed, or has only just begun.")
+    return found
+
+
+def exists(study: Place) -> bool:
+    """Whether there is such a study, or anything else in its place."""
+    if isinstance(study, Address):
+        return server.exists(study)
+    with explained(study):
+        return study.exists()
+
+
+def _undisturbed(path: Path, take: Callable[[Iterable[Row]], list[T]]) -> list[T]:
     """Read the file; repeat if it was assumed to be at rest and a driver came meanwhile, or died while writing."""
     while True:
         before, journal = _at_rest(path), companion(path, "-journal").exists()
@@ -45,14 +68,14 @@ def _undisturbed(path: Path) -> list[Event]:
             if before is None and not is_driven(path):
                 require_own_log(path)
             with closing(reader(path, alone=before is not None)) as connection:
-                events = rows(connection, path)
+                found = take(connection.execute(READ, (0,)).fetchall())
         except (sqlite3.DatabaseError, StudyError):
             died = not journal and companion(path, "-journal").exists()
             if not died and (before is None or before == _at_rest(path)):
                 raise
         else:
             if before is None or before == _at_rest(path):
-                return events
+                return found
 
 
 def _at_rest(path: Path) -> tuple[int, int, int] | None:
@@ -61,38 +84,3 @@ def _at_rest(path: Path) -> tuple[int, int, int] | None:
         return None
     status = path.stat()
     return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def rows(connection: sqlite3.Connection, path: Path, after: int = 0) -> list[Event]:
-    """The events appended after event `since`.
-
-    Raises:
-        StudyError: an event is missing, is not as it was written, or makes no sense.
-    """
-    query = "SELECT id, kind, number, at, body, sum FROM events WHERE id > ? ORDER BY id"
-    found = []
-    for next, (id, kind, number, at, text, sum) in enumerate(connection.execute(query, (after,)), start=after + 1):
-        if id != next:
-            raise damaged_file(path, f"event {next} is missing")
-        try:
-            intact = sum == checksum(id, kind, number, at, text)
-            body = json.loads(text)
-            deep = text.count("[") + text.count("{") > DEEPEST and _depth(body) > DEEPEST
-        except (ValueError, TypeError, RecursionError) as error:  # not JSON
-            raise damaged_file(path, f"event {id}: {error}") from error
-        if not intact:
-            raise damaged_file(path, f"event {id} has another checksum than when it was written")
-        if deep:
-            raise damaged_file(path, f"event {id} is nested too deeply")
-        found.append(read_event(id, kind, number, at, body))
-    return found
-
-
-def _depth(value: Any) -> int:
-    """How deeply JSON is nested; without recursion, which has a limit."""
-    depth, level = 0, [value]
-    while level:
-        depth += 1
-        inner = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
-        level = [part for each in inner for part in each]
-    return depth

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from aegisbo.address import Named, place_of
 from aegisbo.events import Asked, Halted, Resumed, making_sense
 from aegisbo.optimizer import Core
 from aegisbo.optimizer.objectives import Objectives, objectives_of
@@ -50,7 +49,7 @@ class Replay:
 
 
 def replay(
-    path: str | os.PathLike[str],
+    path: Named,
     tick: Callable[[int, int], None] = lambda done, all: None,
     constraints: Iterable[Constraint] = (),
     objectives: Objectives = (),
@@ -70,7 +69,7 @@ def replay(
         StudyError: the file cannot be read, or its strategy was an object, which the file does not hold.
         InvalidInput: a constraint or an objective that is a function is missing.
     """
-    events = read_events(Path(path))
+    events = read_events(place_of(path))
     state = State.after(events)  # refuses events that make no sense
     space = state.settings.space.given(constraints)
     given = replace(state.settings, space=space).with_functions(objectives_of(objectives, space))

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path
 from typing import Any
 
+from aegisbo.address import Address, Named, Place, place_of
 from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.events import Changed, Opened
 from aegisbo.optimizer.settings import check_target
 from aegisbo.options import SHARED, checked_changes
 from aegisbo.space import Params
 from aegisbo.study.lock import is_driven
+from aegisbo.study.opening import Log, beside
 from aegisbo.study.reading import read_events
 from aegisbo.study.state import State
-from aegisbo.study.store import Store
 
 
-def add(path: str | os.PathLike[str], x: Any) -> Params:
+def add(path: Named, x: Any) -> Params:
     """Have a point evaluated before the strategy chooses another one; a running study takes it within a second.
 
     Args:
-        path: the study file.
+        path: the study, a file or an address.
         x: the point, in the form that the function receives or by name.
 
     Returns:
@@ -34,19 +33,19 @@ def add(path: str | os.PathLike[str], x: Any) -> Params:
         StudyError: the study does not exist, or it cannot be written to from here.
         InvalidInput: the point is not in the space; or it is a trial or added already, unless values are noisy.
     """
-    with beside(Path(path)) as store:
+    with _beside(place_of(path)) as store:
         added = State.after(store.events()).optimizer.addition(x)
         store.append(added)
     return added.params
 
 
-def change(path: str | os.PathLike[str], **changes: Any) -> dict[str, Any]:
+def change(path: Named, **changes: Any) -> dict[str, Any]:
     """Change the budget, the workers or the time limits of a run; a running study follows within about a second.
 
     A change also holds for later calls, unless such a call differs from the one before it in this option.
 
     Args:
-        path: the study file.
+        path: the study, a file or an address.
         changes: options and their new values, as for `minimize`; `aegisbo set --help` lists which may change.
 
     Returns:
@@ -57,7 +56,7 @@ def change(path: str | os.PathLike[str], **changes: Any) -> dict[str, Any]:
         InvalidInput: an option cannot be changed, or not to this value.
     """
     changes = checked_changes(changes)
-    with beside(Path(path)) as store:
+    with _beside(place_of(path)) as store:
         state = State.after(store.events())
         check_target(changes.get("target"), state.settings)
         for name in changes if state.ledger.copies else ():
@@ -71,16 +70,17 @@ def change(path: str | os.PathLike[str], **changes: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def beside(path: Path) -> Iterator[Store]:
+def _beside(place: Place) -> Iterator[Log]:
     """The study, opened for writing beside its driver or copies; all writes inside take effect, or none.
 
-    Not beside a driver on another machine: its write-ahead log works on one machine only.
+    Not to a file beside a driver on another machine: its write-ahead log works on one machine only.
     """
-    last = State.after(read_events(path)).drivers.last
-    if isinstance(last, Opened) and last.host not in (None, platform.node()) and is_driven(path):
+    last = State.after(read_events(place)).drivers.last
+    elsewhere = isinstance(last, Opened) and last.host not in (None, platform.node())
+    if isinstance(last, Opened) and elsewhere and not isinstance(place, Address) and is_driven(place):
         raise StudyError(
-            f"{path} is being driven by process {last.pid} on {last.host}, and SQLite lets only that machine write "
+            f"{place} is being driven by process {last.pid} on {last.host}, and SQLite lets only that machine write "
             "to it meanwhile: run the same command there."
         )
-    with closing(Store(path, lambda text: None, beside=True)) as store, store.transaction():
-        yield store
+    with closing(beside(place)) as log, log.transaction():
+        yield log

@@ -6,16 +6,16 @@ be replayed; results and signs of life never wait for a choice.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
-from pathlib import Path
+from math import inf
 from threading import Event as Signal
 from threading import RLock, Thread
-from time import monotonic, perf_counter
+from time import perf_counter
 from typing import Any, TypeVar
 
+from aegisbo.address import Named, Place, place_of
 from aegisbo.errors import InvalidInput, SpaceExhausted, StudyError
 from aegisbo.events import (
     Added,
@@ -38,15 +38,14 @@ from aegisbo.optimizer import Core, Found, Settings, Trial
 from aegisbo.options import SHARED, Options
 from aegisbo.outcome import Outcome, Report
 from aegisbo.study.agreement import Caller
-from aegisbo.study.file import explained
 from aegisbo.study.fitting import Observation, news_among
 from aegisbo.study.ledger import Ledger
-from aegisbo.study.lock import DriverLock
 from aegisbo.study.membership import bury, join, part
-from aegisbo.study.reading import read_events
+from aegisbo.study.opening import Log, driving
+from aegisbo.study.reading import exists, read_events
+from aegisbo.study.server import persistently
 from aegisbo.study.state import State
-from aegisbo.study.store import Store
-from aegisbo.study.study import Choosing, Study
+from aegisbo.study.study import Choosing, Study, outlasting
 
 BEATS = 4  # signs of life during a lease
 REMAKES = (Asked, Resumed, Retried, Forgotten)  # events after which a choice must be made again before it is written
@@ -65,13 +64,12 @@ class Shared(Study):
 
     def __init__(
         self,
-        store: Store,
+        store: Log,
         optimizer: Core,
         joined: Joined,
         *,
         retries: int = 2,
         turn: Turn = nullcontext,
-        clock: Callable[[], float] = monotonic,
     ) -> None:
         super().__init__(optimizer, store, joined.id)
         self.id: int = joined.id
@@ -79,7 +77,6 @@ class Shared(Study):
         self._store = store
         self._retries = retries
         self._turn = turn
-        self._clock = clock
         self._lock = RLock()  # guards what follows
         self._gone = False
         self._ledger = Ledger()
@@ -88,7 +85,6 @@ class Shared(Study):
         self._handed = joined.id  # the last event taken from the news
         self._heeded = joined.id  # the last event taken from the requests
         self._running: set[int] = set()  # trials that this copy evaluates, even if another holds them
-        self._heard: dict[int, tuple[float, float]] = {}  # the last beat of each copy, and when we first saw it
         self._read_on()
         # Changes from outside that apply to a copy that joins now.
         self.changed = {name: value for name, value in self._ledger.terms.changed.items() if name in SHARED}
@@ -96,7 +92,7 @@ class Shared(Study):
     @classmethod
     def open(
         cls,
-        path: str | os.PathLike[str],
+        path: Named,
         settings: Settings | None,
         lease: float = Options.lease,
         retries: int = 2,
@@ -105,33 +101,34 @@ class Shared(Study):
         """Join the copies of a study, which is made if it does not exist.
 
         Args:
-            path: the file.
+            path: the file, or the address.
             settings: as the user gave them; None to take those of the study.
             lease: seconds without a sign of life after which others count this copy as dead.
             retries: how often to repeat a trial whose copy died.
             caller: other fields of `Caller`.
 
         Raises:
-            StudyError: the file holds another run, is driven by `minimize`, or cannot be used.
+            StudyError: the study holds another run, is driven by `minimize`, or cannot be used.
             InvalidInput: the study does not exist and cannot be made, or has no budget.
         """
-        path, who = Path(path), Caller(settings, **caller)
-        with explained(path):
-            exists = path.exists()
-        if not exists and (settings is None or who.call.get("budget") is None):
-            missing = "what to minimize, and its space" if settings is None else "a budget"
+        place, who = place_of(path), Caller(settings, **caller)
+        study = persistently(lambda: cls._joined_by(place, who, lease, retries), who.say)
+        study._live()
+        return study
+
+    @classmethod
+    def _joined_by(cls, path: Place, who: Caller, lease: float, retries: int) -> Shared:
+        if not exists(path) and (who.settings is None or who.call.get("budget") is None):
+            missing = "what to minimize, and its space" if who.settings is None else "a budget"
             raise InvalidInput(f"There is no study {path} yet: give {missing}, and the first copy makes it.")
         with ExitStack() as resources:
-            lock = resources.enter_context(DriverLock(path, shared=True, say=who.say))
-            with lock.turn():  # only one may make the file
-                store = Store(path, who.say, shared=True)
-            resources.callback(store.close)
+            store, lock = resources.enter_context(driving(path, who.say, shared=True))
             state, joined = join(store, who, lease, alone=lock.alone)
+            store.settle()
             study = cls(store, state.optimizer, joined, retries=retries, turn=lock.turn)
             study.begun = state.created.at
             study._make_room, study._resources = (lock.make_room,), resources.pop_all()
-        study._live()
-        return study
+            return study
 
     @property
     def pending(self) -> tuple[Trial, ...]:
@@ -154,6 +151,11 @@ class Shared(Study):
         """Whether all evaluations of the budget have ended, as far as known here."""
         return self._ledger.spent
 
+    @property
+    def rest(self) -> float:
+        return max(1.0, min(self._store.rest, self._joined.lease / BEATS))  # it may be this copy that finds one dead
+
+    @outlasting
     def ask(self, within: float | None = None, choosing: Choosing = nullcontext) -> Trial | None:
         """A trial for this copy to hold and run: one that was given back or lost, else a new one.
 
@@ -167,10 +169,12 @@ class Shared(Study):
                     number = self._choose(within, choosing)
                     self.catch_up()
                 if number is not None:
+                    self._running.add(number)  # only now, when no server can go away before it is run
                     return self.optimizer.trial(number)
                 if not self._ledger.room or self.optimizer.space.cube.exhausted(self.optimizer.evidence().taken):
                     return None
 
+    @outlasting
     def resume(self) -> Trial | None:
         self.catch_up()
         if self.optimizer.resumption() is None:  # as it seems: others may write meanwhile
@@ -181,27 +185,23 @@ class Shared(Study):
             resumed = self.optimizer.resumption()
             if resumed is not None:
                 self._append(replace(resumed, seen=self._seen, copy=self.id))
-                self._running.add(resumed.number)
         self.catch_up()
-        return None if resumed is None else self.optimizer.trial(resumed.number)
+        if resumed is None:
+            return None
+        self._running.add(resumed.number)
+        return self.optimizer.trial(resumed.number)
 
     def ended(self, number: int, outcome: Outcome, seconds: float | None = None) -> Event:
         """Record how an evaluation of this copy ended; the first result of a trial counts, later ones do not."""
         lane = None if outcome.worker is None else outcome.worker + self._joined.lane
-        event: Ended | Lost | Late = replace(ended(number, replace(outcome, worker=lane), seconds), copy=self.id)
-        with self._writing() as ledger:
-            if number not in ledger.holders or (isinstance(event, Lost) and ledger.holders[number] != self.id):
-                event = Late(number, event.outcome, self.id)
-            if outcome.state != "lost":  # a lost one runs again here
-                self._running.discard(number)
-            return self._append(event)
+        return self._tell(replace(ended(number, replace(outcome, worker=lane), seconds), copy=self.id))
 
     def reported(self, number: int, report: Report) -> Event:
-        with self._writing():
-            return self._append(Reported(number, *report, copy=self.id))
+        return self._tell(Reported(number, *report, copy=self.id))
 
+    @outlasting
     def answer(self, event: Event, number: int) -> str:
-        self.catch_up()
+        self.take_in(event)
         if self.optimizer.verdict(number) is not None:  # as it seems: others may write meanwhile
             with self._writing():
                 self.catch_up()
@@ -210,6 +210,7 @@ class Shared(Study):
             self.catch_up()
         return self.optimizer.trial(number).halted
 
+    @outlasting
     def learn(self, lists: Iterable[Sequence[Observation]]) -> None:
         with self._writing():
             self.catch_up()
@@ -219,7 +220,9 @@ class Shared(Study):
 
     def take_in(self, event: Event) -> None:
         """Pass on to the optimizer what this copy and others have recorded."""
-        self.catch_up()
+        if not event.id:
+            self._retell(event)
+        outlasting(Shared.catch_up)(self)
 
     def catch_up(self) -> None:
         """Pass on to the optimizer everything recorded so far."""
@@ -237,9 +240,11 @@ class Shared(Study):
             if not self._gone:
                 self._be_there(ledger)
 
-    def closed(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
+    def _close(self, message: str, idle: Sequence[Mapping[str, float]]) -> None:
         """Give back this copy's trials for others to run; record why it ends, and how its workers spent their time."""
         with self._writing() as ledger:
+            if self._gone and self.id not in ledger.copies:  # written just before a server went away
+                return
             self._gone = True
             reason = f"Given back: {message}"
             for event in part(self._store, ledger, self.id, message, reason, idle, given_back=True):
@@ -250,12 +255,8 @@ class Shared(Study):
 
     def found(self, message: str) -> Found[Core]:
         """What all copies have found; others may continue after this one ended for this reason."""
-        whole = State.after(read_events(self._store.file)).optimizer
+        whole = State.after(persistently(lambda: read_events(self._store.file))).optimizer
         return replace(whole.found(message), study=self.file)
-
-    def hurry(self) -> None:
-        """Shorten all waiting, because this copy must end; a signal handler may call it."""
-        self._store.hurry()
 
     def _live(self) -> None:
         """Send signs of life from a separate thread: a choice may take longer than a lease."""
@@ -281,12 +282,17 @@ class Shared(Study):
     def _take(self) -> int | None:
         """Hold an open trial that no copy runs; None if there is none."""
         dead = self._dead()
-        if not dead and not self._ledger.free:
-            return None
+        for number in self._ledger.held_by(self.id):
+            if number not in self._running:  # it was taken or asked for just before a server went away
+                return number
+        return self._take_free(dead) if dead or self._ledger.free else None
+
+    def _take_free(self, dead: Iterable[int]) -> int | None:
+        """Bury the dead, and hold the first trial that is free; None if there is none."""
         with self._writing() as ledger:
-            beats = self._store.beats()
+            silences = self._store.silences()
             for each in dead:
-                if each in ledger.copies and beats.get(each) == self._heard.get(each, (None,))[0]:
+                if each in ledger.copies and silences.get(each, inf) > ledger.copies[each].lease:
                     lease = ledger.copies[each].lease
                     for event in bury(self._store, ledger, each, f"did not report for {lease:g} seconds"):
                         self._learn(event)
@@ -297,7 +303,6 @@ class Shared(Study):
                     self._append(Ended(number, Outcome("failed", reason=reason, seconds=0.0), self.id))
                 else:
                     self._append(Taken(number, self.id))
-                    self._running.add(number)
                     return number
         return None
 
@@ -323,19 +328,14 @@ class Shared(Study):
                 return None
             self._be_there(ledger)
             self._append(replace(asked, seen=seen, seconds=perf_counter() - started, copy=self.id))
-            self._running.add(asked.number)
         return asked.number
 
     def _dead(self) -> list[int]:
-        """The copies without a sign of life for their whole lease; clocks of different machines are never compared."""
+        """The copies without a sign of life for their whole lease."""
         with self._lock:
             self._read_on()
-            beats, now = self._store.beats(), self._clock() - self._store.waited  # when others could not write either
-            others = {each: joined.lease for each, joined in self._ledger.copies.items() if each != self.id}
-            for each in others:
-                if each in beats and self._heard.get(each, (None,))[0] != beats[each]:
-                    self._heard[each] = beats[each], now
-            return [each for each, lease in others.items() if each not in beats or now - self._heard[each][1] > lease]
+            silences, copies = self._store.silences(), self._ledger.copies
+            return [each for each in copies if each != self.id and silences.get(each, inf) > copies[each].lease]
 
     @contextmanager
     def _writing(self) -> Iterator[Ledger]:
@@ -348,6 +348,22 @@ class Shared(Study):
             except BaseException:
                 self._ledger, self._news, self._requests = Ledger(), [], []  # read again what really happened next time
                 raise
+
+    def _record(self, event: Event) -> Event:
+        """Write what happened to a trial here.
+
+        The first result counts, and a loss only if this copy still holds the trial.
+        """
+        number = event.number
+        with self._writing() as ledger:
+            if isinstance(event, Ended | Lost) and (
+                number not in ledger.holders or (isinstance(event, Lost) and ledger.holders[number] != self.id)
+            ):
+                event = Late(event.number, event.outcome, self.id)
+            written = self._append(event)
+        if isinstance(event, Ended | Late) and event.outcome.state != "lost":  # a lost one runs again here
+            self._running.discard(event.number)
+        return written
 
     def _append(self, event: E) -> E:
         """Append an event while no other process can write."""

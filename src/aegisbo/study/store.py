@@ -33,7 +33,8 @@ from aegisbo.study.file import (
     rescue,
 )
 from aegisbo.study.lock import DriverLock, claimed, writer_of
-from aegisbo.study.reading import rows
+from aegisbo.study.reading import READ
+from aegisbo.study.rows import Row, events_in
 
 WITH_LOG = 18  # this byte of an SQLite file is 2 if it has a write-ahead log
 FAREWELL = 5.0  # seconds for readers to leave, so that no log is left behind
@@ -51,7 +52,7 @@ SELECT next, ?1, ?2, ?3, ?4, checksum(next, ?1, ?2, ?3, ?4) FROM (SELECT coalesc
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Event)
-Row = tuple[str, int | None, float, str]  # kind, number, at, body
+New = tuple[str, int | None, float, str]  # kind, number, at, body
 
 
 class Store:
@@ -61,7 +62,17 @@ class Store:
     `beside` them to a study that they have read.
     """
 
-    def __init__(self, path: Path, say: Callable[[str], None], *, shared: bool = False, beside: bool = False) -> None:
+    rest = 1.0  # seconds between two looks for what others have written
+
+    def __init__(
+        self,
+        path: Path,
+        say: Callable[[str], None],
+        *,
+        shared: bool = False,
+        beside: bool = False,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
         self.path = path  # as the user wrote it
         self.file = path.resolve()  # once: the program may change its folder
         self.moved = ""  # a message, if the file was moved away and the study is now in another one
@@ -72,6 +83,8 @@ class Store:
         self.patience = PATIENCE  # seconds for which another process may hold a shared file
         self.waited = 0.0  # total seconds for which one did
         self._deadline = inf  # when to stop waiting
+        self._clock = clock
+        self._heard: dict[int, tuple[float, float]] = {}  # the last beat of each copy, and when we first saw it
         self._version: int | None = None  # SQLite's counter of writes by others
         self._log: tuple[int, int] | None = None  # the write-ahead log, if we keep one
         self._guard = -1  # a descriptor of the file, if we keep a log
@@ -105,7 +118,7 @@ class Store:
     def events(self, after: int = 0) -> list[Event]:
         """All events appended after an event."""
         with self._lock, explained(self.path):
-            return self._patiently(lambda: rows(self._connection, self.path, after))
+            return self._patiently(lambda: events_in(self._rows(after), self.path, after))
 
     def news(self, after: int) -> list[Event]:
         """The events appended after an event, if another process or connection has written since the last call."""
@@ -130,6 +143,15 @@ class Store:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
+
+    def silences(self) -> dict[int, float]:
+        """Seconds since the last sign of life of each copy was first seen: clocks of machines are never compared."""
+        with self._lock:
+            beats, now = self.beats(), self._clock() - self.waited  # when others could not write either
+            for copy, beat in beats.items():
+                if copy not in self._heard or self._heard[copy][0] != beat:
+                    self._heard[copy] = beat, now
+            return {copy: now - self._heard[copy][1] for copy in beats}
 
     def beats(self) -> dict[int, float]:
         """The last sign of life of each copy, by its own clock."""
@@ -160,6 +182,21 @@ class Store:
                     break
                 with closing(self._opened()) as last:
                     last.execute(TOUCH)
+
+    def stirred(self) -> bool:
+        """Whether others are known to have written: one has to look."""
+        return False
+
+    def wait(self, seconds: float) -> None:
+        """Rest before the next look."""
+        time.sleep(seconds)
+
+    def left(self) -> Iterator[Event]:
+        """Results that wait elsewhere: none."""
+        return iter(())
+
+    def settle(self) -> None:
+        """They have been told."""
 
     def fold(self) -> None:
         """Merge the write-ahead log into the file, which makes room in the log."""
@@ -194,8 +231,11 @@ class Store:
         remedy = f"let it continue (kill -CONT {pid}) or kill it" if pid else "let it continue or kill it"
         return f"{self.path}: {who} has held it for {seconds:.0f} seconds and may be suspended: {remedy}."
 
-    def _insert(self, row: Row) -> int:
+    def _insert(self, row: New) -> int:
         return int(self._connection.execute(INSERT, row).lastrowid or 0)
+
+    def _rows(self, after: int) -> list[Row]:
+        return self._connection.execute(READ, (after,)).fetchall()
 
     def _row(self, event: int) -> tuple[Any, ...] | None:
         found = self._connection.execute("SELECT kind, number, at, body FROM events WHERE id = ?", (event,)).fetchone()
@@ -321,7 +361,7 @@ class Store:
             say(f"{self.path} is on a file system without SQLite's write-ahead log: every event takes a little longer.")
 
 
-def _row_of(event: Event) -> Row:
+def _row_of(event: Event) -> New:
     return event.kind, event.number, time.time(), json.dumps(event.body)
 
 

@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from time import monotonic
 
+from aegisbo.address import Place
 from aegisbo.optimizer import Core, Trial
 from aegisbo.outcome import FAILURES
 from aegisbo.runners.pools.base import Pool
@@ -27,9 +28,7 @@ Say = Callable[[str], None]
 
 
 @contextmanager
-def progress_of(
-    optimizer: Core, pool: Pool, budget: int, wanted: bool | None, study: str | os.PathLike[str] | None
-) -> Iterator[Teller]:
+def progress_of(optimizer: Core, pool: Pool, budget: int, wanted: bool | None, study: Place | None) -> Iterator[Teller]:
     """Show the progress of a run; by default (`wanted` is None) only on a terminal or in a notebook.
 
     Call what it yields with each job that has ended, after the optimizer has taken it in.
@@ -58,7 +57,7 @@ class Teller:
     tally: Tally
     say: Say
     echo: Say | None
-    study: str | os.PathLike[str] | None
+    study: Place | None
     warned: bool = False
     said: float = field(default_factory=monotonic)  # when it last logged the state of the run
 

@@ -6,8 +6,9 @@ Nothing here sets a level or installs a handler: without any configuration Pytho
 from __future__ import annotations
 
 import logging
-import os
+from shlex import quote
 
+from aegisbo.address import Place
 from aegisbo.optimizer import Core, Trial
 from aegisbo.optimizer.failure_reasons import cut
 from aegisbo.optimizer.trial import in_short
@@ -20,7 +21,7 @@ PAUSE = 10.0  # least seconds between two lines
 WIDTH = 500  # characters of a reason or of the parameters
 
 
-def beginning(optimizer: Core, pool: Pool, budget: int, study: str | os.PathLike[str] | None) -> str:
+def beginning(optimizer: Core, pool: Pool, budget: int, study: Place | None) -> str:
     """The first line: what is about to run."""
     settings = optimizer.settings
     what = "Maximizing" if settings.maximize else "Minimizing"
@@ -34,12 +35,12 @@ def beginning(optimizer: Core, pool: Pool, budget: int, study: str | os.PathLike
     )
 
 
-def first_failure(trial: Trial, reason: str, study: str | os.PathLike[str] | None) -> str:
+def first_failure(trial: Trial, reason: str, study: Place | None) -> str:
     """A description of the first failed evaluation; the others are only counted."""
     what = "lost its worker" if trial.state == "pending" else "gave no value"
     more = " (result.failures)"
     if study:
-        more = f"; `aegisbo show {study} --trial {trial.number}` shows details"
+        more = f"; `aegisbo show {quote(str(study))} --trial {trial.number}` shows details"
     elif trial.traceback:
         more += f"; result.trials[{trial.number}].traceback shows details"
     values = cut(in_short(trial.params), WIDTH)
