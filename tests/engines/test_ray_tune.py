@@ -190,7 +190,7 @@ def test_the_scheduler_stops_what_a_run_of_our_own_stops(mode: str, steps: int |
     rng, sign = np.random.default_rng(3), -1.0 if mode == "max" else 1.0
     scheduler = AegisScheduler(steps=steps)
     assert scheduler.set_search_properties("loss", mode)
-    ours = Optimizer([(0.0, 1.0)], strategy="random", maximize=mode == "max", stop_early=True, steps=steps)
+    ours = Optimizer([(0.0, 1.0)], strategy="random", maximize=mode == "max", stop_early="ranks", steps=steps)
     stopped = 0
     for k in range(20):
         trial, mine = SimpleNamespace(trial_id=f"t{k}"), ours.ask()
@@ -238,7 +238,7 @@ def test_what_the_scheduler_cannot_use_is_refused() -> None:
     with pytest.raises(InvalidInput, match="mode is None: give TuneConfig mode='min'"):
         AegisScheduler().set_search_properties("loss", None)
     with pytest.raises(InvalidInput, match=r"stop_early is True, but .* scheduler=AegisScheduler\(\)\."):
-        AegisSearch(stop_early=True)
+        AegisSearch(stop_early="ranks")
 
 
 def test_the_model_learns_where_a_trial_that_a_scheduler_stopped_would_have_ended() -> None:
