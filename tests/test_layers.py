@@ -29,7 +29,7 @@ FLOORS: tuple[dict[str, set[str]], ...] = (
     {"runners": CORE | {"dask", "distributed", "submitit", "ray"}},
     {"study": CORE | {"psycopg"}},
     {"optimizer": NUMERIC | {"threadpoolctl", "pandas"}},
-    {"strategies": NUMERIC | {"threadpoolctl"}, "stopping": {"numpy"}},
+    {"strategies": NUMERIC | {"threadpoolctl"}, "stopping": NUMERIC},
     {"gp": NUMERIC},
     {"search": NUMERIC},
     {"space": {"numpy"}},

@@ -388,7 +388,7 @@ def test_a_text_is_cut_to_cells(text: str, cells: int, expected: str) -> None:
 def with_reports(tmp_path: Path) -> Path:
     """Four evaluations with a value, two that were stopped, one that runs, and one that has said nothing yet."""
     path = tmp_path / "run.db"
-    settings = Settings.checked({"x": (0.0, 1.0)}, strategy="random", seed=2, stop_early=True, steps=9)
+    settings = Settings.checked({"x": (0.0, 1.0)}, strategy="random", seed=2, stop_early="ranks", steps=9)
     with Study.open(path, settings) as study:
         for number in range(8):
             ask(study, 0.125)

@@ -64,7 +64,7 @@ def curves(folder: Path, executor: Any) -> None:
     """Evaluations that report, and are stopped where they can hear it, and may go on."""
     aegisbo.minimize(
         train, BOX, budget=8, workers=None if executor == "serial" else WORKERS, executor=executor, strategy="random",
-        seed=3, stop_early=True, steps=9, resumable=True, study=folder / "run.db", progress=False,
+        seed=3, stop_early="ranks", steps=9, resumable=True, study=folder / "run.db", progress=False,
     )  # fmt: skip
 
 

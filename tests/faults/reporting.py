@@ -61,7 +61,7 @@ class GoingOn(Training):
 def settings_of(kind: str) -> dict[str, Any]:
     """What decides the choices; at random, some that were stopped are among the best later."""
     rest = {"strategy": "random", "resumable": True} if kind == "resumable" else {}
-    return {"seed": 11, "n_initial": 6, "stop_early": True, "steps": STEPS, **rest}
+    return {"seed": 11, "n_initial": 6, "stop_early": "ranks", "steps": STEPS, **rest}
 
 
 def training(folder: Path, kind: str, *, deadly: bool) -> Training:

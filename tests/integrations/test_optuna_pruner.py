@@ -22,6 +22,8 @@ from aegisbo.integrations import AegisPruner, AegisSampler
 from aegisbo.integrations.optuna_history import Reader, direction_of
 from aegisbo.integrations.optuna_space import SearchSpace
 from aegisbo.integrations.optuna_storage import all_trials
+from aegisbo.stopping.curve import Curve
+from aegisbo.stopping.end_model import EndModel
 
 STEPS = 27
 
@@ -54,7 +56,7 @@ def test_it_stops_what_a_run_of_our_own_stops(direction: str, steps: float | Non
     study = optuna.create_study(direction=direction, sampler=RandomSampler(seed=4), pruner=AegisPruner(steps=steps))
     study.optimize(objective(sign), n_trials=30)
     ours = aegisbo.Optimizer(
-        {"x": (-5.0, 10.0), "y": (2.0, 3.0)}, strategy="random", maximize=sign < 0, stop_early=True, steps=steps
+        {"x": (-5.0, 10.0), "y": (2.0, 3.0)}, strategy="random", maximize=sign < 0, stop_early="ranks", steps=steps
     )
     for trial in study.trials:
         values = curve(trial.params["x"], trial.params["y"])
@@ -144,13 +146,15 @@ def test_the_model_learns_where_a_trial_that_we_stopped_would_have_ended(directi
     tell("", [3.0, 2.0, 2.0], 0.5, 7)
     tell("others", [9.0, 8.0], None, 10)
     evidence = reader.read(all_trials(study), asking=99).evidence
-    ways = [1.5 - 3.0, 2.0 - 4.0, 0.5 - 2.0]  # from step 1 to their ends
-    np.testing.assert_allclose(evidence.y, [1.5, 2.0, 0.5, 8.0, 5.0 + np.mean(ways)])
+    curves = [Curve(np.arange(3.0), np.array([k, k - 1, 2.0]), end) for k, end in ((4, 1.5), (5, 2.0), (3, 0.5))]
+    (end,) = EndModel(curves).forecasts([Curve(np.arange(2.0), np.array([6.0, 5.0]))])
+    assert end is not None
+    np.testing.assert_allclose(evidence.y, [1.5, 2.0, 0.5, 8.0, end.mean])
     np.testing.assert_allclose(evidence.X[:, 0], [0.4, 0.6, 0.8, 1.0, 0.0])
     assert evidence.sd is not None
-    np.testing.assert_allclose(evidence.sd, [0, 0, 0, 0, np.std(ways, ddof=1)])
+    np.testing.assert_allclose(evidence.sd, [0, 0, 0, 0, end.sd])
     assert evidence.kept.tolist() == [True, True, True, True, False]
-    tell("us", [1.0, 0.1], None, 9)
+    tell("us", [1.0, -9.0], None, 9)
     assert reader.read(all_trials(study), asking=99).evidence.y[-1] == 0.5  # none is expected to beat the best
 
 

@@ -111,6 +111,7 @@ def test_candidates_that_are_forests_score_as_in_cross_validation() -> None:
     assert_array_equal(found.predict_proba(X), best.predict_proba(X))
 
 
+@pytest.mark.usefixtures("_all_reports_are_kept")
 @pytest.mark.parametrize("several", [False, True])
 @pytest.mark.parametrize("executor", [None, "threads"])
 def test_stopped_candidates_have_no_scores_and_rank_last(executor: str | None, several: bool) -> None:
@@ -121,7 +122,7 @@ def test_stopped_candidates_have_no_scores_and_rank_last(executor: str | None, s
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # nothing has failed
         found = search(
-            model, space, steps=9, n_iter=14, stop_early=True, error_score=-9.0, executor=executor, **scoring
+            model, space, steps=9, n_iter=14, stop_early="ranks", error_score=-9.0, executor=executor, **scoring
         ).fit(data, target)
     name = "accuracy" if several else "score"
     stopped = np.array([trial.state == "stopped" for trial in found.result_.trials])

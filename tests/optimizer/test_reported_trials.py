@@ -76,9 +76,9 @@ def test_reports_alone_change_no_choice() -> None:
 
 
 def test_a_stopped_trial_is_neither_a_failure_nor_a_value() -> None:
-    optimizer = trained(15, stop_early=True, steps=STEPS)
+    optimizer = trained(15, stop_early="ranks", steps=STEPS)
     stopped = [trial for trial in optimizer.trials if trial.state == "stopped"]
-    assert len(stopped) > 3
+    assert len(stopped) >= 3
     assert all(trial.value is None and "it was number" in str(trial.reason) for trial in stopped)
     assert optimizer.trials[0].state == "done"
     tally = optimizer.tally()
@@ -90,15 +90,17 @@ def test_a_stopped_trial_is_neither_a_failure_nor_a_value() -> None:
 
 
 def test_its_end_is_expected_with_its_spread_and_never_the_best() -> None:
-    optimizer = trained(15, stop_early=True, steps=STEPS)
+    optimizer = trained(15, stop_early="ranks", steps=STEPS)
     evidence, measured = optimizer.evidence(), optimizer.measured()
     n = len(measured.y)
     stopped = [trial for trial in optimizer.trials if trial.state == "stopped"]
-    # All these curves go the same way, so the expected end is the true one.
-    true = [curve(trial.params, STEPS) for trial in stopped]
-    np.testing.assert_allclose(evidence.y[n:], true)
+    ends = optimizer.expected_ends()
+    np.testing.assert_allclose(evidence.y[n:], [ends[trial.number].value for trial in stopped])
+    np.testing.assert_allclose(evidence.sd[n:], [ends[trial.number].sd for trial in stopped])
+    # All these curves go the same way, so it hardly differs from the true one.
+    true = np.array([curve(trial.params, STEPS) for trial in stopped])
+    assert np.all(np.abs(evidence.y[n:] - true) < 3.0 * evidence.sd[n:])
     np.testing.assert_array_equal(evidence.X[n:], [optimizer.space.to_unit(trial.params) for trial in stopped])
-    np.testing.assert_allclose(evidence.sd[n:], 0.0, atol=1e-12)
     np.testing.assert_array_equal(evidence.X[:n], measured.X)
     assert not evidence.kept[n:].any()
     assert evidence.kept[:n].all()
@@ -109,7 +111,7 @@ def test_its_end_is_expected_with_its_spread_and_never_the_best() -> None:
 
 
 def test_without_others_to_compare_only_the_point_is_known() -> None:
-    optimizer = Optimizer({"k": (0.0, 1.0)}, seed=1, stop_early=True, steps=3)
+    optimizer = Optimizer({"k": (0.0, 1.0)}, seed=1, stop_early="ranks", steps=3)
     for value in (1.0, 2.0):
         optimizer.report(optimizer.ask(), value, 1)
     with pytest.raises(Stopped):
@@ -119,7 +121,7 @@ def test_without_others_to_compare_only_the_point_is_known() -> None:
 
 
 def test_with_limits_only_the_point_is_known() -> None:
-    optimizer = Optimizer(SPACE, seed=3, n_initial=5, stop_early=True, steps=STEPS, limits=["m <= 1"])
+    optimizer = Optimizer(SPACE, seed=3, n_initial=5, stop_early="ranks", steps=STEPS, limits=["m <= 1"])
     for _ in range(12):
         trial = optimizer.ask()
         try:
@@ -129,18 +131,21 @@ def test_with_limits_only_the_point_is_known() -> None:
             continue
         optimizer.tell(trial, curve(trial.params, STEPS), measured={"m": 0.5})
     stopped = optimizer.tally().stopped
-    assert len(optimizer.evidence().stopped) == stopped > 3
+    assert len(optimizer.evidence().stopped) == stopped >= 2
     assert len(optimizer.evidence().taken) == 12
 
 
 def test_the_largest_values_go_on_where_they_are_wanted() -> None:
-    down, up = trained(15, stop_early=True, steps=STEPS), trained(15, -1.0, stop_early=True, steps=STEPS, maximize=True)
+    down, up = (
+        trained(15, stop_early="ranks", steps=STEPS),
+        trained(15, -1.0, stop_early="ranks", steps=STEPS, maximize=True),
+    )
     assert [trial.state for trial in up.trials] == [trial.state for trial in down.trials]
     assert [trial.params for trial in up.trials] == [trial.params for trial in down.trials]
 
 
 def test_the_end_is_learned_from_the_first_that_ended() -> None:
-    optimizer = Optimizer(SPACE, seed=3, n_initial=5, stop_early=True)
+    optimizer = Optimizer(SPACE, seed=3, n_initial=5, stop_early="ranks")
     for k in range(3):
         optimizer.ask()
         optimizer.report(k, float(k), 1)  # nobody knows yet how far that is
@@ -153,7 +158,7 @@ def test_the_end_is_learned_from_the_first_that_ended() -> None:
 
 
 def test_a_stored_optimizer_goes_on_alike() -> None:
-    optimizer = trained(12, stop_early=True, steps=STEPS)
+    optimizer = trained(12, stop_early="ranks", steps=STEPS)
     again = Optimizer.from_state(optimizer.state())
     for each in (optimizer, again):
         for _ in range(4):
@@ -166,8 +171,8 @@ def test_bad_settings_are_refused() -> None:
     with pytest.raises(UnknownName, match="ranks"):
         Optimizer(SPACE, stop_early="rank")
     with pytest.raises(InvalidInput, match="steps is 0"):
-        Optimizer(SPACE, stop_early=True, steps=0)
+        Optimizer(SPACE, stop_early="ranks", steps=0)
     with pytest.raises(InvalidInput, match="stop_early must be True, False"):
         Optimizer(SPACE, stop_early=3.5)
     with pytest.raises(InvalidInput, match="with objectives, leave it out"):
-        Optimizer(SPACE, stop_early=True, objectives={"a": "min", "b": "max"})
+        Optimizer(SPACE, stop_early="ranks", objectives={"a": "min", "b": "max"})

@@ -136,7 +136,7 @@ def test_many_reports_make_no_large_page() -> None:
 
 
 def test_a_run_without_a_study_has_bars_and_curves_of_stopped_evaluations() -> None:
-    optimizer = Optimizer({"x": (0.0, 1.0)}, seed=0, stop_early=True, steps=9, strategy="random")
+    optimizer = Optimizer({"x": (0.0, 1.0)}, seed=0, stop_early="ranks", steps=9, strategy="random")
     for number in range(6):
         trial = optimizer.ask()
         try:

@@ -165,7 +165,7 @@ def test_those_that_fall_behind_are_stopped(tmp_path: Path, executor: str) -> No
     pool = ThreadPoolExecutor(2) if executor == "thread pool" else executor
     result = minimize(
         slow_train if executor != "serial" else train, BOX, budget=8, workers=1 if executor == "serial" else 2, seed=2,
-        strategy="random", executor=pool, stop_early=True, steps=STEPS, study=study, give_up_after=1,
+        strategy="random", executor=pool, stop_early="ranks", steps=STEPS, study=study, give_up_after=1,
     )  # fmt: skip
     stopped = [trial for trial in result.trials if trial.state == "stopped"]
     assert len(stopped) >= 2
@@ -206,7 +206,7 @@ def test_reports_change_no_choice_and_no_value(tmp_path: Path, executor: str) ->
 def test_where_no_report_can_be_heard_it_comes_at_the_end(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with ProcessPoolExecutor(1) as pool:
         result = minimize(
-            train, BOX, budget=4, workers=1, seed=2, strategy="random", executor=pool, stop_early=True,
+            train, BOX, budget=4, workers=1, seed=2, strategy="random", executor=pool, stop_early="ranks",
             study=tmp_path / "run.db",
         )  # fmt: skip
     assert "cannot be stopped early" in caplog.text
@@ -251,7 +251,7 @@ def test_a_program_reports_by_lines_and_is_ended(tmp_path: Path, monkeypatch: py
     (tmp_path / "train.py").write_text(PROGRAM)
     result = minimize(
         Command(f"python3 {tmp_path}/train.py {{x}} {ears} 0.9"), BOX, budget=6, workers=2, seed=2, strategy="random",
-        stop_early=True, steps=5, executor="threads", progress=False,
+        stop_early="ranks", steps=5, executor="threads", progress=False,
     )  # fmt: skip
     done = [trial for trial in result.trials if trial.state == "done"]
     assert 1 <= len(done) < 6

@@ -56,7 +56,7 @@ def _all_reports_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(function: Any, folder: Path, **options: Any) -> aegisbo.Result:
-    given = {"budget": 16, "seed": 5, "strategy": "random", "stop_early": True, "steps": STEPS, "resumable": True}
+    given = {"budget": 16, "seed": 5, "strategy": "random", "stop_early": "ranks", "steps": STEPS, "resumable": True}
     return minimize(function, BOX, **{**given, "study": folder / "run.db", **options})
 
 
@@ -184,7 +184,7 @@ def test_a_program_goes_on_in_its_folder(tmp_path: Path) -> None:
 
 
 def test_ask_returns_a_stopped_trial_again() -> None:
-    optimizer = Optimizer(BOX, seed=5, strategy="random", stop_early=True, steps=STEPS, resumable=True)
+    optimizer = Optimizer(BOX, seed=5, strategy="random", stop_early="ranks", steps=STEPS, resumable=True)
     state: dict[int, int] = {}  # how far each trial is
     again = 0
     for _ in range(40):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aegisbo.outcome import Report
+from aegisbo.runners.protocol import Finished, Heard, News
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import constant, half_normal
 
@@ -171,3 +174,63 @@ def test_jobs_come_back_as_in_a_walk_through_every_second(seconds: list[int], co
             left = {number: remaining - 1 for number, remaining in left.items()}
             clock += 1
     assert batches == walked
+
+
+def talking(*seconds: float, count: int = 2) -> VirtualWorkers:
+    """Workers whose trials i take seconds[i], and report their number after each second."""
+
+    class Talking(VirtualWorkers):
+        def seconds(self, number: int) -> float:
+            return seconds[number]
+
+        def reports(self, number: int, x: Any) -> list[Report]:
+            return [Report(k, x, k) for k in np.arange(1.0, 9.0)]
+
+    return Talking(double, count, constant, seed=0)
+
+
+def told(news: Sequence[News]) -> list[tuple[int, float | str]]:
+    return [(each.number, each.report.step if isinstance(each, Heard) else each.outcome.state) for each in news]
+
+
+def test_reports_come_on_the_way_and_before_the_end() -> None:
+    workers = talking(2.5, 2.0)
+    workers.submit(0, 0.0)
+    workers.submit(1, 1.0)
+    steps = [(workers.now(), told(workers.collect())) for _ in range(4)]
+    assert [said for _, said in steps] == [[(0, 1), (1, 1)], [(0, 2), (1, 2), (1, "done")], [(0, "done")], []]
+    assert workers.now() == 2.5
+
+
+def test_what_was_missed_while_the_driver_was_busy_comes_in_order() -> None:
+    workers = talking(2.5, 1.5)
+    workers.submit(0, 0.0)
+    workers.submit(1, 1.0)
+    workers.spend(2.0)
+    assert told(workers.collect()) == [(0, 1), (1, 1), (1, "done"), (0, 2)]
+
+
+def test_a_job_ends_at_the_report_that_is_answered_or_at_its_next_one() -> None:
+    workers = talking(8.0, 8.0)
+    workers.submit(0, 0.0)
+    workers.submit(1, 1.0)
+    workers.collect()
+    workers.tell(0, "It falls behind.")
+    workers.tell(1)
+    (job,) = workers.collect()
+    assert isinstance(job, Finished)
+    assert (job.outcome.state, job.outcome.reason, job.outcome.seconds) == ("stopped", "It falls behind.", 1.0)
+    workers.spend(0.5)
+    workers.tell(1, "Others are better.")
+    (job,) = workers.collect()
+    assert isinstance(job, Finished)
+    assert (job.outcome.state, job.outcome.seconds) == ("stopped", 2.0)
+    assert workers.collect() == []
+
+
+def test_a_job_that_says_nothing_hears_nothing() -> None:
+    workers = workers_taking(2.0, count=1)
+    workers.submit(0, 1.0)
+    workers.tell(0, "It falls behind.")
+    (job,) = workers.collect()
+    assert (job.outcome.state, job.finished) == ("done", 2.0)

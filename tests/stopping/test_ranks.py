@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegisbo.errors import UnknownName
-from aegisbo.stopping.curves import Curve, Curves
-from aegisbo.stopping.expected_end import expected_ends
+from aegisbo.stopping.curve import Curve
+from aegisbo.stopping.curves import Curves
 from aegisbo.stopping.ranks import Ranks
 from aegisbo.stopping.rule import objection, rule_named
 
@@ -67,14 +67,3 @@ def test_a_value_at_the_end_counts_more_than_what_was_reported_last() -> None:
 def test_an_unknown_rule_is_refused() -> None:
     with pytest.raises(UnknownName, match="ranks"):
         rule_named("rank")
-
-
-def test_an_end_is_expected_as_far_away_as_those_of_the_others_were() -> None:
-    ended = [curve(3.0, 2.0, end=1.5), curve(5.0, 3.0, end=1.0), curve(4.0, 3.5, end=2.0), curve(1.0, end=0.0)]
-    stopped = [curve(6.0), curve(6.0, 4.0), Curve(np.array([1.0, 1.5]), np.array([9.0, 8.0])), curve(6.0, 5.0, 4.0)]
-    mean, sd = expected_ends(stopped, ended)
-    ways = [[-1.5, -4.0, -2.0, -1.0], [-0.5, -2.0, -1.5], [-1.0, -3.0, -1.75]]
-    np.testing.assert_allclose(mean[:3], [6 + np.mean(ways[0]), 4 + np.mean(ways[1]), 8 + np.mean(ways[2])])
-    np.testing.assert_allclose(sd[:3], [np.std(way, ddof=1) for way in ways])
-    assert np.isnan(mean[3])  # nobody has reported at its third step
-    assert np.isnan(sd[3])

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegisbo.stopping.curves import Curve, Curves
+from aegisbo.stopping.curve import Curve
+from aegisbo.stopping.curves import Curves
 from aegisbo.stopping.resuming import to_resume
 from aegisbo.stopping.rule import RULES
 
@@ -48,10 +49,10 @@ def test_any_rule_can_be_asked_about_the_best_of_those_that_came_as_far(monkeypa
     asked: list[tuple[int, list[float]]] = []
 
     class Patient:
-        def objection(self, number: int, curves: Curves) -> str:
+        def gains(self, number: int, curves: Curves) -> bool:
             asked.append((number, curves.of[number].values.tolist()))
             assert len(curves.of[7].values) == 4, "the others are as they are now"
-            return "" if number == 3 else "no"
+            return number == 3
 
     monkeypatch.setitem(RULES, "patient", Patient())
     of = {0: curve(5.0, 4.0), 1: curve(6.0, 3.0), 2: curve(2.0, 9.0, 9.0), 3: curve(1.5), 4: curve(1.6, 1.0)}

@@ -19,7 +19,7 @@ from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
 
 BOX = {"x": (-1.0, 3.0)}
-SETTINGS = {"strategy": "random", "seed": 2, "stop_early": True, "steps": 3}
+SETTINGS = {"strategy": "random", "seed": 2, "stop_early": "ranks", "steps": 3}
 
 
 def left_behind(path: Path) -> None:
@@ -83,3 +83,41 @@ def test_another_rule_is_another_run(tmp_path: Path) -> None:
     left_behind(tmp_path / "run.db")
     with pytest.raises(StudyError, match="stop_early is 'ranks' in the study and False in this call"):
         minimize(lambda x: x, BOX, budget=5, study=tmp_path / "run.db", strategy="random", seed=2)
+
+
+def follow(study: Study, number: int, seen: int = 20) -> dict[int, str]:
+    """Report a curve that falls to the number of the trial, to its end or to a step before; ask about all others."""
+    for step in range(1, seen + 1):
+        study.answer(study.reported(number, Report(float(step), number + 1.0 / step, float(step))), number)
+    if seen == 20:
+        study.take_in(study.ended(number, Outcome("done", number + 0.05, seconds=20.0)))
+    return study.reconsider(
+        trial.number for trial in study.optimizer.trials if trial.state == "pending" and trial.reports
+    )
+
+
+def test_what_others_have_shown_stops_one_that_has_not_reported_since(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    settings = {**SETTINGS, "stop_early": "gain", "steps": 20, "n_initial": 8}
+    with Study.open(path, Settings.checked(BOX, **settings)) as study:
+        for _ in range(8):
+            study.ask()
+        assert follow(study, 7, seen=5) == {}
+        said = [follow(study, number) for number in range(6)]
+        assert said[:5] == [{}] * 5  # too few have ended
+        assert list(said[5]) == [7]
+        assert study.optimizer.trial(7).halted == said[5][7]
+        assert study.reconsider([7]) == said[5]  # decided once
+    assert sum(isinstance(event, Halted) for event in read_events(path)) == 1
+    assert replay(path).faithful
+
+
+def test_successive_halving_decides_at_reports_only(tmp_path: Path) -> None:
+    with Study.open(tmp_path / "run.db", Settings.checked(BOX, **SETTINGS)) as study:
+        for _ in range(4):
+            study.ask()
+        assert study.answer(study.reported(3, Report(1.0, 9.0)), 3) == ""
+        for number in range(3):
+            study.answer(study.reported(number, Report(1.0, float(number))), number)
+        assert study.optimizer.verdict(3) is not None  # it would be, if it were asked
+        assert study.reconsider([3]) == {}

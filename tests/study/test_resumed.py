@@ -23,12 +23,15 @@ from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
 from aegisbo.study.shared import Shared
 
-GIVEN = {"seed": 2, "n_initial": 3, "stop_early": True, "steps": 27, "resumable": True}
+GIVEN = {"seed": 2, "n_initial": 3, "stop_early": "ranks", "steps": 27, "resumable": True}
 
 
 class Strict:
     def objection(self, number: int, curves: Curves) -> str:
         return "no"
+
+    def gains(self, number: int, curves: Curves) -> bool:
+        return False
 
 
 def said(study: Study, number: int, step: float, value: float, seconds: float = 1.0) -> str:

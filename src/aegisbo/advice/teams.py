@@ -11,7 +11,7 @@ from numpy.random import default_rng
 from aegisbo.advice.stand_in import Drawn, StandIn
 from aegisbo.errors import Stopped
 from aegisbo.outcome import ONE_NUMBER, Wanted, judged
-from aegisbo.runners.protocol import Finished
+from aegisbo.runners.protocol import News
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import constant
 
@@ -48,13 +48,13 @@ class Team(VirtualWorkers):
         """How long trial `number` takes."""
         return self.drawn[number].seconds
 
-    def collect(self, timeout: float | None = None) -> list[Finished]:
+    def collect(self, timeout: float | None = None) -> list[News]:
         """The jobs that have ended; in batches, none before all have."""
         if not self._batches:
             return super().collect(timeout)
         if timeout is not None:  # the loop is still handing out the points of a batch
             return []
-        batch: list[Finished] = []
+        batch: list[News] = []
         while ended := super().collect():
             batch += ended
         return batch

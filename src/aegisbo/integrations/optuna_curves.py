@@ -9,7 +9,8 @@ import numpy as np
 from optuna.trial import FrozenTrial, TrialState
 
 from aegisbo.optimizer.direction import Direction
-from aegisbo.stopping.curves import Curve, Curves
+from aegisbo.stopping.curve import Curve
+from aegisbo.stopping.curves import Curves
 
 
 def curve_of(trial: FrozenTrial, direction: Direction) -> Curve:
@@ -19,7 +20,8 @@ def curve_of(trial: FrozenTrial, direction: Direction) -> Curve:
     losses = [direction.turned(value) if math.isfinite(value) else math.inf for value in values]
     value = trial.value if trial.state == TrialState.COMPLETE else None
     end = None if value is None else direction.turned(value)
-    return Curve(np.array(steps, dtype=np.float64), np.array(losses), end)
+    runs = trial.state == TrialState.RUNNING
+    return Curve(np.array(steps, dtype=np.float64), np.array(losses), end, runs)
 
 
 def curves_of(trials: Sequence[FrozenTrial], direction: Direction, steps: float | None) -> Curves:

@@ -20,7 +20,7 @@ from aegisbo.integrations.optuna_space import SearchSpace
 from aegisbo.integrations.optuna_storage import enqueued_params, record_of, retried_numbers, was_stopped
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.objectives import MOST, Objective
-from aegisbo.stopping.expected_end import expected_ends
+from aegisbo.stopping.end_model import EndModel
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.timing import Timing
 
@@ -114,11 +114,11 @@ class Reader:
         complete = [trial for trial in trials if trial.state == TrialState.COMPLETE and trial.intermediate_values]
         ended = [curve_of(trial, self.direction) for trial in complete if known[trial.number].role == "done"]
         best = min((curve.end for curve in ended if curve.end is not None), default=math.inf)
-        ends = zip(stopped, *expected_ends([curve_of(trial, self.direction) for trial in stopped], ended), strict=True)
+        ends = EndModel(ended).forecasts(curve_of(trial, self.direction) for trial in stopped)
         return {
-            trial.number: KnownTrial(known[trial.number].x, "stopped", max(float(mean), best), float(sd))
-            for trial, mean, sd in ends
-            if math.isfinite(mean)
+            trial.number: KnownTrial(known[trial.number].x, "stopped", max(end.mean, best), end.sd)
+            for trial, end in zip(stopped, ends, strict=True)
+            if end is not None
         }
 
     def _known(self, trial: FrozenTrial, patience: float) -> KnownTrial | None:

@@ -15,7 +15,8 @@ from aegisbo.errors import InvalidInput
 from aegisbo.integrations.tune_search import STEP, UNNAMED
 from aegisbo.number import as_number
 from aegisbo.options import step
-from aegisbo.stopping.curves import Curve, Curves
+from aegisbo.stopping.curve import Curve
+from aegisbo.stopping.curves import Curves
 from aegisbo.stopping.rule import objection, rule_named
 
 FIFO: Any = import_module("ray.tune.schedulers").FIFOScheduler
@@ -28,7 +29,7 @@ class AegisScheduler(FIFO):  # type: ignore[misc]
     never stops the first trial, nor one whose last value is the best.
 
     Args:
-        rule: "ranks" for asynchronous successive halving.
+        rule: "ranks" for asynchronous successive halving, or "gain".
         steps: the last step that trials report. None takes that of the longest trial that has ended by itself, and
             stops nothing before there is one.
         metric: by which trials are compared; None takes that of the TuneConfig.
@@ -114,7 +115,8 @@ class AegisScheduler(FIFO):  # type: ignore[misc]
         for number, reports in self._reports.items():
             if reports:
                 steps, values = np.array(reports).T
-                of[number] = Curve(steps, values, float(values[-1]) if number in self._ended else None)
+                end = float(values[-1]) if number in self._ended else None
+                of[number] = Curve(steps, values, end, runs=number not in self._ended | self._gone)
         first = next((number for number in self._numbers.values() if number not in self._gone), len(self._numbers))
         lasts = [float(of[number].steps[-1]) for number in self._ended if number in of]
         return Curves(of, first, max(lasts, default=None) if self._steps is None else self._steps)

@@ -62,6 +62,10 @@ class Columns:
         """
         return self._cut(name, self._are(kind))
 
+    def point(self, row: int) -> Array:  # (width,)
+        """Where the trial in a row lies."""
+        return np.array(self._table["point"][row])
+
     def timed(self) -> tuple[Array, Array]:
         """Where trials lie that kept their worker as long as their points do (m, width), and for how long (m,)."""
         some = self._table["seconds"][: self._rows] > 0.0

@@ -27,7 +27,7 @@ from aegisbo.strategies.entry import equal
 from aegisbo.strategies.registry import DEFAULT_PRESET, recipe_of, resolve
 
 FORMAT = 1  # of stored settings and states
-DEFAULT_RULE = "ranks"  # by which evaluations are stopped early
+DEFAULT_RULE = "gain"  # by which evaluations are stopped early
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # where an object lies in memory: another one in every process
 
 

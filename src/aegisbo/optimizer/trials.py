@@ -16,8 +16,10 @@ from aegisbo.optimizer.columns import DONE, FAILED, PENDING, STOPPED, Columns
 from aegisbo.optimizer.settings import Settings
 from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import FAILURES, Outcome, Report, with_measured
-from aegisbo.stopping.curves import Curve, Curves
-from aegisbo.stopping.expected_end import ExpectedEnd, chance_below, expected_ends
+from aegisbo.stopping.curve import Curve
+from aegisbo.stopping.curves import Curves
+from aegisbo.stopping.end_model import EndModel
+from aegisbo.stopping.expected_end import ExpectedEnd
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.timing import Timing
 
@@ -34,6 +36,8 @@ class Trials:
         self._observed, self._asked = (
             Columns(self.space.cube.width, self.limits, settings.objectives) for _ in range(2)
         )
+        self._curves: dict[int, tuple[Trial, Curve]] = {}  # by number, made from the trial as it was
+        self._model = EndModel(())
         self._inside = np.empty(0, dtype=np.bool_)  # which of the first observed points with a value are allowed
 
     def under(self, settings: Settings) -> Trials:
@@ -48,6 +52,7 @@ class Trials:
         """A copy that changes independently of this one."""
         other = copy(self)
         other.asked, other.observed = list(self.asked), list(self.observed)
+        other._curves = dict(self._curves)
         other._asked, other._observed = self._asked.copied(), self._observed.copied()
         return other
 
@@ -202,7 +207,13 @@ class Trials:
             {trial.number: self._curve(trial) for trial in said},
             first=alive[0].number if alive else len(self.asked),
             last_step=self.last_step(),
+            measured=self._best(),
+            learned=self._ends(),
         )
+
+    def _best(self) -> float:
+        """The lowest value measured, to be minimized."""
+        return float(self.settings.direction.turned(self.values())[self.allowed()].min(initial=math.inf))
 
     def last_step(self) -> float | None:
         """At which evaluations end, as told, or as the longest one did that has a value; None if unknown."""
@@ -210,27 +221,39 @@ class Trials:
         return max(lasts, default=None) if self.settings.steps is None else self.settings.steps
 
     def _curve(self, trial: Trial) -> Curve:
-        turned = self.settings.direction.turned
-        values = [math.inf if each.value is None else turned(each.value) for each in trial.reports]
-        end = None if trial.value is None else turned(trial.value)
-        return Curve(np.array([each.step for each in trial.reports], dtype=np.float64), np.array(values), end)
+        known, curve = self._curves.get(trial.number, (None, None))
+        if known is not trial or curve is None:
+            turned = self.settings.direction.turned
+            curve = Curve(
+                np.array([each.step for each in trial.reports], dtype=np.float64),
+                np.array([math.inf if each.value is None else turned(each.value) for each in trial.reports]),
+                end=None if trial.value is None else turned(trial.value),
+                runs=trial.state == "pending",
+                point=self._asked.point(trial.number),
+                seconds=trial.reports[-1].seconds if trial.seconds is None else trial.seconds,
+            )
+            self._curves[trial.number] = trial, curve
+        return curve
+
+    def _ends(self) -> EndModel:
+        """What is learned from the curves of those with a value; the same object until there is another one."""
+        ended = tuple(self._curve(trial) for trial in self.asked if trial.state == "done" and trial.reports)
+        if ended != self._model.ended:
+            self._model = EndModel(ended)
+        return self._model
 
     def expected_ends(self) -> dict[int, ExpectedEnd]:
         """Where those will end or would have ended that have reported and have no value, if that can be said."""
         if self.settings.objectives:
             return {}
-        running = [trial for trial in self.asked if trial.reports and trial.state in ("pending", "stopped")]
-        means, sds = expected_ends([self._curve(trial) for trial in running], self._ended())
+        without = [trial for trial in self.asked if trial.reports and trial.state in ("pending", "stopped")]
+        forecasts, best = self._ends().forecasts(map(self._curve, without)), self._best()
         turned = self.settings.direction.turned
-        best = float(min(turned(self.values())[self.allowed()], default=math.inf))
         return {
-            trial.number: ExpectedEnd(float(turned(mean)), float(sd), chance_below(best, mean, sd))
-            for trial, mean, sd in zip(running, means, sds, strict=True)
-            if math.isfinite(mean)
+            trial.number: ExpectedEnd(turned(each.mean), each.sd, each.below(best))
+            for trial, each in zip(without, forecasts, strict=True)
+            if each is not None
         }
-
-    def _ended(self) -> list[Curve]:
-        return [self._curve(trial) for trial in self.asked if trial.state == "done" and trial.reports]
 
     def excess(self) -> Array | None:  # (n, l)
         """By how much they are beyond each limit, in the order of the rows of the evidence; None without limits."""
@@ -254,20 +277,22 @@ class Trials:
         points = self._asked.column("point", STOPPED)
         if measured.several or measured.excess is not None:  # nobody knows what they would have measured
             return replace(measured, stopped=points)
-        curves = [self._curve(trial) if trial.reports else None for trial in self.asked if trial.state == "stopped"]
-        rows = np.flatnonzero([curve is not None for curve in curves])
-        mean, sd = expected_ends([curve for curve in curves if curve is not None], self._ended())
-        known = np.isfinite(mean)
-        mean = np.maximum(mean, measured.y.min(initial=math.inf))  # what is only expected may not pass for the best
+        stopped = [trial for trial in self.asked if trial.state == "stopped"]
+        rows = [k for k, trial in enumerate(stopped) if trial.reports]
+        forecasts = self._ends().forecasts(self._curve(stopped[k]) for k in rows)
+        known = [(k, each) for k, each in zip(rows, forecasts, strict=True) if each is not None]
         expected = np.zeros(len(points), dtype=np.bool_)
-        expected[rows[known]] = True
+        expected[[k for k, _ in known]] = True
+        # What is only expected may not pass for the best.
+        mean = np.maximum([each.mean for _, each in known], measured.y.min(initial=math.inf))
+        sd = np.array([each.sd for _, each in known])
         n, kept = len(measured.y), measured.kept
         return replace(
             measured,
             X=np.vstack([measured.X, points[expected]]),
-            y=np.append(measured.y, mean[known]),
-            sd=np.append(np.zeros(n) if measured.sd is None else measured.sd, sd[known]),
-            allowed=np.append(kept, np.full(int(known.sum()), False)),
+            y=np.append(measured.y, mean),
+            sd=np.append(np.zeros(n) if measured.sd is None else measured.sd, sd),
+            allowed=np.append(kept, np.full(len(known), False)),
             stopped=points[~expected],
         )
 

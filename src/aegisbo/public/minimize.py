@@ -133,7 +133,7 @@ def minimize(
             parameters is a pair of "min" or "max" and a function of them, such as ("min", size_of), and need not be
             measured; see docs/objectives.md.
         stop_early: stop evaluations that fall behind in what they report by `aegisbo.report(value, step)`, and let
-            their workers begin others; see docs/stopping.md. Reports alone change no choice. True stands for "ranks".
+            their workers begin others; see docs/stopping.md. Reports alone change no choice. True stands for "gain".
         steps: the last step that evaluations report, for `stop_early`. Without it, it is that of the longest one with
             a value, and none is stopped before there is one.
         resumable: give each evaluation a folder, `aegisbo.worker().folder`, which stays the same if its worker dies or

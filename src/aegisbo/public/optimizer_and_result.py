@@ -62,7 +62,7 @@ class Optimizer(Core):
         objectives: two to four numbers to make as good as possible at once, by name, each with "min" or "max", such as
             {"accuracy": "max", "latency": "min"}. The value of a trial is then a mapping with these names. An objective
             that follows from the parameters is a pair, such as ("min", size_of), of which nothing need be told.
-        stop_early: stop evaluations that fall behind in what `report` is told of them. True stands for "ranks".
+        stop_early: stop evaluations that fall behind in what `report` is told of them. True stands for "gain".
         steps: the last step that evaluations report, for `stop_early`. Without it, it is that of the longest one with
             a value, and none is stopped before there is one.
         resumable: evaluations that were stopped can go on: `ask` may then return a trial again, with its `reports`.

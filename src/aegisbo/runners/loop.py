@@ -256,6 +256,7 @@ class _Loop:
         reason = self.study.answer(event, heard.number)
         if heard.number in self.running:
             self.running[heard.number].trial = self.study.optimizer.trial(heard.number)
+            self.running[heard.number].heard = True
         if self.study.optimizer.settings.stop_early:  # else nobody waits for an answer
             self.workers.tell(heard.number, reason)
 
@@ -272,7 +273,15 @@ class _Loop:
             self._lost(ended.trial, job)
             return
         self.left -= 1
+        self._reconsider()
         self._show(job)
+
+    def _reconsider(self) -> None:
+        """Tell those that are not worth their worker any more, after what another one has shown."""
+        reporting = [number for number, job in self.running.items() if job.heard and not job.given_up]
+        for number, reason in self.study.reconsider(reporting).items() if reporting else ():
+            self.running[number].trial = self.study.optimizer.trial(number)
+            self.workers.tell(number, reason)
 
     def _show(self, job: Finished) -> None:
         with interruptible():  # it may call the user's code

@@ -22,6 +22,7 @@ class Running:
     submitted: float
     called: float | None = None  # when its function was called, as far as known
     overdue: bool = False  # its time is up
+    heard: bool = False  # whether it has reported
     given_up: bool = False  # its worker cannot be stopped: the job counts as ended, but the worker stays busy
 
     def seconds(self, workers: Workers) -> float:

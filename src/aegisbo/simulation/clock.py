@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from aegisbo.outcome import Outcome, judged
+from aegisbo.outcome import Ended, Outcome, Report, judged
 from aegisbo.runners.evaluation import Judge, evaluate
-from aegisbo.runners.protocol import Finished
+from aegisbo.runners.protocol import Finished, Heard, News
 from aegisbo.simulation.laws import Law
 
 JOB_TIMES = 7_301  # the role of these draws in a generator's address (seed, role, number); no other draws use it
@@ -23,11 +23,29 @@ class _VirtualJob:
     x: Any
     started: float
     ends: float
-    stopped: str = ""  # the reason, if it was stopped
+    reports: tuple[Report, ...] = ()  # that are still to come
+    spoke: float = -math.inf  # when it was last heard
+    state: Ended = "done"  # how it ends, unless its function decides
+    reason: str = ""  # why, if it was stopped
+
+    def due(self, clock: float) -> Sequence[tuple[float, Report | None]]:
+        """What has happened up to now and when; None is the end."""
+        said = [(self.started + (each.seconds or 0.0), each) for each in self.reports]
+        happened: list[tuple[float, Report | None]] = [(when, each) for when, each in said if when <= clock]
+        return [*happened, (self.ends, None)] if self.ends <= clock else happened
+
+    @property
+    def next(self) -> float:
+        """When something happens again."""
+        return self.started + (self.reports[0].seconds or 0.0) if self.reports else self.ends
+
+    def cut(self, when: float, state: Ended, reason: str) -> _VirtualJob:
+        """The job, ended at this time for a reason."""
+        return replace(self, ends=when, reports=(), state=state, reason=reason)
 
 
 class VirtualWorkers:
-    """`workers` simulated workers whose clock jumps from one completion to the next.
+    """`workers` simulated workers whose clock jumps from one completion or report to the next.
 
     How long a trial takes depends only on the seed and its number, so every strategy gets the same times, in any order.
     The first `free` trials take no time, like the initial design in the paper's experiments. The function is called
@@ -63,36 +81,47 @@ class VirtualWorkers:
             return 0.0
         return self._law(np.random.default_rng([self._seed, JOB_TIMES, number]).random())
 
+    def reports(self, number: int, x: Any) -> Sequence[Report]:
+        """What trial `number` says on its way, each with the seconds since its start, in order."""
+        return ()
+
     def called(self, number: int) -> float | None:
         job = self._running.get(number)
         return None if job is None else job.started
 
     def submit(self, number: int, x: Any) -> int:
         worker = min(set(range(self.capacity)) - {job.worker for job in self._running.values()})
-        self._running[number] = _VirtualJob(worker, x, self._clock, self._clock + self.seconds(number))
+        seconds = self.seconds(number)
+        reports = tuple(each for each in self.reports(number, x) if (each.seconds or 0.0) <= seconds)
+        self._running[number] = _VirtualJob(worker, x, self._clock, self._clock + seconds, reports)
         return worker
 
-    def collect(self, timeout: float | None = None) -> list[Finished]:
-        """Let the clock jump to the next completion, but not beyond the timeout."""
-        completion = min((job.ends for job in self._running.values()), default=math.inf)
+    def collect(self, timeout: float | None = None) -> list[News]:
+        """Let the clock jump to the next completion or report, but not beyond the timeout."""
+        happens = min((job.next for job in self._running.values()), default=math.inf)
         patience = math.inf if timeout is None else self._clock + timeout
-        instant = min(completion, patience)
+        instant = min(happens, patience)
         if instant < math.inf:
             self._clock = max(self._clock, instant)
-        due = sorted((job.ends, number) for number, job in self._running.items() if job.ends <= self._clock)
-        return [self._finish(number, self._running.pop(number)) for _, number in due]
+        due = [(when, number, each) for number, job in self._running.items() for when, each in job.due(self._clock)]
+        due.sort(key=lambda news: news[:2])  # stable: the end of a job stays behind its reports
+        return [self._finish(number) if each is None else self._say(number, each) for _, number, each in due]
 
     def spend(self, seconds: float) -> None:
         """Let time pass while the driver is busy; jobs that end meanwhile wait to be collected."""
         self._clock += seconds
 
     def tell(self, number: int, reason: str = "") -> None:
-        """Do nothing: its jobs report nothing."""
+        job = self._running.get(number)
+        if job is None or not reason:
+            return
+        if job.spoke == self._clock or job.reports:  # else it never hears of it
+            self._running[number] = job.cut(self._clock if job.spoke == self._clock else job.next, "stopped", reason)
 
     def stop(self, number: int, reason: str = "Stopped.") -> None:
         job = self._running.get(number)
         if job is not None and job.ends > self._clock:
-            self._running[number] = replace(job, ends=self._clock, stopped=reason)
+            self._running[number] = job.cut(self._clock, "timed_out", reason)
 
     def give_up(self, number: int) -> bool:
         return number in self._running
@@ -100,9 +129,14 @@ class VirtualWorkers:
     def close(self) -> None:
         self._running.clear()
 
-    def _finish(self, number: int, job: _VirtualJob) -> Finished:
-        outcome = (
-            Outcome("timed_out", reason=job.stopped) if job.stopped else evaluate(self._function, job.x, self._judge)
-        )
+    def _say(self, number: int, report: Report) -> Heard:
+        job = self._running[number]
+        self._running[number] = replace(job, reports=job.reports[1:], spoke=self._clock)
+        return Heard(number, report)
+
+    def _finish(self, number: int) -> Finished:
+        job = self._running.pop(number)
+        stopped = job.state != "done"
+        outcome = Outcome(job.state, reason=job.reason) if stopped else evaluate(self._function, job.x, self._judge)
         outcome = replace(outcome, seconds=job.ends - job.started, began=job.started, worker=job.worker)
         return Finished(number, outcome, job.started, job.ends)

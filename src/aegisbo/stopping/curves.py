@@ -1,26 +1,14 @@
-"""What evaluations have reported while they were running, as curves to be minimized."""
+"""What evaluations have reported while they were running, and what that teaches."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from math import inf, isfinite
 
-import numpy as np
-
-from aegisbo.arrays import Array
-
-
-@dataclass(frozen=True)
-class Curve:
-    """The reports of one evaluation."""
-
-    steps: Array  # (k,) growing; at least one
-    values: Array  # (k,) to be minimized; infinite where none was finite
-    end: float | None = None  # the value of the trial, if it has one
-
-    def at(self, steps: Array) -> Array:  # (m,) -> (m,)
-        """The values at these steps, between two reports on the line through them; NaN where there are none."""
-        return np.asarray(np.interp(steps, self.steps, self.values, left=np.nan, right=np.nan))
+from aegisbo.stopping.curve import Curve
+from aegisbo.stopping.end_model import EndModel
 
 
 @dataclass(frozen=True)
@@ -30,3 +18,19 @@ class Curves:
     of: Mapping[int, Curve]
     first: int  # the first trial that runs or has a value
     last_step: float | None  # at which evaluations end, as told, or as the longest one did that ended; None if unknown
+    measured: float = inf  # the best value, also of evaluations that have reported nothing
+    learned: EndModel | None = None  # from those with a value, if that was done before
+
+    @cached_property
+    def model(self) -> EndModel:
+        """What those with a value teach about the ends of the others."""
+        return self.learned or EndModel([self.of[number] for number in sorted(self.of) if self._has_ended(number)])
+
+    @cached_property
+    def best(self) -> float:
+        """The best value so far."""
+        return min([self.measured, *(curve.end for curve in self.of.values() if curve.end is not None)])
+
+    def _has_ended(self, number: int) -> bool:
+        end = self.of[number].end
+        return end is not None and isfinite(end)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aegisbo.stopping.curves import Curve, Curves
+from aegisbo.stopping.curve import Curve
+from aegisbo.stopping.curves import Curves
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class Ranks:
 
     eta: int = 3
     rungs: int = 4  # below the end, each at 1/eta of the steps of the next one
+    anytime: bool = False
 
     def objection(self, number: int, curves: Curves) -> str:
         """Why the evaluation is not among the best at the highest rung that its last report has reached."""
@@ -36,6 +38,10 @@ class Ranks:
         if len(there) < self.eta or rank <= len(there) // self.eta:
             return ""
         return f"At step {curve.steps[-1]:g} it was number {rank} of {len(there)}."
+
+    def gains(self, number: int, curves: Curves) -> bool:
+        """Whether it is among the best now, where it was stopped."""
+        return not self.objection(number, curves)
 
 
 def _when_at(curve: Curve, rung: float) -> float | None:

@@ -1,6 +1,7 @@
-"""Which evaluation that was stopped goes on: one that would not be stopped now, where it was then.
+"""Which evaluation that was stopped goes on: one that is worth a worker now, where it was stopped then.
 
-Others have reported since. By ranks this is asynchronous successive halving as it was first described: whoever belongs
+Others have reported since. By the gain it is one that is expected to gain more per second that it still needs than a
+new one would. By ranks this is asynchronous successive halving as it was first described: whoever belongs
 to the best third of those that got as far goes on, even if it did not belong to them when it came.
 """
 
@@ -9,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from aegisbo.stopping.curves import Curve, Curves
-from aegisbo.stopping.rule import objection
+from aegisbo.stopping.curve import Curve
+from aegisbo.stopping.curves import Curves
+from aegisbo.stopping.rule import worth_resuming
 
 
 def to_resume(rule: str, paused: Mapping[int, int], curves: Curves) -> int | None:
@@ -28,7 +30,7 @@ def to_resume(rule: str, paused: Mapping[int, int], curves: Curves) -> int | Non
     for number in sorted(then, key=lambda number: (then[number].values[-1], number)):
         best.setdefault(float(then[number].steps[-1]), number)
     for _, number in sorted(best.items(), reverse=True):
-        if not objection(rule, number, replace(curves, of={**curves.of, number: then[number]})):
+        if worth_resuming(rule, number, replace(curves, of={**curves.of, number: then[number]})):
             return number
     return None
 

@@ -6,17 +6,25 @@ from typing import Protocol
 
 from aegisbo.errors import UnknownName
 from aegisbo.stopping.curves import Curves
+from aegisbo.stopping.gain import Gain
 from aegisbo.stopping.ranks import Ranks
 
 
 class StoppingRule(Protocol):
     """Decides by what all evaluations have reported. Equal curves give an equal answer."""
 
+    @property
+    def anytime(self) -> bool:
+        """Whether it is also asked when others have ended; else only when the evaluation itself reports."""
+
     def objection(self, number: int, curves: Curves) -> str:
-        """Why the evaluation that has just reported is not worth its worker any more; empty if it is."""
+        """Why the evaluation, by its last report, is not worth its worker any more; empty if it is."""
+
+    def gains(self, number: int, curves: Curves) -> bool:
+        """Whether one that was stopped there is worth a worker before a new one begins."""
 
 
-RULES: dict[str, StoppingRule] = {"ranks": Ranks()}
+RULES: dict[str, StoppingRule] = {"gain": Gain(), "ranks": Ranks()}
 
 
 def objection(rule: str, number: int, curves: Curves) -> str:
@@ -27,6 +35,16 @@ def objection(rule: str, number: int, curves: Curves) -> str:
     if number not in curves.of or number == curves.first or _leads(number, curves):
         return ""
     return RULES[rule].objection(number, curves)
+
+
+def worth_resuming(rule: str, number: int, curves: Curves) -> bool:
+    """Whether an evaluation that was stopped, by its last report there, should go on before a new one begins."""
+    return number in curves.of and (_leads(number, curves) or RULES[rule].gains(number, curves))
+
+
+def decides_anytime(rule: str | None) -> bool:
+    """Whether a rule, if there is one, may change its mind when others have ended."""
+    return rule is not None and RULES[rule].anytime
 
 
 def _leads(number: int, curves: Curves) -> bool:

@@ -200,8 +200,8 @@ class Shared(Study):
         return self._tell(Reported(number, *report, copy=self.id))
 
     @outlasting
-    def answer(self, event: Event, number: int) -> str:
-        self.take_in(event)
+    def _decided(self, number: int) -> str:
+        self.catch_up()
         if self.optimizer.verdict(number) is not None:  # as it seems: others may write meanwhile
             with self._writing():
                 self.catch_up()

@@ -19,6 +19,7 @@ from aegisbo.events import Added, Body, Changed, Closed, Event, Observed, Opened
 from aegisbo.optimizer import Core, Found, Settings, Trial
 from aegisbo.outcome import Outcome, Report
 from aegisbo.space.widening import widened
+from aegisbo.stopping.rule import decides_anytime
 from aegisbo.study.agreement import Caller, settled
 from aegisbo.study.earlier import outcome_of
 from aegisbo.study.fitting import EARLIER, Observation, news_among
@@ -276,6 +277,15 @@ class Study:
     def answer(self, event: Event, number: int) -> str:
         """Take in a report, and decide about its evaluation: why it must stop; empty if it may go on."""
         self.take_in(event)
+        return self._decided(number)
+
+    def reconsider(self, numbers: Iterable[int]) -> dict[int, str]:
+        """Decide about running evaluations because of what others have shown: those that must stop, and why."""
+        rule = self.optimizer.settings.stop_early
+        decided = {number: self._decided(number) for number in numbers} if decides_anytime(rule) else {}
+        return {number: reason for number, reason in decided.items() if reason}
+
+    def _decided(self, number: int) -> str:
         if halted := self.optimizer.verdict(number):
             self.optimizer.apply(self._write(replace(halted, seen=self._seen)))
         return self.optimizer.trial(number).halted
