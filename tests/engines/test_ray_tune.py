@@ -20,6 +20,7 @@ pytest.importorskip("ray.tune", exc_type=ImportError, reason="pip install -r tes
 from ray import tune
 
 from aegisbo.integrations import AegisScheduler, AegisSearch
+from aegisbo.outcome import Outcome
 
 HERE = Path(__file__).parent
 PATIENCE = 900.0
@@ -237,7 +238,7 @@ def test_what_the_scheduler_cannot_use_is_refused() -> None:
         AegisScheduler(steps=-1)
     with pytest.raises(InvalidInput, match="mode is None: give TuneConfig mode='min'"):
         AegisScheduler().set_search_properties("loss", None)
-    with pytest.raises(InvalidInput, match=r"stop_early is True, but .* scheduler=AegisScheduler\(\)\."):
+    with pytest.raises(InvalidInput, match=r"stop_early is 'ranks', but .* scheduler=AegisScheduler\(\)\."):
         AegisSearch(stop_early="ranks")
 
 
@@ -259,11 +260,17 @@ def test_the_model_learns_where_a_trial_that_a_scheduler_stopped_would_have_ende
     optimizer = search.optimizer
     assert [trial.state for trial in optimizer.trials] == ["done"] * 3 + ["stopped", "done", "done"]
     assert [report.value for report in optimizer.trials[3].reports] == [6.0, 5.0]
-    ways = [-1.5, -2.0, -1.5, 0.0]  # from step 2 to the end
-    ends = [1.5, 2.0, 0.5, 6.0]
-    evidence = optimizer.evidence()
-    assert evidence.y.tolist() == pytest.approx([*ends, 6.0, 5.0 + np.mean([*ways, 0.0])])
-    assert evidence.sd.tolist() == pytest.approx([0] * 5 + [np.std([*ways, 0.0], ddof=1)])
+    twin = Optimizer({"x": (-5, 10), "model/depth": Int(2, 8)}, seed=1, n_initial=4, steps=3)
+    for trial in optimizer.trials:
+        mine = twin.ask()
+        for each in trial.reports:
+            twin.report(mine, each.value, each.step)
+        twin.end(mine, Outcome("stopped") if trial.number == 3 else Outcome("done", trial.value))
+    evidence, expected = optimizer.evidence(), twin.evidence()
+    assert evidence.y.tolist() == expected.y.tolist()
+    assert evidence.y[:5].tolist() == [1.5, 2.0, 0.5, 6.0, 6.0]
+    assert evidence.sd.tolist() == expected.sd.tolist()
+    assert evidence.sd[5] > 0.0
     untold = searcher()
     untold.suggest("early")
     untold.on_trial_complete("early", {"loss": 5.0, "training_iteration": 2})

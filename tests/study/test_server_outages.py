@@ -238,6 +238,23 @@ def test_a_choice_that_was_written_just_before_the_server_went_away_is_run(
     assert kinds(where).count("asked") == 2
 
 
+def test_the_server_ends_the_transaction_of_a_copy_that_was_suspended_in_it(
+    copies: Callable[[], Shared], where: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = Shared._append
+    monkeypatch.setattr(server_log, "PATIENCE", 1)
+    copy = copies()
+
+    def suspended(copy: Shared, event: Any) -> Any:
+        monkeypatch.setattr(Shared, "_append", honest)
+        time.sleep(3.0)
+        return honest(copy, event)
+
+    monkeypatch.setattr(Shared, "_append", suspended)
+    assert copy.ask().number == 0
+    assert kinds(where) == ["created", "joined", "asked"]
+
+
 def test_who_waits_is_told_and_gives_up_after_the_stated_time(
     where: Address, outage: Outage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

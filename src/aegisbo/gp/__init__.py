@@ -15,6 +15,7 @@ Where to look:
 ``isotropic_fit``     where its hyper-parameters are learned
 ``additive_model``    the model of the modern preset and its likelihood
 ``additive_fit``      where its hyper-parameters are learned
+``additive_draws``    all hyper-parameters that the data leave open, for predictions
 ``quadratic_model``   a quadratic and what it leaves over, around a minimum (adaptive preset)
 ``success_model``     the chance that an evaluation succeeds
 ``low_values``        how well a model predicts the lowest of its data

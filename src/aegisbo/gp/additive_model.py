@@ -119,6 +119,12 @@ class AdditiveLikelihood:
         at = self._at(phi)
         return -np.inf if at is None else at.log_likelihood + self.model.log_prior(phi)[0]
 
+    def of_data(self, phi: Array) -> float:
+        """The log likelihood without the prior; −inf beyond the bounds."""
+        low, high = self.model.bounds(self.X.shape[1]).T
+        at = self._at(phi) if (low <= phi).all() and (phi <= high).all() else None
+        return -np.inf if at is None else at.log_likelihood
+
     def value_and_gradient(self, phi: Array) -> tuple[float, Array]:
         """The value and its gradient (2 d + 2,)."""
         at = self._at(phi)

@@ -11,6 +11,8 @@ from aegisbo.arrays import Array
 FLOOR = 0.3
 FAR = 8.0  # on the logarithmic tail: 3,000 units above the threshold
 LARGEST = 1e300  # units above the threshold that still make a difference
+STEEPEST = 700.0  # log of a slope beyond which nothing is computed
+LOUDEST = 1e100  # standard deviation beyond which nothing is computed
 PENALTY = 1e6  # a value this many times farther above the others than they differ is a penalty for "bad"
 
 
@@ -104,6 +106,12 @@ def soft_scale_of(y: Array, share: float = 0.5, early: int = 0) -> Scale | SoftS
     if unit <= 0.0:
         return scale_of(y)
     return SoftScale(size, threshold, unit, scale_of(_softened(scaled, threshold, unit)))
+
+
+def noise_on(scale: Scale | SoftScale, sd: Array, y: Array) -> Array:
+    """The variances (n,) on a scale of values y (n,) with these standard deviations, none beyond all numbers."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.minimum(sd * np.exp(np.minimum(scale.log_slope(y), STEEPEST)), LOUDEST) ** 2)
 
 
 def without_penalties(y: Array) -> Array:

@@ -23,7 +23,7 @@ class AegisPruner(BasePruner):
     each `trial.report`.
 
     Args:
-        rule: "ranks" for asynchronous successive halving, "gain" for the gain that is still expected.
+        rule: "ranks" for asynchronous successive halving, or "gain".
         steps: the last step that trials report. None takes that of the longest complete trial, and stops nothing
             before there is one.
 

@@ -29,7 +29,7 @@ class AegisScheduler(FIFO):  # type: ignore[misc]
     never stops the first trial, nor one whose last value is the best.
 
     Args:
-        rule: "ranks" for asynchronous successive halving, "gain" for the gain that is still expected.
+        rule: "ranks" for asynchronous successive halving, or "gain".
         steps: the last step that trials report. None takes that of the longest trial that has ended by itself, and
             stops nothing before there is one.
         metric: by which trials are compared; None takes that of the TuneConfig.

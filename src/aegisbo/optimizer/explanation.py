@@ -43,6 +43,7 @@ class Explanation:
     remark: str = ""  # why there is no prediction
     behind: int | None = None  # results that had come in but were not known when the trial was chosen
     objective: str | None = None  # which of several objectives it is about
+    doubt: str = ""  # why the prediction says little, if it does
     broken: tuple[str, ...] = ()  # constraints that the point breaks, so that it would not be chosen
 
     def __repr__(self) -> str:
@@ -59,14 +60,10 @@ class Explanation:
             yield "prediction", self.remark
             return
         yield "prediction", self.prediction.band
+        if self.doubt:
+            yield "doubt", self.doubt
         if self.trial is None or self.trial.state != "done":
-            yield "chance", f"{self.prediction.chance:.1%} to be better than the best so far, {self._told(self.best)}"
-            if self.prediction.front is not None:
-                yield "front", f"{self.prediction.front:.1%} that it joins the front"
-            if self.prediction.success < 1.0:
-                yield "success", f"{self.prediction.success:.1%} that an evaluation gives a value"
-            if self.prediction.feasible < 1.0:
-                yield "limits", f"{self.prediction.feasible:.1%} that it keeps all limits"
+            yield from self._chances(self.prediction)
         if self.nearest is not None:
             yield "nearest", f"{self._told(self.nearest)}, {self.distance:.3g} length scales away"
         yield "parameters", "if only one varied over its range, the prediction would go"
@@ -74,6 +71,15 @@ class Explanation:
         for name, (low, high, best) in self.influence.items():
             at = f"{best:.6g}" if isinstance(best, float) else best
             yield "", f"  {name:<{width}}  from {low:.4g} to {high:.4g}, best at {at}"
+
+    def _chances(self, prediction: Prediction) -> Iterator[tuple[str, str]]:
+        yield "chance", f"{prediction.chance:.1%} to be better than the best so far, {self._told(self.best)}"
+        if prediction.front is not None:
+            yield "front", f"{prediction.front:.1%} that it joins the front"
+        if prediction.success < 1.0:
+            yield "success", f"{prediction.success:.1%} that an evaluation gives a value"
+        if prediction.feasible < 1.0:
+            yield "limits", f"{prediction.feasible:.1%} that it keeps all limits"
 
     def _chosen(self, trial: Trial) -> str:
         note, said = trial.note, [f"by the move {move_of(trial)}"]

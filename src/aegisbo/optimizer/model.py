@@ -24,6 +24,7 @@ from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.beliefs import Beliefs
 from aegisbo.strategies.exact import Exact
 
+FEW = 15  # results from which it was measured whether predictions hold: docs/experiments/predictions.md
 SWEPT = 65  # values tried for a parameter; odd, so that the middle is among them
 
 
@@ -64,7 +65,17 @@ class Model:
         prediction, influence = self.predict(params), self._influence(params)
         broken = tuple(self.space.broken(params))
         told = Explanation(params, trial, prediction, self.best, nearest, distance, influence)
-        return replace(told, objective=self.objective, broken=broken)
+        return replace(told, objective=self.objective, broken=broken, doubt=self._doubt(prediction))
+
+    def _doubt(self, prediction: Prediction) -> str:
+        """A sentence if the prediction says little."""
+        if isinstance(self.belief, Exact):
+            return ""
+        if (count := len(self.evidence.y)) < FEW:
+            return f"{count} results are few: whether predictions hold was measured from {FEW} on"
+        if prediction.high - prediction.low > np.ptp(self.evidence.y):
+            return "the band is wider than all results: they say next to nothing about this point"
+        return ""
 
     @property
     def best(self) -> Trial | None:
@@ -74,14 +85,13 @@ class Model:
 
     @cached_property
     def _best(self) -> tuple[int | None, float]:
-        """The row of the best, and the level to beat on the scale of `exploring`; infinity without a best."""
+        """The row of the best, and the level to beat, as measured; infinity without a best."""
         X, losses, told = self.evidence.X, self.evidence.y, self.belief.exploring
         smooth = self.belief.smoothed(X) if self.noisy else losses
         row = row_of_best(self.evidence, smooth)
         if row is None:
             return None, math.inf
-        level = told.gp.mean(X[[row]]) if self.noisy else told.scale.standardized(losses[[row]])
-        return row, float(level[0])
+        return row, float(told.law(X[[row]]).quantiles([0.5])[0, 0] if self.noisy else losses[row])
 
     def _predicted(self, Z: Array) -> Prediction:  # (m, width)
         return predicted(self.belief.exploring, Z, self._best[1], self.direction)
@@ -95,7 +105,8 @@ class Model:
         for name, here in params.items():
             swept = [(v, self.space.changed(params, {name: v})) for v in sweep(self.space.parameters[name], SWEPT)]
             points = [(here, params), *(pair for pair in swept if forbidden or not self.space.broken(pair[1]))]
-            means = self._predicted(np.array([self.space.to_unit(point) for _, point in points])).mean
+            Z = np.array([self.space.to_unit(point) for _, point in points])
+            means = self.direction.turned(self.belief.exploring.law(Z).quantiles([0.5])[0])
             best = points[int(self.direction.turned(means).argmin())][0]
             found[name] = Influence(float(means.min()), float(means.max()), best)
         return dict(sorted(found.items(), key=lambda item: -item[1].span))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,8 +14,10 @@ from aegisbo.printable import printable
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.chance import Chance
 from aegisbo.strategies.exact import Exact
+from aegisbo.strategies.law import Law
 
 WIDE = 1.959963984540054  # standard deviations on either side that hold 95 % of a normal law
+SHARES = (0.025, float(ndtr(-1.0)), 0.25, 0.5, 0.75, float(ndtr(1.0)), 0.975)  # of the quantiles of a prediction
 SHOWN = 10  # points listed in a text
 T = TypeVar("T")
 
@@ -31,18 +33,20 @@ class OfEach(dict[str, T]):
 class Prediction:
     """What the model expects of the function without noise at m points: arrays, or numbers for a single point.
 
-    The model is normal on its own scale, which is not linear above low values (presets `modern` and `adaptive`). In the
+    With `modern` and `adaptive` it is a mixture of all models that the results leave open, on several scales. In the
     user's units the distribution is therefore skewed, and described by its quantiles.
     """
 
-    mean: Any  # (m,) the mean where the scale is linear, else the median
-    std: Any  # (m,) half the width of the middle 68 %: the standard deviation where the scale is linear
+    mean: Any  # (m,) the median
+    std: Any  # (m,) half the width of the middle 68 %
     low: Any  # (m,) lower end of the middle 95 %
     high: Any  # (m,) upper end
     chance: Any  # (m,) that the function is better there than the best so far
     success: Any  # (m,) the chance that an evaluation gives a value at all; 1 if none has failed
     feasible: Any = 1.0  # (m,) the chance that it keeps all limits; 1 if there are none
     front: Any = None  # (m,) the chance that it joins the front of several objectives; None if there is one number
+    lower: Any = None  # (m,) lower end of the middle 50 %
+    upper: Any = None  # (m,) upper end
 
     def at(self, index: int) -> Prediction:
         """The prediction at one of many points, in numbers."""
@@ -66,22 +70,20 @@ class Prediction:
         return "\n".join([*lines, *([f"... and {count - SHOWN} more"] if count > SHOWN else [])])
 
 
-def predicted(belief: Belief | Exact, Z: Array, best: float, direction: Direction) -> Prediction:
-    """The prediction at Z (m, width), beside the best value so far on the standardized scale."""
-    mu, sigma = belief.predict(Z)
-    known = sigma == 0.0
-    chance = np.where(known, mu < best, ndtr((best - mu) / np.where(known, 1.0, sigma)))
+def predicted(belief: Belief | Exact, Z: Array, level: float, direction: Direction) -> Prediction:
+    """The prediction at Z (m, width), beside a level to beat, as measured and to be minimized."""
+    law = belief.law(Z)
     success, feasible = (_chance(each, Z) for each in (belief.success, belief.keeping))
-    return Prediction(*in_units(mu, sigma, belief, direction), chance, success, feasible)
+    return replace(band(law, direction), chance=law.below(level), success=success, feasible=feasible)
 
 
-def in_units(
-    mu: Array, sigma: Array, belief: Belief | Exact, direction: Direction
-) -> tuple[Array, Array, Array, Array]:
-    """The fields `mean`, `std`, `low` and `high` of a prediction for normal laws (m,) on the standardized scale."""
-    deviations = np.array([-WIDE, -1.0, 0.0, 1.0, WIDE])[:, None]
-    low, less, mean, more, high = direction.turned(belief.scale.measured(mu + deviations * sigma))
-    return mean, np.abs(0.5 * more - 0.5 * less), np.minimum(low, high), np.maximum(low, high)
+def band(law: Law, direction: Direction) -> Prediction:
+    """The values that a law expects, with all chances left at 1."""
+    low, less, lower, mean, upper, more, high = direction.turned(law.quantiles(SHARES))
+    std, sure = np.abs(0.5 * more - 0.5 * less), np.ones(len(mean))
+    ends = (np.minimum(low, high), np.maximum(low, high))
+    quartiles = {"lower": np.minimum(lower, upper), "upper": np.maximum(lower, upper)}
+    return Prediction(mean, std, *ends, sure, sure, sure, **quartiles)
 
 
 def _chance(chance: Chance | None, Z: Array) -> Array:

@@ -16,7 +16,7 @@ from aegisbo.optimizer import Trial
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.limits import broken_by
 from aegisbo.optimizer.objectives import Objective
-from aegisbo.optimizer.prediction import in_units
+from aegisbo.optimizer.prediction import band
 from aegisbo.optimizer.trial import name_of
 from aegisbo.plot.canvas import (
     FAINT,
@@ -126,9 +126,8 @@ class _Facts:
 
     def _told(self, Z: Array) -> tuple[Array, Array]:
         with one_blas_thread():
-            told = [in_units(*m.belief.predict(Z), m.belief, m.direction) for m in self._models.values()]
-        mean, std = (np.stack([each[part] for each in told], axis=1) for part in (0, 1))
-        return mean, std
+            told = [band(model.belief.law(Z), model.direction) for model in self._models.values()]
+        return np.stack([each.mean for each in told], axis=1), np.stack([each.std for each in told], axis=1)
 
 
 def _draw_limits(axis: Axes, record: Record, one: Objective, other: Objective) -> None:

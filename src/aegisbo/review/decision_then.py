@@ -88,7 +88,7 @@ def _model(optimizer: Core, *, exploring: bool) -> Landscape:
     """The model by which the optimizer would choose its next point."""
     evidence = optimizer.evidence()
     belief = optimizer.settings.policy().belief_of_choice(evidence, optimizer.memory, len(optimizer.trials))
-    belief = belief.exploring if exploring else belief
+    belief = (belief.exploring if exploring else belief).alone
     return Landscape(belief, optimizer.space, optimizer.direction, True, len(evidence.y) + len(evidence.failed), ())
 
 

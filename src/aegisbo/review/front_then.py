@@ -10,11 +10,10 @@ import numpy as np
 
 from aegisbo.arrays import Array
 from aegisbo.optimizer.blas_threads import one_blas_thread
-from aegisbo.optimizer.prediction import in_units
+from aegisbo.optimizer.prediction import band
 from aegisbo.review.decision_then import optimizer_then
 from aegisbo.review.landscape import Landscape, Slice
 from aegisbo.review.record import Record
-from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.beliefs import Beliefs
 from aegisbo.strategies.model_based import EXPLORATORY, ModelBased
 
@@ -46,13 +45,15 @@ def front_then(record: Record, number: int) -> FrontThen | None:
     beliefs = cast("Beliefs", found).exploring if move in EXPLORATORY else cast("Beliefs", found)
     count, directions = len(evidence.y) + len(evidence.failed), optimizer.settings.directions.values()
     models = [
-        Landscape(cast("Belief", belief), optimizer.space, direction, True, count, ())
+        Landscape(belief.alone, optimizer.space, direction, True, count, ())
         for belief, direction in zip(beliefs.each, directions, strict=True)
     ]
     points = np.array([optimizer.space.to_unit(each.params) for each in (trial, *optimizer.pending)])
     with one_blas_thread():
-        told = [in_units(*model.belief.predict(points), model.belief, model.direction) for model in models]
-    mean, low, high = (np.stack([each[part] for each in told], axis=1) for part in (0, 2, 3))  # (p, m)
+        told = [band(model.belief.law(points), model.direction) for model in models]
+    mean, low, high = (
+        np.stack([getattr(each, name) for each in told], axis=1) for name in ("mean", "low", "high")
+    )  # (p, m)
     return FrontThen(
         number,
         move,

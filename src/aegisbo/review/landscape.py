@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.random import default_rng
@@ -19,7 +19,7 @@ from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.objectives import require_objective
 from aegisbo.optimizer.policy import Role, require_enough_values
-from aegisbo.optimizer.prediction import Prediction, predicted
+from aegisbo.optimizer.prediction import SHARES, Prediction, predicted
 from aegisbo.review.reasons import CheckedPrediction
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.designs import sobol
@@ -128,8 +128,9 @@ class Landscape:
     def _slice(self, name: str, params: Params) -> Slice:
         values = tuple(sweep(self.space.parameters[name], SLICE))
         U = np.array([self.space.to_unit(self.space.changed(params, {name: value})) for value in values])
+        level = self.belief.scale.measured(np.array([self.belief.best]))
         with one_blas_thread():
-            along = predicted(self.belief, U, self.belief.best, self.direction)
+            along = predicted(self.belief, U, float(level[0]), self.direction)
         return Slice(name, values, along, self.space.keeps_constraints(U))
 
     def contour(self, x: str, y: str, params: Params, count: int = CONTOUR) -> Contour:
@@ -138,11 +139,9 @@ class Landscape:
         points = [self.space.changed(params, {x: left, y: up}) for up in y_values for left in x_values]
         U = np.array([self.space.to_unit(point) for point in points])
         with one_blas_thread():
-            mean = by_blocks(self.belief.gp.mean, U)
+            mean = self.direction.turned(self.belief.law(U).quantiles([0.5])[0])
         shape = len(y_values), len(x_values)
-        return Contour(
-            x, y, x_values, y_values, self.measured(mean).reshape(shape), self.space.keeps_constraints(U).reshape(shape)
-        )
+        return Contour(x, y, x_values, y_values, mean.reshape(shape), self.space.keeps_constraints(U).reshape(shape))
 
     def contours(self, params: Params) -> tuple[Contour, ...]:
         """The mean over every pair of the most important parameters."""
@@ -154,14 +153,22 @@ class Landscape:
         """The prediction of each result from all others, on the scale of the model; none where nothing is uncertain."""
         if isinstance(self.belief, Exact):
             return ()
-        gp = self.belief.gp
-        errors, variances = left_out(gp, np.arange(len(gp.y)))
-        y = gp.y + gp.constant
-        means, stds = y - errors, np.sqrt(variances)
+        y = self.belief.gp.y + self.belief.gp.constant
+        means, stds = self._of_each_other()
         return tuple(
             CheckedPrediction(number, float(mean), float(std), float(value))
             for number, mean, std, value in zip(self.numbers, means, stds, y, strict=False)
         )
+
+    def _of_each_other(self) -> tuple[Array, Array]:
+        """The median (n,) of each result from all others and half of the middle 68 %, on the scale of the model."""
+        belief = cast("Belief", self.belief)
+        if belief.told is None:
+            errors, variances = left_out(belief.gp, np.arange(len(belief.gp.y)))
+            return belief.gp.y + belief.gp.constant - errors, np.sqrt(variances)
+        with one_blas_thread():
+            _, less, _, middle, _, more, _ = map(belief.scale.standardized, belief.told.left_out.quantiles(SHARES))
+        return middle, 0.5 * more - 0.5 * less
 
 
 def landscape_of(optimizer: Core, objective: str | None = None) -> Landscape | None:

@@ -16,7 +16,7 @@ from aegisbo.arrays import Array, Mask
 from aegisbo.optimizer import Trial
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.limits import broken_by, names_of
-from aegisbo.optimizer.prediction import in_units
+from aegisbo.optimizer.prediction import band
 from aegisbo.optimizer.trial import move_of
 from aegisbo.review.conflicts import conflicts
 from aegisbo.review.continuing import calls_of
@@ -36,6 +36,7 @@ from aegisbo.space import Params
 from aegisbo.space.description import table_of
 from aegisbo.space.parameters import Choice, Parameter
 from aegisbo.space.text import spelled
+from aegisbo.strategies.law import normal_law
 from aegisbo.strategies.surrogates import CONDITIONED_ON
 
 DIGITS = 7  # of a number
@@ -149,10 +150,10 @@ def _predicted(record: Record, models: Models, found: PredictedFront) -> dict[st
     """Some points of the predicted front, with their 95 % bands: a list for each objective, and for each parameter."""
     space, Z = record.optimizer.space, found.Z[far_apart(found.F, MEMBERS)]
     with one_blas_thread():
-        told = [in_units(*model.belief.predict(Z), model.belief, model.direction) for model in models.values()]
+        told = [band(model.belief.law(Z), model.direction) for model in models.values()]
     points = [{name: spelled(value) for name, value in space.params(z).items()} for z in Z]
     return {
-        **{name: [each[part] for each in told] for part, name in enumerate(("mean", "std", "low", "high"))},
+        **{name: [getattr(each, name) for each in told] for name in ("mean", "std", "low", "high")},
         "params": [[point.get(name) for point in points] for name in space.parameters],
     }
 
@@ -160,7 +161,7 @@ def _predicted(record: Record, models: Models, found: PredictedFront) -> dict[st
 def _model_facts(model: Landscape, center: Params) -> dict[str, Any]:
     left_out = model.left_out
     z = np.array([[each.mean, each.std, each.value] for each in left_out]).reshape(-1, 3)
-    mean, _, low, high = in_units(z[:, 0], z[:, 1], model.belief, model.direction)
+    told = band(normal_law(model.belief.scale, z[:, 0], z[:, 1]), model.direction)
     found = calibration(left_out)
     return {
         "own": model.own,
@@ -170,9 +171,9 @@ def _model_facts(model: Landscape, center: Params) -> dict[str, Any]:
         "contours": [_contour(each) for each in model.contours(center)],
         "left_out": {
             "number": [each.number for each in left_out],
-            "mean": mean,
-            "low": low,
-            "high": high,
+            "mean": told.mean,
+            "low": told.low,
+            "high": told.high,
             "value": model.measured(z[:, 2]),
             "count": len(left_out),
             "within": None if found is None else found.within,

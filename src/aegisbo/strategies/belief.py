@@ -19,6 +19,8 @@ from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.base import Evidence, Memory, Note
 from aegisbo.strategies.chance import Chance, both
 from aegisbo.strategies.keeping import Keeping
+from aegisbo.strategies.law import Law, normal_law
+from aegisbo.strategies.outlook import Outlook
 
 GOOD = 10  # points that a search is told of
 
@@ -43,6 +45,9 @@ class Belief:
     good: Array | None = None
     fresh: bool = False  # whether its hyper-parameters were learned from just these data
     rows: Index | None = None  # of the evidence whose values the posterior knows; None for all
+    # Makes what to tell of the function; None if that is this model alone. It takes as long as a suggestion, and no
+    # choice needs it.
+    outlook: Callable[[], Outlook] | None = None
 
     @property
     def chance(self) -> Chance | None:
@@ -98,6 +103,20 @@ class Belief:
         """Mean and standard deviation (m,) of the noise-free function at Z (m, width), on the standardized scale."""
         both = by_blocks(lambda rows: np.stack(self.gp.predict(rows), axis=1), Z)
         return both[:, 0], np.sqrt(both[:, 1])
+
+    @property
+    def alone(self) -> Belief:
+        """This model without others that the results leave open: what a choice was made from."""
+        return replace(self, outlook=None)
+
+    @cached_property
+    def told(self) -> Outlook | None:
+        """What to tell of the function; None if that is this model alone."""
+        return None if self.outlook is None else self.outlook()
+
+    def law(self, Z: Array) -> Law:
+        """What to tell of the function at Z (m, width)."""
+        return normal_law(self.scale, *self.predict(Z)) if self.told is None else self.told.law(Z)
 
     def smoothed(self, X: Array) -> Array:
         """The posterior mean (n,) at X (n, width), in the user's units."""

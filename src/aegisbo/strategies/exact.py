@@ -15,6 +15,7 @@ from aegisbo.gp.output_transform import Scale, SoftScale, soft_scale_of
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies.base import Evidence, FunctionOfPoints
 from aegisbo.strategies.chance import Chance, both
+from aegisbo.strategies.law import Law, normal_law
 
 STEP = 1e-6  # of finite differences, in sides of the cube
 WORSE = 10.0  # standard deviations by which no value is worse than the worst one measured
@@ -86,9 +87,18 @@ class Exact:
         """What to tell of any point."""
         return self
 
+    @property
+    def alone(self) -> Exact:
+        """What a choice was made from."""
+        return self
+
     def predict(self, Z: Array) -> tuple[Array, Array]:
         """The values (m,) at Z (m, width), standardized, and their standard deviations, which are 0."""
         return self.gp.predict(Z)
+
+    def law(self, Z: Array) -> Law:
+        """The values at Z (m, width), which are certain."""
+        return normal_law(self.scale, *self.predict(Z))
 
     def smoothed(self, X: Array) -> Array:
         """The values (n,) at X (n, width), in the user's units."""

@@ -7,28 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.random import Generator
 
-from aegisbo.arrays import Array
+from aegisbo.arrays import Array, Index
 from aegisbo.gp import additive_fit, isotropic_fit
 from aegisbo.gp.additive_model import AdditiveHyperparameters, AdditiveLikelihood, AdditiveModel
 from aegisbo.gp.isotropic_model import IsotropicModel
-from aegisbo.gp.output_transform import scale_of, soft_scale_of
+from aegisbo.gp.output_transform import noise_on, scale_of, soft_scale_of
 from aegisbo.gp.posterior import GP
 from aegisbo.gp.thinning import evenly_spread, thinned
 from aegisbo.strategies.base import Evidence, Memory
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.memory import Remembered
+from aegisbo.strategies.outlook import Outlook, outlook_of
 
 GROWTH = 1.05  # the additive model learns anew when there are this many times as many data
 LEARNED_FROM = 500  # data at most, evenly spread over their order; the posterior has more
 CONDITIONED_ON = 1200  # data of a posterior at most, so that a suggestion stays below a second
 LEARNED_FROM_MANY = 250  # data at most where there are more than a posterior has, for the same reason
-STEEPEST = 700.0  # log of a slope beyond which nothing is computed
-LOUDEST = 1e100  # standard deviation beyond which nothing is computed
 
 
 def data_of(evidence: Evidence) -> tuple[Array, Array]:
@@ -114,7 +113,7 @@ class AdditiveSurrogate:
         scale = soft_scale_of(measured, self.share, early=2 * X.shape[1] if self.wide else 0)
         y = scale.standardized(measured)
         model = self.model(evidence.cube.width)
-        extra = None if evidence.sd is None else _variances(evidence.sd, scale.log_slope(measured))
+        extra = None if evidence.sd is None else noise_on(scale, evidence.sd, measured)
         known, found = Learned.recalled(memory), None
         if known is None or is_due(known.learned_at, n):
             some = evenly_spread(n, LEARNED_FROM if n <= CONDITIONED_ON else LEARNED_FROM_MANY)
@@ -136,14 +135,16 @@ class AdditiveSurrogate:
         else:  # the output scale and the constant are fitted to every new result
             share = 0.0 if extra is None else extra / known.s
             gp = AdditiveLikelihood(X, y, model, share).hyperparameters(np.array(known.phi)).given(X, y, extra)
-        belief = Belief(gp, scale, float(y.min()), known.fit, fresh=known.learned_at == n, rows=rows)
+        fresh, outlook = known.learned_at == n, partial(_outlook, evidence, rows, model, known.hyperparameters)
+        belief = Belief(gp, scale, float(y.min()), known.fit, fresh=fresh, rows=rows, outlook=outlook)
         return belief, {**memory, **known.kept()}
 
 
-def _variances(sd: Array, log_slope: Array) -> Array:
-    """What standard deviations (n,) of values mean on a scale with these slopes (n,), none beyond all numbers."""
-    with np.errstate(over="ignore"):
-        return np.minimum(sd * np.exp(np.minimum(log_slope, STEEPEST)), LOUDEST) ** 2
+def _outlook(evidence: Evidence, rows: Index | None, model: AdditiveModel, learned: AdditiveHyperparameters) -> Outlook:
+    """All models that these rows of the evidence leave open."""
+    known = evidence if rows is None else evidence.only(rows)
+    exact = not known.noisy and known.sd is None
+    return outlook_of(known.X, known.y, model, learned, known.sd, exact=exact)
 
 
 def is_due(learned_at: int, n: int) -> bool:

@@ -59,6 +59,8 @@ CREATE TABLE IF NOT EXISTS aegisbo.copies (  -- that share a study now, and the 
 );
 """
 READ = "SELECT id, kind, number, at, body, sum FROM aegisbo.events WHERE study = %s AND id > %s ORDER BY id"
+# Codes for: it ends or begins, the connection failed, there are too many, it ended one that was idle in a transaction.
+AWAY = "57P", "08", "53300", "25P03"
 # What a server or its base may say, and what that means.
 MEANINGS = {
     "password authentication failed": "it refuses the password: check PGPASSFILE or PGPASSWORD",
@@ -217,9 +219,8 @@ def explained(address: Address) -> Iterator[None]:
     except driver.Error as error:
         text = printable(" ".join(str(error).split()))[:300] or type(error).__name__
         meaning = next((meaning for sign, meaning in MEANINGS.items() if sign in text), "")
-        away = isinstance(error, driver.OperationalError | driver.InterfaceError) and (
-            error.sqlstate is None or error.sqlstate[:3] in ("57P", "080", "533")
-        )
+        lost = isinstance(error, driver.OperationalError | driver.InterfaceError) and error.sqlstate is None
+        away = lost or (error.sqlstate or "").startswith(AWAY)
         what = meaning or ("it cannot be reached" if away else "it refuses what was asked")
         raise (Unreachable if away else StudyError)(f"The server of {address}: {what} ({text}).") from None
 
