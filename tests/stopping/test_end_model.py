@@ -14,7 +14,7 @@ from aegisbo.arrays import Array
 from aegisbo.gp.kernels import Matern52
 from aegisbo.gp.output_transform import scale_of
 from aegisbo.stopping.curve import Curve
-from aegisbo.stopping.end_model import EndModel, Forecast
+from aegisbo.stopping.end_model import EndForecast, EndModel
 
 STEPS = np.arange(1.0, 51.0)
 Family = Callable[[Array, Generator], tuple[Array, Array, float]]  # steps, values and the end at a point (2,)
@@ -75,7 +75,7 @@ def until(curve: Curve, step: float) -> Curve:
     return Curve(curve.steps[:seen], curve.values[:seen], point=curve.point)
 
 
-def forecasts(model: EndModel, curves: Iterable[Curve], step: float) -> list[Forecast]:
+def forecasts(model: EndModel, curves: Iterable[Curve], step: float) -> list[EndForecast]:
     told = model.forecasts(until(curve, step) for curve in curves)
     assert all(each is not None for each in told)
     return [each for each in told if each is not None]
@@ -161,7 +161,7 @@ def test_the_posterior_is_that_of_the_textbook() -> None:
 @pytest.mark.parametrize(("center", "spread", "freedom"), [(0.3, 0.5, 4.0), (2.0, 0.1, 9.0), (-1.0, 0.2, 3.0)])
 def test_chance_and_gain_are_those_of_students_t(center: float, spread: float, freedom: float) -> None:
     scale = scale_of(np.array([-1.0, 0.0, 1.0]))
-    told, law = Forecast(center, spread, scale, center, spread, freedom), student(freedom, center, spread)
+    told, law = EndForecast(center, spread, scale, center, spread, freedom), student(freedom, center, spread)
     np.testing.assert_allclose(told.below(0.2), law.cdf(0.2))
     gain, _ = quad(lambda y: (0.2 - y) * law.pdf(y), -np.inf, 0.2)
     np.testing.assert_allclose(told.gain(0.2), gain, rtol=1e-6)

@@ -41,8 +41,8 @@ def bowls(m: int) -> list[Bowl]:
 
 def improvement(m: int, F: Array, *, certain: bool) -> FrontImprovement:
     boxes = undominated(F, np.full(m, 1.5))
-    outlooks: tuple[Any, ...] = tuple(Certain(b) if certain else Uncertain(cast("GP", b)) for b in bowls(m))
-    return FrontImprovement(outlooks, boxes)
+    believed: tuple[Any, ...] = tuple(Certain(b) if certain else Uncertain(cast("GP", b)) for b in bowls(m))
+    return FrontImprovement(believed, boxes)
 
 
 @pytest.mark.parametrize("m", [2, 3])

@@ -40,7 +40,7 @@ MARGIN = 2.0  # on the soft scale: what is so much worse than the worst end coun
 FORGOTTEN = 10.0  # ends after which it counts half how far off the model was
 
 
-class Forecast(NamedTuple):
+class EndForecast(NamedTuple):
     """Where an evaluation will end: Student's t on a soft scale, to be minimized."""
 
     mean: float  # the median, as the scale is not linear
@@ -71,7 +71,7 @@ class EndModel:
     def __init__(self, ended: Sequence[Curve]) -> None:
         self.ended = tuple(ended)
         self._at: dict[float, _AtStep | None] = {}
-        self._forecasts: dict[Curve, Forecast | None] = {}
+        self._forecasts: dict[Curve, EndForecast | None] = {}
 
     @property
     def enough(self) -> bool:
@@ -83,7 +83,7 @@ class EndModel:
         """Of the values."""
         return soft_scale_of(_ends(self.ended[-MOST:]), LINEAR_SHARE)
 
-    def forecasts(self, curves: Iterable[Curve]) -> list[Forecast | None]:
+    def forecasts(self, curves: Iterable[Curve]) -> list[EndForecast | None]:
         """Where curves will end; None where one has diverged, or too few that ended have reported at its step."""
         curves, new = list(curves), defaultdict(list)
         for curve in dict.fromkeys(curves):
@@ -145,7 +145,7 @@ class _AtStep:
     noise: float  # its variance
     freedom: float
 
-    def forecasts(self, curves: Sequence[Curve]) -> list[Forecast]:
+    def forecasts(self, curves: Sequence[Curve]) -> list[EndForecast]:
         stand = _stand(self.scale, curves, self.step, self.worst, self.middle)
         seen = self.factor.whiten(_summed(self.stand.covariance(stand), self.parts))  # (n, m)
         own = LEVEL + SLOPES * (stand.shapes**2).sum(axis=1) + sum(self.parts[:2]) + _growth(stand, self.parts)  # (m,)
@@ -154,7 +154,7 @@ class _AtStep:
         sds = spreads * (self.freedom / (self.freedom - 2.0)) ** 0.5
         low, mean, high = self.scale.measured(centers + np.array([[-1.0], [0.0], [1.0]]) * sds)
         told = (each.tolist() for each in (mean, 0.5 * high - 0.5 * low, centers, spreads))
-        return [Forecast(m, sd, self.scale, c, s, self.freedom) for m, sd, c, s in zip(*told, strict=True)]
+        return [EndForecast(m, sd, self.scale, c, s, self.freedom) for m, sd, c, s in zip(*told, strict=True)]
 
 
 def _fitted(scale: Scale | SoftScale, ended: Sequence[Curve], step: float) -> _AtStep:

@@ -33,7 +33,7 @@ class Slope(NamedTuple):
     gradient: Array  # (n, width)
 
 
-class Outlook(Protocol):
+class Believed(Protocol):
     """What is believed of one objective."""
 
     def log_r(self, Z: Array, corners: Array) -> Array:
@@ -86,7 +86,7 @@ class Corners(NamedTuple):
 class FrontImprovement:
     """−log of the expected improvement of hypervolume."""
 
-    outlooks: tuple[Outlook, ...]  # of each objective
+    believed: tuple[Believed, ...]  # of each objective
     boxes: Boxes  # that no point of the front dominates
 
     @cached_property
@@ -101,13 +101,13 @@ class FrontImprovement:
 
     def screen(self, Z: Array) -> Array:
         total = np.zeros((len(Z), len(self.boxes.upper)))
-        for outlook, corners in zip(self.outlooks, self._corners, strict=True):
+        for outlook, corners in zip(self.believed, self._corners, strict=True):
             total += _log_sides(outlook.log_r(Z, corners.at), corners)[0]
         return -_log_sum(total)
 
     def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
         total, parts = np.zeros((len(Z), len(self.boxes.upper))), []  # (n, b)
-        for outlook, corners in zip(self.outlooks, self._corners, strict=True):
+        for outlook, corners in zip(self.believed, self._corners, strict=True):
             log_r, slopes = outlook.log_r_and_slopes(Z, corners.at)
             log_sides, ratio = _log_sides(log_r, corners)
             total += log_sides

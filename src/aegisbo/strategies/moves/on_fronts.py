@@ -31,8 +31,8 @@ class ExploitFront:
     def choose(self, turn: Turn) -> Decision:
         """The most promising first."""
         beliefs = turn.beliefs
-        outlooks = tuple(Certain(Mean(belief.gp)) for belief in beliefs.each)
-        added = FrontImprovement(outlooks, beliefs.left_by(beliefs.means(turn.evidence.pending)))
+        believed = tuple(Certain(Mean(belief.gp)) for belief in beliefs.each)
+        added = FrontImprovement(believed, beliefs.left_by(beliefs.means(turn.evidence.pending)))
         return _most_added("exploit", added, beliefs, turn)
 
 
@@ -116,11 +116,11 @@ class ImproveFront:
 
 def believed_addition(beliefs: Beliefs, pending: Array) -> FrontImprovement:
     """Expected improvement of hypervolume when pending points (p, width) turn out as predicted."""
-    outlooks = tuple(
+    believed = tuple(
         Certain(Mean(belief.gp)) if isinstance(belief, Exact) else Uncertain(belief.gp.believing(pending))
         for belief in beliefs.each
     )
-    return FrontImprovement(outlooks, beliefs.left_by(beliefs.means(pending)))
+    return FrontImprovement(believed, beliefs.left_by(beliefs.means(pending)))
 
 
 def _most_added(move: str, added: FrontImprovement, beliefs: Beliefs, turn: Turn) -> Decision:
