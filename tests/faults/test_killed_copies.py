@@ -196,7 +196,7 @@ def enough() -> int:
 def test_others_wait_for_a_copy_suspended_in_a_write_and_go_on_when_it_does_or_dies(
     folder: Path, started: Start, sign: signal.Signals
 ) -> None:
-    lease = ("--lease", "2")  # much shorter than the wait: those who cannot beat must not count as dead
+    lease = ("--lease", "5")  # much shorter than the wait: those who cannot beat must not count as dead
     with (folder / "errors").open("w") as errors:
         copy = started("quick", 4000, *lease, before=SUSPENDED)
         others = [started("quick", 4000, *lease, before=HASTY, errors=errors) for _ in range(2)]
@@ -205,7 +205,7 @@ def test_others_wait_for_a_copy_suspended_in_a_write_and_go_on_when_it_does_or_d
         wait_for(lambda: suspended(copy))
         told = f"process {copy.pid} on this machine has held it for "
         wait_for(lambda: (folder / "errors").read_text().count(told) == 2)
-        time.sleep(6.0)  # longer than any patience there was
+        time.sleep(12.0)  # longer than any patience there was
         assert [other.poll() for other in others] == [None, None]
         copy.send_signal(sign)
         budget = enough()

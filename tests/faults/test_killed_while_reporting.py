@@ -136,7 +136,8 @@ folder, budget, kind = Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 # Two copies that believe each other dead would make a step twice.
 lease = 15.0 if kind else 2.0
 settings = Settings.checked(BOX, **settings_of(kind))
-work(training(folder, kind, deadly=True), folder / "run.db", settings, budget=budget, workers=2, lease=lease)
+work(training(folder, kind, deadly=True), folder / "run.db", settings, budget=budget, workers=2, lease=lease,
+     retries=9)  # several kills may meet the same trial
 """
 
 

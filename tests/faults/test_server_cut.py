@@ -31,7 +31,8 @@ import sys
 from pathlib import Path
 import aegisbo
 from diary import BOX, Diary
-fun, options = Diary(Path(sys.argv[1]), 1.0), {"workers": 3, "seed": 5, "progress": False}
+fun = Diary(Path(sys.argv[1]), 1.0)
+options = {"workers": 3, "seed": 5, "progress": False, "strategy": "random"}  # which chooses long evaluations to the end
 aegisbo.minimize(fun, BOX, budget=int(sys.argv[2]), study=sys.argv[3], **options)
 """
 
@@ -73,9 +74,10 @@ def test_a_driver_goes_on_after_restarts_and_a_killed_one_tells_what_it_had(
     one.restart(mode)
     before = told()
     wait_for(lambda: told() > before + 2)
+    wait_for(lambda: diary.counts("begins").total() - diary.counts("ends").total() > 1)
     cable.cut()
     waiting = tmp_path / "state" / "aegisbo"
-    wait_for(lambda: [file for file in waiting.glob("*") if file.read_text().count("\n") > 1])
+    wait_for(lambda: [file for file in waiting.glob("*") if file.read_text().count("\n") > 0])
     held = sum(file.read_text().count("\n") for file in waiting.glob("*"))
     driver.kill()
     driver.wait()
@@ -83,7 +85,7 @@ def test_a_driver_goes_on_after_restarts_and_a_killed_one_tells_what_it_had(
     audit.unfinished.subtract(numbers_in(waiting))  # their results are safe, so they need not begin again
     cable.mend()
     assert subprocess.run(words, timeout=PATIENCE, check=False).returncode == 0
-    assert held > 1
+    assert held > 0
     assert list(waiting.glob("*")) == []
     audit.close(BUDGET)
 

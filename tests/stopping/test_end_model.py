@@ -173,3 +173,17 @@ def test_no_model_is_fitted_for_each_of_many_steps() -> None:
     model = EndModel(ended)
     model.forecasts(Curve(steps[:k], ended[0].values[:k]) for k in range(20_000, 21_000))
     assert list(model._at) == [20_000.0]
+
+
+def test_an_answer_does_not_depend_on_what_else_is_asked() -> None:
+    """To the last digit: a replay asks for other curves at a time than the run did."""
+    rng = default_rng(5)
+    steps = np.arange(1.0, 28.0)
+
+    def some(end: float | None) -> Curve:
+        return Curve(steps, rng.random() + rng.random() / steps, end, point=rng.random(3))
+
+    ended = [some(float(rng.random())) for _ in range(40)]
+    running = [until(some(None), 9.0) for _ in range(50)]
+    together = EndModel(ended).forecasts(running)
+    assert together == [EndModel(ended).forecasts([curve])[0] for curve in running]

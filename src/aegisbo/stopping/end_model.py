@@ -10,7 +10,6 @@ that goes to new places learns from old ones.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -85,16 +84,16 @@ class EndModel:
 
     def forecasts(self, curves: Iterable[Curve]) -> list[EndForecast | None]:
         """Where curves will end; None where one has diverged, or too few that ended have reported at its step."""
-        curves, new = list(curves), defaultdict(list)
-        for curve in dict.fromkeys(curves):
-            if curve not in self._forecasts:
-                self._forecasts[curve] = None
-                if self.enough and np.isfinite(curve.values[-1]):
-                    new[_rounded(float(curve.steps[-1]))].append(curve)
-        for step, some in new.items():
-            if (model := self._model(step)) is not None:
-                self._forecasts.update(zip(some, model.forecasts(some), strict=True))
-        return [self._forecasts[curve] for curve in curves]
+        return [self._forecast(curve) for curve in curves]
+
+    def _forecast(self, curve: Curve) -> EndForecast | None:
+        # One by one: the last digits of a product of matrices depend on how many columns it has, and a replay asks
+        # for other curves at a time than the run did.
+        if curve not in self._forecasts:
+            can = self.enough and bool(np.isfinite(curve.values[-1]))
+            model = self._model(_rounded(float(curve.steps[-1]))) if can else None
+            self._forecasts[curve] = None if model is None else model.forecast(curve)
+        return self._forecasts[curve]
 
     def _model(self, step: float) -> _AtStep | None:
         if step not in self._at:
@@ -145,16 +144,15 @@ class _AtStep:
     noise: float  # its variance
     freedom: float
 
-    def forecasts(self, curves: Sequence[Curve]) -> list[EndForecast]:
-        stand = _stand(self.scale, curves, self.step, self.worst, self.middle)
-        seen = self.factor.whiten(_summed(self.stand.covariance(stand), self.parts))  # (n, m)
-        own = LEVEL + SLOPES * (stand.shapes**2).sum(axis=1) + sum(self.parts[:2]) + _growth(stand, self.parts)  # (m,)
-        centers = self.middle + stand.shapes[:, 0] + self.whitened @ seen
-        spreads = np.sqrt(np.maximum(own - (seen**2).sum(axis=0), 1e-12) * self.noise)
-        sds = spreads * (self.freedom / (self.freedom - 2.0)) ** 0.5
-        low, mean, high = self.scale.measured(centers + np.array([[-1.0], [0.0], [1.0]]) * sds)
-        told = (each.tolist() for each in (mean, 0.5 * high - 0.5 * low, centers, spreads))
-        return [EndForecast(m, sd, self.scale, c, s, self.freedom) for m, sd, c, s in zip(*told, strict=True)]
+    def forecast(self, curve: Curve) -> EndForecast:
+        stand = _stand(self.scale, [curve], self.step, self.worst, self.middle)
+        seen = self.factor.whiten(_summed(self.stand.covariance(stand), self.parts))[:, 0]  # (n,)
+        own = LEVEL + SLOPES * (stand.shapes**2).sum() + sum(self.parts[:2]) + _growth(stand, self.parts)[0]
+        center = float(self.middle + stand.shapes[0, 0] + self.whitened @ seen)
+        spread = float(np.sqrt(max(own - seen @ seen, 1e-12) * self.noise))
+        sd = spread * (self.freedom / (self.freedom - 2.0)) ** 0.5
+        low, mean, high = self.scale.measured(center + sd * np.array([-1.0, 0.0, 1.0])).tolist()
+        return EndForecast(mean, 0.5 * high - 0.5 * low, self.scale, center, spread, self.freedom)
 
 
 def _fitted(scale: Scale | SoftScale, ended: Sequence[Curve], step: float) -> _AtStep:
