@@ -32,7 +32,7 @@ from pathlib import Path
 import aegisbo
 from diary import BOX, Diary
 fun = Diary(Path(sys.argv[1]), 1.0)
-options = {"workers": 3, "seed": 5, "progress": False, "strategy": "random"}  # which chooses long evaluations to the end
+options = {"workers": 3, "seed": 5, "progress": False, "strategy": "random"}  # long evaluations to the end
 aegisbo.minimize(fun, BOX, budget=int(sys.argv[2]), study=sys.argv[3], **options)
 """
 
