@@ -12,7 +12,7 @@ from dataclasses import replace
 from math import inf
 from threading import Event as Signal
 from threading import RLock, Thread
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any, TypeVar
 
 from aegisbo.address import Named, Place, place_of
@@ -85,6 +85,8 @@ class Shared(Study):
         self._handed = joined.id  # the last event taken from the news
         self._heeded = joined.id  # the last event taken from the requests
         self._running: set[int] = set()  # trials that this copy evaluates, even if another holds them
+        self._awake = monotonic()  # when this copy last took note of the time
+        self._back = -inf  # when it was there again after having been suspended
         self._read_on()
         # Changes from outside that apply to a copy that joins now.
         self.changed = {name: value for name, value in self._ledger.terms.changed.items() if name in SHARED}
@@ -273,6 +275,7 @@ class Shared(Study):
 
     def _be_there(self, ledger: Ledger) -> None:
         """Beat once; if declared dead, join again and hold the trials still running here, unless others run them."""
+        self._notice_absence()
         self._store.beat(self.id)
         if self.id not in ledger.copies:
             self._append(replace(self._joined, copy=self.id))
@@ -287,15 +290,13 @@ class Shared(Study):
                 return number
         return self._take_free(dead) if dead or self._ledger.free else None
 
-    def _take_free(self, dead: Iterable[int]) -> int | None:
+    def _take_free(self, dead: Sequence[int]) -> int | None:
         """Bury the dead, and hold the first trial that is free; None if there is none."""
         with self._writing() as ledger:
-            silences = self._store.silences()
-            for each in dead:
-                if each in ledger.copies and silences.get(each, inf) > ledger.copies[each].lease:
-                    lease = ledger.copies[each].lease
-                    for event in bury(self._store, ledger, each, f"did not report for {lease:g} seconds"):
-                        self._learn(event)
+            for each in [each for each in self._silent() if each in dead]:
+                lease = ledger.copies[each].lease
+                for event in bury(self._store, ledger, each, f"did not report for {lease:g} seconds"):
+                    self._learn(event)
             self._be_there(ledger)  # after that, because this copy's trials may have become free
             for number in self._eligible(ledger):
                 if ledger.losses[number] > self._retries:
@@ -334,8 +335,23 @@ class Shared(Study):
         """The copies without a sign of life for their whole lease."""
         with self._lock:
             self._read_on()
-            silences, copies = self._store.silences(), self._ledger.copies
-            return [each for each in copies if each != self.id and silences.get(each, inf) > copies[each].lease]
+            return self._silent()
+
+    def _silent(self) -> list[int]:
+        self._notice_absence()
+        heard_for, silences, copies = monotonic() - self._back, self._store.silences(), self._ledger.copies
+        return [
+            each
+            for each in sorted(copies)
+            if each != self.id and min(silences.get(each, inf), heard_for) > copies[each].lease
+        ]
+
+    def _notice_absence(self) -> None:
+        """A copy that was suspended while it was writing has kept the others from giving signs of life."""
+        now = monotonic()
+        if now - self._awake > self._joined.lease:
+            self._back = now
+        self._awake = now
 
     @contextmanager
     def _writing(self) -> Iterator[Ledger]:
