@@ -22,6 +22,7 @@ from aegisbo.stopping.curves import Curves
 from aegisbo.stopping.ranks import Ranks
 
 TAIL = 1e-9  # a spread above 0
+AT_FIRST = Ranks(looks=(2,))  # before there are ends to learn from
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,6 @@ class Gain:
     # An evaluation goes on if its chance to become the best is at least this share of that of one of which nothing is
     # known: of n + 1 values, each is as likely to be the best.
     share: float = 0.2
-    at_first: Ranks = Ranks(looks=(2,))  # before there are ends to learn from
     latest: int = 20  # evaluations from which it is learned what a new one gains
     anytime: bool = True
 
@@ -41,7 +41,7 @@ class Gain:
         if curves.last_step is None or curve.steps[-1] >= curves.last_step:
             return ""
         if not curves.model.enough:
-            return self.at_first.objection(number, curves)
+            return AT_FIRST.objection(number, curves)
         if not np.isfinite(curve.values[-1]):
             return f"At step {curve.steps[-1]:g} its value was not finite."
         law = curves.model.forecasts([curve])[0]
@@ -53,7 +53,7 @@ class Gain:
         """Whether it is expected to gain at least as much per second that it still needs as a new one would."""
         curve, last_step = curves.of[number], curves.last_step
         if not curves.model.enough:
-            return self.at_first.gains(number, curves)
+            return AT_FIRST.gains(number, curves)
         law = curves.model.forecasts([curve])[0]
         over = [curves.of[each] for each in sorted(curves.of) if not curves.of[each].runs][-self.latest :]
         if law is None or last_step is None or not over:
