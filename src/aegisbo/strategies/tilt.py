@@ -1,13 +1,15 @@
 """How choices lean towards what the user has guessed: π^(β/n) after n values, a factor of what each point is worth.
 
 That is πBO (Hvarfner et al., 2022). Where a move maximizes a product, it is one more factor. Where it minimizes a
-function f of the model, as the mean or a sample path, it minimizes f − (β/n) σ log π instead: to the first order, what
-the factor does to expected improvement. Where the model is sure of a value, nothing changes.
+function f of the model, as the mean or a sample path, it minimizes f − (β/n) σ log(π/π*) instead, with π* at the best
+point: to the first order, what the factor does to expected improvement. Nothing changes where the model is sure, or
+where a point was guessed as much as the best one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -44,15 +46,20 @@ def tilt_of(evidence: Evidence) -> Tilt | None:
 
 @dataclass(frozen=True)
 class Tilted:
-    """A function of the model, lowered where it was guessed, in standard deviations of the model there."""
+    """A function of the model, lowered where the guess is nearer than at the best point, by standard deviations."""
 
     function: Acquisition
     tilt: Tilt
     gp: GP
+    best: Array  # (1, width)
+
+    @cached_property
+    def _there(self) -> float:
+        return float(self.tilt.log_value(self.best)[0])
 
     def screen(self, Z: Array) -> Floats:
         spread = np.sqrt(np.maximum(self.gp.predict(Z)[1], SMALLEST_VARIANCE))
-        return np.asarray(self.function.screen(Z) - spread * self.tilt.log_value(Z))
+        return np.asarray(self.function.screen(Z) - spread * (self.tilt.log_value(Z) - self._there))
 
     def value_and_gradient(self, Z: Array) -> tuple[Array, Array]:
         value, gradient = self.function.value_and_gradient(Z)
@@ -60,4 +67,5 @@ class Tilted:
         spread = np.sqrt(np.maximum(variance, SMALLEST_VARIANCE))
         slope = np.where(variance > SMALLEST_VARIANCE, 0.5 / spread, 0.0)[:, None] * of_variance
         leaning, of_leaning = self.tilt.log_value_and_gradient(Z)
+        leaning = leaning - self._there
         return value - spread * leaning, gradient - spread[:, None] * of_leaning - leaning[:, None] * slope
