@@ -105,7 +105,7 @@ def test_the_middle_of_the_guess() -> None:
     assert SPACE.cube.guess is not None
     z = SPACE.cube.fill(SPACE.cube.guess.centered(np.full((1, SPACE.cube.parameters), 0.25)))[0]
     found = SPACE.params(z)
-    assert found["lr"] == pytest.approx(1e-3)
+    assert found["lr"] == 1e-3
     assert (found["wide"], found["free"]) == (pytest.approx(-0.5), pytest.approx(2.25))
     assert found["units"] == pytest.approx(np.sqrt(64 * 128), abs=1)
     assert (found["act"], found["momentum"]) == ("relu", pytest.approx(0.9))

@@ -90,6 +90,8 @@ class Real:
         if self.log:  # not by NumPy, whose last digit may depend on the machine
             value = np.array([math.exp(each) for each in value.tolist()])
         value = np.clip(value, self.low, self.high)
+        if isinstance(self.guess, float):  # exactly, as the ends
+            value = np.where(share == self.encode(self.guess)[0], self.guess, value)
         return np.where(share == 0.0, self.low, np.where(share == 1.0, self.high, value))  # the ends exactly
 
     @cached_property
