@@ -73,10 +73,12 @@ def test_each_parameter_is_told_that_exists_at_the_best_point() -> None:
     optimizer.observe({"lr": 1e-3, "act": "tanh"}, 1.0)
     optimizer.observe({"lr": 1e-3, "act": "elu", "slope": 0.9}, 2.0)
     assert told_by(optimizer).startswith(
-        "The best point lies where it was guessed in lr, but not in act (tanh, guessed relu or elu)."
+        "The best point lies where it was guessed for lr, but not for act (tanh, guessed relu or elu)."
     )
     optimizer.observe({"lr": 1e-6, "act": "elu", "slope": 0.9}, 0.5)
-    assert "where it was guessed in act, but not in lr (1e-06, guessed 0.0001 to 0.01); slope (0.9, " in told_by(optimizer)
+    assert "where it was guessed for act, but not for lr (1e-06, guessed 0.0001 to 0.01); slope (0.9, " in told_by(
+        optimizer
+    )
 
 
 def test_of_several_objectives_the_compromise_is_told() -> None:

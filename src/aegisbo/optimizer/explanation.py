@@ -89,7 +89,7 @@ class Explanation:
         if mean is not None and std is not None:
             said.append(f"when {mean:.6g} ± {std:.3g} was predicted there")
         if (worth := as_number(note.get("guess"))) is not None:
-            said.append(f"which counts {worth:.2g} by the guess")
+            said.append(f"weighed {worth:.2g} by the guess")
         expected, within = (as_number(note.get(name)) for name in ("expected_seconds", "within_seconds"))
         if expected is not None:
             said.append(f"expected to take {expected:.3g} s")

@@ -37,7 +37,7 @@ class Guessed:
         if not missed:
             yield "The best point lies where it was guessed."
         elif held:
-            yield f"The best point lies where it was guessed in {held}, but not in {missed}."
+            yield f"The best point lies where it was guessed for {held}, but not for {missed}."
         else:
             yield f"The best point does not lie where it was guessed: {missed}."
         for where, (count, value) in self.best.items():
