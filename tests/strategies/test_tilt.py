@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from moving import believed, turn_of
+from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.space import Choice, Real, Space
-from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.base import Evidence, Suggestion
 from aegisbo.strategies.belief import Belief
+from aegisbo.strategies.hurry import in_time
 from aegisbo.strategies.log_expected_improvement import log_expected_improvement
-from aegisbo.strategies.moves.elsewhere import Box
+from aegisbo.strategies.moves.elsewhere import Box, descend
 from aegisbo.strategies.moves.exploit import Exploit
 from aegisbo.strategies.moves.improve import most_improved
+from aegisbo.strategies.moves.local import Local
+from aegisbo.strategies.moves.move import Turn
 from aegisbo.strategies.moves.pareto import Pareto
 from aegisbo.strategies.moves.thompson import SamplePath, posterior_path
 from aegisbo.strategies.pending import believed_improvement
 from aegisbo.strategies.presets import ADAPTIVE, MODERN
 from aegisbo.strategies.registry import resolve
-from aegisbo.strategies.tilt import STRENGTH, Tilted, tilt_of
+from aegisbo.strategies.tilt import STRENGTH, Tilt, Tilted, tilt_of
+from aegisbo.strategies.timing import Timing
 
 SPACE = Space({"x": Real(-5, 10, guess=9), "y": Real(2, 3)})
 NONE = np.empty((0, 2))
@@ -171,3 +177,32 @@ def test_an_unlikely_choice_is_not_excluded() -> None:
     assert [resolve("aegis", ADAPTIVE.name).suggest(known, {}, np.random.default_rng(k)).x[2] for k in range(3)] == [
         1.0
     ] * 3
+
+
+def locally(known: Evidence, rng: Generator) -> object:
+    turn = Turn(resolve("aegis").believe(known, {}, np.random.default_rng(0)), known, ADAPTIVE.search, rng, {})
+    return Local().choose(turn)
+
+
+def elsewhere(known: Evidence, rng: Generator) -> object:
+    X = evidence(50).X
+    two_valleys = np.minimum(((X - 0.2) ** 2).sum(axis=1), 0.05 + 2 * ((X - 0.75) ** 2).sum(axis=1))
+    known = replace(known, X=X, y=two_valleys)
+    return descend(resolve("aegis").believe(known, {}, np.random.default_rng(0)), known, rng)
+
+
+def hurried(known: Evidence, rng: Generator) -> object:
+    timing = Timing(known.X, np.exp(1.0 + 4.0 * known.X[:, 0]), limit=15.0)  # seconds
+    late = Suggestion(np.array([0.9, 0.5]))
+    return in_time(late, resolve("aegis"), replace(known, timing=timing), rng)
+
+
+@pytest.mark.parametrize("choose", [locally, elsewhere, hurried])
+def test_other_moves_ask_the_guess(choose: Callable[[Evidence, Generator], object], monkeypatch) -> None:
+    asked = []
+    log_value = Tilt.log_value
+    monkeypatch.setattr(Tilt, "log_value", lambda self, Z: (asked.append(len(Z)), log_value(self, Z))[1])
+    for seed in range(12):  # `local` is drawn by lot
+        if choose(evidence(20), np.random.default_rng(seed)) is not None:
+            break
+    assert sum(asked) > 50  # more than a note needs
