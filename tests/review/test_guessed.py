@@ -81,6 +81,13 @@ def test_each_parameter_is_told_that_exists_at_the_best_point() -> None:
     )
 
 
+def test_nothing_is_said_if_no_guessed_parameter_exists_at_the_best_point() -> None:
+    space = {"kind": Choice(["a", "b"]), "x": Real(0, 1, guess=0.5, when={"kind": "a"})}
+    optimizer = aegisbo.Optimizer(space, seed=0)
+    optimizer.observe({"kind": "b"}, 1.0)
+    assert guessed(Record.of_optimizer(optimizer)) is None
+
+
 def test_of_several_objectives_the_compromise_is_told() -> None:
     optimizer = aegisbo.Optimizer({"x": Real(0, 1, guess=0.5)}, seed=0, objectives={"a": "min", "b": "min"})
     for x in (0.0, 0.5, 1.0):

@@ -45,22 +45,20 @@ class Guessed:
 
 
 def guessed(record: Record) -> Guessed | None:
-    """How the guess turned out; None if nothing was guessed, or nothing has a value."""
+    """How the guess turned out; None if nothing has a value, or nothing was guessed that exists at the best point."""
     space, center = record.optimizer.space, record.center
     if space.cube.guess is None or center is None:
         return None
     there = {name: parameter for name, parameter in space.parameters.items() if name in center.params}
     holds = dict(zip(space.parameters, _at_guess(space, [center.params])[0].tolist(), strict=True))
-    told = {name: (holds[name], parameter) for name, parameter in there.items() if parameter.guess is not None}
-    return Guessed(
-        tuple(name for name, (held, _) in told.items() if held),
-        tuple(
-            f"{name} ({_said(center.params[name])}, guessed {_guess(each)})"
-            for name, (held, each) in told.items()
-            if not held
-        ),
-        {} if record.objectives else _compared(record),
+    told = {name: parameter for name, parameter in there.items() if parameter.guess is not None}
+    held = tuple(name for name in told if holds[name])
+    missed = tuple(
+        f"{name} ({_said(center.params[name])}, guessed {_guess(each)})"
+        for name, each in told.items()
+        if not holds[name]
     )
+    return Guessed(held, missed, {} if record.objectives else _compared(record)) if told else None
 
 
 def _compared(record: Record) -> dict[str, tuple[int, float]]:
