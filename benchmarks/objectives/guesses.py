@@ -19,9 +19,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, replace
-from math import exp, log
+from itertools import product
 from pathlib import Path
-from statistics import fmean, median
+from statistics import median
 from unittest.mock import patch
 
 import numpy as np
@@ -143,30 +143,45 @@ def guessed(side: Parameter, kind: str, best: object, worst: object, rng: Genera
 
 
 def table_of(rows: list[Row]) -> Iterator[str]:
-    """Regret with a guess as a multiple of that without, and in how many runs it was lower : higher."""
+    """Regret with a guess as a multiple of that without (median), and in how many runs it was lower : higher."""
     plain = {(row.problem, row.seed): row for row in rows if row.guess == NONE}
     groups = sorted(
         {(row.guess, row.strength, row.plain) for row in rows if row.guess != NONE},
         key=lambda g: (KINDS.index(g[0]), g[1:]),
     )
-    yield "| guess | β | first points | runs | " + " | ".join(f"after {k}" for k in CHECKS) + " |"
-    yield "|---" * (4 + len(CHECKS)) + "|"
+    yield "| guess | β | first points | runs | " + " | ".join(f"after {k}" for k in checks_of(rows)) + " |"
+    yield "|---" * (4 + len(checks_of(rows))) + "|"
     for guess, strength, spread in groups:
         pairs = [
             (row, plain[row.problem, row.seed])
             for row in rows
             if (row.guess, row.strength, row.plain) == (guess, strength, spread) and (row.problem, row.seed) in plain
         ]
-        cells = [compared(pairs, k) for k in CHECKS if k <= max(row.budget for row, _ in pairs)]
+        cells = [compared(pairs, k) for k in checks_of(rows)]
         yield f"| {guess} | {strength:g} | {'plain' if spread else 'drawn'} | {len(pairs)} | {' | '.join(cells)} |"
+
+
+def by_problem(rows: list[Row]) -> Iterator[str]:
+    """Median regret of each problem and kind of guess."""
+    usual = [row for row in rows if row.guess == NONE or (row.strength, row.plain) == (tilt.STRENGTH, 0)]
+    yield "| problem | after | " + " | ".join((NONE, *KINDS)) + " |"
+    yield "|---" * (3 + len(KINDS)) + "|"
+    for problem, k in product(dict.fromkeys(row.problem for row in rows), checks_of(rows)):
+        values = [
+            [row.after(k) for row in usual if (row.problem, row.guess) == (problem, kind)] for kind in (NONE, *KINDS)
+        ]
+        yield f"| {problem} | {k} | {' | '.join(f'{median(each):.2g}' if each else '–' for each in values)} |"
+
+
+def checks_of(rows: list[Row]) -> list[int]:
+    return [k for k in CHECKS if k <= min(row.budget for row in rows)]
 
 
 def compared(pairs: list[tuple[Row, Row]], evaluations: int) -> str:
     ratios = [row.after(evaluations) / other.after(evaluations) for row, other in pairs]
     better, worse = sum(each < 1 for each in ratios), sum(each > 1 for each in ratios)
     p = binomtest(better, better + worse).pvalue if better + worse else 1.0
-    middle, mean = median(ratios), exp(fmean(map(log, ratios)))
-    return f"× {middle:.2g} ({mean:.2g}), {better} : {worse}{' *' if p < 0.05 else ''}"
+    return f"× {median(ratios):.2g}, {better} : {worse}{' *' if p < 0.05 else ''}"
 
 
 def main() -> None:
@@ -184,9 +199,7 @@ def main() -> None:
     options = parser.parse_args()
     rows = read(options.o, Row)
     if options.report:
-        for problem in (None, *dict.fromkeys(row.problem for row in rows)):
-            print(f"\n{problem or 'all'}\n")
-            print(*table_of([row for row in rows if problem in (None, row.problem)]), sep="\n")
+        print(*table_of(rows), "", *by_problem(rows), sep="\n")
         return
     wanted = [
         Job(problem, seed, guess, *((0.0, 0) if guess == NONE else (strength, int(options.plain))), options.budget)
