@@ -143,6 +143,8 @@ def test_parameters_are_printed_as_they_are_typed() -> None:
     [
         (Real(0, 1, guess=[0.2, 0.4]), Real(0, 1, guess=(0.2, 0.4))),
         (Real(0, 1, guess=np.float64(0.2)), Real(0, 1, guess=0.2)),
+        (Real(0, 1, guess=np.array(0.2)), Real(0, 1, guess=0.2)),
+        (Int(1, 9, guess=np.array([2, 4])), Int(1, 9, guess=(2, 4))),
         (Choice(["a", "b"], guess="a"), Choice(["a", "b"], guess={"a": 1})),
         (Choice(["a", "b", "c"], guess=["a", "b"]), Choice(["a", "b", "c"], guess={"a": 1, "b": 1})),
         (Choice([None, "b"], guess=[None]), Choice([None, "b"], guess={None: 1})),

@@ -289,8 +289,10 @@ def _wanted(name: str, wanted: Any) -> Any:
 def _checked_guess(parameter: Real | Int) -> Any:
     """The number or the range that is guessed, as values of the parameter."""
     guess = parameter.guess
-    if guess is None or not isinstance(guess, list | tuple | np.ndarray):
-        return guess if guess is None else _guessed(parameter, guess)
+    if guess is None:
+        return None
+    if as_number(guess) is not None or not isinstance(guess, list | tuple | np.ndarray):
+        return _guessed(parameter, guess)
     if len(guess) != 2:
         raise InvalidInput(f"guess must be a number or a range (low, high), got {guess!r}.")
     low, high = (_guessed(parameter, end) for end in guess)
