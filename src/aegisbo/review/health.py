@@ -14,6 +14,7 @@ from aegisbo.printable import duration, in_a_row, so_many
 from aegisbo.review.convergence import Step, convergence
 from aegisbo.review.curves import MISTAKEN, foretelling, mistaken_stops, spared, stopped_trials
 from aegisbo.review.failure_groups import FailureGroup, failure_groups
+from aegisbo.review.guessed import guessed
 from aegisbo.review.landscape import Landscape
 from aegisbo.review.models import Models
 from aegisbo.review.reasons import Calibration, calibration, predictions
@@ -53,6 +54,7 @@ def health(record: Record, models: Models) -> tuple[Finding, ...]:
         _limits,
         on_predictions,
         _edges,
+        _guess,
         _irrelevant,
         _stopping,
         _reports,
@@ -278,6 +280,15 @@ def _end_at(parameter: Real | Int, value: Any, margin: float) -> str | None:
     """The end of its range at which a value lies; None if it lies at none."""
     u = parameter.encode(value)[0]
     return None if min(u, 1.0 - u) > margin else "lower" if u < 0.5 else "upper"
+
+
+def _guess(record: Record, models: Models) -> Iterator[Finding]:
+    """Whether what the user has guessed held."""
+    found = guessed(record)
+    if found is None or len(record.ended) < FEW:
+        return
+    remedy = "The guess counts less with each result. You can also change it: the same study continues."
+    yield Finding("guess", *(("warning", found.text, remedy) if found.missed else ("good", found.text, "")))
 
 
 def _irrelevant(record: Record, models: Models) -> Iterator[Finding]:

@@ -141,7 +141,7 @@ class Study:
                 state, objective = settled(store, who)
                 space = widened(state.settings.space, settings.space)
                 if space != state.settings.space:
-                    who.say(f"{path} now has wider bounds: {space.parameters}.")
+                    who.say(f"{path} now has wider bounds or other guesses: {space.parameters}.")
                     state.apply(store.append(Widened(space.describe())))
                 state.apply(store.append(Opened(os.getpid(), platform.node(), dict(who.call), objective)))
             store.settle()
