@@ -1,12 +1,12 @@
-"""What should a slow worker get, or one that is often taken away? Policies beside blind assignment, on the virtual clock.
+"""What should a slow worker get, or one that is often taken away? Policies beside blind assignment.
 
     python -m benchmarks.workers.uneven uneven.csv [--seeds 4] [--jobs 1]
     python -m benchmarks.workers.uneven uneven.csv --report
 
-Eight workers, half of them weak: 4 or 16 times as slow as the others, or taken away after 4 seconds (mean) for 2
-seconds. Evaluations take 1 second on average on a strong worker, and ten times as long at one end of the first
-coordinate as at the other. All policies of a seed start with the same points, know from the start which workers are
-weak, and have the time in which blind assignment makes about 70 evaluations.
+On the virtual clock: eight workers, half of them weak: 4 or 16 times as slow as the others, or taken away after 4
+seconds (mean) for 2 seconds. Evaluations take 1 second on average on a strong worker, and ten times as long at one end
+of the first coordinate as at the other. All policies of a seed start with the same points, know from the start which
+workers are weak, and have the time in which blind assignment makes about 70 evaluations.
 
 blind: as the strategy chooses, for every worker. For weak workers the others choose
 explore: by Thompson sampling or from the Pareto set only;
@@ -65,6 +65,8 @@ POLICIES = (*STRATEGIES, "without")
 
 @dataclass(frozen=True)
 class Job:
+    """What decides a run."""
+
     problem: str
     team: str
     policy: str
@@ -73,6 +75,8 @@ class Job:
 
 @dataclass(frozen=True)
 class Row(Job):
+    """One run: when the best value became better, and how far it was from the minimum then."""
+
     evaluations: int
     by_weak: int
     end: float

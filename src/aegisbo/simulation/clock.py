@@ -6,7 +6,7 @@ They are alike unless they are given as `Member`s, which differ in pace and may 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from aegisbo.outcome import Ended, Outcome, Report, judged
 from aegisbo.runners.evaluation import Judge, evaluate
-from aegisbo.runners.protocol import Finished, Heard, News
+from aegisbo.runners.protocol import Finished, Heard, News, first_of
 from aegisbo.simulation.laws import Law
 
 JOB_TIMES = 7_301  # the role of these draws in a generator's address (seed, role, number); no other draws use it
@@ -89,6 +89,7 @@ class VirtualWorkers:
         self._judge = judge
         self._clock = 0.0
         self._running: dict[int, _VirtualJob] = {}
+        self._paces: Mapping[int, float] = {}
 
     @property
     def capacity(self) -> int:
@@ -96,8 +97,10 @@ class VirtualWorkers:
 
     @property
     def next_worker(self) -> int:
-        """The one that would start the next job; one must be free."""
-        return min(self._present() - {job.worker for job in self._running.values()})
+        return first_of(self._present() - {job.worker for job in self._running.values()}, self._paces)
+
+    def prefer(self, paces: Mapping[int, float]) -> None:
+        self._paces = paces
 
     def now(self) -> float:
         return self._clock
