@@ -6,7 +6,7 @@
 On the virtual clock: eight workers, half of them weak: 4 or 16 times as slow as the others, or taken away after 4
 seconds (mean) for 2 seconds. Evaluations take 1 second on average on a strong worker, and ten times as long at one end
 of the first coordinate as at the other. All policies of a seed start with the same points, know from the start which
-workers are weak, and have the time in which blind assignment makes about 70 evaluations.
+workers are weak, and have the time in which blind assignment makes about 50 evaluations.
 
 blind: as the strategy chooses, for every worker. For weak workers the others choose
 explore: by Thompson sampling or from the Pareto set only;
@@ -48,8 +48,8 @@ from benchmarks.rows import append, job_of, performed, read
 
 WORKERS = 8
 STRONG = WORKERS // 2  # the first ones
-EVALUATIONS = 70  # about, of blind assignment
-MOST = 200
+EVALUATIONS = 50  # about, of blind assignment
+MOST = 150
 TEAMS = {
     "1:1": Member(),
     "1:4": Member(pace=4.0),
