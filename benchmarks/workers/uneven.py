@@ -104,7 +104,7 @@ class Team(VirtualWorkers):
     def __init__(self, job: Job, seed: int) -> None:
         problem, weak = get(job.problem), () if job.policy == "without" else (TEAMS[job.team],) * STRONG
         super().__init__(problem, WORKERS, pareto, seed, members=((Member(),) * STRONG + weak))
-        self._bounds = np.array(problem.bounds)
+        self.bounds = problem.bounds
         self._points: dict[int, Any] = {}
 
     def submit(self, number: int, x: Any) -> int:
@@ -112,7 +112,7 @@ class Team(VirtualWorkers):
         return super().submit(number, x)
 
     def seconds(self, number: int) -> float:
-        low, high = self._bounds.T
+        low, high = np.array(self.bounds).T
         return super().seconds(number) * float(base_seconds(((self._points[number] - low) / (high - low))[None])[0])
 
 

@@ -53,7 +53,7 @@ def health(record: Record, models: Models) -> tuple[Finding, ...]:
     checks: Sequence[Callable[[Record, Models], Iterator[Finding]]] = (
         _progress,
         _workers,
-        _uneven,
+        on_team,
         _failures,
         _limits,
         on_predictions,
@@ -171,7 +171,7 @@ def _workers(record: Record, models: Models) -> Iterator[Finding]:
     yield Finding("workers", "good" if well else "warning", text, more if well else remedies[cause])
 
 
-def _uneven(record: Record, models: Models) -> Iterator[Finding]:
+def on_team(record: Record, models: Models) -> Iterator[Finding]:
     """Which workers are slow, are lost or fail more often than the others."""
     team = team_of(record)
     slow = [f"{each.pace:.2g} times as long on worker {each.worker}" for each in team if each.pace >= SLOW]
