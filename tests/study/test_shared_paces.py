@@ -23,7 +23,7 @@ def test_each_copy_knows_the_paces_of_its_own_workers(tmp_path: Path) -> None:
                 copy.ended(trial.number, Outcome("done", 1.0, seconds=seconds, worker=worker), seconds)
         first, second = copies
         first.catch_up()
-        assert first.optimizer.paces == second.optimizer.paces
+        assert second.optimizer.paces == pytest.approx(first.optimizer.paces, rel=0.05)
         assert sorted(first.optimizer.paces) == [0, 1, 2, 3]
         assert second.paces[1] == pytest.approx(4.0, rel=0.1)
         assert [second.paces[0], first.paces[0], first.paces[1]] == pytest.approx([1.0] * 3, rel=0.1)
