@@ -1,6 +1,7 @@
 """How well the paces of workers are learned, and what the loop gains by knowing them; choices aside.
 
     python -m benchmarks.workers.paces [--seeds 20]
+    python -m benchmarks.workers.paces --advice 3
 
 The teams and times of `benchmarks.workers.uneven`, with the strategy `random` on StyblinskiTang5.
 
@@ -8,6 +9,8 @@ learned: how many of the runs know the paces after so many results, of how many 
 equal: the same with eight workers that are alike, by laws of job times: in how many runs any difference was believed.
 budget: seconds until 100 evaluations have ended.
 limit: evaluations that end within 25 seconds, and those that are cut off.
+advice: how long a team of four takes again, half of it six times as slow, by `advise` after one study of 40 evaluations
+    of *bowl* (`benchmarks.workers.advise`); the real one is the median of nine runs with other seeds.
 """
 
 from __future__ import annotations
@@ -16,15 +19,22 @@ import argparse
 from collections.abc import Callable, Iterator, Mapping
 from statistics import fmean, median
 from typing import ClassVar
+from unittest.mock import patch
 
 import numpy as np
 
 from aegisbo import Optimizer
+from aegisbo.advice.advise import foretold
 from aegisbo.options import Options
+from aegisbo.review.record import record_of
 from aegisbo.runners.loop import run
+from aegisbo.runners.protocol import Finished, StopRun
 from aegisbo.runners.run import Run
-from aegisbo.strategies.paces import learned_together
+from aegisbo.simulation.clock import Member, VirtualWorkers
+from aegisbo.simulation.laws import pareto
+from aegisbo.strategies.paces import learned_together, paces_of
 from aegisbo.study import Study
+from benchmarks.workers.advise import PROBLEMS
 from benchmarks.workers.uneven import STRONG, TEAMS, WORKERS, Job, Team
 
 PROBLEM = "StyblinskiTang5"
@@ -85,10 +95,43 @@ def believed(law: str, seed: int) -> bool:
     return any(learned_together(X[some], seconds[some], workers[some])[1] for some in looks)
 
 
+def again(seed: int) -> str:
+    """What is foretold of an uneven team after one study, and what it takes."""
+    problem, members = PROBLEMS["bowl"], (Member(), Member(), Member(6.0), Member(6.0))
+
+    def optimized(seed: int, budget: int, target: float = -np.inf) -> tuple[Optimizer, float]:
+        optimizer = problem.optimizer(seed)
+        workers = VirtualWorkers(problem.function, len(members), pareto, seed, members=members)
+
+        def watch(job: Finished) -> None:
+            if job.outcome.value <= target:
+                raise StopRun("reached")
+
+        record = run(Study(optimizer), workers, budget, watch=watch)
+        return optimizer, max(job.finished for job in record.finished)
+
+    study, target, told = optimized(seed, problem.budget)[0], np.nan, []
+    for found in (paces_of, lambda excess, workers: {}):
+        with patch("aegisbo.strategies.paces.paces_of", found):
+            study._paces = (0, {})
+            advice = foretold(record_of(study), [(len(members), False)], runs=9, seed=seed)
+            target = advice.target
+            told.append("{1:.1f} ({0:.1f} to {2:.1f})".format(*advice.forecasts[0].time))
+    real = np.quantile([optimized(1000 + k, 3 * problem.budget, target)[1] for k in range(9)], [0.25, 0.5, 0.75])
+    return f"| {seed} | {' | '.join(told)} | {real[1]:.1f} ({real[0]:.1f} to {real[2]:.1f}) |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=20)
-    seeds = parser.parse_args().seeds
+    parser.add_argument("--advice", type=int, metavar="STUDIES", help="only what is foretold, after so many studies")
+    given = parser.parse_args()
+    if given.advice:
+        print("| study | as it is | taken for alike | real |\n|---|---|---|---|")
+        for seed in range(given.advice):
+            print(again(seed), flush=True)
+        return
+    seeds = given.seeds
     print("| team | results | runs that know paces | slow workers known | off by a factor of (median) | (90 %) |")
     print("|---|---|---|---|---|---|")
     for team in ("1:4", "1:16"):
