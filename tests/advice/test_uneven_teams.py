@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from numpy.random import default_rng
+from review.test_team import losses
 
 from aegisbo import Optimizer
 from aegisbo.advice import advise
@@ -19,7 +20,6 @@ from aegisbo.runners.loop import run
 from aegisbo.simulation.clock import Member, VirtualWorkers
 from aegisbo.simulation.laws import half_normal, pareto
 from aegisbo.study import Study
-from review.test_team import losses
 
 SPACE = {"x": (-5.0, 10.0), "y": (2.0, 3.0)}
 MEMBERS = (Member(), Member(), Member(pace=4.0))

@@ -81,6 +81,10 @@ class Columns:
         some = self._table["seconds"][: self._rows] > 0.0
         return self._cut("point", some), self._cut("seconds", some), self._cut("worker", some)
 
+    def timings(self) -> int:
+        """How many there are of these."""
+        return int(np.count_nonzero(self._table["seconds"][: self._rows] > 0.0))
+
     def count(self, kind: int) -> int:
         """How many trials are of a kind."""
         return int(np.count_nonzero(self._are(kind)))

@@ -350,10 +350,10 @@ class Core:
         They are learned again when there are 5 % more evaluations; {} while workers may be alike.
         """
         with self._lock:
-            (known, paces), timing = self._paces, self._trials.timing()
-        count = len(timing.seconds)
-        if known <= count < max(GROWTH * known, known + 1):
-            return paces
+            (known, paces), count = self._paces, self._trials.timings()
+            if known <= count < max(GROWTH * known, known + 1):
+                return paces
+            timing = self._trials.timing()
         self._paces = count, timing.paces
         return timing.paces
 

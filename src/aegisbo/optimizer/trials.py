@@ -296,6 +296,10 @@ class Trials:
             stopped=points[~expected],
         )
 
+    def timings(self) -> int:
+        """How many evaluations there are whose time is known."""
+        return self._asked.timings()
+
     def timing(self, within: float | None = None) -> Timing:
         """How long evaluations took, on which worker, and why that matters."""
         X, seconds, workers = self._asked.timed()
