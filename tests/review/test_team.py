@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 from review.made_studies import Script
+from scipy.stats import binom, hypergeom
 
 from aegisbo.review.health import Finding, on_team
 from aegisbo.review.record import Record
-from aegisbo.review.team import Colleague, team_of
+from aegisbo.review.team import Colleague, by_draw, by_share, team_of
 
 
 def found(script: Script) -> list[Finding]:
@@ -74,6 +75,14 @@ def test_a_copy_that_died_counts_for_its_first_worker() -> None:
     script.add("taken", 0, 71.0, copy=copy)
     script.add("lost", 0, 72.0, reason="SIGTERM", traceback="", seconds=None, worker=None, output="", given_back=True)
     assert [each.lost for each in team_of(script.record())] == [1]
+
+
+@pytest.mark.parametrize(
+    ("count", "events", "mine", "whole"), [(3, 9, 4, 20), (0, 5, 7, 30), (5, 5, 8, 12), (2, 19, 3, 20)]
+)
+def test_chances_are_those_of_the_laws(count: int, events: int, mine: int, whole: int) -> None:
+    assert by_share(count, events, mine, whole) == pytest.approx(binom.sf(count - 1, events, mine / whole))
+    assert by_draw(count, events, mine, whole) == pytest.approx(hypergeom.sf(count - 1, whole, events, mine))
 
 
 def test_without_a_study_losses_are_unknown() -> None:

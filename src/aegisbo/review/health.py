@@ -18,7 +18,7 @@ from aegisbo.review.landscape import Landscape
 from aegisbo.review.models import Models
 from aegisbo.review.reasons import Calibration, calibration, predictions
 from aegisbo.review.record import Record
-from aegisbo.review.team import team_of
+from aegisbo.review.team import by_draw, by_share, team_of
 from aegisbo.review.timeline import WAITING, timeline
 from aegisbo.space.cube import Grid
 from aegisbo.space.parameters import Choice, Int, Real
@@ -181,13 +181,11 @@ def on_team(record: Record, models: Models) -> Iterator[Finding]:
         yield Finding("uneven workers", "note", text, remedy)
     lost, busy, failed, ended = (sum(getattr(each, name) for each in team) for name in COUNTED)
     odd = SURELY / max(len(team), 1)
-    from scipy.stats import binom, hypergeom  # only here, because it takes long to import
-
     for each in team:
-        if 0.0 < each.busy < busy and binom.sf(each.lost - 1, lost, each.busy / busy) < odd:
+        if by_share(each.lost, lost, each.busy, busy) < odd:
             text = f"{each.lost} of {lost} lost evaluations were lost with worker {each.worker}."
             yield Finding("uneven workers", "warning", text, "Look at its machine: its memory, or who takes it away.")
-        if each.ended and hypergeom.sf(each.failed - 1, ended, failed, each.ended) < odd:
+        if by_draw(each.failed, failed, each.ended, ended) < odd:
             text = f"{each.failed} of {each.ended} evaluations on worker {each.worker} failed"
             text += f", and {failed - each.failed} of {ended - each.ended} on the others."
             yield Finding(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import exp, lgamma, log
 
 from aegisbo.events import Lost
 from aegisbo.outcome import FAILURES
@@ -52,3 +53,23 @@ def _losses(record: Record) -> Iterator[tuple[int, float]]:
             if worker is not None:
                 yield worker, event.outcome.seconds or 0.0
         ledger.apply(event)
+
+
+def by_share(count: int, events: int, mine: float, whole: float) -> float:
+    """The chance that so many of all events or more fall into one's share of the time (binomial)."""
+    if not 0.0 < mine < whole:
+        return 1.0
+    yes, no = log(mine / whole), log(1.0 - mine / whole)
+    return sum(exp(_log_ways(events, k) + k * yes + (events - k) * no) for k in range(count, events + 1))
+
+
+def by_draw(count: int, events: int, mine: int, whole: int) -> float:
+    """The chance that so many of all events or more are among one's own of all evaluations (hypergeometric)."""
+    most = range(max(count, mine + events - whole), min(events, mine) + 1)
+    ways = (_log_ways(events, k) + _log_ways(whole - events, mine - k) - _log_ways(whole, mine) for k in most)
+    return sum(map(exp, ways))
+
+
+def _log_ways(n: int, k: int) -> float:
+    """The log of the number of ways to choose k of n."""
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
