@@ -16,7 +16,7 @@ from aegisbo.strategies.durations import EVEN, SHORTEST, Durations, learned
 
 UNKNOWN = -1  # worker
 FEWEST = 2  # evaluations of a worker whose pace is told from that of its points
-CLEARLY = 18.0  # twice the gain in log likelihood
+CLEARLY = 20.0  # twice the gain in log likelihood
 NOTABLE = 1.25  # times as long takes the slowest worker, at least
 OUTLYING = 3.0  # standard deviations from the median of a worker, beyond which seconds are pulled in
 RATIOS = np.geomspace(0.01, 1e4, 25)  # variances of effects tried, in variances of the scatter
