@@ -21,8 +21,9 @@ final ones), how often it was sooner and later, with a sign test; and the same b
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -158,13 +159,11 @@ def searched(job: Job) -> Row:
     return Row(job.problem, job.team, job.policy, job.seed, len(done), by_weak, end, trace)
 
 
-def jobs(seeds: int) -> Iterator[Job]:
+def jobs(seeds: int, policies: Sequence[str]) -> Iterator[Job]:
     """Where all workers are alike, every policy is blind."""
-    for seed in range(seeds):
-        for problem in PROBLEMS:
-            for team in TEAMS:
-                for policy in POLICIES if team != "1:1" else POLICIES[:1]:
-                    yield Job(problem, team, policy, seed)
+    for seed, problem, team in product(range(seeds), PROBLEMS, TEAMS):
+        for policy in policies if team != "1:1" else policies[:1]:
+            yield Job(problem, team, policy, seed)
 
 
 def report(rows: list[Row]) -> None:
@@ -202,6 +201,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=Path, help="the file that keeps what was computed")
     parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--policies", nargs="+", choices=POLICIES, default=POLICIES)
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--report", action="store_true")
     given = parser.parse_args()
@@ -210,7 +210,7 @@ def main() -> None:
         report(rows)
         return
     known = {job_of(row, Job) for row in rows}
-    for row in performed(searched, [job for job in jobs(given.seeds) if job not in known], given.jobs):
+    for row in performed(searched, [job for job in jobs(given.seeds, given.policies) if job not in known], given.jobs):
         append(given.results, [row])
 
 
