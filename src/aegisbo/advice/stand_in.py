@@ -158,6 +158,6 @@ def _times(optimizer: Core) -> Times:
     size = float(np.sqrt(np.mean(errors**2)))
     if size > 0.0:  # errors are too small at points that the model was fitted to
         errors = errors * (durations.spread / size)
-    failures = [trial for trial in optimizer.trials if trial.state in FAILURES and trial.seconds]
-    failed = [(trial.seconds or 0.0) / timing.paces.get(trial.worker or 0, 1.0) for trial in failures]
+    failures = [trial for trial in optimizer.trials if trial.state in FAILURES]
+    failed = [trial.seconds / optimizer.pace(trial) for trial in failures if trial.seconds]
     return Times(durations, errors, np.array(failed))

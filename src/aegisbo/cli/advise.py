@@ -169,11 +169,11 @@ def _remarks(found: Advice) -> Iterator[str]:
             f"{max(math.floor(found.evaluation / found.suggestion), 1)} can be kept busy. "
             'preset="modern" chooses faster; or put several evaluations into one.'
         )
-    if paces := [f"{each.pace:.2g}" for each in found.members if each.pace != 1.0]:
-        among = f"{len(paces)} of {len(found.members)} workers"
-        yield f"{among} are slower or faster than a typical one, and so they are simulated: × {', '.join(paces)}."
+    if any(each.pace != 1.0 for each in found.members):
+        paces = ", ".join(f"{each.pace:.2g}" for each in found.members)
+        yield f"The workers of the study differ, and so do those of simulated runs: × {paces} as long as a typical one."
     if any(math.isfinite(each.stays) for each in found.members):
-        yield "Workers were lost with their evaluations, and so they are in simulated runs, as often."
+        yield "Evaluations were lost with their workers, and are in simulated runs, as often."
     if found.stopped:
         yield (
             "Simulated evaluations report nothing: they are stopped where those of the study were, and after as long, "

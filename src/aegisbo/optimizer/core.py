@@ -357,6 +357,10 @@ class Core:
         self._paces = count, timing.paces
         return timing.paces
 
+    def pace(self, trial: Trial) -> float:
+        """The pace of the worker that evaluated a trial; 1 where nobody knows."""
+        return 1.0 if trial.worker is None else self.paces.get(trial.worker, 1.0)
+
     @property
     def memory(self) -> Memory:
         """What the strategy remembers after the last ask, in JSON's types."""

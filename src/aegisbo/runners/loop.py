@@ -136,14 +136,10 @@ class _Loop:
         return True
 
     def _spared(self) -> bool:
-        """Whether faster workers will have done all that is left before the next one has done one evaluation.
-
-        It also lets the fastest of the free workers be the next one.
-        """
-        paces = self.study.paces
+        """Whether faster workers will have done all that is left before the next one has done one evaluation."""
+        paces = self._paces()
         if not paces:
             return False
-        self.workers.prefer(paces)
         pace = paces.get(self.workers.next_worker, 1.0)
         stuck = {job.slot for job in self.running.values() if job.given_up}
         others = [paces.get(worker, 1.0) for worker in range(self.workers.capacity) if worker not in stuck]
@@ -346,8 +342,15 @@ class _Loop:
         longest = self.options.trial_timeout
         if longest is not None and longest <= remaining:
             return None
-        paces = self.study.paces
+        paces = self._paces()
         return remaining / paces.get(self.workers.next_worker, 1.0) if paces else remaining
+
+    def _paces(self) -> Mapping[int, float]:
+        """How many times as long evaluations take on each worker, as far as that differs; the fastest goes first."""
+        paces = self.study.paces
+        if paces:
+            self.workers.prefer(paces)
+        return paces
 
     def _expected_seconds(self, note: Mapping[str, Any]) -> float:
         """The probable duration of a job asked for earlier: as expected then, or the median so far."""

@@ -6,7 +6,7 @@ They are alike unless they are given as `Member`s, which differ in pace and may 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -80,8 +80,9 @@ class VirtualWorkers:
         members: Sequence[Member] = (),
     ) -> None:
         self._members = members or (Member(),) * workers
-        self._departures = [np.random.default_rng([seed, DEPARTURES, k]) for k in range(len(self._members))]
-        self._leaves = [self._stay(k) for k in range(len(self._members))]  # when each is taken away next
+        leaving = [k for k, member in enumerate(self._members) if math.isfinite(member.stays)]
+        self._departures = {k: np.random.default_rng([seed, DEPARTURES, k]) for k in leaving}
+        self._leaves = {k: self._stay(k) for k in leaving}  # when each is taken away next
         self._function = function
         self._law = law
         self._seed = seed
@@ -93,7 +94,7 @@ class VirtualWorkers:
 
     @property
     def capacity(self) -> int:
-        return len(self._present())
+        return len(self._present()) if self._leaves else len(self._members)
 
     @property
     def next_worker(self) -> int:
@@ -124,29 +125,29 @@ class VirtualWorkers:
         seconds = self.seconds(number) * self._members[worker].pace
         reports = tuple(each for each in self.reports(number, x) if (each.seconds or 0.0) <= seconds)
         job = _VirtualJob(worker, x, self._clock, self._clock + seconds, reports)
-        leaves = self._leaves[worker]
+        leaves = self._leaves.get(worker, math.inf)
         self._running[number] = job if job.ends <= leaves else job.cut(leaves, "lost", TAKEN_AWAY)
         return worker
 
     def _stay(self, worker: int) -> float:
-        stays = self._members[worker].stays
-        return stays if math.isinf(stays) else float(self._departures[worker].exponential(stays))
+        return float(self._departures[worker].exponential(self._members[worker].stays))
 
     def _present(self) -> set[int]:
         """The workers that are there now."""
-        for worker, member in enumerate(self._members):
-            while self._clock >= self._leaves[worker] + member.absent:
-                self._leaves[worker] += member.absent + self._stay(worker)
-        return {worker for worker, leaves in enumerate(self._leaves) if self._clock < leaves}
+        for worker in self._leaves:
+            while self._clock >= self._returns(worker):
+                self._leaves[worker] = self._returns(worker) + self._stay(worker)
+        away = {worker for worker, leaves in self._leaves.items() if self._clock >= leaves}
+        return set(range(len(self._members))) - away
 
-    def _returns(self) -> Iterator[float]:
-        """When workers are back that are away."""
-        for worker in set(range(len(self._members))) - self._present():
-            yield self._leaves[worker] + self._members[worker].absent
+    def _returns(self, worker: int) -> float:
+        """When a worker is back that is taken away next, or has been."""
+        return self._leaves[worker] + self._members[worker].absent
 
     def collect(self, timeout: float | None = None) -> list[News]:
         """Let the clock jump to the next completion or report, or to the return of a worker; not beyond the timeout."""
-        happens = min((*(job.next for job in self._running.values()), *self._returns()), default=math.inf)
+        back = [self._returns(worker) for worker, leaves in self._leaves.items() if leaves <= self._clock]
+        happens = min((*(job.next for job in self._running.values()), *back), default=math.inf)
         patience = math.inf if timeout is None else self._clock + timeout
         instant = min(happens, patience)
         if instant < math.inf:
