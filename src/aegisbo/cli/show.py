@@ -101,6 +101,7 @@ def _summary(record: Record) -> Iterator[str]:
     """A summary in a few lines."""
     from aegisbo.optimizer.trial import in_short
     from aegisbo.review.guessed import guessed
+    from aegisbo.review.health import on_team
     from aegisbo.review.timeline import WAITING, timeline
 
     optimizer, result = record.optimizer, record.result
@@ -130,6 +131,7 @@ def _summary(record: Record) -> Iterator[str]:
     if (spent := timeline(record)).workers:
         shares = {"evaluating": spent.utilization, **{WAITING[k]: share for k, share in spent.shares().items()}}
         yield "workers: " + ", ".join(f"{share:.1%} {what}" for what, share in shares.items())
+    yield from (finding.text for finding in on_team(record, {}))
 
 
 def _stopped(record: Record) -> Iterator[str]:

@@ -172,6 +172,11 @@ class Study:
         return self.optimizer.pending
 
     @property
+    def paces(self) -> Mapping[int, float]:
+        """The paces of the workers of this driver, where workers clearly differ."""
+        return self.optimizer.paces
+
+    @property
     def spent(self) -> bool:
         """Whether all evaluations have ended; here the driver counts them."""
         return False
