@@ -40,6 +40,7 @@ def run(
     more: Callable[[], bool] = lambda: True,  # whether to ask for further points; Ctrl-C may end this
     heed: Heed | None = None,  # called before each step and twice a second; None if there can be no requests
     place: Place = lambda trial: trial.x,
+    ponder: Callable[[], None] = lambda: None,  # called at first and while all workers are busy; raises StopRun, too
 ) -> Run:
     """Evaluate `budget` suggestions, or as many as the space holds; a failed one counts, a lost one does not.
 
@@ -47,8 +48,9 @@ def run(
     that every suggestion knows all results so far. At the end the workers are closed, and jobs that ended meanwhile
     are taken in too. The study holds the results; the returned record says what happened.
     """
-    loop = _Loop(study, workers, budget, options or Options(), watch, more, heed, place)
+    loop = _Loop(study, workers, budget, options or Options(), watch, more, heed, place, ponder)
     try:
+        loop.reflect()
         while loop.step():
             pass
     except StopRun as stop:
@@ -67,6 +69,7 @@ class _Loop:
     more: Callable[[], bool]
     heed: Heed | None = None
     place: Place = lambda trial: trial.x
+    ponder: Callable[[], None] = lambda: None
     message: str = SPENT
     interrupted: bool = False
     exhausted: bool = False
@@ -95,6 +98,8 @@ class _Loop:
             if self.left <= 0:
                 self.message, self.interrupted = SPENT, False
             return False
+        else:
+            self.reflect()
         timeout = 0.0 if trial is not None else self._until_next_deadline()
         if not self.running and timeout:
             with interruptible():
@@ -102,6 +107,11 @@ class _Loop:
         self._collect(timeout)
         self._stop_overdue()
         return True
+
+    def reflect(self) -> None:
+        """See whether going on is worth it."""
+        with interruptible():
+            self.ponder()
 
     def settle(self) -> None:
         """Close the workers and take in what ended meanwhile; `watch` is not called for it."""
