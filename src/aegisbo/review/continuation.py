@@ -1,8 +1,8 @@
 """How a run may go on: functions drawn from all models that its results leave open, each searched on from here.
 
 A simulated run of the strategy itself takes a fit and a search for every point, which for one chance are minutes
-(docs/experiments/odds.md). Here the points that it may come to are computed once: the low points of all functions drawn.
-On them a posterior is cheap to extend, and a continuation takes those of the greatest expected improvement. All
+(docs/experiments/odds.md). Here the points that it may come to are computed once: the low points of all functions
+drawn. On them a posterior is cheap to extend, and a continuation takes those of the greatest expected improvement. All
 continuations take their steps together.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import ndtr
 
-from aegisbo.arrays import Array, Index
+from aegisbo.arrays import Array, Index, Mask
 from aegisbo.gp.output_transform import Scale, SoftScale
 from aegisbo.gp.paths import draw
 from aegisbo.gp.posterior import GP
@@ -47,7 +47,7 @@ class Continuations:
 
 
 @dataclass(frozen=True)
-class _Model:
+class Model:
     """One that the results leave open."""
 
     scale: Scale | SoftScale
@@ -62,7 +62,7 @@ def continuations(
     A function agrees with the results as far as its model takes them for exact. With noise, it is its own values that
     count, and the best so far is what it is at the best point.
     """
-    models, weights = _models(belief)
+    models, weights = models_of(belief)
     which = rng.choice(len(models), FUNCTIONS, p=weights)
     paths = [draw(models[k].gp, rng, features=FEATURES) for k in which]
     good = belief.good_points()
@@ -97,12 +97,12 @@ def continuations(
     return Continuations(measured_levels[:, 0], measured_levels[:, after])
 
 
-def _models(belief: Belief) -> tuple[list[_Model], Array]:
+def models_of(belief: Belief) -> tuple[list[Model], Array]:
     """The models and their weights: how well each has predicted the results around the best point."""
     if belief.told is None:
-        return [_Model(belief.scale, belief.gp)], np.ones(1)
+        return [Model(belief.scale, belief.gp)], np.ones(1)
     weights = belief.told.law(belief.good_points()[:1]).weight[:, 0]
-    return [_Model(each.scale, each.gp) for each in belief.told.candidates], weights / weights.sum()
+    return [Model(each.scale, each.gp) for each in belief.told.candidates], weights / weights.sum()
 
 
 def _places(low: Array, evidence: Evidence) -> tuple[Array, int]:
@@ -121,7 +121,7 @@ class _Runs:
     covariances: list[Array | None]  # (m, m) of each model that is used
     which: Index  # (r,) the model of each run
     told: Array  # (r, m) what would be measured
-    counts: Array  # (r, m) whether there would be a value that keeps all limits
+    counts: Mask  # (r, m) whether there would be a value that keeps all limits
     noise: Array  # (r,) variance
     best: Array  # (r,) so far
     success: Array  # (m,) the chance to get such a value

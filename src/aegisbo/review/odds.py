@@ -93,8 +93,8 @@ class Odds:
     def worth(self) -> str:
         """What the promises of the model have been worth."""
         return (
-            f"If the model kept all its promises it would be {in_percent(self.drawn[-1])}. The later half of the choices "
-            f"promised {self.promised:.3g} improvements of this size, and {self.kept} came."
+            f"If the model kept all its promises it would be {in_percent(self.drawn[-1])}. The later half of the "
+            f"choices promised {self.promised:.3g} improvements of this size, and {self.kept} came."
         )
 
     def __str__(self) -> str:
@@ -155,8 +155,8 @@ def foretold(
     hazard = -np.log1p(-drawn * made)  # a share of all would be certainty
     chances = 1.0 - (1.0 + hazard / (b + promised)) ** -(a + kept)
     half = int(np.searchsorted(gain, 0.5 * gain[-1])) + 1 if gain[-1] > 0.0 else None
-    told = {"chances": tuple(chances.tolist()), "drawn": tuple(drawn.tolist()), "half": half}
-    return replace(asked, kept=kept, promised=promised, **told)
+    asked = replace(asked, chances=tuple(chances.tolist()), drawn=tuple(drawn.tolist()))
+    return replace(asked, kept=kept, promised=promised, half=half)
 
 
 def _trusted(record: Record, models: Models | None) -> Belief:
@@ -219,7 +219,7 @@ def _losses(record: Record) -> list[float]:
 
 
 def promises(record: Record, amount: float, belief: Belief) -> tuple[int, float]:
-    """How many improvements by more than an amount came among the later half of the choices, and how many were promised.
+    """How many improvements by more than an amount came in the later half of the choices, and how many were promised.
 
     Each choice promised one with the chance that its prediction gave it then.
     """
