@@ -29,7 +29,6 @@ from numpy.random import default_rng
 from aegisbo.advice.stand_in import StandIn
 from aegisbo.advice.teams import Team
 from aegisbo.optimizer import Core, Settings
-from aegisbo.review.continuation import models_of
 from aegisbo.review.landscape import needed_landscapes
 from aegisbo.review.odds import PRIOR, foretold
 from aegisbo.review.record import Record
@@ -38,6 +37,7 @@ from aegisbo.runners.protocol import Finished
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import half_normal
 from aegisbo.strategies.belief import Belief
+from aegisbo.strategies.continuation import models_of
 from aegisbo.study import Study
 from benchmarks.problems.bbob import FUNCTIONS, bbob, name_of
 from benchmarks.problems.tables import PREFIX, TABLES, table

@@ -242,6 +242,7 @@ class Options:
 
 OPTIONS: dict[str, Option] = {each.name: each.metadata["option"] for each in fields(Options)}
 CHANGEABLE = tuple(name for name, each in OPTIONS.items() if not each.fixed)
+TEXTS = tuple(name for name in CHANGEABLE if (flag := OPTIONS[name].flag) and flag.of is str)
 SHARED = tuple(name for name in CHANGEABLE if OPTIONS[name].shared)
 NONE_AT_ZERO = tuple(name for name in CHANGEABLE if OPTIONS[name].none_at_zero)
 OF_A_COPY = {"workers": 1}  # what `aegisbo work` does by itself, where `minimize` does something else

@@ -9,12 +9,11 @@ distributed, with a mean of so many times what was promised; that factor has a g
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from statistics import fmean
+from statistics import NormalDist, fmean
 from typing import cast
 
 import numpy as np
 from numpy.random import default_rng
-from scipy.special import ndtr
 
 from aegisbo.errors import NoModel
 from aegisbo.optimizer import Core
@@ -22,7 +21,6 @@ from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.limits import broken_by
 from aegisbo.options import count as whole
 from aegisbo.printable import duration
-from aegisbo.review.continuation import FUNCTIONS, Continuations, continuations
 from aegisbo.review.convergence import convergence
 from aegisbo.review.health import FEW, on_predictions
 from aegisbo.review.landscape import needed_landscapes
@@ -31,6 +29,7 @@ from aegisbo.review.reasons import noted
 from aegisbo.review.record import Record, Run, record_of
 from aegisbo.stop_when import Better, StopWhen, better_of
 from aegisbo.strategies.belief import Belief
+from aegisbo.strategies.continuation import FUNCTIONS, Continuations, continuations
 from aegisbo.strategies.model_based import ModelBased
 
 PRIOR = (
@@ -235,8 +234,8 @@ def promises(record: Record, amount: float, belief: Belief) -> tuple[int, float]
         mean, sd = noted(trial, "mean"), noted(trial, "std")
         if mean is not None and sd is not None and np.isfinite(best):
             away = best - amount - float(optimizer.direction.turned(mean))
-            chance = ndtr(away / max(float(np.hypot(sd, noise)), 1e-300))
-            made.append((loss < best - amount, float(chance)))
+            chance = NormalDist().cdf(away / max(float(np.hypot(sd, noise)), 1e-300))
+            made.append((loss < best - amount, chance))
         best = min(best, loss)
     later = made[len(made) // 2 :]
     return sum(came for came, _ in later), sum(chance for _, chance in later)

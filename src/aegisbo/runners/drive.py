@@ -20,7 +20,7 @@ from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.run import Run
 from aegisbo.runners.steering import Steering, warn_if_unstoppable
 from aegisbo.runners.trial_folders import trial_folders
-from aegisbo.runners.watch import Callback, Judge, Watch
+from aegisbo.runners.watch import Callback, Judge, Watch, never
 from aegisbo.study.study import Study
 
 
@@ -33,7 +33,7 @@ def drive(
     more: Callable[[], bool],  # whether further points may be asked for
     callbacks: tuple[Callback, ...] = (),
     *,
-    judge: Judge,  # of `stop_when`
+    judge: Judge = never,  # of `stop_when`
 ) -> Run:
     """Evaluate trials of a run until it ends, and write down how it did."""
     optimizer = study.optimizer

@@ -31,6 +31,10 @@ ERRORS = (
 SIGNS = re.compile(rf"(?:{'|'.join(ERRORS)})(?::|$)|ProgramFailed: (?:{NOT_STARTED}|.*ended with code 12[67]:)")
 
 
+def never(optimizer: Core, rule: StopWhen) -> None:
+    """A judge who lets every run go on."""
+
+
 @dataclass
 class Watch:
     """Checks each finished evaluation: callbacks, target, failures."""
@@ -40,7 +44,7 @@ class Watch:
     options: Options
     tell: Teller
     study: Place | None
-    judge: Judge = lambda optimizer, rule: None
+    judge: Judge = never
     news: bool = True  # since it was last asked whether going on is worth it
     next_look: float = 0.0  # results from which a chance is asked for again
     failures: dict[int, Outcome] = field(default_factory=dict)  # of this call, by trial number

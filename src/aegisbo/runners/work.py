@@ -18,7 +18,7 @@ from aegisbo.runners.observed import Lists, observed_elsewhere
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.recipe import objective_of, recipe
 from aegisbo.runners.steering import with_changes
-from aegisbo.runners.watch import Judge
+from aegisbo.runners.watch import Judge, never
 from aegisbo.study.agreement import settings_of
 from aegisbo.study.reading import read_events
 from aegisbo.study.shared import Shared
@@ -30,7 +30,7 @@ def work(
     settings: Settings | None = None,
     *,
     observed: Any = None,
-    judge: Judge,
+    judge: Judge = never,
     **given: Any,
 ) -> Found[Core]:
     """Evaluate trials of a study that several copies share, until its budget is spent.

@@ -78,7 +78,7 @@ def continuations(
         levels, best = told, np.array([float(models[k].scale.standardized(measured)[0]) for k in which])
     good_ones = np.ones(len(Z)) if belief.chance is None else np.exp(belief.chance.log_value(Z))
     counts = rng.random(values.shape) < good_ones
-    run = _Runs(
+    run = Runs(
         means=np.array([models[k].gp.mean(Z) for k in range(len(models))]),
         covariances=[models[k].gp.covariance(Z, Z) if k in which else None for k in range(len(models))],
         which=which,
@@ -114,7 +114,7 @@ def _places(low: Array, evidence: Evidence) -> tuple[Array, int]:
 
 
 @dataclass
-class _Runs:
+class Runs:
     """Runs (r) on one set of points (m), each on a function of its own. Values are standardized, to be minimized."""
 
     means: Array  # (k, m) of each model
