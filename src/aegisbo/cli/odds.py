@@ -40,7 +40,4 @@ def odds(
     from aegisbo.review.odds import odds as ask
 
     found = ask(study, evaluations, workers=workers, better=better, seed=seed)
-    typer.echo(found.text)
-    if found.chance is not None:
-        typer.echo(f"The chance by number of evaluations: {', '.join(f'{n}: {said}' for n, said in found.steps)}.")
-        typer.echo(found.worth)
+    typer.echo("\n".join([found.text, *found.details]))

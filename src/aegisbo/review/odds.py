@@ -83,17 +83,16 @@ class Odds:
         return f"{self.question}: {in_percent(self.chance)} chance of more than {self.better} better{units}{half}."
 
     @property
-    def steps(self) -> list[tuple[int, str]]:
-        """The chance after some numbers of evaluations."""
+    def details(self) -> tuple[str, ...]:
+        """How the chance grows, and what the promises of the model have been worth; nothing without a chance."""
+        if self.chance is None:
+            return ()
         counts = sorted({-(-self.evaluations * k // SHOWN) for k in range(1, SHOWN + 1)})
-        return [(count, in_percent(self.chances[count - 1])) for count in counts]
-
-    @property
-    def worth(self) -> str:
-        """What the promises of the model have been worth."""
+        steps = ", ".join(f"{count}: {in_percent(self.chances[count - 1])}" for count in counts)
         return (
+            f"The chance by number of evaluations: {steps}.",
             f"If the model kept all its promises it would be {in_percent(self.drawn[-1])}. The later half of the "
-            f"choices promised {self.promised:.3g} improvements of this size, and {self.kept} came."
+            f"choices promised {self.promised:.3g} improvements of this size, and {self.kept} came.",
         )
 
     def __str__(self) -> str:
@@ -139,9 +138,7 @@ def foretold(
     """The odds of a run, whose models may be known."""
     count = _further(record) if evaluations is None else evaluations
     team = _team(record) if workers is None else workers
-    seconds = [trial.seconds for trial in record.ended if trial.seconds]
-    time = fmean(seconds) * max(count / team, 1.0) if seconds else None
-    asked = Odds(record.name, count, team, better, amount_of(record, better), seconds=time)
+    asked = Odds(record.name, count, team, better, amount_of(record, better), seconds=_seconds(record, count, team))
     try:
         belief = _trusted(record, models)
     except NoModel as error:
@@ -263,6 +260,14 @@ def _stalled(record: Record, rule: StopWhen) -> str | None:
     if abs(last[-1].best - last[0].best) > amount_of(record, rule.better):
         return None
     return f"None of the last {rule.evaluations} evaluations was {rule.better} better (stop_when={str(rule)!r})."
+
+
+def _seconds(record: Record, count: int, workers: int) -> float | None:
+    """How long so many evaluations will take, and the choices of their points; None if no time is known."""
+    seconds = [trial.seconds for trial in record.ended if trial.seconds]
+    waits = [decision.asked.seconds for decision in record.decisions.values()]
+    choice = fmean(waits) if waits else 0.0
+    return max((fmean(seconds) + choice) * max(count / workers, 1.0), choice * count) if seconds else None
 
 
 def _team(record: Record) -> int:

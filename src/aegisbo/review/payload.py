@@ -140,9 +140,7 @@ def learned_facts_of(record: Record, models: Models) -> dict[str, Any]:
 def _odds(record: Record, models: Models) -> dict[str, Any]:
     """Whether going on is worth it."""
     found = foretold(record, models)
-    if found.chance is None:
-        return {"text": found.text, "steps": []}
-    return {"text": found.text, "steps": found.steps, "worth": found.worth}
+    return {"text": found.text, "details": found.details}
 
 
 def _learned(record: Record, models: Models) -> dict[str, Any]:

@@ -79,9 +79,8 @@ function oddsSection() {
   const box = h("div", { class: "card" });
   view.on("data", () => {
     const odds = view.study.odds; // a live page computes it in the background
-    box.replaceChildren(...(!odds ? [h("p", { class: "muted" }, "The odds are being computed.")] : [h("p", {}, odds.text),
-      ...(odds.steps.length ? [h("div", { class: "scroll" }, plainTable(["after further evaluations", "chance"], odds.steps.map(([count, chance]) => [String(count), chance])))] : []),
-      ...(odds.worth ? [h("p", { class: "muted" }, odds.worth)] : [])]));
+    box.replaceChildren(...(odds ? [h("p", {}, odds.text), ...odds.details.map((text) => h("p", { class: "muted" }, text))]
+      : [h("p", { class: "muted" }, "The odds are being computed.")]));
   });
   const part = section("odds", "Worth going on?", null, []);
   part.querySelector(".grid").replaceWith(box);
