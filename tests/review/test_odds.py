@@ -17,8 +17,10 @@ import aegisbo
 from aegisbo import Choice, Int, Optimizer, Real
 from aegisbo.errors import InvalidInput
 from aegisbo.review.landscape import needed_landscapes
+from aegisbo.review.models import models_of
 from aegisbo.review.odds import PRIOR, amount_of, odds, promises, why_end
-from aegisbo.review.record import record_of
+from aegisbo.review.payload import learned_facts_of
+from aegisbo.review.record import Record, record_of
 from aegisbo.stop_when import better_of, stop_when_of
 from aegisbo.strategies import continuation
 from aegisbo.strategies.continuation import Runs
@@ -216,3 +218,19 @@ def test_patience_looks_at_the_last_evaluations() -> None:
     assert why_end(optimizer, stop_when_of("no 0.04 better in 4")) is None
     assert why_end(optimizer, stop_when_of("no 1% better in 5")) is None
     assert why_end(optimizer, stop_when_of("no 1% better in 99")) is None
+
+
+def test_where_every_point_is_known_nothing_is_promised() -> None:
+    optimizer = filled(Optimizer({"x": Int(1, 4), "y": Choice([2.0, 2.4, 3.0])}, seed=0, n_initial=12), 12)
+    assert odds(optimizer, 5).chances == (0.0,) * 5
+
+
+def test_the_report_and_the_live_page_show_the_same_odds(tmp_path: Path) -> None:
+    record = Record.of_study(make_study(tmp_path / "run.db", n_initial=24))
+    told = learned_facts_of(record, models_of(record.optimizer))["odds"]
+    found = odds(tmp_path / "run.db")
+    assert told == {"text": found.text, "details": list(found.details)}
+    assert len(told["details"]) == 2
+    without = learned_facts_of(record, {})["odds"]
+    assert without["text"].endswith("no odds. There is no model yet.")
+    assert without["details"] == []

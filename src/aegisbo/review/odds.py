@@ -172,7 +172,9 @@ def _trusted(record: Record, models: Models | None) -> Belief:
         raise NoModel("A constraint is a function, which the file does not hold: ask the result or the optimizer.")
     if not isinstance(optimizer.strategy, ModelBased):
         raise NoModel(f"The strategy {optimizer.settings.strategy!r} has no model: use another, such as aegis.")
-    models = models or needed_landscapes(optimizer)
+    models = needed_landscapes(optimizer) if models is None else models
+    if not models:
+        raise NoModel("There is no model yet.")
     poor = next((found for found in on_predictions(record, models) if found.level == "warning"), None)
     if poor is not None:
         raise NoModel(f"The model does not predict well: {poor.text}")

@@ -140,7 +140,7 @@ def learned_facts_of(record: Record, models: Models) -> dict[str, Any]:
 def _odds(record: Record, models: Models) -> dict[str, Any]:
     """Whether going on is worth it."""
     found = foretold(record, models)
-    return {"text": found.text, "details": found.details}
+    return {"text": found.text, "details": list(found.details)}
 
 
 def _learned(record: Record, models: Models) -> dict[str, Any]:
