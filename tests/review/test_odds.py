@@ -103,7 +103,8 @@ def test_a_continuation_chooses_as_if_it_were_conditioned_anew(workers: int) -> 
 
 
 def test_what_has_no_value_teaches_nothing_and_is_not_the_best() -> None:
-    C, mean, told = np.eye(3), np.array([[-3.0, -2.0, -1.0]]), np.array([[-9.0, -5.0, -7.0]])
+    C = np.array([[1.0, 0.99, 0.0], [0.99, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    mean, told = np.array([[-3.0, -2.0, -1.0]]), np.array([[9.0, -5.0, -7.0]])  # the first would make the second bad
     counts = np.array([[False, True, True]])
     runs = Runs(mean, [C], np.array([0]), told, counts, np.array([0.0]), np.array([0.0]), np.ones(3))
     assert runs.steps(3, 0, 1).tolist() == [[0, 1, 2]]
