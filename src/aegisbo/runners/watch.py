@@ -20,7 +20,7 @@ from aegisbo.stop_when import StopWhen, stop_when_of
 Callback = Callable[[Trial, Found[Core]], None]  # a finished trial and what was found so far
 Judge = Callable[[Core, StopWhen], str | None]  # why a run is to end by a rule; None if it may go on
 
-GROWTH = 1.1  # a chance is asked for again when there are so many times as many results
+GROWTH = 1.2  # a chance is asked for again when there are so many times as many results
 ENOUGH = 5  # first failures, all for the same reason, after which a run without any value ends
 
 # Programming errors; bad values raise others, such as ValueError, ArithmeticError or RuntimeError.
