@@ -221,6 +221,15 @@ def test_patience_looks_at_the_last_evaluations() -> None:
     assert why_end(optimizer, stop_when_of("no 1% better in 99")) is None
 
 
+def test_patience_with_several_objectives_looks_at_the_hypervolume() -> None:
+    optimizer = Optimizer({"x": (0.0, 1.0)}, seed=0, objectives={"a": "min", "b": "min"})
+    for a, b in [(9.0, 1.0), (1.0, 9.0), (5.0, 5.0), (2.0, 2.0), (1.99, 2.0), (6.0, 6.0), (7.0, 7.0)]:
+        optimizer.tell(optimizer.ask(), {"a": a, "b": b})
+    assert "None of the last 3 evaluations" in str(why_end(optimizer, stop_when_of("no 1% better in 3")))
+    assert why_end(optimizer, stop_when_of("no 0.01% better in 3")) is None
+    assert why_end(optimizer, stop_when_of("no 1% better in 4")) is None
+
+
 def test_where_every_point_is_known_nothing_is_promised() -> None:
     optimizer = filled(Optimizer({"x": Int(1, 4), "y": Choice([2.0, 2.4, 3.0])}, seed=0, n_initial=12), 12)
     assert odds(optimizer, 5).chances == (0.0,) * 5
