@@ -41,7 +41,7 @@ def test_a_sentence_has_a_meaning(text: str, meaning: StopWhen, kept: str) -> No
     [
         ("enough", "stop_when is 'enough': write a sentence such as \"chance of 1% better in the next 50 < 0.05\""),
         (30, "stop_when is 30: write a sentence"),
-        ("no 1% better in 0", "give a whole number of evaluations, from 1 to 1,000,000"),
+        ("no 1% better in 0", "give a whole number of evaluations, from 1 to 100,000"),
         ("no 1% better in 99999999999", "give a whole number of evaluations"),
         ("chance of 1% better in the next 50 < 5", "5 is no chance that ends a run; give one between 0 and 1"),
         ("chance of 1% better in the next 50 < 0", "0 is no chance that ends a run"),

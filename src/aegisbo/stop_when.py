@@ -15,7 +15,7 @@ NUMBER = r"(\d+(?:\.\d*)?|\.\d+)(e-?\d+)?\s*(%)?"
 CHANCE = re.compile(rf"chance of {NUMBER} better in (?:the )?next (\d+)\s*<\s*{NUMBER}", re.IGNORECASE)
 PATIENCE = re.compile(rf"no {NUMBER} better in (?:the last )?(\d+)", re.IGNORECASE)
 EXAMPLES = '"chance of 1% better in the next 50 < 0.05" or "no 1% better in 30"'
-MOST = 10**6  # evaluations
+MOST = 10**5  # evaluations
 
 
 @dataclass(frozen=True)

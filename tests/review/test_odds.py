@@ -198,8 +198,8 @@ def test_a_question_without_numbers_is_about_the_rest_of_the_budget_and_the_own_
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"evaluations": 0}, "evaluations is 0: give a whole number from 1 upwards"),
-        ({"workers": 1.5}, "workers is 1.5: give a whole number from 1 upwards"),
+        ({"evaluations": 0}, "evaluations is 0: give a whole number from 1 to 100,000"),
+        ({"workers": 1.5}, "workers is 1.5: give a whole number from 1 to 100,000"),
         ({"better": "a lot"}, "better is 'a lot': give a share of what the run has gained, such as \"1%\""),
     ],
 )

@@ -15,19 +15,19 @@ from typing import cast
 import numpy as np
 from numpy.random import default_rng
 
-from aegisbo.errors import NoModel
+from aegisbo.errors import InvalidInput, NoModel
+from aegisbo.number import as_whole
 from aegisbo.optimizer import Core
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.limits import broken_by
-from aegisbo.options import count as whole
-from aegisbo.printable import duration
+from aegisbo.printable import brief, duration
 from aegisbo.review.convergence import convergence
 from aegisbo.review.health import FEW, on_predictions
 from aegisbo.review.landscape import needed_landscapes
 from aegisbo.review.models import Models
 from aegisbo.review.reasons import noted
 from aegisbo.review.record import Record, Run, record_of
-from aegisbo.stop_when import Better, StopWhen, better_of
+from aegisbo.stop_when import MOST, Better, StopWhen, better_of
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.continuation import FUNCTIONS, Continuations, continuations
 from aegisbo.strategies.model_based import ModelBased
@@ -39,8 +39,6 @@ PRIOR = (
 DRAWS = 7_305  # the role of these draws in a generator's address (seed, role, results)
 SHOWN = 5  # numbers of evaluations for which a chance is told
 BETTER = Better(1.0, percent=True)
-
-at_least_one = whole("give a whole number from 1 upwards")
 
 
 @dataclass(frozen=True)
@@ -122,9 +120,14 @@ def odds(
         StudyError: the study does not exist.
     """
     wanted, record = better_of(better), record_of(run)
-    count = _further(record) if evaluations is None else int(at_least_one("evaluations", evaluations) or 0)
-    team = _team(record) if workers is None else int(at_least_one("workers", workers) or 0)
+    count, team = _whole("evaluations", evaluations), _whole("workers", workers)
     return foretold(record, None, count, team, wanted, seed)
+
+
+def _whole(name: str, value: int | None) -> int | None:
+    if value is not None and as_whole(value, 1, MOST) is None:
+        raise InvalidInput(f"{name} is {brief(repr(value))}: give a whole number from 1 to {MOST:,}.")
+    return value
 
 
 def foretold(
@@ -137,7 +140,7 @@ def foretold(
 ) -> Odds:
     """The odds of a run, whose models may be known."""
     count = _further(record) if evaluations is None else evaluations
-    team = _team(record) if workers is None else workers
+    team = record.own_workers if workers is None else workers
     asked = Odds(record.name, count, team, better, amount_of(record, better), seconds=_seconds(record, count, team))
     try:
         belief = _trusted(record, models)
@@ -272,11 +275,7 @@ def _seconds(record: Record, count: int, workers: int) -> float | None:
     return max((fmean(seconds) + choice) * max(count / workers, 1.0), choice * count) if seconds else None
 
 
-def _team(record: Record) -> int:
-    return max(record.capacity or record.optimizer.most_pending, 1)
-
-
 def _further(record: Record) -> int:
     """What is left of the budget; if nothing is, half as many as there were."""
     done = len(record.ended)
-    return max((record.call.get("budget") or 0) - done, 0) or max(-(-done // 2), 1)
+    return min(max((record.call.get("budget") or 0) - done, 0) or max(-(-done // 2), 1), MOST)
