@@ -103,7 +103,7 @@ def advise(
     sizes, runs, jobs = [count("workers", each) for each in workers], count("runs", runs), count("jobs", jobs)
     record = record_of(run)
     _require_functions(record.optimizer)
-    own = max(record.capacity or record.optimizer.most_pending, 1)
+    own = record.own_workers
     teams = [(size, batches) for size in dict.fromkeys([own, *sizes]) for batches in (False, True)]
     teams = [(size, batches) for size, batches in teams if size > 1 or not batches]
     return foretold(record, teams, target=target, runs=runs, jobs=jobs, seed=seed, watch=watch)

@@ -40,6 +40,7 @@ def run(
     more: Callable[[], bool] = lambda: True,  # whether to ask for further points; Ctrl-C may end this
     heed: Heed | None = None,  # called before each step and twice a second; None if there can be no requests
     place: Place = lambda trial: trial.x,
+    ponder: Callable[[], None] = lambda: None,  # called while all workers are busy, or none is; may raise StopRun, too
 ) -> Run:
     """Evaluate `budget` suggestions, or as many as the space holds; a failed one counts, a lost one does not.
 
@@ -47,7 +48,7 @@ def run(
     that every suggestion knows all results so far. At the end the workers are closed, and jobs that ended meanwhile
     are taken in too. The study holds the results; the returned record says what happened.
     """
-    loop = _Loop(study, workers, budget, options or Options(), watch, more, heed, place)
+    loop = _Loop(study, workers, budget, options or Options(), watch, more, heed, place, ponder)
     try:
         while loop.step():
             pass
@@ -67,6 +68,7 @@ class _Loop:
     more: Callable[[], bool]
     heed: Heed | None = None
     place: Place = lambda trial: trial.x
+    ponder: Callable[[], None] = lambda: None
     message: str = SPENT
     interrupted: bool = False
     exhausted: bool = False
@@ -82,12 +84,15 @@ class _Loop:
         self.sizes = [(self.started, self.workers.capacity)]  # how many workers there were since when
         self.waiting = list(self.study.pending)  # from an earlier run, or lost: to run (again)
         self.attempts: Counter[int] = Counter()  # by trial number
+        self.unasked = 0  # trials begun since it was last asked whether going on is worth it
         self.rests_until: float | None = None  # when to ask again after there was no point
         self.suspects: set[int] = set()  # trials that may have broken shared workers, and run alone from now on
 
     def step(self) -> bool:
         """Submit a point or wait for results; False when there is nothing left to do."""
         self._heed()
+        if not self.running or self.unasked > self.workers.capacity:
+            self._reflect()
         trial = self._next() if self._may_start() else None
         if trial is not None:
             self._begin(trial)
@@ -95,6 +100,8 @@ class _Loop:
             if self.left <= 0:
                 self.message, self.interrupted = SPENT, False
             return False
+        else:
+            self._reflect()
         timeout = 0.0 if trial is not None else self._until_next_deadline()
         if not self.running and timeout:
             with interruptible():
@@ -102,6 +109,12 @@ class _Loop:
         self._collect(timeout)
         self._stop_overdue()
         return True
+
+    def _reflect(self) -> None:
+        """See whether going on is worth it: as a rule while all workers are busy, so that none waits for the answer."""
+        self.unasked = 0
+        with interruptible():
+            self.ponder()
 
     def settle(self) -> None:
         """Close the workers and take in what ended meanwhile; `watch` is not called for it."""
@@ -191,6 +204,7 @@ class _Loop:
 
     def _begin(self, trial: Trial) -> None:
         """Submit a trial; one whose worker died before it heard that it is to stop has ended instead."""
+        self.unasked += 1
         if trial.halted:
             now = self.workers.now()
             self._end_here(Finished(trial.number, Outcome("stopped", reason=trial.halted), now, now))
