@@ -21,7 +21,7 @@ CORE = NUMERIC | {"threadpoolctl", "rich", "cloudpickle"}
 FLOORS: tuple[dict[str, set[str]], ...] = (
     {"cli": CORE | {"typer"}},
     {"__init__": set()},  # the front door: re-exports only
-    {"integrations": {"numpy", "optuna", "gest_api", "ray", "sklearn", "joblib"}},
+    {"integrations": {"numpy", "optuna", "gest_api", "ray", "sklearn", "joblib", "mcp", "anyio"}},
     {"public": {"pandas"}},
     {"plot": {"numpy", "matplotlib"}},
     {"advice": {"numpy"}},

@@ -14,6 +14,7 @@ from aegisbo.cli import (
     demo,
     edit,
     export,
+    mcp,
     minimize,
     pages,
     problems,
@@ -54,6 +55,7 @@ COMMANDS: dict[str, dict[Callable[..., None], str]] = {  # by the title above th
         edit.set_: edit.EXAMPLES_OF_SET,
         edit.retry: "Example: `aegisbo retry run.db 3,5,8-10`",
         edit.forget: "Example: `aegisbo forget run.db 3,5,8-10`",
+        mcp.mcp: mcp.EXAMPLES,
     },
     "Studies on a PostgreSQL server": {
         servers.studies: "Example: `aegisbo studies postgresql://host/base`",
