@@ -11,6 +11,7 @@ import typer
 from aegisbo import __version__
 from aegisbo.cli import (
     advise,
+    credit,
     demo,
     edit,
     export,
@@ -47,6 +48,7 @@ COMMANDS: dict[str, dict[Callable[..., None], str]] = {  # by the title above th
         pages.report: "Example: `aegisbo report run.db`",
         pages.serve: "Example: `aegisbo serve run.db`",
         advise.advise: advise.EXAMPLES,
+        credit.credit: "Example: `aegisbo credit run.db`",
         replay.replay: "Example: `aegisbo replay run.db`",
         export.export: "Example: `aegisbo export run.db -o trials.csv`",
     },
