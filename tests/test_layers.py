@@ -21,10 +21,10 @@ CORE = NUMERIC | {"threadpoolctl", "rich", "cloudpickle"}
 FLOORS: tuple[dict[str, set[str]], ...] = (
     {"cli": CORE | {"typer"}},
     {"__init__": set()},  # the front door: re-exports only
-    {"integrations": {"numpy", "optuna", "gest_api", "ray", "sklearn", "joblib", "mcp", "anyio"}},
+    {"integrations": {"numpy", "optuna", "gest_api", "ray", "sklearn", "joblib", "mcp"}},
     {"public": {"pandas"}},
     {"plot": {"numpy", "matplotlib"}},
-    {"advice": {"numpy"}},
+    {"advice": NUMERIC},
     {"simulation": NUMERIC, "review": {"numpy"}},
     {"runners": CORE | {"dask", "distributed", "submitit", "ray"}},
     {"study": CORE | {"psycopg"}},

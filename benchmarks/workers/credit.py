@@ -1,15 +1,15 @@
 """How well `aegisbo credit` tells a good adviser from a useless and a hostile one, and what a hostile one costs.
 
-    python -m benchmarks.workers.credit credit.jsonl [--seeds 5] [--runs 12]
+    python -m benchmarks.workers.credit credit.jsonl [--seeds 5] [--runs 6]
     python -m benchmarks.workers.credit credit.jsonl --harm 20
 
-A study is a run of 40 evaluations in which three advisers, in turn, give every third point from the fifth on: `good` a
+A study is a run of 30 evaluations in which three advisers, in turn, give every third point from the fifth on: `good` a
 minimizer moved by a twentieth of the box, `useless` a random point, `hostile` the worst of 200 random points. From the
 study alone `credit` says what each brought. Beside it stands what the function itself says: runs with other seeds and
 the same points of advisers, and without those of one adviser.
 
-With --harm, runs of 60 evaluations in which a hostile seat with a share of 0.2 adds whatever it may, beside runs of 48
-and of 60 without it. The file keeps what was computed: stop at any time, and repeat the command to go on.
+With --harm, runs of 40 evaluations in which a hostile seat with a share of 0.2 adds whatever it may, beside runs of 32
+and of 40 without it. The file keeps what was computed: stop at any time, and repeat the command to go on.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from aegisbo.simulation.problem import Problem
 from aegisbo.simulation.problems import get
 
 PROBLEMS = ("GoldsteinPrice", "Hartmann3", "StyblinskiTang5", "Hartmann6")
-BUDGET, FIRST, EVERY = 40, 4, 3
-LONG, SHARE = 60, 0.2  # of runs with a hostile seat
-OTHERS = 4  # other seeds with which the function itself is asked
+BUDGET, FIRST, EVERY = 30, 4, 3
+LONG, SHARE = 40, 0.2  # of runs with a hostile seat
+OTHERS = 2  # other seeds with which the function itself is asked
 SPREAD = 0.05  # of the box, by which the good adviser is off
 Row = dict[str, Any]
 
@@ -177,7 +177,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--runs", type=int, default=12)
+    parser.add_argument("--runs", type=int, default=6)
     parser.add_argument("--harm", type=int, metavar="SEEDS", default=0)
     given = parser.parse_args()
     if given.harm:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 from driven import ask
 from mcp import Client, types
@@ -68,7 +68,7 @@ def told(
         texts = [content.text for answer in answers for content in answer.content if content.type == "text"]
         return [(bool(answer.is_error), text) for answer, text in zip(answers, texts, strict=True)]
 
-    return anyio.run(talk)
+    return asyncio.run(talk())
 
 
 def looked(path: Path, tool: str, **arguments: Any) -> Any:
@@ -82,7 +82,7 @@ def listed(rights: Rights) -> dict[str, types.Tool]:
         async with Client(server_of(Desk(Path("absent.db"), rights, 0.2))) as client:
             return list((await client.list_tools()).tools)
 
-    return {tool.name: tool for tool in anyio.run(talk)}
+    return {tool.name: tool for tool in asyncio.run(talk())}
 
 
 def test_a_client_is_shown_what_it_may_use_and_nothing_else() -> None:

@@ -51,7 +51,7 @@ def mcp(
     try:
         from aegisbo.integrations.mcp_server import serve
     except ModuleNotFoundError as error:
-        if error.name not in ("mcp", "anyio"):
+        if error.name != "mcp":
             raise
         raise MissingExtra("aegisbo mcp", "mcp") from error
     serve(desk, name)

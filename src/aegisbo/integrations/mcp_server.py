@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from functools import partial
 from typing import Any
 
-import anyio
-import anyio.to_thread
 from mcp import types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-from aegisbo import __version__
 from aegisbo.errors import AegisError, InvalidInput, UnknownName
 from aegisbo.integrations.mcp_arguments import checked, schema_of
 from aegisbo.integrations.mcp_tools import WRITES, Desk
@@ -35,17 +32,18 @@ Context = ServerRequestContext[Any, Any]
 
 def server_of(desk: Desk, author: str | None = None) -> Server[Any]:
     """The server of a study; every change names its author, or else the client by the name that it gave."""
-    turns = anyio.CapacityLimiter(1)  # one call computes at a time, however many a client makes
+    turns = asyncio.Semaphore(1)  # one call computes at a time, however many a client makes
 
     async def list_tools(ctx: Context, params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_described(name, desk) for name in desk.tools])
 
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        call = partial(_answer, desk, params.name, author or _name_of(ctx), params.arguments or {})
-        text, failed = await anyio.to_thread.run_sync(call, limiter=turns)
+        async with turns:
+            name = author or _name_of(ctx)
+            text, failed = await asyncio.to_thread(_answer, desk, params.name, name, params.arguments or {})
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=failed)
 
-    return Server("aegisbo", version=__version__, instructions=ABOUT, on_list_tools=list_tools, on_call_tool=call_tool)
+    return Server("aegisbo", instructions=ABOUT, on_list_tools=list_tools, on_call_tool=call_tool)
 
 
 def serve(desk: Desk, author: str | None = None) -> None:
@@ -56,7 +54,7 @@ def serve(desk: Desk, author: str | None = None) -> None:
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
-    anyio.run(run)
+    asyncio.run(run())
 
 
 def _described(name: str, desk: Desk) -> types.Tool:
