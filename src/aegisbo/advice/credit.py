@@ -68,9 +68,9 @@ class Credit:
 
     @property
     def verdict(self) -> str:
-        """What can be said: "helped", "cost more than they brought" or "cannot be told"."""
+        """What can be said: "helped", "cost more" than they brought, or "unclear"."""
         low, high = self.interval
-        return "helped" if low > 0.0 else "cost more than they brought" if high < 0.0 else "cannot be told"
+        return "helped" if low > 0.0 else "cost more" if high < 0.0 else "unclear"
 
 
 @dataclass(frozen=True)
