@@ -62,9 +62,9 @@ test-long: setup $(VENV)/.engines ## run the long tests: real processes, engines
 	$(VENV)/bin/pytest -m long -n 2 --dist loadfile --ignore tests/engines
 	$(VENV)/bin/pytest -m long tests/engines
 
-# One by one: where an engine does not install, its tests are skipped.
+# One by one: where an engine or tracker does not install, its tests are skipped.
 $(VENV)/.engines: tests/engines/requirements.txt $(VENV)/.stamp
-	@echo 'Adding the engines of the long tests to $(VENV), once (about 460 MB, most of it Ray) ...'
+	@echo 'Adding the engines and trackers of the long tests to $(VENV), once (about 700 MB, most of it Ray) ...'
 	@while read -r package; do $(VENV)/bin/pip install --quiet "$$package" || \
 		echo "$$package does not install here." >&2; done < $<
 	@touch $@

@@ -21,7 +21,11 @@ CORE = NUMERIC | {"threadpoolctl", "rich", "cloudpickle"}
 FLOORS: tuple[dict[str, set[str]], ...] = (
     {"cli": CORE | {"typer"}},
     {"__init__": set()},  # the front door: re-exports only
-    {"integrations": {"numpy", "optuna", "gest_api", "ray", "sklearn", "joblib", "mcp"}},
+    {
+        "integrations": {
+            *("numpy", "optuna", "gest_api", "ray", "sklearn", "joblib", "mcp", "mlflow", "wandb", "tensorboard"),
+        }
+    },
     {"public": {"pandas"}},
     {"plot": {"numpy", "matplotlib"}},
     {"advice": NUMERIC},
@@ -39,7 +43,10 @@ FLOORS: tuple[dict[str, set[str]], ...] = (
     {"errors": set(), "number": set(), "printable": set()},
 )
 
-IMPORTED_AS = {"scikit-learn": "sklearn"}  # where a package is called otherwise than what it installs
+IMPORTED_AS = {
+    "scikit-learn": "sklearn",
+    "mlflow-skinny": "mlflow",
+}  # where a package is called otherwise than what it installs
 
 HEIGHT = {part: -depth for depth, floor in enumerate(FLOORS) for part in floor}
 THIRD_PARTY = {part: packages for floor in FLOORS for part, packages in floor.items()}

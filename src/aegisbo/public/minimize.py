@@ -115,6 +115,8 @@ def minimize(
             may be among them, but they do not count as evaluations. With n_initial=0 they replace the points spread
             over the space first. A study keeps them.
         callbacks: called with each finished trial and the result so far; one that raises StopIteration ends the run.
+            If a callback has the methods on_begin or on_end, they are called with the result first and last.
+            `aegisbo.integrations` has some that log to MLflow, Weights & Biases and TensorBoard.
         progress: whether to show progress; None shows it only on a terminal and in a notebook.
         maximize: find where the function is largest instead.
         noisy: the function gives a different value each time, so the best measured value may be luck. The result
@@ -159,7 +161,7 @@ def minimize(
     options = Options.checked(**{name: given[name] for name in OPTIONS if name in given})
     check_target(options.target, settings)
     check_file(study)
-    watching = tuple(partial(_with_result, callback) for callback in checked_callbacks(callbacks))
+    called = checked_callbacks(callbacks)
     pairs, earlier = observed_elsewhere(observed, settings, fun, study)
     call = {**options.describe(), **recipe(fun), **place(executor, threads_per_worker)}
     if study is None:
@@ -169,17 +171,34 @@ def minimize(
     with book:
         book.observe(pairs)
         book.learn(earlier)
-        options = with_changes(options, book.changed, book.path)
-        remaining = options.budget - book.optimizer.found().nfev
-        if remaining < 1:
-            book.closed(SPENT, [])
-            result = Result.of(book.found(SPENT))
-            again = f"{SPENT} After `aegisbo retry {quote(str(book.path))}` the same call continues it."
-            return result if result.success else replace(result, ending=again)
-        signals = ctrl_c(logger.warning, book.hurry)
-        record = drive(book, fun, options, remaining, signals, lambda: not signals.came, watching)
-    return Result.of(found_by(book, record))
+        _tell(called, "on_begin", book.found("It goes on."))
+        found = None
+        try:
+            found = _driven(book, fun, with_changes(options, book.changed, book.path), called)
+        finally:
+            _tell(called, "on_end", found or book.found("It ended with an error."))
+    return Result.of(found)
 
 
-def _with_result(callback: Callback, trial: Trial, found: Found[Core]) -> None:
-    callback(trial, Result.of(found))
+def _driven(book: Study, fun: Callable[..., Any], options: Options, callbacks: Iterable[Callback]) -> Found[Core]:
+    remaining = options.budget - book.optimizer.found().nfev
+    if remaining < 1:
+        book.closed(SPENT, [])
+        found = book.found(SPENT)
+        again = f"{SPENT} After `aegisbo retry {quote(str(book.path))}` the same call continues it."
+        return found if found.success else replace(found, ending=again)
+    signals = ctrl_c(logger.warning, book.hurry)
+    watching = tuple(partial(_with_result, book, callback) for callback in callbacks)
+    record = drive(book, fun, options, remaining, signals, lambda: not signals.came, watching)
+    return found_by(book, record)
+
+
+def _with_result(book: Study, callback: Callback, trial: Trial, found: Found[Core]) -> None:
+    callback(trial, Result.of(replace(found, study=book.file)))
+
+
+def _tell(callbacks: Iterable[Callback], name: str, found: Found[Core]) -> None:
+    """Call the method of this name of the callbacks that have it."""
+    for method in (getattr(callback, name, None) for callback in callbacks):
+        if method is not None:
+            method(Result.of(found))
