@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,11 @@ import pytest
 from driven import ask
 
 from aegisbo import Optimizer, load
+from aegisbo.address import place_of
 from aegisbo.errors import InvalidInput, TrialError
 from aegisbo.events import Added, Changed, Forgotten, Retried, read_event
+from aegisbo.integrations.mcp_rights import Rights
+from aegisbo.integrations.mcp_tools import Desk
 from aegisbo.optimizer import Settings
 from aegisbo.outcome import Outcome
 from aegisbo.study import Study, add, change, forget, retry
@@ -160,3 +164,23 @@ def test_what_is_refused_leaves_no_event(path: Path) -> None:
             with pytest.raises(InvalidInput):
                 add(path, [x0, x1], author=GUEST)
         assert len(list(store.events())) == before
+
+
+def test_clients_that_ask_at_the_same_moment_share_what_is_left_also_on_a_server(place: str) -> None:
+    with Study.open(place, SETTINGS) as study:
+        for number in range(9):
+            ask(study, 0.0)
+            study.take_in(study.ended(number, Outcome("done", 1.5), 0.1))
+        study.closed("Enough.", [])
+
+    def taken(x: float) -> bool:
+        try:
+            add(place, [x, 2.5], author=Seat(f"guest {x}", 0.3))
+        except InvalidInput:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(taken, range(8))) == 3  # of nine and these, 3.6 are three tenths
+    told = Desk(place_of(place), Rights.of(["add"]), 0.3).call("status", "guest", {})["share"]
+    assert told == {"of_all_evaluations": 0.3, "used_up_by_advisers": 3, "left_now": 0}
