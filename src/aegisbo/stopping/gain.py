@@ -3,9 +3,6 @@
 The gain of an evaluation is by how much it is expected to end below the best value so far. What a new evaluation gains,
 and what it costs, is learned from the latest ones: where they ended or would have ended, and how long they kept their
 worker, also those that were stopped early.
-
-Until so many have ended that their ends teach something, the best third of those that came to a ninth of all steps goes
-on. Their workers soon have nothing but such survivors, so that few are stopped and the first ends come early.
 """
 
 from __future__ import annotations
@@ -19,10 +16,8 @@ from scipy.special import ndtr
 from aegisbo.arrays import Array
 from aegisbo.stopping.curve import Curve
 from aegisbo.stopping.curves import Curves
-from aegisbo.stopping.ranks import Ranks
 
 TAIL = 1e-9  # a spread above 0
-AT_FIRST = Ranks(looks=(2,))  # before there are ends to learn from
 
 
 @dataclass(frozen=True)
@@ -32,16 +27,15 @@ class Gain:
     # An evaluation goes on if its chance to become the best is at least this share of that of one of which nothing is
     # known: of n + 1 values, each is as likely to be the best.
     share: float = 0.2
+    enough: int = 6  # ends, before which nothing is stopped
     latest: int = 20  # evaluations from which it is learned what a new one gains
     anytime: bool = True
 
     def objection(self, number: int, curves: Curves) -> str:
         """Why the evaluation, by its last report, should make room for a new one."""
         curve, ended = curves.of[number], len(curves.model.ended)
-        if curves.last_step is None or curve.steps[-1] >= curves.last_step:
+        if curves.last_step is None or curve.steps[-1] >= curves.last_step or ended < self.enough:
             return ""
-        if not curves.model.enough:
-            return AT_FIRST.objection(number, curves)
         if not np.isfinite(curve.values[-1]):
             return f"At step {curve.steps[-1]:g} its value was not finite."
         law = curves.model.forecasts([curve])[0]
@@ -52,8 +46,6 @@ class Gain:
     def gains(self, number: int, curves: Curves) -> bool:
         """Whether it is expected to gain at least as much per second that it still needs as a new one would."""
         curve, last_step = curves.of[number], curves.last_step
-        if not curves.model.enough:
-            return AT_FIRST.gains(number, curves)
         law = curves.model.forecasts([curve])[0]
         over = [curves.of[each] for each in sorted(curves.of) if not curves.of[each].runs][-self.latest :]
         if law is None or last_step is None or not over:

@@ -20,7 +20,7 @@ class Ranks:
     """Go on if at most a share of 1/eta is better."""
 
     eta: int = 3
-    looks: tuple[int, ...] = (1, 2, 3, 4)  # k: when it has reached 1/eta^k of all steps; the last look first
+    rungs: int = 4  # below the end, each at 1/eta of the steps of the next one
     anytime: bool = False
 
     def objection(self, number: int, curves: Curves) -> str:
@@ -28,7 +28,7 @@ class Ranks:
         if curves.last_step is None:
             return ""
         curve = curves.of[number]
-        rungs = curves.last_step / self.eta ** np.array(self.looks, dtype=np.float64)  # (looks,), the highest first
+        rungs = curves.last_step / self.eta ** np.arange(1.0, self.rungs + 1)  # (rungs,), the highest first
         before = curve.steps[-2] if len(curve.steps) > 1 else -np.inf
         reached = rungs[(before < rungs) & (rungs <= curve.steps[-1])]
         if not len(reached):
