@@ -5,9 +5,9 @@
 
 A study is a run of 24 evaluations in which three advisers, in turn, give every other point from the fifth on: `good` a
 minimizer moved by a twentieth of the box, `useless` a random point, `hostile` the worst of 200 random points. From the
-study alone `credit` says what each brought. With --real the function itself is asked: runs with other seeds and the same
-points of advisers, and without those of one adviser. The strategy is `random`: it is quick, and a useless adviser is as
-good as it. The file keeps what was computed: stop at any time, and repeat the command to go on.
+study alone `credit` says what each brought. With --real the function itself is asked: runs with other seeds and the
+same points of advisers, and without those of one adviser. The strategy is `random`: it is quick, and a useless adviser
+is as good as it. The file keeps what was computed: stop at any time, and repeat the command to go on.
 """
 
 from __future__ import annotations
