@@ -12,7 +12,7 @@ import typer
 from aegisbo.cli.arguments import Study, counted
 from aegisbo.cli.tables import Terminal, local_time
 from aegisbo.errors import InvalidInput, TrialError, UnknownName
-from aegisbo.printable import duration
+from aegisbo.printable import duration, printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -272,7 +272,9 @@ def _facts(
     yield from ((name, None if at is None else local_time(at)) for name, at in times.items())
     yield "seconds", None if trial.seconds is None else f"{trial.seconds:.4g}"
     yield "worker", trial.worker
-    yield "why here", in_short({name: told for name, told in trial.note.items() if not isinstance(told, Mapping)})
+    yield "author", row.get("author") and printable(row["author"])
+    told = {name: told for name, told in trial.note.items() if name != "author" and not isinstance(told, Mapping)}
+    yield "why here", in_short(told)
 
 
 def _predicted(trial: Trial) -> Iterator[tuple[str, str]]:
@@ -295,8 +297,14 @@ def _history(number: int, events: Iterable[Event]) -> list[tuple[str, str]]:
         return []
     bodies = [(event, event.body) for event in own]
     return [
-        (local_time(event.at), f"{event.kind} {body.get('value', body.get('reason', ''))}") for event, body in bodies
+        (local_time(event.at), f"{event.kind} {body.get('value', body.get('reason', _by(event)))}")
+        for event, body in bodies
     ]
+
+
+def _by(event: Event) -> str:
+    author = getattr(event, "author", None)
+    return f"by {printable(author)}" if author else ""
 
 
 def _print_pairs(console: Terminal, pairs: Iterable[tuple[str, Any]], title: str = "") -> None:
