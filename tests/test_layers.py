@@ -21,10 +21,14 @@ CORE = NUMERIC | {"threadpoolctl", "rich", "cloudpickle"}
 FLOORS: tuple[dict[str, set[str]], ...] = (
     {"cli": CORE | {"typer"}},
     {"__init__": set()},  # the front door: re-exports only
-    {"integrations": {"numpy", "optuna", "gest_api", "ray", "sklearn", "joblib", "mlflow", "wandb", "tensorboard"}},
+    {
+        "integrations": {
+            *("numpy", "optuna", "gest_api", "ray", "sklearn", "joblib", "mcp", "mlflow", "wandb", "tensorboard"),
+        }
+    },
     {"public": {"pandas"}},
     {"plot": {"numpy", "matplotlib"}},
-    {"advice": {"numpy"}},
+    {"advice": NUMERIC},
     {"simulation": NUMERIC, "review": {"numpy"}},
     {"runners": CORE | {"dask", "distributed", "submitit", "ray"}},
     {"study": CORE | {"psycopg"}},

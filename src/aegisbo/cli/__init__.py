@@ -11,9 +11,11 @@ import typer
 from aegisbo import __version__
 from aegisbo.cli import (
     advise,
+    credit,
     demo,
     edit,
     export,
+    mcp,
     minimize,
     odds,
     pages,
@@ -48,6 +50,7 @@ COMMANDS: dict[str, dict[Callable[..., None], str]] = {  # by the title above th
         pages.serve: "Example: `aegisbo serve run.db`",
         odds.odds: odds.EXAMPLES,
         advise.advise: advise.EXAMPLES,
+        credit.credit: "Example: `aegisbo credit run.db`",
         replay.replay: "Example: `aegisbo replay run.db`",
         export.export: "Example: `aegisbo export run.db -o trials.csv`",
     },
@@ -56,6 +59,7 @@ COMMANDS: dict[str, dict[Callable[..., None], str]] = {  # by the title above th
         edit.set_: edit.EXAMPLES_OF_SET,
         edit.retry: "Example: `aegisbo retry run.db 3,5,8-10`",
         edit.forget: "Example: `aegisbo forget run.db 3,5,8-10`",
+        mcp.mcp: mcp.EXAMPLES,
     },
     "Studies on a PostgreSQL server": {
         servers.studies: "Example: `aegisbo studies postgresql://host/base`",

@@ -17,7 +17,7 @@ from aegisbo.optimizer.model import Model
 from aegisbo.optimizer.objectives import Objectives
 from aegisbo.optimizer.prediction import OfEach, Prediction
 from aegisbo.optimizer.settings import as_stored
-from aegisbo.optimizer.told import checked_seconds, outcome_told
+from aegisbo.optimizer.told import checked_author, checked_seconds, outcome_told
 from aegisbo.optimizer.trial import in_brief, in_short
 from aegisbo.options import SETTINGS
 from aegisbo.outcome import FAILURES, Failure, Outcome, as_report
@@ -35,7 +35,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PARTS = ("memory", "observed", "trials", "added")  # of a state beside the settings; older versions have no "added"
+PARTS = (
+    "memory",
+    "observed",
+    "trials",
+    "added",
+    "added_by",
+)  # of a state beside the settings; older versions have no "added", and no state without named authors "added_by"
 
 
 class Optimizer(Core):
@@ -129,9 +135,11 @@ class Optimizer(Core):
         given = tuple(constraints)
         functions = Space.from_description(state["space"]).given(given) if given else None
         settings = Settings.from_description(state, strategy, functions, objectives)
-        stored = as_stored({"added": (), **{name: state[name] for name in PARTS if name in state}})
+        stored = as_stored({"added": (), "added_by": (), **{name: state[name] for name in PARTS if name in state}})
         optimizer = cls.over(Core(settings))
-        optimizer.restore((*stored["observed"], *stored["trials"]), stored["memory"], stored["added"])
+        optimizer.restore(
+            (*stored["observed"], *stored["trials"]), stored["memory"], stored["added"], stored["added_by"]
+        )
         return optimizer
 
     def ask(self, *, within: float | None = None) -> Trial:
@@ -152,13 +160,14 @@ class Optimizer(Core):
         with self._turn:
             return cast("Trial", self.apply(self.resumption() or self.choose(within)))
 
-    def add(self, x: Any) -> Params:
+    def add(self, x: Any, *, author: str | None = None) -> Params:
         """Have a point of your own evaluated: `ask` returns it next, after `initial` points and those added earlier.
 
         It counts like any other trial.
 
         Args:
             x: the point, in the form that the function receives or by name.
+            author: who proposes it, a person or a program; the trial names it. Without one it is "user".
 
         Returns:
             Its values by name.
@@ -168,7 +177,7 @@ class Optimizer(Core):
                 unless values are noisy.
         """
         with self._lock:
-            event = self.addition(x)
+            event = self.addition(x, checked_author(author))
             self.apply(event)
         return event.params
 

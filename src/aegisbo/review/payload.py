@@ -288,6 +288,7 @@ def _trials(record: Record) -> dict[str, Any]:
     columns: dict[str, Any] = {
         **_columns(trials, "number", "state", "value", "seconds", "worker"),
         "move": [move_of(trial) for trial in trials],
+        "author": [trial.author if trial.author != move_of(trial) else None for trial in trials],
         "guard": [trial.note.get("guard") for trial in trials],
         **{name: [noted(trial, name) for trial in trials] for name in ("mean", "std")},
         **{name: [each and getattr(each, name) for each in decisions] for name in ("known", "behind")},

@@ -139,7 +139,7 @@ class _Loop:
         )
 
     def _may_start(self) -> bool:
-        if len(self.running) >= self.workers.capacity or self._suspicious():
+        if len(self.running) >= self.workers.capacity or self._suspicious() or self._spared():
             return False
         if not self._may_begin_another() and not self.study.resumable:
             return False
@@ -147,6 +147,16 @@ class _Loop:
             self.message, self.interrupted = f"{STOPPED} Ctrl-C.", True
             return False
         return True
+
+    def _spared(self) -> bool:
+        """Whether faster workers will have done all that is left before the next one has done one evaluation."""
+        paces = self._paces()
+        if not paces:
+            return False
+        pace = paces.get(self.workers.next_worker, 1.0)
+        stuck = {job.slot for job in self.running.values() if job.given_up}
+        others = [paces.get(worker, 1.0) for worker in range(self.workers.capacity) if worker not in stuck]
+        return 0 < self.left - self._active() <= sum(max(int(pace / other) - 1, 0) for other in others)
 
     def _may_begin_another(self) -> bool:
         """Whether the budget has room for a trial that is waiting, or for another one to ask for."""
@@ -339,12 +349,22 @@ class _Loop:
         return sum(not job.given_up for job in self.running.values())
 
     def _limit(self) -> float | None:
-        """Seconds within which a job started now must end; None if there is no limit."""
+        """Seconds that a job started now may take on a typical worker; None if there is no limit."""
         if self.options.timeout is None:
             return None
         remaining = max(self.started + self.options.timeout - self.workers.now(), 0.0)
         longest = self.options.trial_timeout
-        return None if longest is not None and longest <= remaining else remaining
+        if longest is not None and longest <= remaining:
+            return None
+        paces = self._paces()
+        return remaining / paces.get(self.workers.next_worker, 1.0) if paces else remaining
+
+    def _paces(self) -> Mapping[int, float]:
+        """How many times as long evaluations take on each worker, as far as that differs; the fastest goes first."""
+        paces = self.study.paces
+        if paces:
+            self.workers.prefer(paces)
+        return paces
 
     def _expected_seconds(self, note: Mapping[str, Any]) -> float:
         """The probable duration of a job asked for earlier: as expected then, or the median so far."""

@@ -7,7 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from aegisbo.events import Asked, Changed, Ended, Event, Forgotten, Joined, Left, Lost, Opened, Resumed, Retried, Taken
+from aegisbo.events import (
+    Asked,
+    Caused,
+    Changed,
+    Ended,
+    Event,
+    Forgotten,
+    Joined,
+    Left,
+    Lost,
+    Opened,
+    Resumed,
+    Retried,
+    Taken,
+)
 from aegisbo.number import as_number
 from aegisbo.options import CHANGEABLE, TEXTS
 
@@ -57,12 +71,14 @@ class Ledger:
     ended: set[int] = field(default_factory=set)  # trials
     losses: Counter[int] = field(default_factory=Counter)  # how often a trial lost its worker or its copy
     reasons: dict[int, str] = field(default_factory=dict)  # of the last loss
+    used: int = 0  # evaluations that advisers have used up, of the share that they may
     last: int = 0  # the last event that was applied
 
     def apply(self, event: Event) -> None:
         """Let one more event have happened."""
         self.last = event.id
         self.terms.apply(event)
+        self.used += event.cost if isinstance(event, Caused) and event.share is not None else 0
         match event:
             case Joined():
                 self.copies[event.name] = event
