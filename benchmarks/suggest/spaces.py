@@ -4,7 +4,7 @@
 
 Each run has 60 results of its own strategy, and four pending points; then come 20 suggestions, in turn with those of
 the other spaces. Processor time. With `--before` neighbors and listed points are compared in full, as before they were
-screened; the last column tells whether choices are the same.
+screened (in the conditional space more has changed since); the last column tells whether choices are the same.
 """
 
 from __future__ import annotations

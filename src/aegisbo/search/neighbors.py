@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aegisbo.arrays import Array, Floats, Index
+from aegisbo.arrays import Array, Floats, Index, Mask
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.inner_search import Acquisition
 from aegisbo.space.cube import Axis, Continuous, Cube, Grid, OneHot
@@ -54,9 +54,9 @@ def walk(objective: Acquisition, cube: Cube, points: Array) -> Array:
     walking = np.arange(len(points))
     while len(walking):
         around = neighbors(objective, cube, points[walking])  # (w, moves, width)
-        if cube.branches is None:  # else many are equal, which differ only along axes that are not there
-            around = _promising(objective, points[walking], around)
+        around = _promising(objective, around, _unmoved(cube, points[walking], around))
         heights = values_of(objective, around.reshape(-1, cube.width)).reshape(len(walking), -1)  # (w, moves)
+        heights[_unmoved(cube, points[walking], around)] = np.inf
         lowest = heights.min(axis=1)
         down = np.flatnonzero(lowest < values[walking])
         walking = walking[down]
@@ -65,13 +65,19 @@ def walk(objective: Acquisition, cube: Cube, points: Array) -> Array:
     return points
 
 
-def _promising(objective: Acquisition, points: Array, around: Array) -> Array:
-    """Of the neighbors (w, moves, width) of points (w, width) the LOWEST, as far as screening can tell."""
+def _unmoved(cube: Cube, points: Array, around: Array) -> Mask:
+    """Which neighbors (w, moves) are the points (w, width) themselves, but for axes that are not there."""
+    there = cube.without_absent(around.reshape(-1, cube.width)).reshape(around.shape)
+    return np.asarray((there == cube.without_absent(points)[:, None]).all(axis=2))
+
+
+def _promising(objective: Acquisition, around: Array, unmoved: Mask) -> Array:
+    """Of the neighbors (w, moves, width) the LOWEST that have moved, as far as screening can tell."""
     w, moves, width = around.shape
     if moves <= LOWEST:
         return around
     heights = by_blocks(objective.screen, around.reshape(-1, width)).reshape(w, moves)
-    heights = np.where((around == points[:, None]).all(axis=2), np.inf, heights)
+    heights = np.where(unmoved, np.inf, heights)
     lowest = np.sort(np.argpartition(heights, LOWEST - 1, axis=1)[:, :LOWEST], axis=1)
     return np.take_along_axis(around, lowest[:, :, None], axis=1)
 
