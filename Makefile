@@ -6,7 +6,7 @@
 VENV := .venv
 BENCH_VENV := .venv-bench
 DOCS_VENV := .venv-docs
-EXTRAS := optuna,dask,gest,plot,pandas,dev
+EXTRAS := optuna,dask,gest,mcp,plot,pandas,dev
 
 # The first interpreter that is new enough; override with `make PYTHON=/path/to/python setup`.
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))

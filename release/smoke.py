@@ -85,6 +85,19 @@ def gest() -> None:
         generator.ingest([{**point, "f": bowl(point["x"], point["y"])} for point in generator.suggest(1)])
 
 
+def mcp() -> None:
+    import asyncio
+
+    from mcp import Client, StdioServerParameters
+
+    async def look() -> str:
+        command = str(Path(sys.executable).parent / "aegisbo")
+        async with Client(StdioServerParameters(command=command, args=["mcp", "run.db"])) as client:
+            return (await client.call_tool("status", {})).content[0].text
+
+    require("The budget is spent." in asyncio.run(look()), "the adviser sees no study")
+
+
 def sklearn() -> None:
     from sklearn.datasets import load_iris
     from sklearn.svm import SVC
@@ -146,7 +159,7 @@ def require(condition: object, what: object) -> None:
 
 EXTRAS = {
     use.__name__: use
-    for use in (optuna, dask, slurm, ray, tune, gest, sklearn, mlflow, wandb, tensorboard, plot, pandas)
+    for use in (optuna, dask, slurm, ray, tune, gest, mcp, sklearn, mlflow, wandb, tensorboard, plot, pandas)
 }
 
 
