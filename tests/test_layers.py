@@ -39,7 +39,7 @@ FLOORS: tuple[dict[str, set[str]], ...] = (
     {"space": {"numpy"}},
     {"events": set()},
     {"outcome": set(), "plugins": set(), "executors": set(), "keywords": set(), "options": set()},
-    {"arrays": {"numpy"}, "address": set()},
+    {"arrays": {"numpy"}, "address": set(), "stop_when": set()},
     {"errors": set(), "number": set(), "printable": set()},
 )
 

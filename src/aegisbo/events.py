@@ -46,6 +46,10 @@ def _list_of(test: Test) -> Test:
     return lambda value: isinstance(value, list) and all(map(test, value))
 
 
+def _any_of(*tests: Test) -> Test:
+    return lambda value: any(test(value) for test in tests)
+
+
 def _dict_of(test: Test) -> Test:
     return lambda value: isinstance(value, dict) and all(map(test, value.values()))
 
@@ -316,7 +320,7 @@ class Changed(Caused):
     """Somebody changed settings of the run."""
 
     kind = "set"
-    changes: Annotated[Mapping[str, float | None], _dict_of(_or_none(_number))]
+    changes: Annotated[Mapping[str, float | str | None], _dict_of(_or_none(_any_of(_number, _text)))]
 
 
 @dataclass(frozen=True)

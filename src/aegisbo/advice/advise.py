@@ -14,6 +14,7 @@ from aegisbo.advice.forecast import Advice, Forecast
 from aegisbo.advice.goals import Goal, goal_of
 from aegisbo.advice.simulated_run import seed_of, simulate
 from aegisbo.advice.stand_in import StandIn
+from aegisbo.advice.teams import members_of, team_of_size
 from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.optimizer import Core
 from aegisbo.optimizer.blas_threads import one_blas_thread
@@ -25,11 +26,13 @@ from aegisbo.review.health import on_predictions
 from aegisbo.review.landscape import Landscape, needed_landscapes
 from aegisbo.review.record import Record, Run, record_of
 from aegisbo.runners.protocol import Finished
+from aegisbo.simulation.clock import Member
 from aegisbo.simulation.many import answers
 from aegisbo.strategies.checks import count
 
 WORKERS = (2, 4, 8, 16)
 RUNS = 9
+OTHERS = 7_304  # the role of the draws of other teams in a generator's address (seed, number, role)
 PATIENCE = 3  # a simulated run gives up after this many times the evaluations of the run
 
 from_zero = whole("give a whole number, at least 0", least=0)
@@ -67,7 +70,9 @@ def advise(
 
     The run is simulated from its beginning on a virtual clock, with its own strategy. A stand-in replaces the function:
     in turn the model's mean and a function drawn from the model. A simulated run aims at what the target
-    corresponds to there. Job times, failures and measured quantities are as the run has learned them.
+    corresponds to there. Job times, failures and measured quantities are as the run has learned them, and so are the
+    paces of its workers and how often they are lost. A smaller team has some of them, drawn at random; a larger one
+    has all of them, and others like them.
 
     Args:
         run: a result, an optimizer, or the file of a study.
@@ -96,7 +101,7 @@ def advise(
     sizes, runs, jobs = [count("workers", each) for each in workers], count("runs", runs), count("jobs", jobs)
     record = record_of(run)
     require_functions(record.optimizer)
-    own = max(record.capacity or record.optimizer.most_pending, 1)
+    own = record.own_workers
     teams = [(size, batches) for size in dict.fromkeys([own, *sizes]) for batches in (False, True)]
     teams = [(size, batches) for size, batches in teams if size > 1 or not batches]
     return foretold(record, teams, target=target, runs=runs, jobs=jobs, seed=seed, watch=watch)
@@ -125,7 +130,7 @@ def foretold(
     """Estimate each team (number of workers, whether in batches); the team of the run comes first."""
     models = needed_landscapes(record.optimizer)
     goal = goal_of(record, target)
-    question = _question(record, models.values(), goal, seed)
+    question = _question(record, models.values(), goal, seed, teams[0][0])
     attempts = [_SimulatedRun(*team, number) for team in teams for number in range(runs)]
     reached = list(watch(answers(question.answer, attempts, jobs), len(attempts)))
     by_team = [reached[k * runs : (k + 1) * runs] for k in range(len(teams))]
@@ -149,6 +154,7 @@ def foretold(
         evaluation=fmean(trial.seconds for trial in (*record.ended, *stopped_trials(record)) if trial.seconds),
         reference=goal.reference,
         stopped=len(stopped_trials(record)),
+        members=question.members,
     )
 
 
@@ -174,9 +180,11 @@ class _Question:
     budget: int
     suggestion: float  # seconds per suggestion
     seed: int
+    members: tuple[Member, ...]  # of the team of the run
 
     def answer(self, attempt: _SimulatedRun) -> Reached:
         """Simulate one run."""
+        rng = np.random.default_rng([self.seed, attempt.number, OTHERS])
         with one_blas_thread():
             stand_in = self.stand_in.variant(attempt.number, self.seed)
             aim = self.goal.aim(stand_in)
@@ -192,7 +200,7 @@ class _Question:
             seed_of(self.seed, attempt.number),
             self.budget,
             enough,
-            workers=attempt.workers,
+            members=team_of_size(self.members, attempt.workers, rng),
             suggestion=self.suggestion,
             batches=attempt.batches,
         )
@@ -201,7 +209,7 @@ class _Question:
         return Reached(first[0].finished, float(sum(job.finished <= first[0].finished for job in done)), aim)
 
 
-def _question(record: Record, models: Iterable[Landscape], goal: Goal, seed: int) -> _Question:
+def _question(record: Record, models: Iterable[Landscape], goal: Goal, seed: int, workers: int) -> _Question:
     waits = [decision.asked.seconds for decision in record.decisions.values()]
     return _Question(
         stand_in=StandIn.of(record.optimizer, [model.belief for model in models]),
@@ -209,4 +217,5 @@ def _question(record: Record, models: Iterable[Landscape], goal: Goal, seed: int
         budget=PATIENCE * (len(record.ended) + len(stopped_trials(record))),
         suggestion=fmean(waits) if waits else 0.0,
         seed=seed,
+        members=members_of(record, workers),
     )

@@ -18,6 +18,7 @@ from aegisbo.advice.advise import require_functions
 from aegisbo.advice.goals import Goal, goal_of
 from aegisbo.advice.simulated_run import seed_of, simulate
 from aegisbo.advice.stand_in import StandIn
+from aegisbo.advice.teams import members_of
 from aegisbo.errors import InvalidInput
 from aegisbo.events import Added, Asked
 from aegisbo.optimizer import Core, Settings
@@ -30,6 +31,7 @@ from aegisbo.review.health import Finding, on_predictions
 from aegisbo.review.landscape import needed_landscapes
 from aegisbo.review.record import Record, Run, record_of
 from aegisbo.runners.protocol import Finished
+from aegisbo.simulation.clock import Member
 from aegisbo.simulation.many import answers
 from aegisbo.space import Params
 from aegisbo.strategies.belief import Belief
@@ -111,7 +113,7 @@ class _Question:
     goals: Sequence[Goal]
     points: Mapping[str, Mapping[int, Params]]  # of each author, by number of the trial
     budget: int
-    workers: int
+    members: tuple[Member, ...]  # of the team
     suggestion: float
     seed: int
 
@@ -135,7 +137,7 @@ class _Question:
             seed_of(self.seed, number),
             self.budget,
             enough,
-            workers=self.workers,
+            members=self.members,
             suggestion=self.suggestion,
             make=lambda settings: Advised(settings, given),
         )
@@ -222,7 +224,7 @@ def _question(
         goals=[goal_of(record, None, close) for close in SHARES],
         points=points,
         budget=len(record.ended) + len(stopped_trials(record)),
-        workers=max(record.capacity or record.optimizer.most_pending, 1),
+        members=members_of(record, record.own_workers),
         suggestion=fmean(waits) if waits else 0.0,
         seed=seed,
     )

@@ -14,6 +14,7 @@ from aegisbo.optimizer import Core, Settings
 from aegisbo.optimizer.limits import broken_by
 from aegisbo.runners.loop import run as run_loop
 from aegisbo.runners.protocol import Finished, StopRun
+from aegisbo.simulation.clock import Member
 from aegisbo.study import Study
 
 
@@ -28,7 +29,7 @@ def simulate(
     budget: int,
     enough: Callable[[Finished, Any], bool],
     *,
-    workers: int,
+    members: Sequence[Member],
     suggestion: float,
     batches: bool = False,
     make: Callable[[Settings], Core] = Core,
@@ -40,7 +41,7 @@ def simulate(
         seed: decides the initial points and the luck.
         budget: most evaluations.
         enough: is told of each evaluation that counts and of its level, and says whether to end the run.
-        workers: how many there are.
+        members: the workers.
         suggestion: seconds that each choice takes.
         batches: whether workers get new points only when all have finished.
         make: makes the optimizer from its settings.
@@ -52,7 +53,9 @@ def simulate(
     optimizer = make(replace(known.settings, seed=seed))
     optimizer.restore(trial.describe() for trial in known.observed)
     wanted = known.settings.wanted
-    team = Team(stand_in, workers, batches=batches, suggestion=suggestion, seed=seed, wanted=wanted)
+    team = Team(
+        stand_in, len(members), batches=batches, suggestion=suggestion, seed=seed, wanted=wanted, members=members
+    )
 
     def watch(job: Finished) -> None:
         level = team.drawn[job.number].level

@@ -169,6 +169,11 @@ def _remarks(found: Advice) -> Iterator[str]:
             f"{max(math.floor(found.evaluation / found.suggestion), 1)} can be kept busy. "
             'preset="modern" chooses faster; or put several evaluations into one.'
         )
+    if any(each.pace != 1.0 for each in found.members):
+        paces = ", ".join(f"{each.pace:.2g}" for each in found.members)
+        yield f"The workers of the study differ, and so do those of simulated runs: × {paces} as long as a typical one."
+    if any(math.isfinite(each.stays) for each in found.members):
+        yield "Evaluations were lost with their workers, and are in simulated runs, as often."
     if found.stopped:
         yield (
             "Simulated evaluations report nothing: they are stopped where those of the study were, and after as long, "

@@ -100,6 +100,8 @@ def _require_that_it_has(record: Record, *, front: bool, by_value: str) -> None:
 def _summary(record: Record) -> Iterator[str]:
     """A summary in a few lines."""
     from aegisbo.optimizer.trial import in_short
+    from aegisbo.review.guessed import guessed
+    from aegisbo.review.health import on_team
     from aegisbo.review.timeline import WAITING, timeline
 
     optimizer, result = record.optimizer, record.result
@@ -122,11 +124,14 @@ def _summary(record: Record) -> Iterator[str]:
     elif result.best is not None:
         where = f"in trial {result.best.number}" if result.best.number >= 0 else "observed elsewhere"
         yield f"best {result.fun:.8g} {where}: {in_short(result.best.params)}"
+    if (told := guessed(record)) is not None:
+        yield f"guess: {told.text}"
     yield from (f"limit {standing}" for standing in result.limits)
     yield from _running(record)
     if (spent := timeline(record)).workers:
         shares = {"evaluating": spent.utilization, **{WAITING[k]: share for k, share in spent.shares().items()}}
         yield "workers: " + ", ".join(f"{share:.1%} {what}" for what, share in shares.items())
+    yield from (finding.text for finding in on_team(record, {}))
 
 
 def _stopped(record: Record) -> Iterator[str]:

@@ -57,10 +57,15 @@ class Entry:
     @property
     def facts(self) -> dict[str, str]:
         """What is known beside numbers."""
-        trial = self.trial
-        author = getattr(trial, "author", None)
-        told = {"state": trial.state, "move": move_of(trial), "reason": trial.reason, "worker": trial.worker}
-        return {name: str(fact) for name, fact in {**told, "author": author}.items() if fact not in (None, "")}
+        trial, move = self.trial, move_of(self.trial)
+        told = {
+            "state": trial.state,
+            "move": move,
+            "author": None if trial.author == move else trial.author,
+            "reason": trial.reason,
+            "worker": trial.worker,
+        }
+        return {name: str(fact) for name, fact in told.items() if fact not in (None, "")}
 
     @property
     def curve(self) -> list[tuple[int, float, float]]:

@@ -46,6 +46,8 @@ from aegisbo.strategies.base import Evidence, Memory, Strategy
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.beliefs import Beliefs
 
+GROWTH = 1.05  # of the number of evaluations, after which the paces of workers are learned again
+
 
 class Tallied(NamedTuple):
     """How a run stands, without asking a model."""
@@ -70,6 +72,7 @@ class Core:
         self._queue = Queue(self.settings.initial or ())
         self._memory: Memory = {}
         self._trials = Trials(self.settings)
+        self._paces: tuple[int, Mapping[int, float]] = (0, {})  # after so many evaluations whose times are known
         self._make_locks()
 
     def _make_locks(self) -> None:
@@ -346,6 +349,24 @@ class Core:
         values = values[counts if excess is None else counts & (excess <= 0.0).all(axis=1)]
         best = float(self.direction.turned(self.direction.turned(values).min())) if len(values) else None
         return Tallied(done, failed, best, stopped=stopped)
+
+    @property
+    def paces(self) -> Mapping[int, float]:
+        """How many times as long evaluations take on each worker as on a typical one, where workers clearly differ.
+
+        They are learned again when there are 5 % more evaluations; {} while workers may be alike.
+        """
+        with self._lock:
+            (known, paces), count = self._paces, self._trials.timings()
+            if known <= count < max(GROWTH * known, known + 1):
+                return paces
+            timing = self._trials.timing()
+        self._paces = count, timing.paces
+        return timing.paces
+
+    def pace(self, trial: Trial) -> float:
+        """The pace of the worker that evaluated a trial; 1 where nobody knows."""
+        return 1.0 if trial.worker is None else self.paces.get(trial.worker, 1.0)
 
     @property
     def memory(self) -> Memory:

@@ -90,6 +90,8 @@ class Explanation:
         mean, std = (as_number(self._mine(note.get(name))) for name in ("mean", "std"))
         if mean is not None and std is not None:
             said.append(f"when {mean:.6g} ± {std:.3g} was predicted there")
+        if (worth := as_number(note.get("guess"))) is not None:
+            said.append(f"weighed {worth:.2g} by the guess")
         expected, within = (as_number(note.get(name)) for name in ("expected_seconds", "within_seconds"))
         if expected is not None:
             said.append(f"expected to take {expected:.3g} s")

@@ -26,6 +26,7 @@ from aegisbo.runners.recipe import objective_of, place, recipe
 from aegisbo.runners.steering import with_changes
 from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import Space, SpaceLike
+from aegisbo.stop_when import StopWhen
 from aegisbo.strategies.base import Strategy
 from aegisbo.study import Study
 
@@ -51,6 +52,7 @@ def minimize(
     trial_timeout: float | None = None,
     retries: int = 2,
     target: float | None = None,
+    stop_when: str | None = None,
     give_up_after: int | None = 20,
     raise_errors: bool | None = None,
     initial: Iterable[Any] | None = None,
@@ -101,6 +103,10 @@ def minimize(
             longer is stopped and counts as a failure.
         retries: how often an evaluation is repeated if its worker dies.
         target: stop when a value is this good. If values are noisy, the posterior mean has to be, not one lucky value.
+        stop_when: end the call when going on is hardly worth it, by a sentence: "chance of 1% better in the next 50 <
+            0.05" or "no 1% better in 30". 1% is one of the distance from the best value to the median of the first
+            ones; without the sign it is an amount. While the model does not predict well, no chance ends a run; see
+            docs/odds.md.
         give_up_after: end the call after this many evaluations if none has given a value, because the function is
             probably broken; None never gives up. The call ends after five if all of them failed in the same way through
             a programming error, such as a TypeError or a return value that is not a number.
@@ -189,8 +195,15 @@ def _driven(book: Study, fun: Callable[..., Any], options: Options, callbacks: I
         return found if found.success else replace(found, ending=again)
     signals = ctrl_c(logger.warning, book.hurry)
     watching = tuple(partial(_with_result, book, callback) for callback in callbacks)
-    record = drive(book, fun, options, remaining, signals, lambda: not signals.came, watching)
+    record = drive(book, fun, options, remaining, signals, lambda: not signals.came, watching, judge=judged)
     return found_by(book, record)
+
+
+def judged(optimizer: Core, rule: StopWhen) -> str | None:
+    """Why a run is to end by its rule; None if it may go on."""
+    from aegisbo.review.odds import why_end
+
+    return why_end(optimizer, rule)
 
 
 def _with_result(book: Study, callback: Callback, trial: Trial, found: Found[Core]) -> None:

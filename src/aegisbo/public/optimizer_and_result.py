@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from aegisbo.plot.canvas import Picture
+    from aegisbo.review.odds import Odds
 
 T = TypeVar("T")
 
@@ -373,6 +374,29 @@ class Optimizer(Core):
             return OfEach({str(name): ask(model) for name, model in self.models().items()})
         return ask(self.model(objective))
 
+    def odds(
+        self, evaluations: int | None = None, *, workers: int | None = None, better: str | float = "1%", seed: int = 0
+    ) -> Odds:
+        """Estimate the chance that further evaluations find something better; see docs/odds.md.
+
+        Args:
+            evaluations: how many; None means half as many again as there were.
+            workers: how many work at a time; None means as many as were pending at a time.
+            better: by how much: "1%" of the distance from the best value to the median of the first ones, or an amount
+                in the units of the value.
+            seed: decides all random numbers.
+
+        Returns:
+            The odds to print, with `chance`, `chances` after each further evaluation, and `doubt` if nothing can be
+            said.
+
+        Raises:
+            InvalidInput: an argument is not valid.
+        """
+        from aegisbo.review.odds import odds
+
+        return odds(self, evaluations, workers=workers, better=better, seed=seed)
+
     def explain(self, point: Any, objective: str | None = None) -> Explanation | Any:
         """Explain what is known about a point and, if it is a trial, why it was chosen. Print the answer.
 
@@ -493,6 +517,27 @@ class Result(Found[Optimizer]):
 
         decision = Record.of_study(self.study).decisions.get(trial.number)
         return None if decision is None else decision.behind
+
+    def odds(
+        self, evaluations: int | None = None, *, workers: int | None = None, better: str | float = "1%", seed: int = 0
+    ) -> Odds:
+        """Estimate the chance that further evaluations find something better; see `Optimizer.odds`.
+
+        Args:
+            evaluations: how many; None means what is left of the budget, or else half as many again as there were.
+            workers: how many work at a time; None means as many as did.
+            better: by how much, such as "1%" or 0.02.
+            seed: decides all random numbers.
+
+        Returns:
+            The odds to print.
+
+        Raises:
+            InvalidInput: an argument is not valid.
+        """
+        from aegisbo.review.odds import odds
+
+        return odds(self, evaluations, workers=workers, better=better, seed=seed)
 
     def plot(self, kind: str = "convergence", **options: Any) -> Picture:
         """Draw a figure of this run with the function of that name in `aegisbo.plot`; this needs matplotlib.

@@ -23,7 +23,7 @@ from aegisbo.events import (
     Taken,
 )
 from aegisbo.number import as_number
-from aegisbo.options import CHANGEABLE
+from aegisbo.options import CHANGEABLE, TEXTS
 
 
 @dataclass
@@ -41,18 +41,24 @@ class Terms:
     def apply(self, event: Event) -> None:
         """Let one more event have happened."""
         if isinstance(event, Changed):
-            self.changed |= {name: value for name, value in event.changes.items() if name in CHANGEABLE}
+            self.changed |= _sound({name: value for name, value in event.changes.items() if name in CHANGEABLE})
         elif isinstance(event, Opened) or (isinstance(event, Joined) and event.copy is None):  # not a copy that is back
             self._call(event.call or {})
 
     def _call(self, call: Mapping[str, Any]) -> None:
         given = {name: call[name] for name in CHANGEABLE if name in call and (name, call[name]) != ("budget", None)}
-        for name, value in given.items():
-            if value is not None and as_number(value) is None:
-                raise TypeError(f"{name} is {value!r:.100}")
+        for name, value in _sound(given).items():
             if self.asked.get(name, value) != value:
                 self.changed.pop(name, None)
         self.asked |= given
+
+
+def _sound(given: dict[str, Any]) -> dict[str, Any]:
+    """The options, each of its kind: the file may come from anywhere."""
+    for name, value in given.items():
+        if value is not None and not (isinstance(value, str) if name in TEXTS else as_number(value) is not None):
+            raise TypeError(f"{name} is {value!r:.100}")
+    return given
 
 
 @dataclass
