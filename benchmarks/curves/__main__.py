@@ -3,8 +3,9 @@
     python -m benchmarks.curves -o curves.csv                   run what is not in the file yet
     python -m benchmarks.curves -o curves.csv --report          what was reached when, and sign tests
 
-Problems: `lcbench` (data sets 0 to 11 of LCBench to develop, 12 to 23 to confirm), `crossing` (curves of our own, whose
-best start lowest), or names such as `lcbench-3945` and `crossing-0`.
+Problems: `lcbench` (data sets 0 to 11 of LCBench to develop, 12 to 23 to confirm), `lcdb` (a choice among 20
+learners on six data sets each), `crossing` (curves of our own, whose best start lowest), or names such as
+`lcbench-3945`, `lcdb-6` and `crossing-0`.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from pathlib import Path
 from aegisbo.errors import AegisError
 from benchmarks.curves.report import print_report
 from benchmarks.curves.run import METHODS, Job, Outcome, perform
+from benchmarks.problems.lcdb import DATA_SETS
 from benchmarks.problems.trainings import tasks
 from benchmarks.rows import append, job_of, performed, read
 
 SETS = {"develop": slice(0, 12), "confirm": slice(12, 24)}  # of the data sets of LCBench
-CROSSING = {"develop": range(6), "confirm": range(6, 12)}
+SIXES = {"develop": slice(0, 6), "confirm": slice(6, 12)}  # of the others
 
 
 def main() -> None:
@@ -47,7 +49,8 @@ def planned(options: argparse.Namespace) -> list[Job]:
 def _names(entry: str, chosen: str) -> list[str]:
     if entry == "lcbench":
         return tasks(SETS[chosen])
-    return [f"crossing-{k}" for k in CROSSING[chosen]] if entry == "crossing" else [entry]
+    numbers = {"lcdb": DATA_SETS, "crossing": tuple(map(str, range(12)))}.get(entry)
+    return [entry] if numbers is None else [f"{entry}-{number}" for number in numbers[SIXES[chosen]]]
 
 
 def _options() -> argparse.Namespace:

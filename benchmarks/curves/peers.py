@@ -7,11 +7,10 @@ from time import process_time
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
-from aegisbo import Int, Space, Trial
+from aegisbo import Choice, Int, Real, Space, Trial
 from aegisbo.events import Ended, Event, Reported, ended
 from aegisbo.outcome import Outcome, Report
 from aegisbo.space.parameters import Parameter
-from benchmarks.problems.trainings import EPOCHS
 
 PEERS = ("tpe-full", "tpe-hyperband", "tpe-halving", "tpe-median")
 
@@ -75,14 +74,14 @@ class Pruned:
             self.study.tell(self.theirs[event.number], state=TrialState.PRUNED)
 
 
-def pruned(method: str, space: Mapping[str, Parameter], seed: int) -> Any:
+def pruned(method: str, space: Mapping[str, Parameter], seed: int, last_step: float) -> Any:
     import optuna
     from optuna import pruners
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     pruner = {
         "tpe-full": pruners.NopPruner,
-        "tpe-hyperband": lambda: pruners.HyperbandPruner(1, EPOCHS, 3),
+        "tpe-hyperband": lambda: pruners.HyperbandPruner(1, int(last_step), 3),
         "tpe-halving": pruners.SuccessiveHalvingPruner,
         "tpe-median": pruners.MedianPruner,
     }[method]()
@@ -91,11 +90,15 @@ def pruned(method: str, space: Mapping[str, Parameter], seed: int) -> Any:
 
 
 def distributions(space: Mapping[str, Parameter]) -> dict[str, Any]:
-    from optuna.distributions import FloatDistribution, IntDistribution
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
-    return {
-        name: IntDistribution(kind.low, kind.high, log=kind.log)
-        if isinstance(kind, Int)
-        else FloatDistribution(kind.low, kind.high, log=kind.log)
-        for name, kind in space.items()
-    }
+    def like(kind: Parameter) -> Any:
+        match kind:
+            case Choice():
+                return CategoricalDistribution(kind.values)
+            case Int():
+                return IntDistribution(kind.low, kind.high, log=kind.log)
+            case Real():
+                return FloatDistribution(kind.low, kind.high, log=kind.log)
+
+    return {name: like(kind) for name, kind in space.items()}

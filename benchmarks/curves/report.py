@@ -13,7 +13,7 @@ NAMES = [f"after_{mark:g}" for mark in MARKS]
 
 
 def print_report(runs: Sequence[Outcome], chosen: str) -> None:
-    for group in ("lcbench", "crossing"):
+    for group in ("lcbench", "lcdb", "crossing"):
         for workers in sorted({run.workers for run in runs}):
             some = [run for run in runs if run.workers == workers and run.problem.startswith(group)]
             if some:

@@ -1,6 +1,7 @@
-"""One run of one method on trainings that report after each epoch, on the virtual clock.
+"""One run of one method on trainings that report, on the virtual clock.
 
-A run lasts for 20 median trainings' time. It asks for no point after that. Evaluations take the time of the training.
+A run lasts for 20 trainings' time (see `unit`). It asks for no point after that. Evaluations take the time of the
+training.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import constant
 from aegisbo.study import Study
 from benchmarks.curves.peers import PEERS, pruned
-from benchmarks.problems.trainings import EPOCHS, Course, training, unit
+from benchmarks.problems.trainings import Course, last_step, training, unit
 
-UNITS = 20.0  # median trainings' time that a run lasts
+UNITS = 20.0  # trainings' time that a run lasts
 MARKS = (1.0, 2.0, 5.0, 10.0, 20.0)
 OURS = {
     "aegis-gain": {"stop_early": "gain"},
@@ -82,8 +83,8 @@ class Trainings(VirtualWorkers):
 
     def reports(self, number: int, x: Any) -> list[Report]:
         course = self.courses[number]
-        told = zip(course.values.tolist(), course.seconds.tolist(), strict=True)
-        return [Report(float(epoch), *each) for epoch, each in enumerate(told, start=1)]
+        told = zip(course.steps.tolist(), course.values.tolist(), course.seconds.tolist(), strict=True)
+        return [Report(*each) for each in told]
 
     def collect(self, timeout: float | None = None) -> list[News]:
         news = super().collect(timeout)
@@ -117,9 +118,9 @@ def perform(job: Job) -> Outcome:
     workers, limit = Trainings(job.problem, job.workers), UNITS * unit(job.problem)
     space = workers.problem.space
     if job.method in PEERS:
-        study = pruned(job.method, space, job.seed)
+        study = pruned(job.method, space, job.seed, last_step(job.problem))
     else:
-        ours: dict[str, Any] = {"maximize": True, "steps": EPOCHS, **OURS[job.method]}
+        ours: dict[str, Any] = {"maximize": True, "steps": last_step(job.problem), **OURS[job.method]}
         study = Timed(Optimizer(space, seed=job.seed, **ours))
     run(study, workers, EVER, more=lambda: workers.now() < limit)
     trials = study.optimizer.trials

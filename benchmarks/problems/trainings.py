@@ -1,8 +1,9 @@
-"""Trainings that report after each epoch: a surrogate of LCBench, and curves of our own that cross.
+"""Trainings that report: a surrogate of LCBench, real learners on growing samples, and curves of our own that cross.
 
 `lcbench-3945` is a data set of LCBench: the folder that the environment variable AEGISBO_REFERENCE_DATA names has the
-surrogate in `curves/lcbench.py`. `crossing-0` has a closed form: the better a training ends, the lower and the more
-slowly it starts, so that ranks mislead at every step but the last ones. All are to be maximized.
+surrogate in `curves/lcbench.py`. `lcdb-6` is a choice among the 20 learners of LCDB on a data set. `crossing-0` has a
+closed form: the better a training ends, the lower and the more slowly it starts, so that ranks mislead at every step
+but the last ones. All are to be maximized.
 """
 
 from __future__ import annotations
@@ -10,17 +11,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from aegisbo import Int, Real
+from aegisbo import Choice, Int, Real
 from aegisbo.arrays import Array
 from aegisbo.errors import AegisError
 from aegisbo.space.parameters import Parameter
+from benchmarks.problems import lcdb
 
 EPOCHS = 52
 TRAININGS = 60  # random ones, whose median time is the unit
@@ -28,10 +30,11 @@ TRAININGS = 60  # random ones, whose median time is the unit
 
 @dataclass(frozen=True)
 class Course:
-    """What a training reports after each epoch."""
+    """What a training reports, after each epoch if nothing else is said."""
 
-    values: Array  # (EPOCHS,) to be maximized
-    seconds: Array  # (EPOCHS,) since its start
+    values: Array  # (n,) to be maximized
+    seconds: Array  # (n,) since its start
+    steps: Array = field(default_factory=lambda: np.arange(1.0, EPOCHS + 1.0))  # (n,) growing
 
 
 class LCBench:
@@ -52,6 +55,21 @@ class LCBench:
         return Course(told["val_accuracy"], told["time"])
 
 
+class LCDB:
+    """Validation accuracy in percent of a learner on growing samples."""
+
+    def __init__(self, name: str) -> None:
+        self.learners = lcdb.fits(name.partition("-")[2])
+
+    @property
+    def space(self) -> dict[str, Parameter]:
+        return {"learner": Choice(list(self.learners))}
+
+    def __call__(self, params: Mapping[str, Any]) -> Course:
+        steps, values, seconds = np.array(self.learners[params["learner"]]).T
+        return Course(values, seconds, steps)
+
+
 class Crossing:
     """The accuracy of a closed form in four parameters, whose best point the number of the problem decides."""
 
@@ -69,17 +87,30 @@ class Crossing:
         return Course((50.0 + 50.0 * good) * rises / rises[-1] * (0.6 + 0.4 * rises / rises[-1]), epochs * (0.5 + x[0]))
 
 
-def training(name: str) -> LCBench | Crossing:
+KINDS = {"lcbench": LCBench, "lcdb": LCDB, "crossing": Crossing}
+
+
+@cache
+def training(name: str) -> LCBench | LCDB | Crossing:
     """The problem of this name."""
-    return LCBench(name) if name.startswith("lcbench-") else Crossing(name)
+    return KINDS[name.partition("-")[0]](name)
+
+
+@cache
+def last_step(name: str) -> float:
+    """The last step that trainings report."""
+    problem = training(name)
+    return max(each[-1][0] for each in problem.learners.values()) if isinstance(problem, LCDB) else float(EPOCHS)
 
 
 @cache
 def unit(name: str) -> float:
-    """Seconds that a training takes: the median of random ones."""
+    """Seconds that a training takes: the median of random ones; of LCDB, where few take nearly all time, the mean."""
     from aegisbo import Optimizer
 
     problem = training(name)
+    if isinstance(problem, LCDB):
+        return float(np.mean([told[-1][2] for told in problem.learners.values()]))
     drawn = Optimizer(problem.space, strategy=f"random:n={TRAININGS}", n_initial=1, seed=0)
     return float(np.median([problem(drawn.ask().params).seconds[-1] for _ in range(TRAININGS)]))
 
