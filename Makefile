@@ -6,7 +6,7 @@
 VENV := .venv
 BENCH_VENV := .venv-bench
 DOCS_VENV := .venv-docs
-EXTRAS := optuna,dask,gest,plot,pandas,dev
+EXTRAS := optuna,dask,gest,mcp,plot,pandas,dev
 
 # The first interpreter that is new enough; override with `make PYTHON=/path/to/python setup`.
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
@@ -62,9 +62,9 @@ test-long: setup $(VENV)/.engines ## run the long tests: real processes, engines
 	$(VENV)/bin/pytest -m long -n 2 --dist loadfile --ignore tests/engines
 	$(VENV)/bin/pytest -m long tests/engines
 
-# One by one: where an engine does not install, its tests are skipped.
+# One by one: where an engine or tracker does not install, its tests are skipped.
 $(VENV)/.engines: tests/engines/requirements.txt $(VENV)/.stamp
-	@echo 'Adding the engines of the long tests to $(VENV), once (about 460 MB, most of it Ray) ...'
+	@echo 'Adding the engines and trackers of the long tests to $(VENV), once (about 700 MB, most of it Ray) ...'
 	@while read -r package; do $(VENV)/bin/pip install --quiet "$$package" || \
 		echo "$$package does not install here." >&2; done < $<
 	@touch $@

@@ -85,6 +85,19 @@ def gest() -> None:
         generator.ingest([{**point, "f": bowl(point["x"], point["y"])} for point in generator.suggest(1)])
 
 
+def mcp() -> None:
+    import asyncio
+
+    from mcp import Client, StdioServerParameters
+
+    async def look() -> str:
+        command = str(Path(sys.executable).parent / "aegisbo")
+        async with Client(StdioServerParameters(command=command, args=["mcp", "run.db"])) as client:
+            return (await client.call_tool("status", {})).content[0].text
+
+    require("The budget is spent." in asyncio.run(look()), "the adviser sees no study")
+
+
 def sklearn() -> None:
     from sklearn.datasets import load_iris
     from sklearn.svm import SVC
@@ -94,6 +107,28 @@ def sklearn() -> None:
 
     search = AegisSearchCV(SVC(), {"C": Real(1e-2, 1e3, log=True)}, n_iter=5, random_state=0)
     require(search.fit(*load_iris(return_X_y=True)).best_score_ > 0.9, search)
+
+
+def mlflow() -> None:
+    from aegisbo.integrations import MLflowCallback
+
+    os.environ["MLFLOW_ALLOW_FILE_STORE"] = "true"  # a database needs SQLAlchemy, which a server has
+    on("threads", MLflowCallback(tracking_uri=Path("mlruns").absolute().as_uri()))
+    require(list(Path("mlruns").glob("*/*/metrics/value")), "MLflow has no trial")
+
+
+def wandb() -> None:
+    from aegisbo.integrations import WandbCallback
+
+    on("threads", WandbCallback("smoke", mode="offline"))
+    require(len(list(Path("wandb").glob("offline-run-*"))) == 5, "W&B lacks trials")
+
+
+def tensorboard() -> None:
+    from aegisbo.integrations import TensorBoardCallback
+
+    on("threads", TensorBoardCallback("runs"))
+    require(len(list(Path("runs").glob("*/trial-*"))) == 4, "TensorBoard lacks trials")
 
 
 def plot() -> None:
@@ -108,11 +143,12 @@ def pandas() -> None:
     require(len(aegisbo.load("run.db").to_pandas()) == 8, "the table lacks trials")
 
 
-def on(executor: object) -> None:
-    """A short run with these workers."""
+def on(executor: object, *callbacks: object) -> None:
+    """A short run with these workers and callbacks."""
     import aegisbo
 
-    result = aegisbo.minimize(bowl, SPACE, budget=4, workers=2, executor=executor, seed=0, progress=False)
+    options = {"workers": 2, "executor": executor, "seed": 0, "progress": False, "callbacks": callbacks}
+    result = aegisbo.minimize(bowl, SPACE, budget=4, **options)
     require(result.nfev == 4 and result.success, result)
 
 
@@ -121,7 +157,10 @@ def require(condition: object, what: object) -> None:
         sys.exit(f"The smoke run failed: {what}")
 
 
-EXTRAS = {use.__name__: use for use in (optuna, dask, slurm, ray, tune, gest, sklearn, plot, pandas)}
+EXTRAS = {
+    use.__name__: use
+    for use in (optuna, dask, slurm, ray, tune, gest, mcp, sklearn, mlflow, wandb, tensorboard, plot, pandas)
+}
 
 
 def main() -> None:

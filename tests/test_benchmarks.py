@@ -18,7 +18,9 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
+from aegisbo import Choice, Real
 from aegisbo.simulation import problems
+from benchmarks.objectives import guesses
 from benchmarks.peers.catalog import PEERS
 from benchmarks.problems import basins, bbob, best, noisy, tables
 from benchmarks.problems.named import groups, problem_named
@@ -429,3 +431,17 @@ def test_optuna_begins_with_its_own_random_trials() -> None:
     study = optuna.create_study(sampler=sampler)
     assert len(asked) == len({tuple(point.values()) for point in asked})
     assert asked[0] == study.ask(peer._kinds).params
+
+
+@pytest.mark.parametrize(("kind", "least", "most"), [("right", 0, 0.25), ("wrong", 0.3, 0.3), ("hostile", 0.5, 1)])
+def test_guesses_are_as_far_from_the_minimizer_as_is_said(kind: str, least: float, most: float) -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        x = float(rng.uniform(-5, 10))
+        guess = guesses.guessed(Real(-5, 10), kind, x, x, rng).guess
+        assert least - 1e-9 <= abs(guess - x) / 15 <= most + 1e-9
+        low, high = guesses.guessed(Real(-5, 10), "vague", x, x, rng).guess
+        assert low <= x <= high <= low + 6 + 1e-9
+        expected = {"right": ["b"], "wrong": ["a", "c"], "hostile": ["c"]}[kind]
+        (likely,) = guesses.guessed(Choice(["a", "b", "c"]), kind, "b", "c", rng).guess
+        assert likely in expected

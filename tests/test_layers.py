@@ -21,10 +21,14 @@ CORE = NUMERIC | {"threadpoolctl", "rich", "cloudpickle"}
 FLOORS: tuple[dict[str, set[str]], ...] = (
     {"cli": CORE | {"typer"}},
     {"__init__": set()},  # the front door: re-exports only
-    {"integrations": {"numpy", "optuna", "gest_api", "ray", "sklearn", "joblib"}},
+    {
+        "integrations": {
+            *("numpy", "optuna", "gest_api", "ray", "sklearn", "joblib", "mcp", "mlflow", "wandb", "tensorboard"),
+        }
+    },
     {"public": {"pandas"}},
     {"plot": {"numpy", "matplotlib"}},
-    {"advice": {"numpy"}},
+    {"advice": NUMERIC},
     {"simulation": NUMERIC, "review": {"numpy"}},
     {"runners": CORE | {"dask", "distributed", "submitit", "ray"}},
     {"study": CORE | {"psycopg"}},
@@ -35,11 +39,14 @@ FLOORS: tuple[dict[str, set[str]], ...] = (
     {"space": {"numpy"}},
     {"events": set()},
     {"outcome": set(), "plugins": set(), "executors": set(), "keywords": set(), "options": set()},
-    {"arrays": {"numpy"}, "address": set()},
+    {"arrays": {"numpy"}, "address": set(), "stop_when": set()},
     {"errors": set(), "number": set(), "printable": set()},
 )
 
-IMPORTED_AS = {"scikit-learn": "sklearn"}  # where a package is called otherwise than what it installs
+IMPORTED_AS = {
+    "scikit-learn": "sklearn",
+    "mlflow-skinny": "mlflow",
+}  # where a package is called otherwise than what it installs
 
 HEIGHT = {part: -depth for depth, floor in enumerate(FLOORS) for part in floor}
 THIRD_PARTY = {part: packages for floor in FLOORS for part, packages in floor.items()}

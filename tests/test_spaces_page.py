@@ -8,6 +8,7 @@ from printed_page import said_by
 
 
 def test_the_blocks_run_and_say_what_is_printed(tmp_path: Path) -> None:
-    points, vector, *_ = said_by("spaces.md", tmp_path).splitlines()
+    points, vector, guessed, *_ = said_by("spaces.md", tmp_path).splitlines()
     assert points.startswith("{'lr': ")
     assert vector.startswith("[")
+    assert guessed.startswith("{'lr': 0.001, 'units': 128, 'act': 'relu', 'dropout': ")

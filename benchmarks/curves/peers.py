@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from time import process_time
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 from aegisbo import Int, Space, Trial
 from aegisbo.events import Ended, Event, Reported, ended
@@ -22,6 +22,7 @@ class Pruned:
     pending: tuple[Trial, ...] = ()
     spent = False
     resumable = False
+    paces: ClassVar[dict[int, float]] = {}
     settings = SimpleNamespace(stop_early=True)
 
     def __init__(self, study: Any, space: Mapping[str, Parameter]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import process_time
-from typing import Any
+from typing import Any, ClassVar
 
 from aegisbo import Optimizer, Trial
 from aegisbo.events import Ended, Lost, ended
@@ -21,6 +21,7 @@ class Driven:
     pending: tuple[Trial, ...] = ()
     spent = False
     resumable = False
+    paces: ClassVar[dict[int, float]] = {}
 
     def __init__(self, method: Any) -> None:
         self.method = method

@@ -46,6 +46,10 @@ def _list_of(test: Test) -> Test:
     return lambda value: isinstance(value, list) and all(map(test, value))
 
 
+def _any_of(*tests: Test) -> Test:
+    return lambda value: any(test(value) for test in tests)
+
+
 def _dict_of(test: Test) -> Test:
     return lambda value: isinstance(value, dict) and all(map(test, value.values()))
 
@@ -284,8 +288,27 @@ def _beside(outcome: Outcome) -> Body:
     return {name: part for name, part in told.items() if part not in ({}, None)}
 
 
+@dataclass(frozen=True, kw_only=True)
+class Caused(Event):
+    """Something that a person or a program caused, not the run itself."""
+
+    author: Annotated[str | None, _text] = None  # who; None: whoever uses the study, and did not say
+    share: Annotated[float | None, _number] = None  # of the evaluations that the author may use up; None: any
+
+    @property
+    def cost(self) -> int:
+        """How many evaluations it may use up: one, or that of each trial that it names."""
+        return len(getattr(self, "numbers", [None]))
+
+    @property
+    def by(self) -> Body:
+        """Who caused it and under which bound, as far as that was said."""
+        told = {"author": self.author, "share": self.share}
+        return {name: value for name, value in told.items() if value is not None}
+
+
 @dataclass(frozen=True)
-class Added(Event):
+class Added(Caused):
     """Somebody wants a point to be tried."""
 
     kind = "added"
@@ -293,15 +316,15 @@ class Added(Event):
 
 
 @dataclass(frozen=True)
-class Changed(Event):
+class Changed(Caused):
     """Somebody changed settings of the run."""
 
     kind = "set"
-    changes: Annotated[Mapping[str, float | None], _dict_of(_or_none(_number))]
+    changes: Annotated[Mapping[str, float | str | None], _dict_of(_or_none(_any_of(_number, _text)))]
 
 
 @dataclass(frozen=True)
-class Retried(Event):
+class Retried(Caused):
     """Trials are to be run again."""
 
     kind = "retried"
@@ -309,7 +332,7 @@ class Retried(Event):
 
 
 @dataclass(frozen=True)
-class Forgotten(Event):
+class Forgotten(Caused):
     """Trials are to count for nothing."""
 
     kind = "forgotten"

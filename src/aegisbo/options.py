@@ -19,6 +19,7 @@ from typing import Any
 from aegisbo.errors import InvalidInput, UnknownName
 from aegisbo.number import as_number, as_switch, as_whole
 from aegisbo.printable import brief
+from aegisbo.stop_when import checked_stop_when
 
 Check = Callable[[str, Any], Any]  # (name, value) -> the value as it is kept; refuses what cannot be used
 
@@ -186,6 +187,12 @@ class Options:
         count("give a whole number, 0 for none", least=0),
     )
     target: float | None = option(None, Flag("Stop when a value is as good as this.", "Y", float), finite, shared=True)
+    stop_when: str | None = option(
+        None,
+        Flag("Stop when `chance of 1% better in the next 50 < 0.05`, or after `no 1% better in 30`.", "TEXT"),
+        checked_stop_when,
+        shared=True,
+    )
     give_up_after: int | None = option(
         20,
         Flag("Stop if the first N evaluations all fail; 0: never.", "N", int),
@@ -235,6 +242,7 @@ class Options:
 
 OPTIONS: dict[str, Option] = {each.name: each.metadata["option"] for each in fields(Options)}
 CHANGEABLE = tuple(name for name, each in OPTIONS.items() if not each.fixed)
+TEXTS = tuple(name for name in CHANGEABLE if (flag := OPTIONS[name].flag) and flag.of is str)
 SHARED = tuple(name for name in CHANGEABLE if OPTIONS[name].shared)
 NONE_AT_ZERO = tuple(name for name in CHANGEABLE if OPTIONS[name].none_at_zero)
 OF_A_COPY = {"workers": 1}  # what `aegisbo work` does by itself, where `minimize` does something else

@@ -35,7 +35,7 @@ def duration(seconds: float) -> str:
     return " ".join(parts[:2])
 
 
-def in_a_row(numbers: Sequence[int], most: int = 5) -> str:
-    """The first few numbers, and how many more there are."""
+def in_a_row(numbers: Sequence[int | str], most: int = 5) -> str:
+    """The first few numbers or texts, and how many more there are."""
     more = len(numbers) - most
     return ", ".join(map(str, numbers[:most])) + (f" and {more} more" if more > 0 else "")

@@ -13,6 +13,7 @@ from aegisbo.errors import MissingExtra
 WITHOUT_EXTRAS = """
 import sys
 sys.modules["optuna"] = sys.modules["gest_api"] = sys.modules["ray"] = sys.modules["sklearn"] = None
+sys.modules["mlflow"] = sys.modules["wandb"] = sys.modules["tensorboard"] = None
 import aegisbo.integrations
 from aegisbo.errors import MissingExtra
 for name in aegisbo.integrations.__all__:
@@ -28,7 +29,8 @@ def run(code: str) -> str:
 
 
 def test_extras_are_not_imported_before_they_are_used() -> None:
-    code = "import sys, aegisbo.integrations; print({'optuna', 'gest_api', 'ray', 'sklearn'} & set(sys.modules))"
+    extras = {"optuna", "gest_api", "ray", "sklearn", "mlflow", "wandb", "tensorboard"}
+    code = f"import sys, aegisbo.integrations; print({extras} & set(sys.modules))"
     assert run(code) == "set()\n"
 
 
@@ -40,6 +42,9 @@ def test_a_missing_extra_is_named_with_the_remedy() -> None:
         "aegisbo.integrations.AegisScheduler needs an optional package: pip install 'aegisbo[tune]'",
         "aegisbo.integrations.AegisSearch needs an optional package: pip install 'aegisbo[tune]'",
         "aegisbo.integrations.AegisSearchCV needs an optional package: pip install 'aegisbo[sklearn]'",
+        "aegisbo.integrations.MLflowCallback needs an optional package: pip install 'aegisbo[mlflow]'",
+        "aegisbo.integrations.TensorBoardCallback needs an optional package: pip install 'aegisbo[tensorboard]'",
+        "aegisbo.integrations.WandbCallback needs an optional package: pip install 'aegisbo[wandb]'",
         "aegisbo.from_optuna needs an optional package: pip install 'aegisbo[optuna]'",
     ]
     assert issubclass(MissingExtra, ImportError)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -47,6 +47,7 @@ class Recorder:
     spent: bool = False
     resumable: bool = False
     rest: float = 1.0
+    paces: Mapping[int, float] = field(default_factory=dict)
 
     def stirred(self) -> bool:
         return False

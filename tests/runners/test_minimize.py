@@ -589,6 +589,48 @@ def test_an_error_in_a_callback_is_the_callers_and_the_study_goes_on(tmp_path: P
     assert_recorded(path, result)
 
 
+def test_callbacks_hear_when_the_call_begins_and_ends_if_they_want_to(tmp_path: Path) -> None:
+    class Listening:
+        def __init__(self) -> None:
+            self.heard: list[tuple[str, int]] = []
+
+        def __call__(self, trial: Any, result: Result) -> None:
+            self.heard.append(("trial", result.nfev))
+            assert result.study == tmp_path / "run.db"
+
+        def on_begin(self, result: Result) -> None:
+            self.heard.append(("begin", result.nfev))
+
+        def on_end(self, result: Result) -> None:
+            self.heard.append((result.message, result.nfev))
+
+    def call(budget: int, *others: Any, **rest: Any) -> list[tuple[str, int]]:
+        listening = Listening()
+        callbacks = [lambda trial, result: None, listening, *others]
+        search(sphere, budget=budget, workers=1, study=tmp_path / "run.db", callbacks=callbacks, **rest)
+        return listening.heard
+
+    spent = "The budget is spent."
+    assert call(2) == [("begin", 0), ("trial", 1), ("trial", 2), (spent, 2)]
+    assert call(3) == [("begin", 2), ("trial", 3), (spent, 3)]
+    assert call(3) == [("begin", 3), (spent, 3)]
+
+
+def test_callbacks_hear_of_the_end_also_if_it_is_an_error() -> None:
+    ends: list[Result] = []
+
+    class Clumsy:
+        def __call__(self, trial: Any, result: Result) -> None:
+            raise ZeroDivisionError("my own fault")
+
+        def on_end(self, result: Result) -> None:
+            ends.append(result)
+
+    with pytest.raises(ZeroDivisionError):
+        search(sphere, budget=6, workers=1, callbacks=[Clumsy()])
+    assert [result.nfev for result in ends] == [1]
+
+
 def test_the_user_is_told_of_a_file_system_without_a_write_ahead_log(
     tmp_path: Path, logged: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,8 +11,9 @@ from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.durations import Durations
 from aegisbo.strategies.moves.pareto import Pareto
 from aegisbo.strategies.moves.thompson import posterior_path
-from aegisbo.strategies.per_second import SOFTNESS, GainPerSecond, quick_first
+from aegisbo.strategies.per_second import SOFTNESS, GainPerSecond, Quickness
 from aegisbo.strategies.presets import MODERN
+from aegisbo.strategies.product import by_lot
 
 PLANE = Cube((Continuous(), Continuous()))
 PRICE = Durations(1.0, np.array([2.0, 0.0]), np.zeros((2, 2)), 0.1)  # from 0.4 to 20 seconds along the first coordinate
@@ -63,7 +64,7 @@ def test_what_takes_half_as_long_is_twice_as_likely_to_be_the_first():
     double = np.log(2.0) / 4.0  # of the first coordinate, which counts by 4 in log seconds
     Z = np.array([[0.5, 0.5], [0.5 + double, 0.5]])
     rng = np.random.default_rng(3)
-    first = [quick_first(PRICE, Z, rng)[0] for _ in range(3000)]
+    first = [by_lot([Quickness(PRICE)], Z, rng)[0] for _ in range(3000)]
     assert np.mean(np.equal(first, 0)) == pytest.approx(2 / 3, abs=4 * np.sqrt(2 / 9 / 3000))
 
 

@@ -421,7 +421,7 @@ def test_copies_refuse_another_run_and_wider_bounds(hall: Hall) -> None:
     with pytest.raises(StudyError, match="seed is 3 in the study and 4 in this call"):
         hall.copy()
     hall.settings = Settings.checked({**BOX, "u": (-6.0, 10.0)}, strategy="random")
-    with pytest.raises(StudyError, match="copies cannot widen them"):
+    with pytest.raises(StudyError, match="copies cannot change them"):
         hall.copy()
     assert kinds(hall) == ["created", "joined"]
 

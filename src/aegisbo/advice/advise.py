@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from aegisbo.advice.forecast import Advice, Forecast
 from aegisbo.advice.goals import Goal, goal_of
+from aegisbo.advice.simulated_run import seed_of, simulate
 from aegisbo.advice.stand_in import StandIn
-from aegisbo.advice.teams import Team
+from aegisbo.advice.teams import members_of, team_of_size
 from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.optimizer import Core
 from aegisbo.optimizer.blas_threads import one_blas_thread
-from aegisbo.optimizer.limits import broken_by
 from aegisbo.options import count as whole
 from aegisbo.options import finite
 from aegisbo.review.convergence import Step, convergence
@@ -25,14 +25,14 @@ from aegisbo.review.curves import stopped_trials
 from aegisbo.review.health import on_predictions
 from aegisbo.review.landscape import Landscape, needed_landscapes
 from aegisbo.review.record import Record, Run, record_of
-from aegisbo.runners.loop import run as run_loop
-from aegisbo.runners.protocol import Finished, StopRun
+from aegisbo.runners.protocol import Finished
+from aegisbo.simulation.clock import Member
 from aegisbo.simulation.many import answers
 from aegisbo.strategies.checks import count
-from aegisbo.study import Study
 
 WORKERS = (2, 4, 8, 16)
 RUNS = 9
+OTHERS = 7_304  # the role of the draws of other teams in a generator's address (seed, number, role)
 PATIENCE = 3  # a simulated run gives up after this many times the evaluations of the run
 
 from_zero = whole("give a whole number, at least 0", least=0)
@@ -70,7 +70,9 @@ def advise(
 
     The run is simulated from its beginning on a virtual clock, with its own strategy. A stand-in replaces the function:
     in turn the model's mean and a function drawn from the model. A simulated run aims at what the target
-    corresponds to there. Job times, failures and measured quantities are as the run has learned them.
+    corresponds to there. Job times, failures and measured quantities are as the run has learned them, and so are the
+    paces of its workers and how often they are lost. A smaller team has some of them, drawn at random; a larger one
+    has all of them, and others like them.
 
     Args:
         run: a result, an optimizer, or the file of a study.
@@ -98,14 +100,14 @@ def advise(
         raise InvalidInput(f"workers is {workers!r}: give a list of numbers, such as [2, 4].")
     sizes, runs, jobs = [count("workers", each) for each in workers], count("runs", runs), count("jobs", jobs)
     record = record_of(run)
-    _require_functions(record.optimizer)
-    own = max(record.capacity or record.optimizer.most_pending, 1)
+    require_functions(record.optimizer)
+    own = record.own_workers
     teams = [(size, batches) for size in dict.fromkeys([own, *sizes]) for batches in (False, True)]
     teams = [(size, batches) for size, batches in teams if size > 1 or not batches]
     return foretold(record, teams, target=target, runs=runs, jobs=jobs, seed=seed, watch=watch)
 
 
-def _require_functions(optimizer: Core) -> None:
+def require_functions(optimizer: Core) -> None:
     """Refuse a study that cannot be simulated, because it does not hold a function that choices need."""
     absent = [each for each in optimizer.settings.objectives if each.known is not None and each.known.call is None]
     if absent or optimizer.space.lacks_a_function:
@@ -128,7 +130,7 @@ def foretold(
     """Estimate each team (number of workers, whether in batches); the team of the run comes first."""
     models = needed_landscapes(record.optimizer)
     goal = goal_of(record, target)
-    question = _question(record, models.values(), goal, seed)
+    question = _question(record, models.values(), goal, seed, teams[0][0])
     attempts = [_SimulatedRun(*team, number) for team in teams for number in range(runs)]
     reached = list(watch(answers(question.answer, attempts, jobs), len(attempts)))
     by_team = [reached[k * runs : (k + 1) * runs] for k in range(len(teams))]
@@ -152,6 +154,7 @@ def foretold(
         evaluation=fmean(trial.seconds for trial in (*record.ended, *stopped_trials(record)) if trial.seconds),
         reference=goal.reference,
         stopped=len(stopped_trials(record)),
+        members=question.members,
     )
 
 
@@ -177,39 +180,36 @@ class _Question:
     budget: int
     suggestion: float  # seconds per suggestion
     seed: int
+    members: tuple[Member, ...]  # of the team of the run
 
     def answer(self, attempt: _SimulatedRun) -> Reached:
         """Simulate one run."""
-        seed = int(np.random.SeedSequence([self.seed, attempt.number]).generate_state(1)[0])
+        rng = np.random.default_rng([self.seed, attempt.number, OTHERS])
         with one_blas_thread():
             stand_in = self.stand_in.variant(attempt.number, self.seed)
-            known, aim = stand_in.optimizer, self.goal.aim(stand_in)
+            aim = self.goal.aim(stand_in)
             reaches = self.goal.judge(stand_in, aim)
-        optimizer = Core(replace(known.settings, seed=seed))
-        optimizer.restore(trial.describe() for trial in known.observed)
-        team = Team(
-            stand_in,
-            attempt.workers,
-            batches=attempt.batches,
-            suggestion=self.suggestion,
-            seed=seed,
-            wanted=known.settings.wanted,
-        )
         first: list[Finished] = []
 
-        def watch(job: Finished) -> None:
-            level, broken = team.drawn[job.number].level, broken_by(optimizer.trial(job.number), known.settings.limits)
-            if level is not None and not broken and reaches(level):
-                first.append(job)
-                raise StopRun("The target is reached.")
+        def enough(job: Finished, level: Any) -> bool:
+            first.extend([job] if reaches(level) else [])
+            return bool(first)
 
-        done = run_loop(Study(optimizer), team, self.budget, watch=watch).finished
+        done = simulate(
+            stand_in,
+            seed_of(self.seed, attempt.number),
+            self.budget,
+            enough,
+            members=team_of_size(self.members, attempt.workers, rng),
+            suggestion=self.suggestion,
+            batches=attempt.batches,
+        )
         if not first:
             return Reached(math.inf, math.inf, aim)
         return Reached(first[0].finished, float(sum(job.finished <= first[0].finished for job in done)), aim)
 
 
-def _question(record: Record, models: Iterable[Landscape], goal: Goal, seed: int) -> _Question:
+def _question(record: Record, models: Iterable[Landscape], goal: Goal, seed: int, workers: int) -> _Question:
     waits = [decision.asked.seconds for decision in record.decisions.values()]
     return _Question(
         stand_in=StandIn.of(record.optimizer, [model.belief for model in models]),
@@ -217,4 +217,5 @@ def _question(record: Record, models: Iterable[Landscape], goal: Goal, seed: int
         budget=PATIENCE * (len(record.ended) + len(stopped_trials(record))),
         suggestion=fmean(waits) if waits else 0.0,
         seed=seed,
+        members=members_of(record, workers),
     )

@@ -9,6 +9,7 @@ from functools import partial
 
 from aegisbo.printable import so_many
 from aegisbo.review.health import Finding
+from aegisbo.simulation.clock import Member
 from aegisbo.simulation.comparison import Quartiles, quartiles
 
 _quartiles = partial(quartiles, method="inverted_cdf")  # does not interpolate towards infinity
@@ -64,6 +65,7 @@ class Advice:
     evaluation: float  # mean seconds per evaluation
     reference: Mapping[str, float] | None = None  # of several objectives: up to which the hypervolume counts
     stopped: int = 0  # evaluations of the run that were stopped early
+    members: tuple[Member, ...] = ()  # workers of the run's team, as they were simulated
 
     @property
     def aimed_at(self) -> str:

@@ -41,14 +41,14 @@ class Goal(Protocol):
         """Whether the run itself had reached this much after an evaluation."""
 
 
-def goal_of(record: Record, target: float | None) -> Goal:
-    """The goal of a run; without a target, nearly as much as it has reached.
+def goal_of(record: Record, target: float | None, close: float = CLOSE) -> Goal:
+    """The goal of a run; without a target, as much as it has reached but for this share.
 
     Raises:
         NoModel: it has reached nothing that keeps all limits.
         InvalidInput: a hypervolume is not above 0.
     """
-    return _volume(record, target) if record.objectives else _value(record, target)
+    return (_volume if record.objectives else _value)(record, target, close)
 
 
 @dataclass(frozen=True)
@@ -80,21 +80,21 @@ class Value:
         return step.improved and step.value is not None and self.direction.reaches(step.value, aim)
 
 
-def _value(record: Record, target: float | None) -> Value:
+def _value(record: Record, target: float | None, close: float) -> Value:
     optimizer, limits = record.optimizer, record.optimizer.settings.limits
     counting = [trial for trial in record.ended if trial.value is not None and not broken_by(trial, limits)]
     losses = optimizer.direction.turned(np.array([trial.value for trial in counting], dtype=np.float64))
     points = np.array([optimizer.space.encoded(trial.params) for trial in counting])
-    loss = _close_to_best(losses) if target is None else optimizer.direction.turned(float(target))
+    loss = _close_to_best(losses, close) if target is None else optimizer.direction.turned(float(target))
     return Value(points, losses, loss, optimizer.direction)
 
 
-def _close_to_best(losses: Array) -> float:  # (n,)
+def _close_to_best(losses: Array, close: float) -> float:  # (n,)
     """A loss nearly as good as the best of the run."""
     if not len(losses):
         raise NoModel("No evaluation of the run has a value that keeps all limits: name a target.")
     best = float(losses.min())
-    return best + CLOSE * (float(np.median(losses)) - best)
+    return best + close * (float(np.median(losses)) - best)
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Volume:
         return step.best is not None and step.best >= aim
 
 
-def _volume(record: Record, target: float | None) -> Volume:
+def _volume(record: Record, target: float | None, close: float) -> Volume:
     several, optimizer = record.result.several, record.optimizer
     if several is None or several.reference is None:
         raise NoModel("No evaluation of the run keeps all limits, so there is no hypervolume to reach.")
@@ -134,7 +134,7 @@ def _volume(record: Record, target: float | None) -> Volume:
         )
     counting = sorted(several.losses)  # by number: those observed elsewhere come first
     params = {trial.number: trial.params for trial in (*optimizer.observed, *optimizer.trials)}
-    target = (1.0 - CLOSE) * several.final if target is None else float(target)
+    target = (1.0 - close) * several.final if target is None else float(target)
     return Volume(
         points=np.array([optimizer.space.encoded(params[number]) for number in counting]),
         elsewhere=sum(number < 0 for number in counting),

@@ -154,9 +154,10 @@ def _times(optimizer: Core) -> Times:
         raise InvalidInput(
             "It is not known how long evaluations took: use a study, or tell(trial, value, seconds=3.2)."
         )
-    errors = np.log(np.maximum(timing.seconds, SHORTEST)) - durations.log_seconds(timing.X)[0]
+    errors = np.log(np.maximum(timing.typical, SHORTEST)) - durations.log_seconds(timing.X)[0]
     size = float(np.sqrt(np.mean(errors**2)))
     if size > 0.0:  # errors are too small at points that the model was fitted to
         errors = errors * (durations.spread / size)
-    failed = [trial.seconds for trial in optimizer.trials if trial.state in FAILURES and trial.seconds]
+    failures = [trial for trial in optimizer.trials if trial.state in FAILURES]
+    failed = [trial.seconds / optimizer.pace(trial) for trial in failures if trial.seconds]
     return Times(durations, errors, np.array(failed))

@@ -22,7 +22,7 @@ class Stops:
     """When evaluations are stopped."""
 
     going_on: Chance | float  # the chance that an evaluation is not
-    seconds: Array  # (s,) after which those of the run were
+    seconds: Array  # (s,) on a typical worker, after which those of the run were
 
     def draw(self, z: Array, rng: Generator) -> float | None:  # (1, width)
         """The seconds after which an evaluation is stopped; None if it goes on to its end."""
@@ -36,7 +36,7 @@ def stops_of(optimizer: Core, rng: Generator) -> Stops | None:
         return None
     points = np.array([optimizer.space.encoded(trial.params) for trial in stopped])
     chance = chance_of(replace(optimizer.measured(), failed=points), rng)
-    return Stops(chance, np.array([trial.seconds for trial in stopped], dtype=np.float64))
+    return Stops(chance, np.array([(trial.seconds or 0.0) / optimizer.pace(trial) for trial in stopped]))
 
 
 def chance_of(evidence: Evidence, rng: Generator) -> Chance | float:

@@ -1,19 +1,43 @@
-"""Workers on a virtual clock that evaluate a stand-in, asynchronously or in batches."""
+"""Workers on a virtual clock that evaluate a stand-in, asynchronously or in batches; as uneven as those of the run."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from numpy.random import default_rng
+from numpy.random import Generator, default_rng
 
 from aegisbo.advice.stand_in import Drawn, StandIn
 from aegisbo.errors import Stopped
 from aegisbo.outcome import ONE_NUMBER, Wanted, judged
+from aegisbo.review.record import Record
+from aegisbo.review.team import team_of
 from aegisbo.runners.protocol import News
-from aegisbo.simulation.clock import VirtualWorkers
+from aegisbo.simulation.clock import Member, VirtualWorkers
 from aegisbo.simulation.laws import constant
+
+
+def members_of(record: Record, workers: int) -> tuple[Member, ...]:
+    """The workers of a run as they are: their paces, and how often evaluations were lost with them.
+
+    Each is lost as often as it was, drawn towards the others by one loss. It is back at once.
+    """
+    known = {each.worker: each for each in team_of(record)}
+    lost, busy = (sum(getattr(each, name) for each in known.values()) for name in ("lost", "busy"))
+    rest = busy / lost if lost and busy else math.inf  # seconds of all workers until one of them is lost
+    return tuple(
+        Member(each.pace, stays=(each.busy + rest) / (each.lost + 1)) if each else Member(stays=rest)
+        for each in map(known.get, range(workers))
+    )
+
+
+def team_of_size(members: Sequence[Member], workers: int, rng: Generator) -> tuple[Member, ...]:
+    """A team of another size: some of these members, or all of them and some again, drawn at random."""
+    drawn = rng.permutation(len(members))[:workers]
+    more = rng.integers(len(members), size=max(workers - len(members), 0))
+    return tuple(members[k] for k in (*sorted(drawn), *more))
 
 
 class Team(VirtualWorkers):
@@ -31,8 +55,10 @@ class Team(VirtualWorkers):
         suggestion: float,
         seed: int,
         wanted: Wanted = ONE_NUMBER,
+        members: Sequence[Member] = (),
     ) -> None:
-        super().__init__(self._answer, workers, constant, seed, judge=partial(judged, wanted=wanted))
+        judge = partial(judged, wanted=wanted)
+        super().__init__(self._answer, workers, constant, seed, judge=judge, members=members)
         self.drawn: dict[int, Drawn] = {}  # by trial number
         self._stand_in = stand_in
         self._batches = batches

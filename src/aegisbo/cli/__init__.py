@@ -11,10 +11,13 @@ import typer
 from aegisbo import __version__
 from aegisbo.cli import (
     advise,
+    credit,
     demo,
     edit,
     export,
+    mcp,
     minimize,
+    odds,
     pages,
     problems,
     replay,
@@ -45,7 +48,9 @@ COMMANDS: dict[str, dict[Callable[..., None], str]] = {  # by the title above th
         show.show: "Example: `aegisbo show run.db --best 5`",
         pages.report: "Example: `aegisbo report run.db`",
         pages.serve: "Example: `aegisbo serve run.db`",
+        odds.odds: odds.EXAMPLES,
         advise.advise: advise.EXAMPLES,
+        credit.credit: "Example: `aegisbo credit run.db`",
         replay.replay: "Example: `aegisbo replay run.db`",
         export.export: "Example: `aegisbo export run.db -o trials.csv`",
     },
@@ -54,6 +59,7 @@ COMMANDS: dict[str, dict[Callable[..., None], str]] = {  # by the title above th
         edit.set_: edit.EXAMPLES_OF_SET,
         edit.retry: "Example: `aegisbo retry run.db 3,5,8-10`",
         edit.forget: "Example: `aegisbo forget run.db 3,5,8-10`",
+        mcp.mcp: mcp.EXAMPLES,
     },
     "Studies on a PostgreSQL server": {
         servers.studies: "Example: `aegisbo studies postgresql://host/base`",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 from rich.console import Console
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from aegisbo.advice import Advice
-    from aegisbo.advice.advise import Reached
     from aegisbo.simulation.comparison import Quartiles
 
+T = TypeVar("T")
 UNITS = (("d", 86400), ("h", 3600), ("min", 60))
 PICTURES = (".png", ".svg", ".pdf")
 EXAMPLES = """Examples:
@@ -62,7 +62,7 @@ def advise(
 
     draw = None if output is None else _drawing_into(output)
     found = ask(
-        study, numbers_in(workers, "--workers"), target=target, runs=runs, jobs=jobs, seed=seed, watch=_with_a_bar
+        study, numbers_in(workers, "--workers"), target=target, runs=runs, jobs=jobs, seed=seed, watch=with_a_bar
     )
     console = Console(highlight=False, soft_wrap=True)
     console.print(_introduction(found))
@@ -91,7 +91,7 @@ def _drawing_into(file: Path) -> Callable[[Advice], None]:
     return draw
 
 
-def _with_a_bar(reached: Iterator[Reached], total: int) -> Iterable[Reached]:
+def with_a_bar(reached: Iterator[T], total: int) -> Iterable[T]:
     """Show a progress bar on a terminal; elsewhere, say once what takes the time."""
     from rich.progress import track
 
@@ -169,6 +169,11 @@ def _remarks(found: Advice) -> Iterator[str]:
             f"{max(math.floor(found.evaluation / found.suggestion), 1)} can be kept busy. "
             'preset="modern" chooses faster; or put several evaluations into one.'
         )
+    if any(each.pace != 1.0 for each in found.members):
+        paces = ", ".join(f"{each.pace:.2g}" for each in found.members)
+        yield f"The workers of the study differ, and so do those of simulated runs: × {paces} as long as a typical one."
+    if any(math.isfinite(each.stays) for each in found.members):
+        yield "Evaluations were lost with their workers, and are in simulated runs, as often."
     if found.stopped:
         yield (
             "Simulated evaluations report nothing: they are stopped where those of the study were, and after as long, "

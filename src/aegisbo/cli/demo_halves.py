@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -86,6 +86,15 @@ class Half:
     def best_after(self, seconds: float) -> float:
         """The best value known this many seconds after the start."""
         return min((best for moment, best in self.learned if moment <= seconds), default=math.inf)
+
+    @property
+    def next_worker(self) -> int:
+        """Which worker the next job is for."""
+        return self._pool.next_worker
+
+    def prefer(self, paces: Mapping[int, float]) -> None:
+        """Let the next worker be the fastest."""
+        self._pool.prefer(paces)
 
     def submit(self, number: int, x: Any) -> int:
         """Start an evaluation that takes the time of this trial number."""

@@ -24,6 +24,10 @@ EXAMPLES_OF_SET = f"""Examples:
 What can be set: `{"`, `".join(CHANGEABLE)}`, each as for `minimize`; `none` for no limit. Copies of `aegisbo work` have
 their own `{"` and `".join(OWN)}`.
 """
+Name = Annotated[
+    str | None,
+    typer.Option("--author", metavar="NAME", help="Who does this, a person or a program; the study keeps it."),
+]
 TRIALS = "Trials such as `3`, `3-17` or `3,5,8-10`."
 
 
@@ -32,6 +36,7 @@ def add(
     values: Annotated[
         list[str], typer.Argument(metavar="NAME=VALUE...", help="The point: a value for each parameter.")
     ],
+    author: Name = None,
 ) -> None:
     """Try a point of your own next.
 
@@ -42,7 +47,7 @@ def add(
     from aegisbo.study import add as run
     from aegisbo.study.lock import is_driven
 
-    params = run(study, values_from(_state(study).settings.space, assigned(values, "The value")))
+    params = run(study, values_from(_state(study).settings.space, assigned(values, "The value")), author=author)
     state = _state(study)
     waiting, ledger = len(state.optimizer.waiting), state.ledger
     queue = "It is next" if waiting < 2 else f"{waiting} points are waiting, and this one is the last"
@@ -57,6 +62,7 @@ def add(
 def set_(
     study: Study,
     changes: Annotated[list[str], typer.Argument(metavar="NAME=VALUE...", help="What to change, and to what.")],
+    author: Name = None,
 ) -> None:
     """Change the budget, the workers or other settings of a run.
 
@@ -69,9 +75,8 @@ def set_(
 
     wanted = {name: meaning_of(text) for name, text in assigned(changes, "The setting").items()}
     running = is_driven(study)  # asked first: what is set now may end the run
-    made = change(
-        study, **{name: None if name in NONE_AT_ZERO and value == 0 else value for name, value in wanted.items()}
-    )
+    wanted = {name: None if name in NONE_AT_ZERO and value == 0 else value for name, value in wanted.items()}
+    made = change(study, author=author, **wanted)
     ledger = _state(study).ledger
     if not running:
         when = "The study is not running: make the same call again to continue it."
@@ -85,7 +90,9 @@ def set_(
 
 
 def retry(
-    study: Study, numbers: Annotated[str | None, typer.Argument(metavar="[NUMBERS]", help=TRIALS)] = None
+    study: Study,
+    numbers: Annotated[str | None, typer.Argument(metavar="[NUMBERS]", help=TRIALS)] = None,
+    author: Name = None,
 ) -> None:
     """Run trials again: those named, or all without a value.
 
@@ -94,14 +101,18 @@ def retry(
     """
     from aegisbo.study import retry as run
 
-    changed = run(study, None if numbers is None else numbers_in(numbers, "NUMBERS"))
+    changed = run(study, None if numbers is None else numbers_in(numbers, "NUMBERS"), author=author)
     if not changed:
         typer.echo("Nothing to retry: no trial has ended without a value.")
         return
     typer.echo(f"{_trials(changed)} pending again: the next run of this study evaluates pending trials first.")
 
 
-def forget(study: Study, numbers: Annotated[str, typer.Argument(metavar="NUMBERS", help=TRIALS)]) -> None:
+def forget(
+    study: Study,
+    numbers: Annotated[str, typer.Argument(metavar="NUMBERS", help=TRIALS)],
+    author: Name = None,
+) -> None:
     """Drop trials as if they had never been run.
 
     The model ignores them, they are never the best, and do not count towards the budget. The file keeps a record of
@@ -109,7 +120,7 @@ def forget(study: Study, numbers: Annotated[str, typer.Argument(metavar="NUMBERS
     """
     from aegisbo.study import forget as run
 
-    changed = run(study, numbers_in(numbers, "NUMBERS"))
+    changed = run(study, numbers_in(numbers, "NUMBERS"), author=author)
     typer.echo(f"{_trials(changed)} forgotten: neither results nor evaluations count any more.")
 
 

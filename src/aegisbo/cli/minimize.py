@@ -20,6 +20,7 @@ EXAMPLE_SPACE = """\
 # One table for each parameter, in this order. Optional, before the tables: constraints = ["units * lr < 2"]
 # Optional, in a table: when = {act = "relu"}. The parameter then exists only for this value. A list such as
 # ["relu", "tanh"] means one of several; for numbers write a range: when = {units = ">= 64"} or {units = "32 to 64"}.
+# Also optional: guess = 1e-3 or guess = [1e-4, 1e-2], where you expect the best value; guess = "relu" of a choice.
 [lr]
 type = "real"          # low, high, log = false
 low = 1e-6

@@ -12,7 +12,7 @@ import typer
 from aegisbo.cli.arguments import Study, counted
 from aegisbo.cli.tables import Terminal, local_time
 from aegisbo.errors import InvalidInput, TrialError, UnknownName
-from aegisbo.printable import duration
+from aegisbo.printable import duration, printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -100,6 +100,8 @@ def _require_that_it_has(record: Record, *, front: bool, by_value: str) -> None:
 def _summary(record: Record) -> Iterator[str]:
     """A summary in a few lines."""
     from aegisbo.optimizer.trial import in_short
+    from aegisbo.review.guessed import guessed
+    from aegisbo.review.health import on_team
     from aegisbo.review.timeline import WAITING, timeline
 
     optimizer, result = record.optimizer, record.result
@@ -122,11 +124,14 @@ def _summary(record: Record) -> Iterator[str]:
     elif result.best is not None:
         where = f"in trial {result.best.number}" if result.best.number >= 0 else "observed elsewhere"
         yield f"best {result.fun:.8g} {where}: {in_short(result.best.params)}"
+    if (told := guessed(record)) is not None:
+        yield f"guess: {told.text}"
     yield from (f"limit {standing}" for standing in result.limits)
     yield from _running(record)
     if (spent := timeline(record)).workers:
         shares = {"evaluating": spent.utilization, **{WAITING[k]: share for k, share in spent.shares().items()}}
         yield "workers: " + ", ".join(f"{share:.1%} {what}" for what, share in shares.items())
+    yield from (finding.text for finding in on_team(record, {}))
 
 
 def _stopped(record: Record) -> Iterator[str]:
@@ -267,7 +272,9 @@ def _facts(
     yield from ((name, None if at is None else local_time(at)) for name, at in times.items())
     yield "seconds", None if trial.seconds is None else f"{trial.seconds:.4g}"
     yield "worker", trial.worker
-    yield "why here", in_short({name: told for name, told in trial.note.items() if not isinstance(told, Mapping)})
+    yield "author", row.get("author") and printable(row["author"])
+    told = {name: told for name, told in trial.note.items() if name != "author" and not isinstance(told, Mapping)}
+    yield "why here", in_short(told)
 
 
 def _predicted(trial: Trial) -> Iterator[tuple[str, str]]:
@@ -290,8 +297,14 @@ def _history(number: int, events: Iterable[Event]) -> list[tuple[str, str]]:
         return []
     bodies = [(event, event.body) for event in own]
     return [
-        (local_time(event.at), f"{event.kind} {body.get('value', body.get('reason', ''))}") for event, body in bodies
+        (local_time(event.at), f"{event.kind} {body.get('value', body.get('reason', _by(event)))}")
+        for event, body in bodies
     ]
+
+
+def _by(event: Event) -> str:
+    author = getattr(event, "author", None)
+    return f"by {printable(author)}" if author else ""
 
 
 def _print_pairs(console: Terminal, pairs: Iterable[tuple[str, Any]], title: str = "") -> None:

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from aegisbo.cli.tables import plain_table
 from aegisbo.optimizer.failure_reasons import essence
+from aegisbo.optimizer.trial import USER
 from aegisbo.printable import printable
 from aegisbo.study.export import MEASURED, all_names
 
@@ -67,9 +68,15 @@ def _fixed(rows: Sequence[Row], broken: int, reasons: bool, several: bool) -> li
         ("state", [str(row["state"]) for row in rows]),
         ("reason", [str(row["why"]) for row in rows]) if reasons else (found, [_value(row, 0) for row in rows]),
         ("seconds", ["" if row["seconds"] is None else f"{row['seconds']:.3g}" for row in rows]),
-        ("move", [printable(str(row["move"])) for row in rows]),
+        ("move", [_move(row) for row in rows]),
         *([("breaks", [cut(row["breaks"], broken) for row in rows])] if breaking else []),
     ]
+
+
+def _move(row: Row) -> str:
+    """The move, and who added the point if that was not the user."""
+    author = row.get("author", USER)
+    return printable(str(row["move"])) if author == USER else f"{row['move']} by {cut(author, CHOICE)}"
 
 
 def cut(text: str, cells: int) -> str:

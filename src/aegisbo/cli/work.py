@@ -56,6 +56,7 @@ def work(
     **options: Any,
 ) -> None:
     """Join a study as one of several copies, until its budget is spent."""
+    from aegisbo.public.minimize import judged
     from aegisbo.runners.interrupt import STOPPED
     from aegisbo.runners.work import work as run
 
@@ -68,6 +69,7 @@ def work(
         study,
         settings,
         observed=earlier(from_, given, value_column),
+        judge=judged,
         progress=False if quiet else None,
         **arguments,
     )

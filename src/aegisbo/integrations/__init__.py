@@ -14,17 +14,23 @@ __all__ = [
     "AegisScheduler",
     "AegisSearch",
     "AegisSearchCV",
+    "MLflowCallback",
+    "TensorBoardCallback",
+    "WandbCallback",
     "from_optuna",
 ]
 
 if TYPE_CHECKING:
     from aegisbo.integrations.gest_generator import AegisGenerator
+    from aegisbo.integrations.mlflow_callback import MLflowCallback
     from aegisbo.integrations.optuna_pruner import AegisPruner
     from aegisbo.integrations.optuna_sampler import AegisSampler
     from aegisbo.integrations.optuna_warm_start import from_optuna
     from aegisbo.integrations.sklearn_search import AegisSearchCV
+    from aegisbo.integrations.tensorboard_callback import TensorBoardCallback
     from aegisbo.integrations.tune_scheduler import AegisScheduler
     from aegisbo.integrations.tune_search import AegisSearch
+    from aegisbo.integrations.wandb_callback import WandbCallback
 else:
     _HOME = {
         "AegisGenerator": "gest_generator",
@@ -33,6 +39,9 @@ else:
         "AegisScheduler": "tune_scheduler",
         "AegisSearch": "tune_search",
         "AegisSearchCV": "sklearn_search",
+        "MLflowCallback": "mlflow_callback",
+        "TensorBoardCallback": "tensorboard_callback",
+        "WandbCallback": "wandb_callback",
         "from_optuna": "optuna_warm_start",
     }
     # Ray can be installed without the dependencies of Tune.
@@ -43,6 +52,9 @@ else:
         "gest_api": "gest",
         **dict.fromkeys(_TUNE, "tune"),
         **dict.fromkeys(_LEARN, "sklearn"),
+        **dict.fromkeys(("tensorboard", "tensorboard.compat"), "tensorboard"),
+        "mlflow": "mlflow",
+        "wandb": "wandb",
     }
 
     def __getattr__(name: str) -> object:

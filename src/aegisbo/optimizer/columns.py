@@ -12,6 +12,7 @@ from aegisbo.optimizer.limits import Limit
 from aegisbo.optimizer.objectives import Objective
 from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import FAILURES
+from aegisbo.strategies.paces import UNKNOWN
 
 LEAST = 64  # rows that there is room for
 DONE, FAILED, PENDING, GONE, STOPPED = range(5)  # gone: lost or forgotten, which counts for nothing
@@ -25,7 +26,15 @@ class Columns:
     def __init__(self, width: int, limits: Sequence[Limit] = (), objectives: Sequence[Objective] = ()) -> None:
         self._rows = 0
         self._limits, self._objectives = limits, objectives
-        arrays = {"point": (width,), "value": (), "sd": (), "excess": (len(limits),), "seconds": (), "kind": ()}
+        arrays = {
+            "point": (width,),
+            "value": (),
+            "sd": (),
+            "excess": (len(limits),),
+            "seconds": (),
+            "worker": (),
+            "kind": (),
+        }
         if objectives:
             arrays["value"] = (len(objectives),)
         self._table = np.empty(LEAST, [(name, np.float64, shape) for name, shape in arrays.items()])
@@ -45,6 +54,7 @@ class Columns:
         table["sd"][row] = 0.0 if trial.sd is None else trial.sd
         table["kind"][row] = KINDS.get(trial.state, GONE)
         table["seconds"][row] = (trial.seconds or 0.0) if trial.state in TIMED else 0.0
+        table["worker"][row] = UNKNOWN if trial.worker is None else trial.worker
         if trial.state == "done":
             table["excess"][row] = [limit.excess(trial.measured[limit.name]) for limit in self._limits]
 
@@ -66,10 +76,14 @@ class Columns:
         """Where the trial in a row lies."""
         return np.array(self._table["point"][row])
 
-    def timed(self) -> tuple[Array, Array]:
-        """Where trials lie that kept their worker as long as their points do (m, width), and for how long (m,)."""
+    def timed(self) -> tuple[Array, Array, Array]:
+        """Where trials lie that kept their worker as long as their points do (m, width), for how long, and which."""
         some = self._table["seconds"][: self._rows] > 0.0
-        return self._cut("point", some), self._cut("seconds", some)
+        return self._cut("point", some), self._cut("seconds", some), self._cut("worker", some)
+
+    def timings(self) -> int:
+        """How many there are of these."""
+        return int(np.count_nonzero(self._table["seconds"][: self._rows] > 0.0))
 
     def count(self, kind: int) -> int:
         """How many trials are of a kind."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from numbers import Integral
@@ -46,6 +46,8 @@ from aegisbo.strategies.base import Evidence, Memory, Strategy
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.beliefs import Beliefs
 
+GROWTH = 1.05  # of the number of evaluations, after which the paces of workers are learned again
+
 
 class Tallied(NamedTuple):
     """How a run stands, without asking a model."""
@@ -70,6 +72,7 @@ class Core:
         self._queue = Queue(self.settings.initial or ())
         self._memory: Memory = {}
         self._trials = Trials(self.settings)
+        self._paces: tuple[int, Mapping[int, float]] = (0, {})  # after so many evaluations whose times are known
         self._make_locks()
 
     def _make_locks(self) -> None:
@@ -92,20 +95,27 @@ class Core:
             A dict in JSON's types; a foreign strategy object is left out.
         """
         with self._lock:
-            memory, observed, trials, added = self._memory, self.observed, self.trials, self._queue.added
+            memory, observed, trials, queue = self._memory, self.observed, self.trials, self._queue
         described = {
             "memory": memory,
             "observed": [trial.describe() for trial in observed],
             "trials": [trial.describe() for trial in trials],
-            "added": added,
+            "added": queue.waiting,
         }
+        if any(event.by for event in queue.added):
+            described["added_by"] = [event.by for event in queue.added]
         return {**self.settings.describe(), **as_stored(described)}
 
     def restore(
-        self, trials: Iterable[Mapping[str, Any]], memory: Memory | None = None, added: Iterable[Params] = ()
+        self,
+        trials: Iterable[Mapping[str, Any]],
+        memory: Memory | None = None,
+        added: Sequence[Params] = (),
+        added_by: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         """Take in parts of a `state` that have been through JSON and that nobody will change: all that there is yet."""
-        self._memory, self._queue = StoredMemory(memory or {}), replace(self._queue, added=tuple(added))
+        waiting = tuple(Added(params, **by) for params, by in zip(added, added_by or [{}] * len(added), strict=True))
+        self._memory, self._queue = StoredMemory(memory or {}), replace(self._queue, added=waiting)
         for entry in trials:
             self._trials.add(**entry)
 
@@ -129,7 +139,7 @@ class Core:
                     number, note = -1 - len(self._trials.observed), dict(event.note or OBSERVED)
                     return self._trials.add(number, event.params, event.outcome, note=note)
                 case Added():
-                    self._queue = self._queue.plus(event.params)
+                    self._queue = self._queue.plus(event)
                 case Retried() | Forgotten():
                     change = self._trials.retry if isinstance(event, Retried) else self._trials.forget
                     for number in event.numbers:
@@ -163,7 +173,7 @@ class Core:
         self._trials = self._trials.under(self.settings)
         self._policy, self._memory = self.settings.policy(), {}  # what was learned of the old cube does not hold
 
-    def addition(self, x: Any) -> Added:
+    def addition(self, x: Any, author: str | None = None) -> Added:
         """What happens if somebody wants a point to be tried, `x` in the form that the function receives or by name.
 
         Raises:
@@ -174,7 +184,7 @@ class Core:
         self.space.require_allowed(params)
         if not self.settings.noisy:
             self._queue.require_untried(params, self._trials.asked)
-        return Added(params)
+        return Added(params, author=author)
 
     def choose(self, within: float | None = None) -> Asked:
         """The next point, chosen from what is known now; nothing changes until it is applied.
@@ -192,10 +202,10 @@ class Core:
             evidence, memory = self.evidence(within), self._memory
             number, queue = len(self._trials.asked), self._queue
         if (first := queue.first(number)) is not None:
-            params, move = first
-            if move == INITIAL and not self.settings.noisy:
+            params, given = first
+            if given["move"] == INITIAL and not self.settings.noisy:
                 require_free_point(evidence)
-            return Asked(number, params, {"move": move}, memory, seen=0, seconds=0.0)
+            return Asked(number, params, dict(given), memory, seen=0, seconds=0.0)
         suggestion = self._policy.suggest(number, evidence, memory)
         try:
             after, note = as_stored(suggestion.memory), as_stored(suggestion.note)
@@ -316,7 +326,7 @@ class Core:
     @property
     def waiting(self) -> tuple[Params, ...]:
         """The points that were added and have not been asked for, in the order in which they will be."""
-        return self._queue.added
+        return self._queue.waiting
 
     @property
     def pending(self) -> tuple[Trial, ...]:
@@ -339,6 +349,24 @@ class Core:
         values = values[counts if excess is None else counts & (excess <= 0.0).all(axis=1)]
         best = float(self.direction.turned(self.direction.turned(values).min())) if len(values) else None
         return Tallied(done, failed, best, stopped=stopped)
+
+    @property
+    def paces(self) -> Mapping[int, float]:
+        """How many times as long evaluations take on each worker as on a typical one, where workers clearly differ.
+
+        They are learned again when there are 5 % more evaluations; {} while workers may be alike.
+        """
+        with self._lock:
+            (known, paces), count = self._paces, self._trials.timings()
+            if known <= count < max(GROWTH * known, known + 1):
+                return paces
+            timing = self._trials.timing()
+        self._paces = count, timing.paces
+        return timing.paces
+
+    def pace(self, trial: Trial) -> float:
+        """The pace of the worker that evaluated a trial; 1 where nobody knows."""
+        return 1.0 if trial.worker is None else self.paces.get(trial.worker, 1.0)
 
     @property
     def memory(self) -> Memory:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from aegisbo.number import as_number
 from aegisbo.optimizer.prediction import Prediction
-from aegisbo.optimizer.trial import Trial, in_brief, move_of, name_of, told_in_brief
+from aegisbo.optimizer.trial import USER, Trial, in_brief, move_of, name_of, told_in_brief
 from aegisbo.printable import printable
 from aegisbo.space import Params
 
@@ -83,11 +83,15 @@ class Explanation:
 
     def _chosen(self, trial: Trial) -> str:
         note, said = trial.note, [f"by the move {move_of(trial)}"]
+        if trial.author not in (move_of(trial), USER):
+            said = [f"added by {trial.author}"]
         if "guard" in note:
             said.append(f"instead of a point that was known already ({_instead(note['guard'])})")
         mean, std = (as_number(self._mine(note.get(name))) for name in ("mean", "std"))
         if mean is not None and std is not None:
             said.append(f"when {mean:.6g} ± {std:.3g} was predicted there")
+        if (worth := as_number(note.get("guess"))) is not None:
+            said.append(f"weighed {worth:.2g} by the guess")
         expected, within = (as_number(note.get(name)) for name in ("expected_seconds", "within_seconds"))
         if expected is not None:
             said.append(f"expected to take {expected:.3g} s")

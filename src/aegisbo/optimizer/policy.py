@@ -114,13 +114,19 @@ class Policy:
             U = _latin_hypercube(self.seed, len(self.latin), d)[[number - self.latin.start]]
         else:
             U = sobol(1, d, self.rng(Role.SEQUENCE), skip=number - self.latin.stop)
-        return np.asarray(cube.fill(U)[0])
+        return np.asarray(cube.fill(self._guessed(number, U, cube))[0])
+
+    def _guessed(self, number: int, U: Array, cube: Cube) -> Array:  # (m, parameters) -> (m, parameters)
+        """Points of a sequence, denser where the best one is expected; the first one is in the middle of the guess."""
+        if cube.guess is None:
+            return U
+        return cube.guess.centered(U) if number == self.latin.start else cube.guess.drawn(U)
 
     def _spread_within(self, number: int, cube: Cube) -> Array:  # (width,)
         """The allowed point of that number in the Sobol sequence; a random one if constraints leave too few of it."""
         looked_at = 64
         while looked_at <= LONGEST:
-            Z = cube.fill(sobol(looked_at, cube.parameters, self.rng(Role.SEQUENCE)))
+            Z = cube.fill(self._guessed(number, sobol(looked_at, cube.parameters, self.rng(Role.SEQUENCE)), cube))
             inside = np.flatnonzero(cube.allowed(Z))
             if len(inside) > number:
                 return np.asarray(Z[inside[number]])

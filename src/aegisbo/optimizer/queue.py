@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from aegisbo.errors import InvalidInput
-from aegisbo.optimizer.trial import Trial, in_brief, told_in_brief
+from aegisbo.events import Added
+from aegisbo.optimizer.trial import ADDED, Trial, in_brief, told_in_brief
 from aegisbo.space import Params
+from aegisbo.strategies.base import Note
 
 INITIAL = "initial"  # the move of a point to start with
-ADDED = "added"  # the move of a point that was added later
 
 
 @dataclass(frozen=True)
@@ -18,21 +19,28 @@ class Queue:
     """The points to start with, by the number of their trial, and those that were added and have not been asked for."""
 
     given: tuple[Params, ...]
-    added: tuple[Params, ...] = ()
+    added: tuple[Added, ...] = ()
 
-    def first(self, number: int) -> tuple[Params, str] | None:
-        """The point of the trial with this number, and its move; None if the strategy chooses."""
+    @property
+    def waiting(self) -> tuple[Params, ...]:
+        """The points that were added and have not been asked for."""
+        return tuple(event.params for event in self.added)
+
+    def first(self, number: int) -> tuple[Params, Note] | None:
+        """The point of the trial with this number, and its note; None if the strategy chooses."""
         if number < len(self.given):
-            return self.given[number], INITIAL
-        return (self.added[0], ADDED) if self.added else None
+            return self.given[number], {"move": INITIAL}
+        if not self.added:
+            return None
+        return self.added[0].params, {"move": ADDED, **self.added[0].by}
 
-    def plus(self, params: Params) -> Queue:
+    def plus(self, event: Added) -> Queue:
         """The queue with one more point at its end."""
-        return replace(self, added=(*self.added, params))
+        return replace(self, added=(*self.added, event))
 
     def after(self, trial: Trial) -> Queue:
         """The queue after this trial has been asked for."""
-        taken = trial.note.get("move") == ADDED and self.added[:1] == (trial.params,)
+        taken = trial.note.get("move") == ADDED and self.waiting[:1] == (trial.params,)
         return replace(self, added=self.added[1:]) if taken else self
 
     def require_untried(self, params: Params, asked: Sequence[Trial]) -> None:
@@ -41,7 +49,7 @@ class Queue:
         Raises:
             InvalidInput: the message says which.
         """
-        if params in (*self.given[len(asked) :], *self.added):
+        if params in (*self.given[len(asked) :], *self.waiting):
             raise InvalidInput(f"{in_brief(params)} is already waiting: it will be evaluated once.")
         for trial in asked:
             if trial.params == params and trial.state not in ("lost", "forgotten"):

@@ -9,6 +9,9 @@ from typing import Any
 from aegisbo.errors import InvalidInput
 from aegisbo.number import as_number
 from aegisbo.outcome import NO_SD, ONE_NUMBER, SD, Outcome, Wanted, is_sd, judged
+from aegisbo.printable import brief
+
+LONGEST_NAME = 60  # characters of the name of an author
 
 
 def outcome_told(value: object, sd: object = None, measured: object = None, wanted: Wanted = ONE_NUMBER) -> Outcome:
@@ -29,6 +32,17 @@ def _several_told(value: object, sd: object, measured: object, wanted: Wanted) -
     if sd is not None:
         raise InvalidInput(f"sd is {sd!r}: {NO_SD}")
     return judged({**_checked_measured(value, "The value"), **_checked_measured(measured)}, wanted)
+
+
+def checked_author(author: object) -> str | None:
+    """The name of a person or a program, if there is one."""
+    if author is None:
+        return None
+    if not isinstance(author, str) or not 0 < len(author.strip()) <= LONGEST_NAME or not author.isprintable():
+        raise InvalidInput(
+            f"author is {brief(repr(author))}: give a name of 1 to {LONGEST_NAME} printable characters, or None."
+        )
+    return author.strip()
 
 
 def checked_seconds(seconds: object, name: str) -> float | None:

@@ -13,6 +13,8 @@ from aegisbo.space import Params
 from aegisbo.strategies.base import Note
 
 SHOWN = 6  # parameters in a short text
+ADDED = "added"  # the move of a point that somebody added
+USER = "user"  # the author of a point that was added by somebody without a name
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,6 +42,12 @@ class Trial:
     halted: str = field(default="", compare=False)  # why it is to stop, while it has not heard of it
     paused: int = field(default=0, compare=False)  # how many reports there were when that was decided; 0 if it was not
     spent: float = field(default=0.0, compare=False)  # seconds that it took until it was stopped, if it goes on
+
+    @property
+    def author(self) -> str:
+        """Who proposed the point: whoever added it, or the move that chose it."""
+        move = move_of(self)
+        return str(self.note.get("author", USER)) if move == ADDED else move
 
     def reported(self, report: Report) -> Trial:
         """This trial after a report. A step that was reached before begins anew there: its worker had died, say."""

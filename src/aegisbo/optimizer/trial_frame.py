@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aegisbo.errors import MissingExtra
 from aegisbo.number import as_number
-from aegisbo.optimizer.trial import Trial
+from aegisbo.optimizer.trial import ADDED, Trial, move_of
 from aegisbo.space import Choice, Int, Space
 from aegisbo.space.parameters import Parameter
 from aegisbo.stopping.expected_end import ExpectedEnd
@@ -34,6 +34,7 @@ def frame_of(
         import pandas as pd
     except ModuleNotFoundError as error:
         raise MissingExtra("A table of trials", "pandas") from error
+    authors = [trial.author if move_of(trial) == ADDED else None for trial in trials]
     columns = {
         "state": pd.Categorical([trial.state for trial in trials]),
         "value": _floats([trial.value for trial in trials]),
@@ -49,6 +50,7 @@ def frame_of(
         },
         **({"front": [trial.number in {best.number for best in front} for trial in trials]} if objectives else {}),
         "move": pd.Categorical([trial.note.get("move") for trial in trials]),
+        **({"author": pd.Categorical(authors)} if any(authors) else {}),
         **_expected(trials, objectives),
         "started_at": pd.to_datetime(_floats([trial.started for trial in trials]), unit="s", utc=True),
         "ended_at": pd.to_datetime(_floats([trial.ended for trial in trials]), unit="s", utc=True),

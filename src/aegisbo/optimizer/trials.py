@@ -296,17 +296,25 @@ class Trials:
             stopped=points[~expected],
         )
 
+    def timings(self) -> int:
+        """How many evaluations there are whose time is known."""
+        return self._asked.timings()
+
+    def timing(self, within: float | None = None) -> Timing:
+        """How long evaluations took, on which worker, and why that matters."""
+        X, seconds, workers = self._asked.timed()
+        return Timing(X, seconds, workers, costly=bool(self.settings.cost), limit=within)
+
     def measured(self, within: float | None = None) -> Evidence:
         """What has been measured, without what is only expected: a row for each trial with a value."""
         sd, allowed, costly = self._all("sd"), self.allowed(), bool(self.settings.cost)
-        timed = Timing(*self._asked.timed(), costly=costly, limit=within)
         return Evidence(
             X=self._all("point"),
             y=self.settings.direction.turned(self.values()),
             failed=self._all("point", FAILED),
             pending=self._asked.column("point", PENDING),
             cube=self.space.cube,
-            timing=timed if costly or within is not None else None,
+            timing=self.timing(within) if costly or within is not None else None,
             excess=self.excess(),
             sd=sd if sd.any() else None,
             noisy=self.settings.noisy,

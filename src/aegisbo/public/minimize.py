@@ -26,6 +26,7 @@ from aegisbo.runners.recipe import objective_of, place, recipe
 from aegisbo.runners.steering import with_changes
 from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import Space, SpaceLike
+from aegisbo.stop_when import StopWhen
 from aegisbo.strategies.base import Strategy
 from aegisbo.study import Study
 
@@ -51,6 +52,7 @@ def minimize(
     trial_timeout: float | None = None,
     retries: int = 2,
     target: float | None = None,
+    stop_when: str | None = None,
     give_up_after: int | None = 20,
     raise_errors: bool | None = None,
     initial: Iterable[Any] | None = None,
@@ -101,6 +103,10 @@ def minimize(
             longer is stopped and counts as a failure.
         retries: how often an evaluation is repeated if its worker dies.
         target: stop when a value is this good. If values are noisy, the posterior mean has to be, not one lucky value.
+        stop_when: end the call when going on is hardly worth it, by a sentence: "chance of 1% better in the next 50 <
+            0.05" or "no 1% better in 30". 1% is one of the distance from the best value to the median of the first
+            ones; without the sign it is an amount. While the model does not predict well, no chance ends a run; see
+            docs/odds.md.
         give_up_after: end the call after this many evaluations if none has given a value, because the function is
             probably broken; None never gives up. The call ends after five if all of them failed in the same way through
             a programming error, such as a TypeError or a return value that is not a number.
@@ -115,6 +121,8 @@ def minimize(
             may be among them, but they do not count as evaluations. With n_initial=0 they replace the points spread
             over the space first. A study keeps them.
         callbacks: called with each finished trial and the result so far; one that raises StopIteration ends the run.
+            If a callback has the methods on_begin or on_end, they are called with the result first and last.
+            `aegisbo.integrations` has some that log to MLflow, Weights & Biases and TensorBoard.
         progress: whether to show progress; None shows it only on a terminal and in a notebook.
         maximize: find where the function is largest instead.
         noisy: the function gives a different value each time, so the best measured value may be luck. The result
@@ -159,7 +167,7 @@ def minimize(
     options = Options.checked(**{name: given[name] for name in OPTIONS if name in given})
     check_target(options.target, settings)
     check_file(study)
-    watching = tuple(partial(_with_result, callback) for callback in checked_callbacks(callbacks))
+    called = checked_callbacks(callbacks)
     pairs, earlier = observed_elsewhere(observed, settings, fun, study)
     call = {**options.describe(), **recipe(fun), **place(executor, threads_per_worker)}
     if study is None:
@@ -169,17 +177,41 @@ def minimize(
     with book:
         book.observe(pairs)
         book.learn(earlier)
-        options = with_changes(options, book.changed, book.path)
-        remaining = options.budget - book.optimizer.found().nfev
-        if remaining < 1:
-            book.closed(SPENT, [])
-            result = Result.of(book.found(SPENT))
-            again = f"{SPENT} After `aegisbo retry {quote(str(book.path))}` the same call continues it."
-            return result if result.success else replace(result, ending=again)
-        signals = ctrl_c(logger.warning, book.hurry)
-        record = drive(book, fun, options, remaining, signals, lambda: not signals.came, watching)
-    return Result.of(found_by(book, record))
+        _tell(called, "on_begin", book.found("It goes on."))
+        found = None
+        try:
+            found = _driven(book, fun, with_changes(options, book.changed, book.path), called)
+        finally:
+            _tell(called, "on_end", found or book.found("It ended with an error."))
+    return Result.of(found)
 
 
-def _with_result(callback: Callback, trial: Trial, found: Found[Core]) -> None:
-    callback(trial, Result.of(found))
+def _driven(book: Study, fun: Callable[..., Any], options: Options, callbacks: Iterable[Callback]) -> Found[Core]:
+    remaining = options.budget - book.optimizer.found().nfev
+    if remaining < 1:
+        book.closed(SPENT, [])
+        found = book.found(SPENT)
+        again = f"{SPENT} After `aegisbo retry {quote(str(book.path))}` the same call continues it."
+        return found if found.success else replace(found, ending=again)
+    signals = ctrl_c(logger.warning, book.hurry)
+    watching = tuple(partial(_with_result, book, callback) for callback in callbacks)
+    record = drive(book, fun, options, remaining, signals, lambda: not signals.came, watching, judge=judged)
+    return found_by(book, record)
+
+
+def judged(optimizer: Core, rule: StopWhen) -> str | None:
+    """Why a run is to end by its rule; None if it may go on."""
+    from aegisbo.review.odds import why_end
+
+    return why_end(optimizer, rule)
+
+
+def _with_result(book: Study, callback: Callback, trial: Trial, found: Found[Core]) -> None:
+    callback(trial, Result.of(replace(found, study=book.file)))
+
+
+def _tell(callbacks: Iterable[Callback], name: str, found: Found[Core]) -> None:
+    """Call the method of this name of the callbacks that have it."""
+    for method in (getattr(callback, name, None) for callback in callbacks):
+        if method is not None:
+            method(Result.of(found))

@@ -17,7 +17,7 @@ from aegisbo.optimizer.model import Model
 from aegisbo.optimizer.objectives import Objectives
 from aegisbo.optimizer.prediction import OfEach, Prediction
 from aegisbo.optimizer.settings import as_stored
-from aegisbo.optimizer.told import checked_seconds, outcome_told
+from aegisbo.optimizer.told import checked_author, checked_seconds, outcome_told
 from aegisbo.optimizer.trial import in_brief, in_short
 from aegisbo.options import SETTINGS
 from aegisbo.outcome import FAILURES, Failure, Outcome, as_report
@@ -31,10 +31,17 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from aegisbo.plot.canvas import Picture
+    from aegisbo.review.odds import Odds
 
 T = TypeVar("T")
 
-PARTS = ("memory", "observed", "trials", "added")  # of a state beside the settings; older versions have no "added"
+PARTS = (
+    "memory",
+    "observed",
+    "trials",
+    "added",
+    "added_by",
+)  # of a state beside the settings; older versions have no "added", and no state without named authors "added_by"
 
 
 class Optimizer(Core):
@@ -128,9 +135,11 @@ class Optimizer(Core):
         given = tuple(constraints)
         functions = Space.from_description(state["space"]).given(given) if given else None
         settings = Settings.from_description(state, strategy, functions, objectives)
-        stored = as_stored({"added": (), **{name: state[name] for name in PARTS if name in state}})
+        stored = as_stored({"added": (), "added_by": (), **{name: state[name] for name in PARTS if name in state}})
         optimizer = cls.over(Core(settings))
-        optimizer.restore((*stored["observed"], *stored["trials"]), stored["memory"], stored["added"])
+        optimizer.restore(
+            (*stored["observed"], *stored["trials"]), stored["memory"], stored["added"], stored["added_by"]
+        )
         return optimizer
 
     def ask(self, *, within: float | None = None) -> Trial:
@@ -151,13 +160,14 @@ class Optimizer(Core):
         with self._turn:
             return cast("Trial", self.apply(self.resumption() or self.choose(within)))
 
-    def add(self, x: Any) -> Params:
+    def add(self, x: Any, *, author: str | None = None) -> Params:
         """Have a point of your own evaluated: `ask` returns it next, after `initial` points and those added earlier.
 
         It counts like any other trial.
 
         Args:
             x: the point, in the form that the function receives or by name.
+            author: who proposes it, a person or a program; the trial names it. Without one it is "user".
 
         Returns:
             Its values by name.
@@ -167,7 +177,7 @@ class Optimizer(Core):
                 unless values are noisy.
         """
         with self._lock:
-            event = self.addition(x)
+            event = self.addition(x, checked_author(author))
             self.apply(event)
         return event.params
 
@@ -364,6 +374,29 @@ class Optimizer(Core):
             return OfEach({str(name): ask(model) for name, model in self.models().items()})
         return ask(self.model(objective))
 
+    def odds(
+        self, evaluations: int | None = None, *, workers: int | None = None, better: str | float = "1%", seed: int = 0
+    ) -> Odds:
+        """Estimate the chance that further evaluations find something better; see docs/odds.md.
+
+        Args:
+            evaluations: how many; None means half as many again as there were.
+            workers: how many work at a time; None means as many as were pending at a time.
+            better: by how much: "1%" of the distance from the best value to the median of the first ones, or an amount
+                in the units of the value.
+            seed: decides all random numbers.
+
+        Returns:
+            The odds to print, with `chance`, `chances` after each further evaluation, and `doubt` if nothing can be
+            said.
+
+        Raises:
+            InvalidInput: an argument is not valid.
+        """
+        from aegisbo.review.odds import odds
+
+        return odds(self, evaluations, workers=workers, better=better, seed=seed)
+
     def explain(self, point: Any, objective: str | None = None) -> Explanation | Any:
         """Explain what is known about a point and, if it is a trial, why it was chosen. Print the answer.
 
@@ -484,6 +517,27 @@ class Result(Found[Optimizer]):
 
         decision = Record.of_study(self.study).decisions.get(trial.number)
         return None if decision is None else decision.behind
+
+    def odds(
+        self, evaluations: int | None = None, *, workers: int | None = None, better: str | float = "1%", seed: int = 0
+    ) -> Odds:
+        """Estimate the chance that further evaluations find something better; see `Optimizer.odds`.
+
+        Args:
+            evaluations: how many; None means what is left of the budget, or else half as many again as there were.
+            workers: how many work at a time; None means as many as did.
+            better: by how much, such as "1%" or 0.02.
+            seed: decides all random numbers.
+
+        Returns:
+            The odds to print.
+
+        Raises:
+            InvalidInput: an argument is not valid.
+        """
+        from aegisbo.review.odds import odds
+
+        return odds(self, evaluations, workers=workers, better=better, seed=seed)
 
     def plot(self, kind: str = "convergence", **options: Any) -> Picture:
         """Draw a figure of this run with the function of that name in `aegisbo.plot`; this needs matplotlib.

@@ -42,7 +42,7 @@ def _call(record: Record, study: str) -> str:
 def _copy(record: Record, study: str) -> str:
     """The command that adds a copy, which finds the function and the settings in the study."""
     news = _news(_scope(record), USUAL | OF_A_COPY)
-    options = (f"--{name.replace('_', '-')} {value or 0}" for name, value in news.items())
+    options = (f"--{name.replace('_', '-')} {quote(str(value or 0))}" for name, value in news.items())
     found = "" if {"function", "command"} & {*record.call} else " module:function"
     return f"aegisbo work {quote(study)}{found} {' '.join(options)}"
 

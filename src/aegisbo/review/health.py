@@ -14,10 +14,12 @@ from aegisbo.printable import duration, in_a_row, so_many
 from aegisbo.review.convergence import Step, convergence
 from aegisbo.review.curves import MISTAKEN, foretelling, mistaken_stops, spared, stopped_trials
 from aegisbo.review.failure_groups import FailureGroup, failure_groups
+from aegisbo.review.guessed import guessed
 from aegisbo.review.landscape import Landscape
 from aegisbo.review.models import Models
 from aegisbo.review.reasons import Calibration, calibration, predictions
 from aegisbo.review.record import Record
+from aegisbo.review.team import by_draw, by_share, team_of
 from aegisbo.review.timeline import WAITING, timeline
 from aegisbo.space.cube import Grid
 from aegisbo.space.parameters import Choice, Int, Real
@@ -31,6 +33,9 @@ EDGE = 0.01  # of a range
 IRRELEVANT = 0.01  # of the variation
 WELL_USED = 0.9  # share of the workers' time
 OFTEN = 0.1  # share of the evaluations that fail
+SLOW = 1.25  # times as long as on a typical worker
+COUNTED = ("lost", "busy", "failed", "ended")  # of each worker
+SURELY = 0.001  # the chance that one of several workers would look this bad if all were alike
 FORETELLS = 0.3  # least rank correlation of reports with the ends
 
 
@@ -49,10 +54,12 @@ def health(record: Record, models: Models) -> tuple[Finding, ...]:
     checks: Sequence[Callable[[Record, Models], Iterator[Finding]]] = (
         _progress,
         _workers,
+        on_team,
         _failures,
         _limits,
         on_predictions,
         _edges,
+        _guess,
         _irrelevant,
         _stopping,
         _reports,
@@ -164,6 +171,28 @@ def _workers(record: Record, models: Models) -> Iterator[Finding]:
     well = time.utilization >= WELL_USED
     more = "More workers would be kept busy, too." if well and shares.get("suggestion", 0.0) < 0.02 else ""
     yield Finding("workers", "good" if well else "warning", text, more if well else remedies[cause])
+
+
+def on_team(record: Record, models: Models) -> Iterator[Finding]:
+    """Which workers are slow, are lost or fail more often than the others."""
+    team = team_of(record)
+    slow = [f"{each.pace:.2g} times as long on worker {each.worker}" for each in team if each.pace >= SLOW]
+    if slow:
+        text = f"Evaluations take {in_a_row(slow)} as the same points on a typical worker."
+        remedy = "See what else runs there. Time limits and `aegisbo advise` take it into account."
+        yield Finding("uneven workers", "note", text, remedy)
+    lost, busy, failed, ended = (sum(getattr(each, name) for each in team) for name in COUNTED)
+    odd = SURELY / max(len(team), 1)
+    for each in team:
+        if by_share(each.lost, lost, each.busy, busy) < odd:
+            text = f"{each.lost} of {lost} lost evaluations were lost with worker {each.worker}."
+            yield Finding("uneven workers", "warning", text, "Look at its machine: its memory, or who takes it away.")
+        if by_draw(each.failed, failed, each.ended, ended) < odd:
+            text = f"{each.failed} of {each.ended} evaluations on worker {each.worker} failed"
+            text += f", and {failed - each.failed} of {ended - each.ended} on the others."
+            yield Finding(
+                "uneven workers", "warning", text, "Look at its machine: something may be missing or full there."
+            )
 
 
 def _failures(record: Record, models: Models) -> Iterator[Finding]:
@@ -278,6 +307,15 @@ def _end_at(parameter: Real | Int, value: Any, margin: float) -> str | None:
     """The end of its range at which a value lies; None if it lies at none."""
     u = parameter.encode(value)[0]
     return None if min(u, 1.0 - u) > margin else "lower" if u < 0.5 else "upper"
+
+
+def _guess(record: Record, models: Models) -> Iterator[Finding]:
+    """Whether what the user has guessed held."""
+    found = guessed(record)
+    if found is None or len(record.ended) < FEW:
+        return
+    remedy = "The guess counts less with each result. You can also change it: the same study continues."
+    yield Finding("guess", *(("warning", found.text, remedy) if found.missed else ("good", found.text, "")))
 
 
 def _irrelevant(record: Record, models: Models) -> Iterator[Finding]:

@@ -28,6 +28,7 @@ from aegisbo.review.front_then import front_then
 from aegisbo.review.health import health
 from aegisbo.review.landscape import Contour, Landscape, Slice
 from aegisbo.review.models import Models
+from aegisbo.review.odds import foretold
 from aegisbo.review.predicted_front import PredictedFront, far_apart, predicted_front
 from aegisbo.review.reasons import calibration, noted, predictions, yields
 from aegisbo.review.record import Record
@@ -129,7 +130,20 @@ def _several(record: Record) -> dict[str, Any]:
 
 
 def learned_facts_of(record: Record, models: Models) -> dict[str, Any]:
-    """What the models have learned: "model" of the only number, or "models" of several objectives; None without any."""
+    """What the models have learned: "model" of the only number, or "models" of several objectives; None without any.
+
+    And what they say of going on.
+    """
+    return {**_learned(record, models), "odds": _odds(record, models)}
+
+
+def _odds(record: Record, models: Models) -> dict[str, Any]:
+    """Whether going on is worth it."""
+    found = foretold(record, models)
+    return {"text": found.text, "details": list(found.details)}
+
+
+def _learned(record: Record, models: Models) -> dict[str, Any]:
     center = record.center
     if not models or center is None:
         return {"models" if record.objectives else "model": None}
@@ -274,6 +288,7 @@ def _trials(record: Record) -> dict[str, Any]:
     columns: dict[str, Any] = {
         **_columns(trials, "number", "state", "value", "seconds", "worker"),
         "move": [move_of(trial) for trial in trials],
+        "author": [trial.author if trial.author != move_of(trial) else None for trial in trials],
         "guard": [trial.note.get("guard") for trial in trials],
         **{name: [noted(trial, name) for trial in trials] for name in ("mean", "std")},
         **{name: [each and getattr(each, name) for each in decisions] for name in ("known", "behind")},

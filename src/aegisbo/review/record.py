@@ -137,6 +137,11 @@ class Record:
         return max([told, *(trial.worker + 1 for trial in self.trials if trial.worker is not None)])
 
     @property
+    def own_workers(self) -> int:
+        """How many worked at a time: the workers or, where none are known, the most that were pending; one at least."""
+        return max(self.capacity or self.optimizer.most_pending, 1)
+
+    @property
     def table(self) -> list[dict[str, Any]]:
         """A row for each point observed elsewhere and each trial, as it is exported; none without a study."""
         return [] if self.state is None else table_of(self.state)

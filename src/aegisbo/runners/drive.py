@@ -20,7 +20,7 @@ from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.run import Run
 from aegisbo.runners.steering import Steering, warn_if_unstoppable
 from aegisbo.runners.trial_folders import trial_folders
-from aegisbo.runners.watch import Callback, Watch
+from aegisbo.runners.watch import Callback, Judge, Watch, never
 from aegisbo.study.study import Study
 
 
@@ -32,6 +32,8 @@ def drive(
     signals: AbstractContextManager[object],  # handles Ctrl-C while the run goes on
     more: Callable[[], bool],  # whether further points may be asked for
     callbacks: tuple[Callback, ...] = (),
+    *,
+    judge: Judge = never,  # of `stop_when`
 ) -> Run:
     """Evaluate trials of a run until it ends, and write down how it did."""
     optimizer = study.optimizer
@@ -56,10 +58,12 @@ def drive(
         warn_if_unstoppable(pool, options.trial_timeout)
         tell = stack.enter_context(progress_of(optimizer, pool, options.budget, options.progress, study.path))
         stack.enter_context(signals)
-        watch = Watch(optimizer, callbacks, options, tell, study.path)
+        watch = Watch(optimizer, callbacks, options, tell, study.path, judge)
         heed = None if study.path is None else Steering(study.requests, optimizer, pool, watch)
         place = {} if folders is None else {"place": folders.place}
-        record = run(study, pool, budget, options=options, watch=watch, more=more, heed=heed, **place)
+        record = run(
+            study, pool, budget, options=options, watch=watch, more=more, heed=heed, ponder=watch.ponder, **place
+        )
         if folders is not None:
             folders.tidy_up(optimizer)
         study.closed(study.last_words(record.message), [asdict(idle) for idle in record.idle])

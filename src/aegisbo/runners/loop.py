@@ -40,6 +40,7 @@ def run(
     more: Callable[[], bool] = lambda: True,  # whether to ask for further points; Ctrl-C may end this
     heed: Heed | None = None,  # called before each step and twice a second; None if there can be no requests
     place: Place = lambda trial: trial.x,
+    ponder: Callable[[], None] = lambda: None,  # called while all workers are busy, or none is; may raise StopRun, too
 ) -> Run:
     """Evaluate `budget` suggestions, or as many as the space holds; a failed one counts, a lost one does not.
 
@@ -47,7 +48,7 @@ def run(
     that every suggestion knows all results so far. At the end the workers are closed, and jobs that ended meanwhile
     are taken in too. The study holds the results; the returned record says what happened.
     """
-    loop = _Loop(study, workers, budget, options or Options(), watch, more, heed, place)
+    loop = _Loop(study, workers, budget, options or Options(), watch, more, heed, place, ponder)
     try:
         while loop.step():
             pass
@@ -67,6 +68,7 @@ class _Loop:
     more: Callable[[], bool]
     heed: Heed | None = None
     place: Place = lambda trial: trial.x
+    ponder: Callable[[], None] = lambda: None
     message: str = SPENT
     interrupted: bool = False
     exhausted: bool = False
@@ -82,12 +84,15 @@ class _Loop:
         self.sizes = [(self.started, self.workers.capacity)]  # how many workers there were since when
         self.waiting = list(self.study.pending)  # from an earlier run, or lost: to run (again)
         self.attempts: Counter[int] = Counter()  # by trial number
+        self.unasked = 0  # trials begun since it was last asked whether going on is worth it
         self.rests_until: float | None = None  # when to ask again after there was no point
         self.suspects: set[int] = set()  # trials that may have broken shared workers, and run alone from now on
 
     def step(self) -> bool:
         """Submit a point or wait for results; False when there is nothing left to do."""
         self._heed()
+        if not self.running or self.unasked > self.workers.capacity:
+            self._reflect()
         trial = self._next() if self._may_start() else None
         if trial is not None:
             self._begin(trial)
@@ -95,6 +100,8 @@ class _Loop:
             if self.left <= 0:
                 self.message, self.interrupted = SPENT, False
             return False
+        else:
+            self._reflect()
         timeout = 0.0 if trial is not None else self._until_next_deadline()
         if not self.running and timeout:
             with interruptible():
@@ -102,6 +109,12 @@ class _Loop:
         self._collect(timeout)
         self._stop_overdue()
         return True
+
+    def _reflect(self) -> None:
+        """See whether going on is worth it: as a rule while all workers are busy, so that none waits for the answer."""
+        self.unasked = 0
+        with interruptible():
+            self.ponder()
 
     def settle(self) -> None:
         """Close the workers and take in what ended meanwhile; `watch` is not called for it."""
@@ -126,7 +139,7 @@ class _Loop:
         )
 
     def _may_start(self) -> bool:
-        if len(self.running) >= self.workers.capacity or self._suspicious():
+        if len(self.running) >= self.workers.capacity or self._suspicious() or self._spared():
             return False
         if not self._may_begin_another() and not self.study.resumable:
             return False
@@ -134,6 +147,16 @@ class _Loop:
             self.message, self.interrupted = f"{STOPPED} Ctrl-C.", True
             return False
         return True
+
+    def _spared(self) -> bool:
+        """Whether faster workers will have done all that is left before the next one has done one evaluation."""
+        paces = self._paces()
+        if not paces:
+            return False
+        pace = paces.get(self.workers.next_worker, 1.0)
+        stuck = {job.slot for job in self.running.values() if job.given_up}
+        others = [paces.get(worker, 1.0) for worker in range(self.workers.capacity) if worker not in stuck]
+        return 0 < self.left - self._active() <= sum(max(int(pace / other) - 1, 0) for other in others)
 
     def _may_begin_another(self) -> bool:
         """Whether the budget has room for a trial that is waiting, or for another one to ask for."""
@@ -181,6 +204,7 @@ class _Loop:
 
     def _begin(self, trial: Trial) -> None:
         """Submit a trial; one whose worker died before it heard that it is to stop has ended instead."""
+        self.unasked += 1
         if trial.halted:
             now = self.workers.now()
             self._end_here(Finished(trial.number, Outcome("stopped", reason=trial.halted), now, now))
@@ -325,12 +349,22 @@ class _Loop:
         return sum(not job.given_up for job in self.running.values())
 
     def _limit(self) -> float | None:
-        """Seconds within which a job started now must end; None if there is no limit."""
+        """Seconds that a job started now may take on a typical worker; None if there is no limit."""
         if self.options.timeout is None:
             return None
         remaining = max(self.started + self.options.timeout - self.workers.now(), 0.0)
         longest = self.options.trial_timeout
-        return None if longest is not None and longest <= remaining else remaining
+        if longest is not None and longest <= remaining:
+            return None
+        paces = self._paces()
+        return remaining / paces.get(self.workers.next_worker, 1.0) if paces else remaining
+
+    def _paces(self) -> Mapping[int, float]:
+        """How many times as long evaluations take on each worker, as far as that differs; the fastest goes first."""
+        paces = self.study.paces
+        if paces:
+            self.workers.prefer(paces)
+        return paces
 
     def _expected_seconds(self, note: Mapping[str, Any]) -> float:
         """The probable duration of a job asked for earlier: as expected then, or the median so far."""

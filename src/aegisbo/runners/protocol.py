@@ -5,7 +5,7 @@ Real pools and the virtual clock are used through the same few calls, so one loo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -56,11 +56,23 @@ class Heard:
 News = Finished | Heard  # of jobs
 
 
+def first_of(free: Iterable[int], paces: Mapping[int, float]) -> int:
+    """The worker that gets the next job: the fastest, and of those that are alike the one with the lowest number."""
+    return min(free, key=lambda worker: (paces.get(worker, 1.0), worker))
+
+
 class Workers(Protocol):
     """Up to `capacity` jobs at a time, by trial number."""
 
     @property
     def capacity(self) -> int: ...
+
+    @property
+    def next_worker(self) -> int:
+        """Which worker the next job is for; one must be free."""
+
+    def prefer(self, paces: Mapping[int, float]) -> None:
+        """From now on let the next worker be the one of the lowest pace; those without have the pace 1."""
 
     @property
     def can_stop(self) -> bool:

@@ -10,7 +10,7 @@ from aegisbo.events import Added, Changed
 from aegisbo.optimizer import Core
 from aegisbo.optimizer.trial import in_brief
 from aegisbo.options import Options
-from aegisbo.printable import so_many
+from aegisbo.printable import printable, so_many
 from aegisbo.runners.evaluation import error_text
 from aegisbo.runners.pools.base import Pool
 from aegisbo.runners.progress.log_lines import logger
@@ -41,13 +41,14 @@ class Steering:
         for event in events:
             if isinstance(event, Added):
                 self.optimizer.apply(event)
-                logger.info(f"Added: {in_brief(event.params)} is tried next.")
+                logger.info(f"Added{_by(event)}: {in_brief(event.params)} is tried next.")
             else:
-                self._change(event.changes)
+                self._change(event)
         return self.watch.options if events else None
 
-    def _change(self, changes: Mapping[str, Any]) -> None:
-        logger.info(f"Set: {', '.join(f'{name}={value}' for name, value in changes.items())}.")
+    def _change(self, event: Changed) -> None:
+        changes: Mapping[str, Any] = event.changes
+        logger.info(f"Set{_by(event)}: {', '.join(f'{name}={value}' for name, value in changes.items())}.")
         if "workers" in changes:
             self._resize(changes["workers"])
         if "budget" in changes:
@@ -61,6 +62,10 @@ class Steering:
             self.pool.resize(workers)
         except Exception as error:  # for example, the user's worker_env has no such slot
             logger.warning(f"The run continues with {so_many(self.pool.capacity, 'worker')}: {error_text(error)}")
+
+
+def _by(event: Added | Changed) -> str:
+    return "" if event.author is None else f" by {printable(event.author)}"
 
 
 def warn_if_unstoppable(pool: Pool, trial_timeout: float | None) -> None:

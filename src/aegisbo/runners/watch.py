@@ -15,9 +15,12 @@ from aegisbo.outcome import FAILURES, NO_NUMBER, NOT_MEASURED, Outcome
 from aegisbo.runners.command import NOT_STARTED
 from aegisbo.runners.progress import Teller
 from aegisbo.runners.protocol import Finished, StopRun
+from aegisbo.stop_when import StopWhen, stop_when_of
 
 Callback = Callable[[Trial, Found[Core]], None]  # a finished trial and what was found so far
+Judge = Callable[[Core, StopWhen], str | None]  # why a run is to end by a rule; None if it may go on
 
+GROWTH = 1.2  # a chance is asked for again when there are so many times as many results
 ENOUGH = 5  # first failures, all for the same reason, after which a run without any value ends
 
 # Programming errors; bad values raise others, such as ValueError, ArithmeticError or RuntimeError.
@@ -26,6 +29,10 @@ ERRORS = (
     *("SyntaxError", "IndentationError"),
 )
 SIGNS = re.compile(rf"(?:{'|'.join(ERRORS)})(?::|$)|ProgramFailed: (?:{NOT_STARTED}|.*ended with code 12[67]:)")
+
+
+def never(optimizer: Core, rule: StopWhen) -> None:
+    """A judge who lets every run go on."""
 
 
 @dataclass
@@ -37,6 +44,9 @@ class Watch:
     options: Options
     tell: Teller
     study: Place | None
+    judge: Judge = never
+    news: bool = True  # since it was last asked whether going on is worth it
+    next_look: float = 0.0  # results from which a chance is asked for again
     failures: dict[int, Outcome] = field(default_factory=dict)  # of this call, by trial number
     values: set[int] = field(default_factory=set)  # trials of this call that gave one
 
@@ -46,6 +56,7 @@ class Watch:
         if trial.state == "pending":
             self._unusable(job)
             return  # lost: it runs again
+        self.news = True
         if trial.state == "done":
             self.values.add(job.number)
         try:
@@ -61,7 +72,21 @@ class Watch:
     def change(self, options: Options) -> None:
         """Change the options; a new target may already be reached."""
         self.options = options
+        self.news, self.next_look = True, 0.0
         self._reached()
+
+    def ponder(self) -> None:
+        """End the run if its rule says that going on is not worth it. It is asked while all workers are busy."""
+        if self.options.stop_when is None or not self.news:
+            return
+        self.news, rule = False, stop_when_of(self.options.stop_when)
+        if rule.chance is not None:  # which takes about a second
+            results = sum(self.optimizer.tally()[:2])
+            if results < self.next_look:
+                return
+            self.next_look = GROWTH * results
+        if reason := self.judge(self.optimizer, rule):
+            raise StopRun(reason)
 
     def _unusable(self, job: Finished) -> None:
         if job.outcome.unusable and not self.values:

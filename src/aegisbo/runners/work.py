@@ -18,6 +18,7 @@ from aegisbo.runners.observed import Lists, observed_elsewhere
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.recipe import objective_of, recipe
 from aegisbo.runners.steering import with_changes
+from aegisbo.runners.watch import Judge, never
 from aegisbo.study.agreement import settings_of
 from aegisbo.study.reading import read_events
 from aegisbo.study.shared import Shared
@@ -29,6 +30,7 @@ def work(
     settings: Settings | None = None,
     *,
     observed: Any = None,
+    judge: Judge = never,
     **given: Any,
 ) -> Found[Core]:
     """Evaluate trials of a study that several copies share, until its budget is spent.
@@ -38,6 +40,7 @@ def work(
         study: the file or the address; the first copy creates it.
         settings: those of a new study, or those that the study has; None if the study exists.
         observed: earlier results, as for `minimize`; results that another copy has added are not added again.
+        judge: says whether `stop_when` ends the run.
         given: fields of `Options`. The budget is for all copies together; None takes that of the study. `workers`,
             `timeout` and `give_up_after` are for this copy.
 
@@ -73,5 +76,6 @@ def work(
         shared.learn(earlier)
         options = with_changes(replace(options, budget=shared.budget), shared.changed, shared.path)
         # If the file was moved away, this copy no longer shares it; else the study counts evaluations.
-        record = drive(shared, fun, options, sys.maxsize, end_at_once(shared.hurry), lambda: not shared.moved)
+        signals = end_at_once(shared.hurry)
+        record = drive(shared, fun, options, sys.maxsize, signals, lambda: not shared.moved, judge=judge)
     return found_by(shared, record)

@@ -1,9 +1,12 @@
-"""Workers on a virtual clock: any number of them on one core, reproducibly, with job times drawn from a law."""
+"""Workers on a virtual clock: any number of them on one core, reproducibly, with job times drawn from a law.
+
+They are alike unless they are given as `Member`s, which differ in pace and may be taken away.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,10 +14,21 @@ import numpy as np
 
 from aegisbo.outcome import Ended, Outcome, Report, judged
 from aegisbo.runners.evaluation import Judge, evaluate
-from aegisbo.runners.protocol import Finished, Heard, News
+from aegisbo.runners.protocol import Finished, Heard, News, first_of
 from aegisbo.simulation.laws import Law
 
 JOB_TIMES = 7_301  # the role of these draws in a generator's address (seed, role, number); no other draws use it
+DEPARTURES = 7_303  # likewise, with the number of the worker
+TAKEN_AWAY = "Its worker was taken away."
+
+
+@dataclass(frozen=True)
+class Member:
+    """A worker of an uneven team."""
+
+    pace: float = 1.0  # by how much longer a job takes than its law says
+    stays: float = math.inf  # mean seconds until it is taken away, with its job
+    absent: float = 0.0  # seconds until it is back
 
 
 @dataclass(frozen=True)
@@ -47,7 +61,8 @@ class _VirtualJob:
 class VirtualWorkers:
     """`workers` simulated workers whose clock jumps from one completion or report to the next.
 
-    How long a trial takes depends only on the seed and its number, so every strategy gets the same times, in any order.
+    How long a trial takes depends only on the seed and its number, so every strategy gets the same times, in any order;
+    and on the pace of its worker if the workers are given as `members`.
     The first `free` trials take no time, like the initial design in the paper's experiments. The function is called
     with the `x` of a job when the clock reaches its end.
     """
@@ -62,8 +77,12 @@ class VirtualWorkers:
         seed: int,
         free: int = 0,
         judge: Judge = judged,
+        members: Sequence[Member] = (),
     ) -> None:
-        self.capacity = workers
+        self._members = members or (Member(),) * workers
+        leaving = [k for k, member in enumerate(self._members) if math.isfinite(member.stays)]
+        self._departures = {k: np.random.default_rng([seed, DEPARTURES, k]) for k in leaving}
+        self._leaves = {k: self._stay(k) for k in leaving}  # when each is taken away next
         self._function = function
         self._law = law
         self._seed = seed
@@ -71,6 +90,18 @@ class VirtualWorkers:
         self._judge = judge
         self._clock = 0.0
         self._running: dict[int, _VirtualJob] = {}
+        self._paces: Mapping[int, float] = {}
+
+    @property
+    def capacity(self) -> int:
+        return len(self._present()) if self._leaves else len(self._members)
+
+    @property
+    def next_worker(self) -> int:
+        return first_of(self._present() - {job.worker for job in self._running.values()}, self._paces)
+
+    def prefer(self, paces: Mapping[int, float]) -> None:
+        self._paces = paces
 
     def now(self) -> float:
         return self._clock
@@ -90,15 +121,33 @@ class VirtualWorkers:
         return None if job is None else job.started
 
     def submit(self, number: int, x: Any) -> int:
-        worker = min(set(range(self.capacity)) - {job.worker for job in self._running.values()})
-        seconds = self.seconds(number)
+        worker = self.next_worker
+        seconds = self.seconds(number) * self._members[worker].pace
         reports = tuple(each for each in self.reports(number, x) if (each.seconds or 0.0) <= seconds)
-        self._running[number] = _VirtualJob(worker, x, self._clock, self._clock + seconds, reports)
+        job = _VirtualJob(worker, x, self._clock, self._clock + seconds, reports)
+        leaves = self._leaves.get(worker, math.inf)
+        self._running[number] = job if job.ends <= leaves else job.cut(leaves, "lost", TAKEN_AWAY)
         return worker
 
+    def _stay(self, worker: int) -> float:
+        return float(self._departures[worker].exponential(self._members[worker].stays))
+
+    def _present(self) -> set[int]:
+        """The workers that are there now."""
+        for worker in self._leaves:
+            while self._clock >= self._returns(worker):
+                self._leaves[worker] = self._returns(worker) + self._stay(worker)
+        away = {worker for worker, leaves in self._leaves.items() if self._clock >= leaves}
+        return set(range(len(self._members))) - away
+
+    def _returns(self, worker: int) -> float:
+        """When a worker is back that is taken away next, or has been."""
+        return self._leaves[worker] + self._members[worker].absent
+
     def collect(self, timeout: float | None = None) -> list[News]:
-        """Let the clock jump to the next completion or report, but not beyond the timeout."""
-        happens = min((job.next for job in self._running.values()), default=math.inf)
+        """Let the clock jump to the next completion or report, or to the return of a worker; not beyond the timeout."""
+        back = [self._returns(worker) for worker, leaves in self._leaves.items() if leaves <= self._clock]
+        happens = min((*(job.next for job in self._running.values()), *back), default=math.inf)
         patience = math.inf if timeout is None else self._clock + timeout
         instant = min(happens, patience)
         if instant < math.inf:

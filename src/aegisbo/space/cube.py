@@ -13,6 +13,7 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array, Index, Mask
 from aegisbo.space.branches import Branches
+from aegisbo.space.guess import Guess
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,7 @@ class Cube:
     axes: tuple[Axis, ...]
     branches: Branches | None = None  # None: all axes exist at all points
     rules: Rules | None = None  # None: all points are allowed
+    guess: Guess | None = None  # where the best point is expected; None: nobody has said
 
     @property
     def parameters(self) -> int:

@@ -67,8 +67,11 @@ def table_of(parameter: Parameter) -> dict[str, Any]:
     """The parameter as a table in JSON types, which `parameter_from_table` reads."""
     kind = next(name for name, kind in KINDS.items() if isinstance(parameter, kind))
     table = {"type": kind, **asdict(parameter)}
-    if parameter.when is None:  # as written by versions without conditions
-        del table["when"]
+    for name in ("when", "guess"):  # as written by versions without them
+        if table[name] is None:
+            del table[name]
+    if isinstance(parameter, Choice) and parameter.guess is not None:  # keys in JSON are text
+        table["guess"] = list(parameter.guess.items())
     return table
 
 

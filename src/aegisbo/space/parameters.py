@@ -17,12 +17,14 @@ from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
 from aegisbo.number import as_number
 from aegisbo.space.cube import Continuous, Grid, OneHot
+from aegisbo.space.guess import WIDTH, Near, Weighted
 
 LARGEST_INT = 2**40  # beyond it, float64 cannot separate neighbors on a logarithmic scale
 
 Scalar = str | int | float | bool | None  # what JSON and TOML can hold
 Params = dict[str, Any]  # values by name: float, int, or one of the choices
 When = Mapping[str, Any]  # by the name of another parameter: a value, a list of values, or text such as ">= 2"
+Range = tuple[float, float]
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,15 +37,19 @@ class Real:
         log: whether to search on a logarithmic scale, where 0.01 to 0.1 is as far as 0.1 to 1.
         when: the values of other parameters for which this one exists: {"optimizer": "adam"}, {"optimizer": ["adam",
             "sgd"]}, {"layers": ">= 2"} or {"layers": "2 to 4"}.
+        guess: where you expect its best value: a number, or a range (low, high). It is tried first, and choices lean
+            towards it, the less the more results there are.
 
     Raises:
-        InvalidInput: the bounds are not finite, are reversed or equal, or have no logarithm.
+        InvalidInput: the bounds are not finite, are reversed or equal, or have no logarithm; the guess is not within
+            them.
     """
 
     low: float
     high: float
     log: bool = False
     when: When | None = field(default=None, hash=False)
+    guess: float | Range | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "when", _checked_when(self.when))
@@ -53,6 +59,7 @@ class Real:
         low, high = self._scale
         if not 0 < high - low < math.inf:
             raise InvalidInput(f"{self} is too narrow or too wide for floating point: choose other bounds.")
+        object.__setattr__(self, "guess", _checked_guess(self))
 
     def __repr__(self) -> str:
         return _as_typed(self)
@@ -60,6 +67,11 @@ class Real:
     @property
     def axis(self) -> Continuous:
         return Continuous()
+
+    @property
+    def leaning(self) -> Near | None:
+        """The guess on the axis."""
+        return _near(self, WIDTH)
 
     def check(self, value: object) -> float:
         """The value as a float, if it lies within the bounds."""
@@ -78,6 +90,8 @@ class Real:
         if self.log:  # not by NumPy, whose last digit may depend on the machine
             value = np.array([math.exp(each) for each in value.tolist()])
         value = np.clip(value, self.low, self.high)
+        if isinstance(self.guess, float):  # exactly, as the ends
+            value = np.where(share == self.encode(self.guess)[0], self.guess, value)
         return np.where(share == 0.0, self.low, np.where(share == 1.0, self.high, value))  # the ends exactly
 
     @cached_property
@@ -95,9 +109,12 @@ class Int:
         high: the largest value, a whole number of steps above `low`.
         log: whether to search on a logarithmic scale.
         step: the difference between neighbors.
+        when: the values of other parameters for which this one exists, as for `Real`.
+        guess: where you expect its best value, as for `Real`.
 
     Raises:
-        InvalidInput: the bounds are not integers, are reversed, equal or too large, or steps from `low` miss `high`.
+        InvalidInput: the bounds are not integers, are reversed, equal or too large, or steps from `low` miss `high`;
+            the guess is not among the values.
     """
 
     low: int
@@ -105,6 +122,7 @@ class Int:
     log: bool = False
     step: int = 1
     when: When | None = field(default=None, hash=False)
+    guess: int | tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "when", _checked_when(self.when))
@@ -117,6 +135,7 @@ class Int:
             raise InvalidInput(f"{self} never reaches its high: set high={self.high - beyond} or another step.")
         if max(-self.low, self.high) > LARGEST_INT:
             raise InvalidInput(f"{self} goes beyond {LARGEST_INT}: use Real, and round inside the function.")
+        object.__setattr__(self, "guess", _checked_guess(self))
 
     def __repr__(self) -> str:
         return _as_typed(self)
@@ -124,6 +143,11 @@ class Int:
     @cached_property
     def axis(self) -> Grid:
         return Grid(self.low, self.high, self.step, self.log)
+
+    @property
+    def leaning(self) -> Near | None:
+        """The guess on the axis."""
+        return _near(self, max(WIDTH, 1.0 / self.axis.size))
 
     def check(self, value: object) -> int:
         """The value as an int, if it is one of the integers."""
@@ -150,16 +174,21 @@ class Choice:
     Args:
         values: two or more different values: text, finite numbers, True, False or None.
         when: the values of other parameters for which this one exists, as for `Real`.
+        guess: which one you expect to be best: a value, a list of values, or weights by value, such as {"relu": 3,
+            "tanh": 1}; others have none.
 
     Raises:
-        InvalidInput: a value is of another kind or appears twice, or there are fewer than two.
+        InvalidInput: a value is of another kind or appears twice, or there are fewer than two; the guess is not among
+            them, or a weight is no number from 0 upwards.
     """
 
     values: tuple[Scalar, ...]
     when: When | None = field(default=None, hash=False)
+    guess: Mapping[Scalar, float] | None = field(default=None, hash=False)  # weights by value
 
-    def __init__(self, values: Iterable[Scalar], when: When | None = None) -> None:
+    def __init__(self, values: Iterable[Scalar], when: When | None = None, guess: Any = None) -> None:
         object.__setattr__(self, "when", _checked_when(when))
+        object.__setattr__(self, "guess", None)  # messages about the values do not tell it
         if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
             raise InvalidInput(f"Choice needs a list of values, got {values!r}.")
         if isinstance(values, Set):  # another process would order them differently
@@ -175,13 +204,21 @@ class Choice:
             raise InvalidInput(f"{self} holds equal values: leave out all but one of them.")
         if len(self.values) < 2:
             raise InvalidInput(f"{self} leaves nothing to choose: put a constant into the function.")
+        object.__setattr__(self, "guess", None if guess is None else _weights(self, guess))
 
     def __repr__(self) -> str:
-        return f"Choice({list(self.values)}{f', when={self.when}' if self.when else ''})"
+        others = [f", {name}={given}" for name, given in (("when", self.when), ("guess", self.guess)) if given]
+        return f"Choice({list(self.values)}{''.join(others)})"
 
     @property
     def axis(self) -> OneHot:
         return OneHot(len(self.values))
+
+    @property
+    def leaning(self) -> Weighted | None:
+        """The guess on the axis."""
+        guess = self.guess
+        return None if guess is None else Weighted(tuple(guess.get(value, 0.0) for value in self.values))
 
     def check(self, value: object) -> Scalar:
         """The given choice that equals the value."""
@@ -247,6 +284,53 @@ def _wanted(name: str, wanted: Any) -> Any:
             f"when {name} is {wanted!r}: write a value, a list of values, or a range such as '>= 2' or '2 to 4'."
         )
     return wanted
+
+
+def _checked_guess(parameter: Real | Int) -> Any:
+    """The number or the range that is guessed, as values of the parameter."""
+    guess = parameter.guess
+    if guess is None:
+        return None
+    if as_number(guess) is not None or not isinstance(guess, list | tuple | np.ndarray):
+        return _guessed(parameter, guess)
+    if len(guess) != 2:
+        raise InvalidInput(f"guess must be a number or a range (low, high), got {guess!r}.")
+    low, high = (_guessed(parameter, end) for end in guess)
+    if not low < high:
+        raise InvalidInput(
+            f"guess is the range {guess!r}, which is empty: write the smaller number first, or one only."
+        )
+    return low, high
+
+
+def _guessed(parameter: Parameter, value: object) -> Any:
+    try:
+        return parameter.check(value)
+    except InvalidInput as error:
+        raise InvalidInput(f"guess {value!r}: {error}") from None
+
+
+def _near(parameter: Real | Int, width: float) -> Near | None:
+    if parameter.guess is None:
+        return None
+    ends = parameter.guess if isinstance(parameter.guess, tuple) else (parameter.guess, parameter.guess)
+    low, high = (parameter.encode(end)[0] for end in ends)  # type: ignore[arg-type]
+    return Near(low, high, width)
+
+
+def _weights(choice: Choice, guess: Any) -> Mapping[Scalar, float]:
+    """Weights by value; a list holds the likely values or, as in JSON, pairs of a value and its weight."""
+    pairs = guess.items() if isinstance(guess, Mapping) else guess if isinstance(guess, list | tuple) else [guess]
+    weights = {}
+    for pair in pairs:
+        value, weight = pair if isinstance(pair, list | tuple) and len(pair) == 2 else (pair, 1.0)
+        number = as_number(weight)
+        if number is None or not 0.0 <= number < math.inf:
+            raise InvalidInput(f"guess gives {value!r} the weight {weight!r}: write a number from 0 upwards.")
+        weights[_guessed(choice, value)] = number
+    if not any(weights.values()):
+        raise InvalidInput(f"guess is {guess!r}, which expects none of the choices: give one a weight above 0.")
+    return weights
 
 
 def _number(value: object, what: str) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,7 @@ from aegisbo.space.conditions import branches_of, when_text
 from aegisbo.space.constraints import KEY, Constraint, Constraints, Function, Label, Rule, label_of, rules_of
 from aegisbo.space.cube import ABSENT, Cube
 from aegisbo.space.description import Entry, entries_of, parameter_from_entry, parameter_from_table, table_of
+from aegisbo.space.guess import Guess
 from aegisbo.space.parameters import Parameter, Params, naming
 
 SpaceLike = Mapping[str, Entry] | Iterable[Entry]
@@ -148,8 +149,13 @@ class Space:
     @cached_property
     def cube(self) -> Cube:
         """This space as strategies see it."""
-        axes = tuple(parameter.axis for parameter in self.parameters.values())
-        return Cube(axes, self.branches, self._rules if self.constraints else None)
+        parameters = self.parameters.values()
+        axes = tuple(parameter.axis for parameter in parameters)
+        cube = Cube(axes, self.branches, self._rules if self.constraints else None)
+        if all(parameter.guess is None for parameter in parameters):
+            return cube
+        leanings = (parameter.leaning for parameter in parameters)
+        return replace(cube, guess=Guess(tuple(zip(cube.columns, leanings, strict=True))))
 
     @cached_property
     def _rules(self) -> Constraints:

@@ -22,6 +22,7 @@ from aegisbo.strategies.chance import Chance, both
 from aegisbo.strategies.keeping import Keeping
 from aegisbo.strategies.law import Law, normal_law
 from aegisbo.strategies.outlook import Outlook
+from aegisbo.strategies.tilt import Tilt
 
 GOOD = 10  # points that a search is told of
 CHECKED = 250  # data at most that are predicted from all others
@@ -43,6 +44,7 @@ class Belief:
     explorer: Callable[[], Belief] | None = None  # makes the belief to explore with, if it is another one
     success: Chance | None = None  # None if nothing has failed, or a failure is a bad value to the model
     keeping: Keeping | None = None  # the chance to keep all limits on what is measured; None if there are none
+    tilt: Tilt | None = None  # towards what the user has guessed; None if that is nothing
     # (k, width) the best points, the best first, where these are not those with the lowest values: some break limits
     # (if all do, those that come closest), or values are noisy.
     good: Array | None = None
@@ -56,6 +58,11 @@ class Belief:
     def chance(self) -> Chance | None:
         """The chance that an evaluation succeeds and keeps all limits; None if it certainly does."""
         return both(self.success, self.keeping)
+
+    @property
+    def factor(self) -> Chance | None:
+        """By which what a point promises is multiplied: the chance, and what the user has guessed."""
+        return both(self.chance, self.tilt)
 
     @property
     def widths(self) -> Array:  # (width,)
@@ -91,7 +98,7 @@ class Belief:
     def _explorer(self) -> Belief | None:
         if self.explorer is None:
             return None
-        other = replace(self.explorer(), success=self.success, keeping=self.keeping, good=self.good)
+        other = replace(self.explorer(), success=self.success, keeping=self.keeping, tilt=self.tilt, good=self.good)
         if self.good is None:
             return other
         measured = self.scale.measured(np.array([self.best]))
@@ -137,7 +144,7 @@ class Belief:
         said: dict[str, object] = {"mean": mean, "std": std, "lengthscale": self.gp.kernel.lengthscale.tolist()}
         if self.model:
             said["model"] = self.model
-        said |= chances_at(x, self.success, self.keeping)
+        said |= chances_at(x, self.success, self.keeping, self.tilt)
         if self.notes:
             said["fit"] = list(self.notes)
         return said
@@ -150,9 +157,9 @@ class Belief:
         return float(mean), float(0.5 * high - 0.5 * low)
 
 
-def chances_at(x: Array, success: Chance | None, keeping: Chance | None) -> Note:
-    """What a note says of the chances to succeed and to keep all limits at x (width,)."""
-    chances = {"success": success, "feasible": keeping}
+def chances_at(x: Array, success: Chance | None, keeping: Chance | None, tilt: Chance | None) -> Note:
+    """What a note says of the chances to succeed and to keep all limits at x (width,), and of the guess."""
+    chances = {"success": success, "feasible": keeping, "guess": tilt}
     return {name: float(np.exp(each.log_value(x[None, :])[0])) for name, each in chances.items() if each is not None}
 
 

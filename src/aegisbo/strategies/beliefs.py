@@ -17,6 +17,7 @@ from aegisbo.strategies.belief import Belief, Surrogate, chances_at
 from aegisbo.strategies.chance import Chance, both
 from aegisbo.strategies.exact import Exact, exact_of
 from aegisbo.strategies.keeping import Keeping
+from aegisbo.strategies.tilt import Tilt, tilt_of
 
 MEMORY = "objectives"  # where in a strategy's memory it is kept
 ROOM = 0.1  # of the range of the front, by which the reference lies beyond its worst values
@@ -32,12 +33,18 @@ class Beliefs:
     F: Array  # (k, m) its values, standardized; where values are noisy, the means
     success: Chance | None = None
     keeping: Keeping | None = None
+    tilt: Tilt | None = None
     explorer: Beliefs | None = None  # the one that knows most of all points, if it is another one
 
     @property
     def chance(self) -> Chance | None:
         """The chance that an evaluation succeeds and keeps all limits; None if it certainly does."""
         return both(self.success, self.keeping)
+
+    @property
+    def factor(self) -> Chance | None:
+        """By which what a point promises is multiplied: the chance, and what the user has guessed."""
+        return both(self.chance, self.tilt)
 
     @property
     def exploring(self) -> Beliefs:
@@ -96,7 +103,7 @@ class Beliefs:
         """What is predicted of each objective at x (width,), in the user's units."""
         mean, std = zip(*(belief.expected(x) for belief in self.each), strict=True)
         told = {"mean": list(mean), "std": list(std), "lengthscale": self.widths.tolist()}
-        return {**told, **chances_at(x, self.success, self.keeping)}
+        return {**told, **chances_at(x, self.success, self.keeping, self.tilt)}
 
 
 def fit_each(
@@ -122,7 +129,7 @@ def beliefs_of(
     else:
         F = np.stack([belief.scale.standardized(evidence.y[rows, j]) for j, belief in enumerate(each)], axis=1)
     best = front(F)
-    found = Beliefs(tuple(each), X[best], F[best], success, keeping)
+    found = Beliefs(tuple(each), X[best], F[best], success, keeping, tilt_of(evidence))
     if all(isinstance(belief, Exact) or belief.explorer is None for belief in each):
         return found
     others = [belief if isinstance(belief, Exact) else replace(belief.exploring, explorer=None) for belief in each]

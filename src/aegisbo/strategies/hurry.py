@@ -81,5 +81,5 @@ def _choices(
     else:
         promise = improvement = believed_improvement(belief, evidence.pending)
         good = belief.good_points(improvement.gp)
-    found = strategy.parts.search(product(promise, chance, chance=belief.chance), evidence.cube, rng, good)
+    found = strategy.parts.search(product(promise, chance, chance=belief.factor), evidence.cube, rng, good)
     return "improve", np.vstack([found, draws[np.argsort(Product((promise, chance)).screen(draws), kind="stable")]])

@@ -24,6 +24,6 @@ class LocalQuadratic(ModelBased):
         if not kept.all() and kept.sum() > evidence.cube.parameters:  # its center must keep all limits
             failed = np.vstack([evidence.failed, evidence.X[~kept]])
             evidence = replace(evidence.only(np.flatnonzero(kept)), failed=failed, excess=None)
-        objective = local_model(evidence).improvement(evidence, belief.chance)
+        objective = local_model(evidence).improvement(evidence, belief.factor)
         choices = search_near(objective, evidence.cube, turn.rng)
         return Decision("local", choices, belief, objective.neighborhood.widths)

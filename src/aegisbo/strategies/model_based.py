@@ -22,6 +22,7 @@ from aegisbo.strategies.moves.move import Decision, Turn
 from aegisbo.strategies.moves.repeat import REPEAT
 from aegisbo.strategies.noisy_best import best_by_mean
 from aegisbo.strategies.presets import DEFAULT_PRESET, Preset, name_or_preset, on_fronts, preset_named
+from aegisbo.strategies.tilt import tilt_of
 
 FEASIBLE = Feasible()
 
@@ -92,7 +93,7 @@ class ModelBased(KnownParameters, ABC):
             success, memory = believe_in_success(evidence, memory, learning)
             belief = replace(belief, success=success)
         belief, memory = believe_in_limits(belief, evidence, memory, learning)
-        return self._smoothed(belief, evidence), memory
+        return self._smoothed(replace(belief, tilt=tilt_of(evidence)), evidence), memory
 
     def _smoothed(self, belief: Belief, evidence: Evidence) -> Belief:
         """The belief in which points are as good as their means, if values are noisy."""

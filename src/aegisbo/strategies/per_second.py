@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.random import Generator
 from scipy.special import expit
 
-from aegisbo.arrays import Array, Floats, Index
+from aegisbo.arrays import Array, Floats
 from aegisbo.search.inner_search import Acquisition
 from aegisbo.strategies.durations import Durations
 
@@ -56,8 +55,3 @@ def log_soft(t: Floats) -> tuple[Array, Array]:
     soft = np.logaddexp(0.0, np.maximum(t, -30.0))
     far = t < -30.0
     return np.where(far, t, np.log(soft)), np.where(far, 1.0, expit(t) / soft)
-
-
-def quick_first(durations: Durations, Z: Array, rng: Generator) -> Index:
-    """A random order of Z (m, width) in which a point that takes half as long is twice as likely to be the first."""
-    return np.argsort(durations.log_seconds(Z)[0] - rng.gumbel(size=len(Z)), kind="stable")

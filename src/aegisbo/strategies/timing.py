@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from aegisbo.arrays import Array, Mask
-from aegisbo.strategies.durations import Durations, learned
+from aegisbo.strategies.durations import Durations
+from aegisbo.strategies.paces import UNKNOWN, at_workers, learned_together
 
 PROBABLY = 0.8  # the chance to end in time that a point must have: by experiment, docs/experiments/durations.md
 
@@ -19,13 +21,31 @@ class Timing:
 
     X: Array  # (k, width) points whose evaluation kept its worker busy to the end
     seconds: Array  # (k,) for how long
+    workers: Array | None = None  # (k,) which one; None if nobody knows
     costly: bool = False  # whether time is what evaluations cost
-    limit: float | None = None  # seconds that are left for the next one
+    limit: float | None = None  # seconds on a typical worker that are left for the next one
 
     @cached_property
+    def _learned(self) -> tuple[Durations | None, Mapping[int, float]]:
+        if not len(self.seconds):
+            return None, {}
+        unknown = np.full(len(self.seconds), UNKNOWN)
+        return learned_together(self.X, self.seconds, unknown if self.workers is None else self.workers)
+
+    @property
     def durations(self) -> Durations | None:
-        """How long evaluations take; None if no time is known."""
-        return learned(self.X, self.seconds) if len(self.seconds) else None
+        """How long evaluations take on a typical worker; None if no time is known."""
+        return self._learned[0]
+
+    @property
+    def paces(self) -> Mapping[int, float]:
+        """How many times as long they take on each worker, where workers clearly differ; else none."""
+        return self._learned[1]
+
+    @property
+    def typical(self) -> Array:
+        """The seconds (k,) as they would have been on a typical worker."""
+        return self.seconds if self.workers is None else self.seconds / at_workers(self.paces, self.workers)
 
     def fits(self, Z: Array) -> Mask:  # (m, width) -> (m,)
         """Which evaluations would probably end in time; all of them if nothing is known, or there is no hurry."""
@@ -34,7 +54,7 @@ class Timing:
         return np.asarray(self.durations.quantile(Z, PROBABLY) <= self.limit)
 
     def note(self, x: Array) -> dict[str, float]:
-        """How long the evaluation of x (width,) is expected to take, as likely to be exceeded as not."""
+        """How long x (width,) is expected to take on a typical worker, as likely to be exceeded as not."""
         return (
             {}
             if self.durations is None

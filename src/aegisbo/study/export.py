@@ -12,6 +12,7 @@ from aegisbo.address import Named, place_of
 from aegisbo.errors import UnknownName
 from aegisbo.events import Asked, Ended
 from aegisbo.optimizer import Trial
+from aegisbo.optimizer.trial import ADDED, move_of
 from aegisbo.space.text import spelled
 from aegisbo.stopping.expected_end import ExpectedEnd
 from aegisbo.study.reading import read_events
@@ -60,6 +61,7 @@ def _row(
         **{f"{MEASURED}{name}": value for name, value in trial.measured.items()},
         **({} if front is None else {"front": trial.number in front}),
         "move": trial.note.get("move"),
+        **({"author": trial.author} if move_of(trial) == ADDED else {}),
         "asked_at": None if asked is None else asked.at,
         "suggestion_seconds": None if asked is None else asked.seconds,
         "started_at": started_at,

@@ -22,7 +22,7 @@ from aegisbo.events import (
     making_sense,
 )
 from aegisbo.optimizer import Core, Settings
-from aegisbo.optimizer.queue import ADDED
+from aegisbo.optimizer.trial import ADDED
 from aegisbo.outcome import Report
 from aegisbo.study.ledger import Ledger
 from aegisbo.study.state import State

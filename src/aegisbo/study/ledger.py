@@ -7,9 +7,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from aegisbo.events import Asked, Changed, Ended, Event, Forgotten, Joined, Left, Lost, Opened, Resumed, Retried, Taken
+from aegisbo.events import (
+    Asked,
+    Caused,
+    Changed,
+    Ended,
+    Event,
+    Forgotten,
+    Joined,
+    Left,
+    Lost,
+    Opened,
+    Resumed,
+    Retried,
+    Taken,
+)
 from aegisbo.number import as_number
-from aegisbo.options import CHANGEABLE
+from aegisbo.options import CHANGEABLE, TEXTS
 
 
 @dataclass
@@ -27,18 +41,24 @@ class Terms:
     def apply(self, event: Event) -> None:
         """Let one more event have happened."""
         if isinstance(event, Changed):
-            self.changed |= {name: value for name, value in event.changes.items() if name in CHANGEABLE}
+            self.changed |= _sound({name: value for name, value in event.changes.items() if name in CHANGEABLE})
         elif isinstance(event, Opened) or (isinstance(event, Joined) and event.copy is None):  # not a copy that is back
             self._call(event.call or {})
 
     def _call(self, call: Mapping[str, Any]) -> None:
         given = {name: call[name] for name in CHANGEABLE if name in call and (name, call[name]) != ("budget", None)}
-        for name, value in given.items():
-            if value is not None and as_number(value) is None:
-                raise TypeError(f"{name} is {value!r:.100}")
+        for name, value in _sound(given).items():
             if self.asked.get(name, value) != value:
                 self.changed.pop(name, None)
         self.asked |= given
+
+
+def _sound(given: dict[str, Any]) -> dict[str, Any]:
+    """The options, each of its kind: the file may come from anywhere."""
+    for name, value in given.items():
+        if value is not None and not (isinstance(value, str) if name in TEXTS else as_number(value) is not None):
+            raise TypeError(f"{name} is {value!r:.100}")
+    return given
 
 
 @dataclass
@@ -51,12 +71,14 @@ class Ledger:
     ended: set[int] = field(default_factory=set)  # trials
     losses: Counter[int] = field(default_factory=Counter)  # how often a trial lost its worker or its copy
     reasons: dict[int, str] = field(default_factory=dict)  # of the last loss
+    used: int = 0  # evaluations that advisers have used up, of the share that they may
     last: int = 0  # the last event that was applied
 
     def apply(self, event: Event) -> None:
         """Let one more event have happened."""
         self.last = event.id
         self.terms.apply(event)
+        self.used += event.cost if isinstance(event, Caused) and event.share is not None else 0
         match event:
             case Joined():
                 self.copies[event.name] = event

@@ -38,8 +38,8 @@ def join(store: Log, caller: Caller, lease: float, *, alone: bool = False) -> tu
         space = state.settings.space
         if caller.settings is not None and widened(space, caller.settings.space) != space:
             raise StudyError(
-                f"{store.path} has narrower bounds, and copies cannot widen them: `minimize` can, when no copy is at "
-                "work."
+                f"{store.path} has narrower bounds or other guesses, and copies cannot change them: `minimize` can, "
+                "when no copy is at work."
             )
         ledger = state.ledger
         for each in tuple(ledger.copies) if alone else ():

@@ -16,15 +16,17 @@ from aegisbo.space import Params
 from aegisbo.study.lock import is_driven
 from aegisbo.study.opening import Log, beside
 from aegisbo.study.reading import read_events
+from aegisbo.study.seat import Author, signed
 from aegisbo.study.state import State
 
 
-def add(path: Named, x: Any) -> Params:
+def add(path: Named, x: Any, *, author: Author = None) -> Params:
     """Have a point evaluated before the strategy chooses another one; a running study takes it within a second.
 
     Args:
         path: the study, a file or an address.
         x: the point, in the form that the function receives or by name.
+        author: who proposes it, a person or a program; None is "user". Or a `Seat`, which bounds what it may do.
 
     Returns:
         Its values by name.
@@ -34,18 +36,20 @@ def add(path: Named, x: Any) -> Params:
         InvalidInput: the point is not in the space; or it is a trial or added already, unless values are noisy.
     """
     with _beside(place_of(path)) as store:
-        added = State.after(store.events()).optimizer.addition(x)
-        store.append(added)
+        state = State.after(store.events())
+        added = state.optimizer.addition(x)
+        store.append(signed(added, author, state))
     return added.params
 
 
-def change(path: Named, **changes: Any) -> dict[str, Any]:
+def change(path: Named, *, author: Author = None, **changes: Any) -> dict[str, Any]:
     """Change the budget, the workers or the time limits of a run; a running study follows within about a second.
 
     A change also holds for later calls, unless such a call differs from the one before it in this option.
 
     Args:
         path: the study, a file or an address.
+        author: who changes them, as for `add`.
         changes: options and their new values, as for `minimize`; `aegisbo set --help` lists which may change.
 
     Returns:
@@ -65,7 +69,7 @@ def change(path: Named, **changes: Any) -> dict[str, Any]:
                     f"{name} is each copy's own while copies of `aegisbo work` share {path}: start or stop copies "
                     f"instead. For all of them you can change {', '.join(SHARED)}."
                 )
-        store.append(Changed(changes))
+        store.append(signed(Changed(changes), author, state))
     return changes
 
 

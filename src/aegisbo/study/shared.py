@@ -154,6 +154,11 @@ class Shared(Study):
         return self._ledger.spent
 
     @property
+    def paces(self) -> Mapping[int, float]:
+        lane = self._joined.lane
+        return {worker - lane: pace for worker, pace in self.optimizer.paces.items() if worker >= lane}
+
+    @property
     def rest(self) -> float:
         return max(1.0, min(self._store.rest, self._joined.lease / BEATS))  # it may be this copy that finds one dead
 

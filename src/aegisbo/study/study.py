@@ -141,7 +141,7 @@ class Study:
                 state, objective = settled(store, who)
                 space = widened(state.settings.space, settings.space)
                 if space != state.settings.space:
-                    who.say(f"{path} now has wider bounds: {space.parameters}.")
+                    who.say(f"{path} now has wider bounds or other guesses: {space.parameters}.")
                     state.apply(store.append(Widened(space.describe())))
                 state.apply(store.append(Opened(os.getpid(), platform.node(), dict(who.call), objective)))
             store.settle()
@@ -170,6 +170,11 @@ class Study:
     def pending(self) -> tuple[Trial, ...]:
         """The trials that an earlier driver left, which run first."""
         return self.optimizer.pending
+
+    @property
+    def paces(self) -> Mapping[int, float]:
+        """The paces of the workers of this driver, where workers clearly differ."""
+        return self.optimizer.paces
 
     @property
     def spent(self) -> bool:

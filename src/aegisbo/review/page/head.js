@@ -34,7 +34,7 @@ function fillHead() {
 }
 
 function barSection() {
-  const nav = h("nav", { "aria-label": "Parts of the report" }, ["health", "objectives", "progress", "curves", "workers", "reasons", "parameters", "decision", "failures", "trials", "about"].map((id) => h("a", { href: `#${id}` }, id === "objectives" ? "front" : id)));
+  const nav = h("nav", { "aria-label": "Parts of the report" }, ["health", "odds", "objectives", "progress", "curves", "workers", "reasons", "parameters", "decision", "failures", "trials", "about"].map((id) => h("a", { href: `#${id}` }, id === "objectives" ? "front" : id)));
   const choices = ["move", "outcome"].map((each) => h("button", { "aria-pressed": String(view.colorBy === each), onclick: () => {
     view.colorBy = each;
     choices.forEach((button) => button.setAttribute("aria-pressed", String(button.textContent === each)));
@@ -73,6 +73,18 @@ function healthSection() {
   view.on("data", () => list.replaceChildren(...view.study.health.map((finding) => h("li", { class: finding.level },
     h("b", {}, h("span", { class: "sign", "aria-label": finding.level }, LEVELS[finding.level]), finding.topic), h("p", {}, finding.text), finding.remedy ? h("p", { class: "remedy" }, finding.remedy) : null))));
   return h("section", { id: "health" }, h("h2", {}, "Health"), list);
+}
+
+function oddsSection() {
+  const box = h("div", { class: "card" });
+  view.on("data", () => {
+    const odds = view.study.odds; // a live page computes it in the background
+    box.replaceChildren(...(odds ? [h("p", {}, odds.text), ...odds.details.map((text) => h("p", { class: "muted" }, text))]
+      : [h("p", { class: "muted" }, "The odds are being computed.")]));
+  });
+  const part = section("odds", "Worth going on?", null, []);
+  part.querySelector(".grid").replaceWith(box);
+  return part;
 }
 
 function aboutSection() {

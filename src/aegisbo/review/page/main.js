@@ -12,7 +12,7 @@ function prepare() {
 
 function build() {
   barSection();
-  const parts = [healthSection(), objectivesSection(), convergenceSection(), curvesSection(), timelineSection(), reasonsSection(), parametersSection(), decisionSection(), failuresSection(), tableSection(), aboutSection()];
+  const parts = [healthSection(), oddsSection(), objectivesSection(), convergenceSection(), curvesSection(), timelineSection(), reasonsSection(), parametersSection(), decisionSection(), failuresSection(), tableSection(), aboutSection()];
   if (view.studies.length > 1) parts.unshift(compareSection());
   document.getElementById("main").replaceChildren(...parts, h("footer", {}, "Made by aegisbo. This page is self-contained: it loads nothing from elsewhere."));
   view.on("choice", () => { fillTrial(); for (const chart of charts) chart.highlight(); });

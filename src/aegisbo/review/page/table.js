@@ -21,7 +21,7 @@ function tableSection() {
 function columns() {
   const t = view.study.trials;
   return [["trial", "number", t.number], ["state", "state", t.state], ...(view.study.objectives ? [["front", "front", t.front]] : [["value", "value", t.value]]),
-    ...view.study.measured.map((name, m) => [name, `measured ${m}`, t.measured[m]]), ["move", "move", t.move],
+    ...view.study.measured.map((name, m) => [name, `measured ${m}`, t.measured[m]]), ["move", "move", t.move], ...(t.author.some((name) => name != null) ? [["author", "author", t.author]] : []),
     ...view.study.parameters.map((parameter, p) => [parameter.name, `param ${p}`, t.params[p]]),
     ...curveColumns(view.study), ["seconds", "seconds", t.seconds], ["worker", "worker", t.worker], ["reason", "reason", t.reason.map((r) => (r == null ? null : view.study.texts[r]))]];
 }
@@ -80,7 +80,7 @@ function fillTrial() {
   if (k == null) return;
   const t = study.trials, text = (index) => study.texts[index];
   const facts = [["state", t.state[k]], view.study.objectives ? ["front", t.front[k]] : ["value", t.value[k]],
-    ...study.measured.map((name, m) => [name, t.measured[m][k]]), ["breaks", t.broken[k]], ["reason", text(t.reason[k])], ["move", t.move[k]], ["instead of a known point", instead(t.guard[k])],
+    ...study.measured.map((name, m) => [name, t.measured[m][k]]), ["breaks", t.broken[k]], ["reason", text(t.reason[k])], ["move", t.move[k]], ["author", t.author[k]], ["instead of a known point", instead(t.guard[k])],
     ...curveRows(study, k), ...foretold(study, k),
     ["results known", t.known[k]], ["results behind", t.behind[k]], ["pending at that time", t.pending[k]], ["chosen in", t.choosing[k] == null ? null : duration(t.choosing[k])],
     ["took", t.seconds[k] == null ? null : duration(t.seconds[k])], ["worker", t.worker[k]]];

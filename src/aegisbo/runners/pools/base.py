@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from logging import getLogger
@@ -21,7 +21,7 @@ from aegisbo.outcome import Outcome, Report
 from aegisbo.runners.evaluation import error_text
 from aegisbo.runners.interrupt import interruptible
 from aegisbo.runners.packing import pack_point
-from aegisbo.runners.protocol import Finished, Heard, News, StopRun, WorkersGone
+from aegisbo.runners.protocol import Finished, Heard, News, StopRun, WorkersGone, first_of
 from aegisbo.study import Study
 
 
@@ -74,6 +74,7 @@ class Pool(ABC):
         self.capacity = int(capacity)  # NumPy's integers are not accepted everywhere
         self.journal: Study | None = None  # the end of every job is recorded there before `collect` returns it
         self._submitted: dict[int, _Job] = {}  # by number
+        self._paces: Mapping[int, float] = {}  # by worker
         self._lock = Lock()  # an end is recorded and queued in one go: both have the same order
         self._news: deque[News | BaseException] = deque()
         self._bell: SimpleQueue[None] = SimpleQueue()  # rings for each of them
@@ -88,6 +89,14 @@ class Pool(ABC):
         # Without the lock: the thread of the progress line asks, and the holder of the lock may wait for that line.
         return sum(job.called is None for job in tuple(self._submitted.values()))
 
+    @property
+    def next_worker(self) -> int:
+        free = set(range(self.capacity)) - {job.worker for job in tuple(self._submitted.values())}
+        return first_of(free, self._paces)
+
+    def prefer(self, paces: Mapping[int, float]) -> None:
+        self._paces = paces
+
     def called(self, number: int) -> float | None:
         with self._lock:
             job = self._submitted.get(number)
@@ -100,7 +109,7 @@ class Pool(ABC):
 
     def submit(self, number: int, x: Any) -> int:
         with self._lock:
-            worker = min(set(range(self.capacity)) - {job.worker for job in self._submitted.values()})
+            worker = self.next_worker
             now = self.now()
             self._submitted[number] = _Job(worker, now, None if self.reports_calls else now)
         point = pack_point(x) if self.packs else x

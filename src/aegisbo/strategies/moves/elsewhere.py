@@ -70,7 +70,7 @@ def descend(belief: Belief, evidence: Evidence, rng: Generator) -> Array:
     for row in islice(valleys, VALLEYS):
         around = Box(np.maximum(X[row] - distance / 2, 0.0), np.minimum(X[row] + distance / 2, 1.0))
         lowest = predicted[around.holds(evidence.pending)].min(initial=y[row])
-        choices, promise = around.most_improved(Improvement(believed, float(lowest)), belief.chance, rng)
+        choices, promise = around.most_improved(Improvement(believed, float(lowest)), belief.factor, rng)
         if promise > LEAST_PROMISE:
             return choices
     anywhere = rng.random((ANYWHERE, X.shape[1]))

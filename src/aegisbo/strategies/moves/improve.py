@@ -47,5 +47,5 @@ def most_improved(
     improvement: Improvement, belief: Belief, cube: Cube, search: InnerSearch, rng: Generator, *factors: Acquisition
 ) -> Array:
     """Maximize an improvement, times other factors and the chance to succeed: choices (k, width), the best first."""
-    objective = product(improvement, *factors, chance=belief.chance)
+    objective = product(improvement, *factors, chance=belief.factor)
     return search(objective, cube, rng, belief.good_points(improvement.gp))

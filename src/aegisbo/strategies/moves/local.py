@@ -29,7 +29,7 @@ class Local:
         near = self._model(turn)
         if not turn.rng.random() < preference(near.skill(evidence.y), belief.skill(evidence.y)):
             return None
-        objective = near.improvement(evidence, belief.chance)
+        objective = near.improvement(evidence, belief.factor)
         choices = search_near(objective, evidence.cube, turn.rng)
         turn.remember(Valley(float(evidence.y.min()) - near.gain(objective, choices[0])))
         return Decision("local", choices, belief, objective.neighborhood.widths)

@@ -18,10 +18,10 @@ from aegisbo.strategies.exact import Exact
 from aegisbo.strategies.front_improvement import Certain, FrontImprovement, Uncertain
 from aegisbo.strategies.moves.exploit import Mean
 from aegisbo.strategies.moves.move import Decision, Turn
-from aegisbo.strategies.moves.pareto import Pareto, search_pareto_set
+from aegisbo.strategies.moves.pareto import Pareto, preferences, search_pareto_set
 from aegisbo.strategies.moves.thompson import posterior_path
-from aegisbo.strategies.per_second import Quickness, quick_first
-from aegisbo.strategies.product import product
+from aegisbo.strategies.per_second import Quickness
+from aegisbo.strategies.product import by_lot, product
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ class ParetoOfFronts(Pareto):
         archive = search_pareto_set(low_and_uncertain, worst, self.population, beliefs.chance, cube, rng)
         members = rng.permutation(archive.front)
         points = cube.round(archive.X[members])
-        if evidence.price is not None:
-            points = points[quick_first(evidence.price, points, rng)]
+        if factors := preferences(beliefs, evidence):
+            points = points[by_lot(factors, points, rng)]
         mu, sd = beliefs.predict(points)
         hopeful = np.full(len(points), True) if self.hope is None else beyond(mu - self.hope * sd, F) > 0.0
         return Decision("pareto", np.concatenate([points[hopeful], points[~hopeful]]), beliefs)
@@ -127,5 +127,5 @@ def _most_added(move: str, added: FrontImprovement, beliefs: Beliefs, turn: Turn
     """Where most is added to the front, per second if that is the price."""
     evidence = turn.evidence
     factors = () if evidence.price is None else (Quickness(evidence.price),)
-    objective = product(added, *factors, chance=beliefs.chance)
+    objective = product(added, *factors, chance=beliefs.factor)
     return Decision(move, turn.search(objective, evidence.cube, turn.rng, beliefs.X), beliefs)

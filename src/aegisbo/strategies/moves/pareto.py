@@ -10,19 +10,23 @@ from numpy.random import Generator
 from aegisbo.arrays import Array, Mask
 from aegisbo.search import nsga2
 from aegisbo.search.blocks import by_blocks
+from aegisbo.search.inner_search import Acquisition
 from aegisbo.space.allowed import draw
 from aegisbo.space.cube import Cube
+from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.belief import Belief
+from aegisbo.strategies.beliefs import Beliefs
 from aegisbo.strategies.chance import Chance
 from aegisbo.strategies.moves.move import Decision, Turn
-from aegisbo.strategies.per_second import quick_first
+from aegisbo.strategies.per_second import Quickness
+from aegisbo.strategies.product import Risk, by_lot
 
 
 @dataclass(frozen=True)
 class Pareto:
     """Pick a random member of the approximate Pareto set (lines 11 and 12), those with hope first.
 
-    Given a price, one that takes half as long is twice as likely.
+    Given a price, one that takes half as long is twice as likely; given a guess, one that it makes twice as likely.
     """
 
     population: int = nsga2.POPULATION_PER_COORDINATE  # for each parameter
@@ -36,8 +40,8 @@ class Pareto:
         cube = evidence.cube
         archive = self.members(belief, cube, rng)
         members = rng.permutation(archive.front)
-        if evidence.price is not None:
-            members = members[quick_first(evidence.price, cube.round(archive.X[members]), rng)]
+        if factors := preferences(belief, evidence):
+            members = members[by_lot(factors, cube.round(archive.X[members]), rng)]
         hopeful = self.hopeful(archive.F[members], belief.lowest)
         ordered = np.concatenate([members[hopeful], members[~hopeful]])
         return Decision("pareto", cube.round(archive.X[ordered]), belief)
@@ -54,6 +58,12 @@ class Pareto:
             return np.stack([mu, -np.sqrt(var)], axis=1)
 
         return search_pareto_set(low_and_uncertain, belief.worst, self.population, belief.chance, cube, rng)
+
+
+def preferences(belief: Belief | Beliefs, evidence: Evidence) -> list[Acquisition]:
+    """−log of what makes one member more likely than another, if anything does."""
+    price = [] if evidence.price is None else [Quickness(evidence.price)]
+    return [*price, *([] if belief.tilt is None else [Risk(belief.tilt, alone=True)])]
 
 
 def search_pareto_set(

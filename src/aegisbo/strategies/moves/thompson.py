@@ -30,11 +30,13 @@ class SamplePath:
 
 def posterior_path(gp: GP, features: int, rng: Generator) -> Acquisition:
     """A function drawn from the posterior, to be minimized."""
-    return _Path(paths.draw(gp, rng, features=features))
+    return PathToSearch(paths.draw(gp, rng, features=features))
 
 
 @dataclass(frozen=True)
-class _Path:
+class PathToSearch:
+    """A function that was drawn, as a search sees it."""
+
     path: paths.SamplePaths
 
     def screen(self, Z: Array) -> Floats:

@@ -1,0 +1,72 @@
+"""What an adviser may change in a study: nothing but what the user allowed in words such as "add,budget=100-400"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from aegisbo.errors import InvalidInput, UnknownName
+from aegisbo.number import as_number
+from aegisbo.options import CHANGEABLE
+from aegisbo.printable import brief
+
+DEEDS = ("add", "retry", "forget")
+NUMBER = r"(-?[0-9.]+(?:e[+-]?[0-9]+)?)"
+RANGE = re.compile(f"{NUMBER}-{NUMBER}")
+
+
+@dataclass(frozen=True)
+class Rights:
+    """What an adviser may do besides looking."""
+
+    deeds: frozenset[str] = frozenset()
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # of the options that it may set
+
+    @classmethod
+    def of(cls, words: Iterable[str]) -> Rights:
+        """The rights in these words: "add", "retry", "forget", and options with the range in which they may be set.
+
+        Raises:
+            InvalidInput: a word is none of these.
+        """
+        deeds, ranges = set[str](), dict[str, tuple[float, float]]()
+        for word in words:
+            name, equals, told = word.strip().partition("=")
+            if name not in (*DEEDS, *CHANGEABLE):
+                raise UnknownName("right", name, (*DEEDS, *CHANGEABLE))
+            if name in DEEDS and not equals:
+                deeds.add(name)
+                continue
+            match = RANGE.fullmatch(told)
+            low, high = map(as_number, map(_read, match.groups())) if match and name in CHANGEABLE else (None, None)
+            if low is None or high is None or low > high:
+                raise InvalidInput(f"The right {brief(word)!r} cannot be read: write {_form(name)}.")
+            ranges[name] = low, high
+        return cls(frozenset(deeds), ranges)
+
+    @property
+    def texts(self) -> list[str]:
+        """The rights in words."""
+        return [*sorted(self.deeds), *(f"{name} from {low:g} to {high:g}" for name, (low, high) in self.ranges.items())]
+
+    def require_in_range(self, name: str, value: Any) -> None:
+        """Refuse an option that may not be set, or not to this value."""
+        if name not in self.ranges:
+            allowed = f"it may set {', '.join(self.ranges)}" if self.ranges else "it may set nothing"
+            raise InvalidInput(f"An adviser here may not set {brief(repr(name))}: {allowed}.")
+        (low, high), number = self.ranges[name], as_number(value)
+        if number is None or not low <= number <= high:
+            raise InvalidInput(f"{name} is {brief(repr(value))}: an adviser may set it from {low:g} to {high:g}.")
+
+
+def _form(name: str) -> str:
+    return f"{name} alone" if name in DEEDS else f"a range, such as {name}=10-100"
+
+
+def _read(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

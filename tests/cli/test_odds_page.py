@@ -1,0 +1,15 @@
+"""docs/odds.md works as printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from printed_page import said_by
+
+
+@pytest.mark.long
+def test_the_blocks_run_in_order(tmp_path: Path) -> None:
+    said = said_by("odds.md", tmp_path)
+    assert "chance of more than 0.5% better" in said
+    assert "Going on is hardly worth it: 20 more evaluations have a" in said
