@@ -11,11 +11,10 @@ import numpy as np
 from numpy.random import Generator
 
 from aegisbo.arrays import Array, Index
-from aegisbo.gp.low_values import left_out, lowest, skill
+from aegisbo.gp.low_values import lowest, skill
 from aegisbo.gp.output_transform import Scale, SoftScale
 from aegisbo.gp.posterior import GP
 from aegisbo.gp.quadratic_model import Posterior
-from aegisbo.gp.thinning import evenly_spread
 from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.base import Evidence, Memory, Note
 from aegisbo.strategies.chance import Chance, both
@@ -25,8 +24,6 @@ from aegisbo.strategies.outlook import Outlook
 from aegisbo.strategies.tilt import Tilt
 
 GOOD = 10  # points that a search is told of
-CHECKED = 250  # data at most that are predicted from all others
-EXPLAINED = 0.4  # of their variance
 
 
 @dataclass(frozen=True)
@@ -108,12 +105,6 @@ class Belief:
         """How well it predicts the lowest of the values measured (n,), which are the first of its data."""
         known = measured if self.rows is None else measured[self.rows]
         return skill(self.gp, self.scale, known, lowest(known, self.gp.X.shape[1]))
-
-    @cached_property
-    def explains(self) -> bool:
-        """Whether it explains most of what makes the data differ, each predicted from all others."""
-        rows = evenly_spread(len(self.gp.y), CHECKED)
-        return bool(left_out(self.gp, rows)[0].var() < (1.0 - EXPLAINED) * self.gp.y[rows].var())
 
     def predict(self, Z: Array) -> tuple[Array, Array]:
         """Mean and standard deviation (m,) of the noise-free function at Z (m, width), on the standardized scale."""

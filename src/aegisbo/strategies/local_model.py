@@ -153,14 +153,14 @@ class LocalModel:
         above = self.neighborhood.local(np.vstack([evidence.X[high], failed]))
         measured = np.append(y[high], np.full(len(failed), np.inf))
         nearest = np.argsort((above**2).sum(axis=1), kind="stable")[:HIGHER]
-        near = nearest[is_near(above[nearest])]
+        near = nearest[_is_near(above[nearest])]
         gp = self.gp.extended(above[near], np.clip(self.gp.mean(above[near]), y[self.low[-1]], measured[near]))
         pending = self.neighborhood.local(evidence.pending)
-        gp = gp.believing(pending[is_near(pending)])
+        gp = gp.believing(pending[_is_near(pending)])
         return LocalImprovement(self.neighborhood, Improvement(gp, float(gp.y.min()) + gp.constant), chance)
 
 
-def is_near(U: Array) -> Mask:
+def _is_near(U: Array) -> Mask:
     """Which of U (m, d) count (m,)."""
     return np.asarray((U**2).mean(axis=1) < NEAR**2)
 

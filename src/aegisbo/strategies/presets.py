@@ -19,7 +19,6 @@ from aegisbo.strategies.moves.elsewhere import Elsewhere
 from aegisbo.strategies.moves.exploit import Exploit
 from aegisbo.strategies.moves.improve import Improve
 from aegisbo.strategies.moves.local import Local
-from aegisbo.strategies.moves.local_mean import LocalMean
 from aegisbo.strategies.moves.move import Move, SecondThought, SureMove
 from aegisbo.strategies.moves.on_fronts import ExploitFront, FrontOfPaths, ImproveFront, ParetoOfFronts
 from aegisbo.strategies.moves.pareto import Pareto
@@ -121,7 +120,7 @@ ADAPTIVE = replace(
         ),
         exploring=AdditiveSurrogate(modern_model, wide=True),
     ),
-    before_exploit=(Local(), LocalMean()),
+    before_exploit=(Local(),),
     second_thoughts=(Improve(least_promise=1e-3), Elsewhere(), Repeat()),
 )
 

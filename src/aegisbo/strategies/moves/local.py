@@ -24,7 +24,7 @@ class Local:
     def choose(self, turn: Turn) -> Decision | None:
         """The best first, if there is a model of the neighborhood and the lot falls on it."""
         belief, evidence = turn.belief, turn.evidence
-        if not knows_a_neighborhood(evidence) or (evidence.noisy and belief.explains):  # then `LocalMean` is asked
+        if not knows_a_neighborhood(evidence):
             return None
         near = self._model(turn)
         if not turn.rng.random() < preference(near.skill(evidence.y), belief.skill(evidence.y)):
