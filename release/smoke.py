@@ -157,9 +157,21 @@ def require(condition: object, what: object) -> None:
         sys.exit(f"The smoke run failed: {what}")
 
 
+def postgres() -> None:
+    """There is no server here, which only the driver can tell."""
+    import aegisbo
+
+    try:
+        aegisbo.load("postgresql://127.0.0.1:1/none?study=run")
+    except aegisbo.AegisError as error:
+        require("cannot be reached" in str(error), error)
+    else:
+        require(False, "a server answered on port 1")
+
+
 EXTRAS = {
     use.__name__: use
-    for use in (optuna, dask, slurm, ray, tune, gest, mcp, sklearn, mlflow, wandb, tensorboard, plot, pandas)
+    for use in (optuna, dask, slurm, ray, tune, gest, mcp, sklearn, mlflow, wandb, tensorboard, plot, pandas, postgres)
 }
 
 

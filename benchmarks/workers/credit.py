@@ -1,15 +1,13 @@
-"""How well `aegisbo credit` tells a good adviser from a useless and a hostile one, and what a hostile one costs.
+"""How well `aegisbo credit` tells a good adviser from a useless and a hostile one.
 
-    python -m benchmarks.workers.credit credit.jsonl [--seeds 5] [--runs 6]
-    python -m benchmarks.workers.credit credit.jsonl --harm 20
+    python -m benchmarks.workers.credit credit.jsonl [--seeds 5] [--runs 12]
+    python -m benchmarks.workers.credit credit.jsonl --real 20
 
 A study is a run of 24 evaluations in which three advisers, in turn, give every other point from the fifth on: `good` a
 minimizer moved by a twentieth of the box, `useless` a random point, `hostile` the worst of 200 random points. From the
-study alone `credit` says what each brought. Beside it stands what the function itself says: runs with other seeds and
-the same points of advisers, and without those of one adviser.
-
-With --harm, runs of 40 evaluations in which a hostile seat with a share of 0.2 adds whatever it may, beside runs of 32
-and of 40 without it. The file keeps what was computed: stop at any time, and repeat the command to go on.
+study alone `credit` says what each brought. With --real the function itself is asked: runs with other seeds and the
+same points of advisers, and without those of one adviser. The strategy is `random`: it is quick, and a useless adviser
+is as good as it. The file keeps what was computed: stop at any time, and repeat the command to go on.
 """
 
 from __future__ import annotations
@@ -32,10 +30,8 @@ from aegisbo.simulation.problem import Problem
 from aegisbo.simulation.problems import get
 
 PROBLEMS = ("Branin", "GoldsteinPrice", "SixHumpCamel", "Hartmann3")
-PRESET = "modern"  # which chooses faster than the default
+STRATEGY = "random"
 BUDGET, FIRST, EVERY = 24, 4, 2
-LONG, SHARE = 40, 0.2  # of runs with a hostile seat
-OTHERS = 5  # other seeds with which the function itself is asked
 SPREAD = 0.05  # of the box, by which the good adviser is off
 Row = dict[str, Any]
 
@@ -69,7 +65,7 @@ def points_of(problem: Problem, seed: int) -> dict[int, tuple[str, list[float]]]
 
 def run(problem: Problem, seed: int, points: dict[int, tuple[str, list[float]]], budget: int = BUDGET) -> Optimizer:
     """A run on the function itself, one evaluation after the other."""
-    optimizer = Optimizer(list(problem.bounds), seed=seed, preset=PRESET)
+    optimizer = Optimizer(list(problem.bounds), seed=seed, strategy=STRATEGY)
     for number in range(budget):
         if number in points:
             author, x = points[number]
@@ -86,39 +82,25 @@ def lengths(optimizer: Optimizer, levels: Iterable[float]) -> list[int]:
 
 
 def study(name: str, seed: int, runs: int) -> Row:
-    """What `credit` says of one study, and what the function says."""
-    problem, points = get(name), points_of(get(name), seed)
-    with_all = run(problem, seed, points)
-    values = np.array([trial.value for trial in with_all.trials])
-    levels = [values.min() + share * (np.median(values) - values.min()) for share in SHARES]
+    """What `credit` says of one study."""
+    problem = get(name)
+    optimizer = run(problem, seed, points_of(problem, seed))
     began = time.process_time()
-    said = {each.author: each for each in credit(with_all, runs=runs).credits}
-    took = time.process_time() - began
+    said = {each.author: [each.mean, *each.interval] for each in credit(optimizer, runs=runs).credits}
+    return {"problem": name, "seed": seed, "seconds": time.process_time() - began, "said": said}
+
+
+def real(name: str, seed: int, others: int) -> Row:
+    """What the function itself says of it: runs with other seeds."""
+    problem, points = get(name), points_of(get(name), seed)
+    values = np.array([trial.value for trial in run(problem, seed, points).trials])
+    levels = [values.min() + share * (np.median(values) - values.min()) for share in SHARES]
     without = {who: {n: point for n, point in points.items() if point[0] != who} for who in ("nobody", *ADVISERS)}
-    real = {
-        who: fmean(fmean(lengths(run(problem, 1000 * seed + k, given), levels)) for k in range(OTHERS))
+    took = {
+        who: fmean(fmean(lengths(run(problem, 1000 * seed + k, given), levels)) for k in range(others))
         for who, given in without.items()
     }
-    true = {who: [real[who] - real["nobody"]] for who in ADVISERS}
-    return {
-        "problem": name,
-        "seed": seed,
-        "seconds": took,
-        "said": {name: [each.mean, *each.interval] for name, each in said.items()},
-        "true": true,
-    }
-
-
-def harm(name: str, seed: int) -> Row:
-    """The regret of runs with a hostile seat that adds whatever it may, and without it."""
-    problem, rng = get(name), default_rng([seed, 2])
-    numbers = range(int(1 / SHARE) - 1, LONG, int(1 / SHARE))
-    points = {n: ("hostile", hostile(problem, rng).tolist()) for n in numbers}
-    runs = {"with": (LONG, points), "without": (LONG, {}), "shorter": (round((1 - SHARE) * LONG), {})}
-    regrets = {}
-    for which, (budget, given) in runs.items():
-        regrets[which] = run(problem, seed, given, budget).result().fun - (problem.minimum or 0.0)
-    return {"problem": name, "seed": seed, "harm": regrets}
+    return {"problem": name, "seed": seed, "true": {who: took[who] - took["nobody"] for who in ADVISERS}}
 
 
 def rows(file: Path) -> list[Row]:
@@ -138,55 +120,46 @@ def computed(
 
 
 def tell(found: list[Row]) -> None:
-    print("| adviser | said, mean | true, mean | helped | cost more | unclear |")
-    print("|---|---|---|---|---|---|")
+    print("| adviser | evaluations sooner, mean | helped | cost more | unclear |\n|---|---|---|---|---|")
     for author in ADVISERS:
         told = [row["said"][author] for row in found]
         helped, cost = sum(low > 0 for _, low, _ in told), sum(high < 0 for _, _, high in told)
-        true = fmean(row["true"][author][0] for row in found)
-        means = f"{fmean(mean for mean, _, _ in told):.1f} | {true:.1f}"
-        print(f"| {author} | {means} | {helped} | {cost} | {len(told) - helped - cost} |")
-    orders = {
+        mean = fmean(mean for mean, _, _ in told)
+        print(f"| {author} | {mean:.1f} | {helped} | {cost} | {len(told) - helped - cost} |")
+    tell_orders([{author: row["said"][author][0] for author in ADVISERS} for row in found])
+    print(f"\nSeconds of processor time for one credit: {median(row['seconds'] for row in found):.0f} (median).")
+
+
+def tell_real(found: list[Row]) -> None:
+    print("| adviser | evaluations sooner, mean |\n|---|---|")
+    for author in ADVISERS:
+        print(f"| {author} | {fmean(row['true'][author] for row in found):.1f} |")
+    tell_orders([row["true"] for row in found])
+
+
+def tell_orders(found: list[dict[str, float]]) -> None:
+    orders: dict[str, Callable[[dict[str, float]], bool]] = {
         "good above both others": lambda of: of["good"] > max(of["useless"], of["hostile"]),
         "useless above hostile": lambda of: of["useless"] > of["hostile"],
         "good, useless, hostile": lambda of: of["good"] > of["useless"] > of["hostile"],
     }
-    print(f"\n| order | said, of {len(found)} | true |\n|---|---|---|")
+    print(f"\n| order | of {len(found)} |\n|---|---|")
     for order, holds in orders.items():
-        counts = (sum(holds({a: row[which][a][0] for a in ADVISERS}) for row in found) for which in ("said", "true"))
-        print(f"| {order} | {' | '.join(map(str, counts))} |")
-    pairs = [(row["said"][a][0], row["true"][a][0]) for row in found for a in ADVISERS]
-    print(f"\nCorrelation of said and true: {np.corrcoef(np.array(pairs).T)[0, 1]:.2f}.")
-    print(f"Seconds of processor time for one credit: {median(row['seconds'] for row in found):.0f} (median).")
-
-
-def tell_harm(found: list[Row]) -> None:
-    shorter = round((1 - SHARE) * LONG)
-    print(f"\n| function | {LONG} evaluations | of them a fifth hostile | {shorter} without |\n|---|---|---|---|")
-    for name in PROBLEMS:
-        some = [row["harm"] for row in found if row["problem"] == name]
-        print(
-            f"| {name} | "
-            + " | ".join(f"{median(row[w] for row in some):.2g}" for w in ("without", "with", "shorter"))
-            + " |"
-        )
-    worse = sum(row["harm"]["with"] > row["harm"]["shorter"] for row in found)
-    print(f"\nWith the hostile seat worse than the shorter run in {worse} of {len(found)} pairs.")
+        print(f"| {order} | {sum(map(holds, found))} |")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--runs", type=int, default=6)
-    parser.add_argument("--harm", type=int, metavar="SEEDS", default=0)
+    parser.add_argument("--runs", type=int, default=12)
+    parser.add_argument("--real", type=int, metavar="SEEDS", default=0)
     given = parser.parse_args()
-    if given.harm:
-        jobs = [(name, seed) for name in PROBLEMS for seed in range(given.harm)]
-        tell_harm(list(computed(given.file, jobs, harm, "harm")))
-        return
     jobs = [(name, seed) for seed in range(given.seeds) for name in PROBLEMS]
-    tell(list(computed(given.file, jobs, lambda name, seed: study(name, seed, given.runs), "said")))
+    if given.real:
+        tell_real(list(computed(given.file, jobs, lambda name, seed: real(name, seed, given.real), "true")))
+    else:
+        tell(list(computed(given.file, jobs, lambda name, seed: study(name, seed, given.runs), "said")))
 
 
 if __name__ == "__main__":

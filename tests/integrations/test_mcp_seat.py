@@ -121,6 +121,7 @@ def test_it_hears_what_the_model_knows(path: Path) -> None:
     shares = looked(path, "importance", parameter="x")
     assert shares["share_of_variation"]["x"]["in_all"] > shares["share_of_variation"]["act"]["in_all"]
     assert len(shares["along"]) > 10
+    assert "evaluations" in looked(path, "odds", evaluations=5)["text"]
     assert {each["topic"] for each in looked(path, "health")["sentences"]} >= {"progress", "failures"}
 
 

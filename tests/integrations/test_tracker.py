@@ -165,6 +165,15 @@ def test_a_trial_that_is_tried_again_is_another_entry(tmp_path: Path) -> None:
     assert entries[-1].file == "trial-0001-1"
 
 
+def test_an_added_point_has_an_author() -> None:
+    optimizer, kept = aegisbo.Optimizer(BOX, strategy="random", seed=0), Kept()
+    optimizer.add({"x": 1.0, "y": 2.0})
+    optimizer.tell(optimizer.ask(), 1.0)
+    kept.log(optimizer.result())
+    ((entry,),) = kept.entries.values()
+    assert entry.facts["author"] == "user"
+
+
 def test_steps_that_are_not_whole_are_numbered_and_what_is_not_finite_is_left_out() -> None:
     reports = (Report(0.5, 3.0, 1.0), Report(1.0, None, 2.0), Report(1.5, 2.0, 3.0))
     trial = Trial(0, None, {}, "done", 1.0, reports=reports, started=100.0)

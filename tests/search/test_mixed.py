@@ -12,10 +12,12 @@ from aegisbo.gp.posterior import GP, condition
 from aegisbo.search.everywhere import EverywhereSearch
 from aegisbo.search.mixed import MixedSearch, local_minima
 from aegisbo.search.near_best import NearBestSearch
-from aegisbo.search.neighbors import LOWEST, MANY, lowest_first, neighbors
+from aegisbo.search.neighbors import FIRST, LOWEST, MANY, lowest_first, neighbors, walk
 from aegisbo.space import Choice, Real, Space
 from aegisbo.space.cube import Continuous, Cube, Grid, OneHot
 from aegisbo.strategies.log_expected_improvement import Improvement
+from aegisbo.strategies.moves.exploit import Mean
+from aegisbo.strategies.moves.thompson import posterior_path
 
 FEW = MixedSearch(NearBestSearch(candidates=20), listed=20)  # so that these cubes are not looked at in full
 CORNER = np.zeros((1, 2))  # a hint that is none
@@ -195,6 +197,36 @@ def test_a_small_cube_is_ranked_in_full():
     np.testing.assert_array_equal(choices, everything[np.argsort(gp.predict(everything)[0])])
 
 
+@pytest.mark.parametrize("kind", ["mean", "path"])
+def test_of_many_points_the_first_are_in_order_and_none_is_missing(kind):
+    cube = Cube((Grid(0, 20), OneHot(5), Grid(1, 50, 7, log=True)))
+    gp = posterior_on(cube, seed=3)
+    objective = Mean(gp) if kind == "mean" else posterior_path(gp, 300, np.random.default_rng(0))
+    listed, everything = lowest_first(objective, cube, cube.every_point), cube.every_point
+    exact = everything[np.argsort(objective.value_and_gradient(everything)[0])]
+    assert len(everything) > 2 * FIRST
+    np.testing.assert_array_equal(listed[:FIRST], exact[:FIRST])
+    np.testing.assert_array_equal(np.unique(listed, axis=0), np.unique(everything, axis=0))
+
+
+@pytest.mark.parametrize("kind", ["mean", "path", "improvement"])
+@pytest.mark.parametrize("name", DISCRETE)
+def test_a_walk_takes_the_way_that_it_would_take_without_screening(name, kind, monkeypatch):
+    cube = DISCRETE[name]
+    gp = posterior_on(cube, seed=1)
+    objective = {
+        "mean": Mean(gp),
+        "path": posterior_path(gp, 300, np.random.default_rng(0)),
+        "improvement": Improvement(gp, float(gp.y.min())),
+    }[kind]
+    corners = cube.fill(np.array([[0.0] * cube.parameters, [0.999] * cube.parameters]))  # where many moves stay
+    starts = cube.round_all(np.vstack([corners, cube.fill(np.random.default_rng(2).random((20, cube.parameters)))]))
+    screened = walk(objective, cube, starts)
+    monkeypatch.setattr("aegisbo.search.neighbors.LOWEST", 10**6)
+    np.testing.assert_array_equal(screened, walk(objective, cube, starts))
+    assert (screened != starts).any(axis=1).sum() > 10
+
+
 def test_where_all_is_continuous_the_search_is_the_plain_one():
     cube = Cube((Continuous(),) * 2)
     choices, plain = (
@@ -238,7 +270,7 @@ def test_a_sweep_is_one_evaluation_for_all_points():
     moves = neighbors(Recorded(), cube, ends).shape[1]
     sizes = [len(Z) for Z in bowl.seen]
     assert sizes[:2] == [2, 2 * moves]
-    assert set(sizes[2:]) <= {moves, 2 * moves}
+    assert set(sizes[2:]) <= {moves, 2 * moves, LOWEST, 2 * LOWEST}  # screened, and looked at closely
     assert len(sizes) < 20
 
 

@@ -21,6 +21,7 @@ from aegisbo.review.failure_groups import failure_groups
 from aegisbo.review.health import health
 from aegisbo.review.landscape import needed_landscape
 from aegisbo.review.models import models_of
+from aegisbo.review.odds import odds
 from aegisbo.review.record import Record
 from aegisbo.study import add, change, forget, retry
 from aegisbo.study.seat import Seat
@@ -70,6 +71,10 @@ LOOKS: Mapping[str, Tool] = {
     "importance": Tool(
         "How much of the variation is due to each parameter, and the model along one of them through the best point.",
         {"parameter": word("The one to vary.", default=None), "objective": OBJECTIVE},
+    ),
+    "odds": Tool(
+        f"The chance that further evaluations find something better. {FOREIGN}",
+        {"evaluations": whole("How many; unless given, what is left of the budget.", 1, 200, None)},
     ),
     "failures": Tool(f"Why trials have no value: reasons, where they lie, and a traceback of each. {FOREIGN}"),
     "health": Tool(f"Sentences about what goes well and badly in the run, and what to do about it. {FOREIGN}"),
@@ -208,6 +213,10 @@ class Desk:
             "through": center.params,
             "along": [{parameter: along.values[k], **told[k]} for k in kept],
         }
+
+    def _odds(self, record: Record, evaluations: int | None) -> Any:
+        found = odds(self.study, evaluations)
+        return {"text": printable(found.text), "details": list(map(printable, found.details))}
 
     def _failures(self, record: Record) -> Any:
         groups = failure_groups(record)

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aegisbo.arrays import Array, Floats, Index
+from aegisbo.arrays import Array, Floats, Index, Mask
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.inner_search import Acquisition
 from aegisbo.space.cube import Axis, Continuous, Cube, Grid, OneHot
 
 MANY = 64  # values of a choice; of the moves to more than these only the lowest are looked at closely
-LOWEST = 8  # moves that are looked at closely if there are more than `MANY`; screening tells them from the others
+LOWEST = 8  # moves that are looked at closely; screening tells them from the others
+FIRST = 256  # points that are put in order exactly; screening tells them from the others
 STRIDE = 4  # moves along a grid are 1, 4, 16, ... levels long, so that long grids are crossed in few of them
 
 
@@ -53,13 +54,32 @@ def walk(objective: Acquisition, cube: Cube, points: Array) -> Array:
     walking = np.arange(len(points))
     while len(walking):
         around = neighbors(objective, cube, points[walking])  # (w, moves, width)
+        around = _promising(objective, around, _unmoved(cube, points[walking], around))
         heights = values_of(objective, around.reshape(-1, cube.width)).reshape(len(walking), -1)  # (w, moves)
+        heights[_unmoved(cube, points[walking], around)] = np.inf
         lowest = heights.min(axis=1)
         down = np.flatnonzero(lowest < values[walking])
         walking = walking[down]
         points[walking] = around[down, heights[down].argmin(axis=1)]
         values[walking] = lowest[down]
     return points
+
+
+def _unmoved(cube: Cube, points: Array, around: Array) -> Mask:
+    """Which neighbors (w, moves) are the points (w, width) themselves, but for axes that are not there."""
+    there = cube.without_absent(around.reshape(-1, cube.width)).reshape(around.shape)
+    return np.asarray((there == cube.without_absent(points)[:, None]).all(axis=2))
+
+
+def _promising(objective: Acquisition, around: Array, unmoved: Mask) -> Array:
+    """Of the neighbors (w, moves, width) the LOWEST that have moved, as far as screening can tell."""
+    w, moves, width = around.shape
+    if moves <= LOWEST:
+        return around
+    heights = by_blocks(objective.screen, around.reshape(-1, width)).reshape(w, moves)
+    heights = np.where(unmoved, np.inf, heights)
+    lowest = np.sort(np.argpartition(heights, LOWEST - 1, axis=1)[:, :LOWEST], axis=1)
+    return np.take_along_axis(around, lowest[:, :, None], axis=1)
 
 
 @dataclass(frozen=True)
@@ -98,10 +118,14 @@ def values_of(objective: Acquisition, Z: Array) -> Array:  # (m, width) -> (m,)
 
 
 def lowest_first(objective: Acquisition, cube: Cube, points: Array) -> Array:
-    """The distinct points, which can be evaluated, in the order of their values."""
+    """The distinct points, which can be evaluated, in the order of their values; of many all but the first roughly."""
     _, first = np.unique(_in_short(cube, points), axis=0, return_index=True)
+    rest = points[:0]
+    if len(first) > FIRST:
+        rough = np.argsort(by_blocks(objective.screen, points[first]), kind="stable")
+        first, rest = first[np.sort(rough[:FIRST])], points[first[rough[FIRST:]]]
     distinct = points[first]
-    return distinct[np.argsort(values_of(objective, distinct), kind="stable")]
+    return np.vstack([distinct[np.argsort(values_of(objective, distinct), kind="stable")], rest])
 
 
 def _in_short(cube: Cube, points: Array) -> Array:  # (m, width) -> (m, parameters)

@@ -21,7 +21,10 @@ class Condition:
     spans: Spans  # of its levels; of its coordinate where it is continuous
 
     def holds(self, places: Array | Index) -> Mask:  # (m,) -> (m,)
-        return np.asarray(np.any([(low <= places) & (places <= high) for low, high in self.spans], axis=0))
+        held = np.zeros(len(places), bool)
+        for low, high in self.spans:
+            held |= (low <= places) & (places <= high)
+        return held
 
 
 @dataclass(frozen=True)
@@ -47,13 +50,19 @@ class Branches:
                 visit(k)
         return tuple(order)
 
+    @cached_property
+    def parents(self) -> frozenset[int]:
+        """The axes that conditions are about."""
+        return frozenset(condition.parent for conditions in self.conditions for condition in conditions)
+
     def active(self, places: Sequence[Array | Index]) -> Mask:  # d times (m,) -> (m, d)
-        """Which axes exist, given the place of each; the place of an axis that does not exist is ignored."""
-        active = np.ones((len(places[0]), len(places)), dtype=bool)
+        """Which axes exist, given the place of each parent; the place of an axis that does not exist is ignored."""
+        active = np.ones((len(places), len(places[0])), dtype=bool)
         for k in self.order:
             for condition in self.conditions[k]:
-                active[:, k] &= active[:, condition.parent] & condition.holds(places[condition.parent])
-        return active
+                active[k] &= active[condition.parent]
+                active[k] &= condition.holds(places[condition.parent])
+        return active.T
 
     def is_reached(self, k: int) -> bool:
         """Whether an axis exists at some point: its conditions and those of all above it can hold together."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -236,7 +237,7 @@ class Cube:
         """Which axes exist."""
         if self.branches is None:
             return np.full((len(Z), self.parameters), True)
-        return self.branches.active(self._places(Z))
+        return self.branches.active(self._places(Z, self.branches.parents))
 
     def present(self, Z: Array) -> Mask:  # (m, width) -> (m, width)
         """Which coordinates exist."""
@@ -246,10 +247,13 @@ class Cube:
         """The points with `ABSENT` on axes that do not exist."""
         return Z if self.branches is None else np.where(self.present(Z), Z, Z.dtype.type(ABSENT))
 
-    def _places(self, Z: Array) -> list[Array | Index]:  # (m, width) -> parameters times (m,)
-        """The level of each axis, or its coordinate if it is continuous."""
+    def _places(self, Z: Array, of: Container[int] | None = None) -> list[Array | Index]:  # (m, width) -> d times (m,)
+        """The level of each axis, or its coordinate if it is continuous, or if only those `of` others are wanted."""
         blocks = [(axis, Z[:, columns]) for axis, columns in zip(self.axes, self.columns, strict=True)]
-        return [block[:, 0] if isinstance(axis, Continuous) else axis.levels(block) for axis, block in blocks]
+        return [
+            block[:, 0] if isinstance(axis, Continuous) or (of is not None and k not in of) else axis.levels(block)
+            for k, (axis, block) in enumerate(blocks)
+        ]
 
     def keys(self, Z: Array) -> list[tuple[float, ...]]:  # (m, width)
         """The levels of each point: two points are the same if their keys are."""

@@ -20,7 +20,7 @@ from aegisbo.space.guess import Guess
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.log_expected_improvement import SMALLEST_VARIANCE
 
-STRENGTH = 10.0  # β
+STRENGTH = 10.0  # β: docs/experiments/guesses.md
 
 
 @dataclass(frozen=True)
