@@ -16,12 +16,13 @@ from statistics import fmean, median
 
 import numpy as np
 import pytest
+from scipy.stats import ks_2samp
 
 from aegisbo import Choice, Real
 from aegisbo.simulation import problems
 from benchmarks.objectives import guesses
 from benchmarks.peers.catalog import PEERS
-from benchmarks.problems import basins, bbob, tables
+from benchmarks.problems import basins, bbob, best, noisy, tables
 from benchmarks.problems.named import groups, problem_named
 from benchmarks.regret import curves, progress, starts
 from benchmarks.regret.run import Job, Outcome, perform
@@ -268,6 +269,47 @@ def test_bbob_values_are_those_of_the_definition() -> None:
     center = np.array([(origin + 1 - problem(unit)) / 2 for unit in np.eye(5)])
     assert problem(center) == pytest.approx(problem.minimum)
     assert problem(center + np.array([0.1, 0, 0, 0, 0.2])) - problem.minimum == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize("first", noisy.MINIMA)
+def test_true_values_of_noisy_functions_are_those_without_noise(first: int) -> None:
+    """But f125 has a tenth of the height of f19, and the axes of f116 weigh 1 to 1e4, those of f10 1 to 1e6."""
+    cocoex = pytest.importorskip("cocoex")
+    bare = cocoex.BareProblem("bbob", noisy.MINIMA[first], 5, 3)
+    least, most = {116: (0.01, 1.0), 125: (0.1, 0.1)}.get(first, (1.0, 1.0))
+    for function in range(first, first + 3):
+        problem = noisy.noisy(noisy.name_of(function, 3, 5))
+        for x in np.random.default_rng(function).uniform(-5, 5, (4, 5)):
+            regret, other = problem(x) - problem.minimum, bare(x) - bare.best_value()
+            assert (least - 1e-9) * other <= regret <= (most + 1e-9) * other
+        assert problem(np.array(bare.best_parameter())) == pytest.approx(problem.minimum, abs=1e-9)
+
+
+@pytest.mark.parametrize("function", [101, 102, 103, 107, 108, 109])
+def test_noise_is_distributed_as_that_of_coco(function: int) -> None:
+    cocoex = pytest.importorskip("cocoex")
+    problem, rng, x = noisy.noisy(noisy.name_of(function, 2, 5)), np.random.default_rng(1), np.full(5, 1.5)
+    suite = cocoex.Suite("bbob-noisy", "", f"dimensions:5 function_indices:{function - 100} instance_indices:2")
+    theirs = next(iter(suite))
+    drawn = [np.round([draw(x) for _ in range(2000)], 6) for draw in (lambda x: problem.measured(x, rng), theirs)]
+    assert ks_2samp(*drawn).statistic < 0.08  # COCO's draws follow each other, which makes them less random
+    best = np.array(cocoex.BareProblem("bbob", 1, 5, 2).best_parameter())
+    assert problem.measured(best, rng) == pytest.approx(problem.minimum, abs=1e-9)
+
+
+def test_noise_follows_from_the_seed_and_strangers_are_refused() -> None:
+    pytest.importorskip("cocoex")
+    problem, x = noisy.noisy("noisy-f107-i1-d5"), np.ones(5)
+    once, again, other = (problem.measured(x, np.random.default_rng(seed)) for seed in (0, 0, 1))
+    assert once == again != other
+    with pytest.raises(ValueError, match=r"noisy-f131-i1-d5.*f101 to f130"):
+        noisy.noisy("noisy-f131-i1-d5")
+
+
+def test_the_best_of_noisy_functions_is_what_coco_says() -> None:
+    """As `cocopp` has it: on f107 the target 1.58 took 191 evaluations, and 1 took 223."""
+    assert best.reached("best2016noisy", 107, 5, 200) == pytest.approx(1.585, rel=0.001)
+    assert best.reached("best2016noisy", 107, 5, 223) == pytest.approx(1.0)
 
 
 def test_whole_numbers_have_as_many_levels_as_coco_says_and_no_point_is_below_its_minimum() -> None:

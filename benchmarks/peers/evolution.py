@@ -57,6 +57,11 @@ class Evolution(Foreign):
     def observe(self, x: Array, y: float) -> None:
         self._best = min(self._best, (y, self.space.check(x)), key=lambda pair: pair[0])
 
+    @property
+    def mean(self) -> Array:  # (width,)
+        """Where the present distribution has its center, on the cube of real numbers."""
+        return np.asarray(self._search.mean)
+
     def _begin(self, population: int | None, mean: Array) -> Any:  # (width,)
         from cmaes import CMA, CatCMAwM
 

@@ -2,10 +2,10 @@
 
     python -m benchmarks.problems.best cocopp-2.9.1.tar.gz     (`pip download --no-deps cocopp` fetches it)
 
-This makes best2009.csv (BBOB, the best of 31 algorithms) and best2016.csv (bbob-biobj, the best of 15). The data are
-part of cocopp: `refalgs/*.tar.gz`, BSD 3-clause, copyright 2013-2024 by the NumBBO/CoCO team. For each target they name
-the least expected number of evaluations. So it is another algorithm for each target, chosen afterwards, and a
-sequential one.
+This makes best2009.csv (BBOB, the best of 31 algorithms), best2016.csv (bbob-biobj, the best of 15) and
+best2016noisy.csv (bbob-noisy, the best of 49, 2009 to 2016). The data are part of cocopp: `refalgs/*.tar.gz`, BSD
+3-clause, copyright 2013-2024 by the NumBBO/CoCO team. For each target they name the least expected number of
+evaluations. So it is another algorithm for each target, chosen afterwards, and a sequential one.
 """
 
 from __future__ import annotations
@@ -18,8 +18,12 @@ from functools import cache
 from pathlib import Path
 
 RESULTS = Path(__file__).parents[1] / "results"
-# By the name of the file: the archive in cocopp, the number of functions, and the dimensions that are kept.
-REFERENCES = {"best2009": ("best2009-bbob", 24, (2, 5, 10)), "best2016": ("best2016-bbob-biobj", 55, (5,))}
+# By the name of the file: the archive in cocopp, the functions, and the dimensions that are kept.
+REFERENCES = {
+    "best2009": ("best2009-bbob", range(1, 25), (2, 5, 10)),
+    "best2016": ("best2016-bbob-biobj", range(1, 56), (5,)),
+    "best2016noisy": ("best09-16-bbob-noisy", range(101, 131), (5,)),
+}
 
 
 @cache
@@ -48,7 +52,7 @@ def main() -> None:
                 writer = csv.writer(stream, lineterminator="\n")
                 writer.writerow(["function", "dimension", "target", "evaluations"])
                 for d in dimensions:
-                    for function in range(1, functions + 1):
+                    for function in functions:
                         data = f"{name}/bbob-bestalg_f{function:02}_d{d:02}.dat"
                         for target, evaluations in _steps(archive, data):
                             writer.writerow([function, d, f"{target:.4g}", f"{evaluations:g}"])
