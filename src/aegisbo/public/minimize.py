@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from shlex import quote
@@ -23,6 +24,7 @@ from aegisbo.runners.observed import observed_elsewhere
 from aegisbo.runners.pools.environment import WorkerEnv
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.runners.recipe import objective_of, place, recipe
+from aegisbo.runners.run import Run
 from aegisbo.runners.steering import with_changes
 from aegisbo.space.constraints import Constraint
 from aegisbo.space.space import Space, SpaceLike
@@ -174,29 +176,35 @@ def minimize(
         book = Study(Core(settings))
     else:
         book = Study.open(study, settings, say=logger.warning, objective=objective_of(fun), call=call, anyway=anyway)
-    with book:
-        book.observe(pairs)
-        book.learn(earlier)
-        _tell(called, "on_begin", book.found("It goes on."))
-        found = None
-        try:
-            found = _driven(book, fun, with_changes(options, book.changed, book.path), called)
-        finally:
-            _tell(called, "on_end", found or book.found("It ended with an error."))
+    found: Found[Core] | None = None
+    with ExitStack() as last:
+        with book:
+            book.observe(pairs)
+            book.learn(earlier)
+            _tell(called, "on_begin", book.found("It goes on."))
+            last.callback(lambda: _tell(called, "on_end", found or book.found("It ended with an error.")))
+            record = _driven(book, fun, with_changes(options, book.changed, book.path), called)
+        found = _found_by(book, record)  # now that the study is closed: a file that was taken away has another name
     return Result.of(found)
 
 
-def _driven(book: Study, fun: Callable[..., Any], options: Options, callbacks: Iterable[Callback]) -> Found[Core]:
+def _driven(book: Study, fun: Callable[..., Any], options: Options, callbacks: Iterable[Callback]) -> Run | None:
+    """How the run went; None if its budget was spent before."""
     remaining = options.budget - book.optimizer.found().nfev
     if remaining < 1:
         book.closed(SPENT, [])
-        found = book.found(SPENT)
-        again = f"{SPENT} After `aegisbo retry {quote(str(book.path))}` the same call continues it."
-        return found if found.success else replace(found, ending=again)
+        return None
     signals = ctrl_c(logger.warning, book.hurry)
     watching = tuple(partial(_with_result, book, callback) for callback in callbacks)
-    record = drive(book, fun, options, remaining, signals, lambda: not signals.came, watching, judge=judged)
-    return found_by(book, record)
+    return drive(book, fun, options, remaining, signals, lambda: not signals.came, watching, judge=judged)
+
+
+def _found_by(book: Study, record: Run | None) -> Found[Core]:
+    if record is not None:
+        return found_by(book, record)
+    found = book.found(SPENT)
+    again = f"{SPENT} After `aegisbo retry {quote(str(book.path))}` the same call continues it."
+    return found if found.success else replace(found, ending=again)
 
 
 def judged(optimizer: Core, rule: StopWhen) -> str | None:
