@@ -37,6 +37,22 @@ def test_a_sentence_has_a_meaning(text: str, meaning: StopWhen, kept: str) -> No
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "no 2000000 better in 30",
+        "no 1234567.5 better in 30",
+        "no 1E16 better in 3",
+        "no 12.3456789% better in 4",
+        "no 1e-7 better in 3",
+        "chance of 1e6 better in the next 5 < 0.9999999",
+        "chance of 1% better in the next 5 < 1e-9",
+    ],
+)
+def test_what_is_kept_means_the_same(text: str) -> None:
+    assert stop_when_of(OPTIONS["stop_when"].check("stop_when", text)) == stop_when_of(text)
+
+
+@pytest.mark.parametrize(
     ("value", "said"),
     [
         ("enough", "stop_when is 'enough': write a sentence such as \"chance of 1% better in the next 50 < 0.05\""),

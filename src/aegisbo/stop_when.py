@@ -11,7 +11,7 @@ from aegisbo.errors import InvalidInput
 from aegisbo.number import as_number
 from aegisbo.printable import brief
 
-NUMBER = r"(\d+(?:\.\d*)?|\.\d+)(e-?\d+)?\s*(%)?"
+NUMBER = r"(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?\s*(%)?"
 CHANCE = re.compile(rf"chance of {NUMBER} better in (?:the )?next (\d+)\s*<\s*{NUMBER}", re.IGNORECASE)
 PATIENCE = re.compile(rf"no {NUMBER} better in (?:the last )?(\d+)", re.IGNORECASE)
 EXAMPLES = '"chance of 1% better in the next 50 < 0.05" or "no 1% better in 30"'
@@ -26,7 +26,7 @@ class Better:
     percent: bool  # of what the run has gained; else in the units of the value
 
     def __str__(self) -> str:
-        return f"{self.size:g}{'%' if self.percent else ''}"
+        return f"{_spelled(self.size)}{'%' if self.percent else ''}"
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class StopWhen:
     def __str__(self) -> str:
         if self.chance is None:
             return f"no {self.better} better in {self.evaluations}"
-        return f"chance of {self.better} better in the next {self.evaluations} < {self.chance:g}"
+        return f"chance of {self.better} better in the next {self.evaluations} < {_spelled(self.chance)}"
 
 
 def better_of(value: Any) -> Better:
@@ -52,7 +52,7 @@ def better_of(value: Any) -> Better:
     number = as_number(value)
     if number is not None and 0.0 <= number < math.inf:
         return Better(number, percent=False)
-    found = re.fullmatch(NUMBER, value.strip()) if isinstance(value, str) else None
+    found = re.fullmatch(NUMBER, value.strip(), re.IGNORECASE) if isinstance(value, str) else None
     if found is None:
         raise InvalidInput(
             f'better is {brief(repr(value))}: give a share of what the run has gained, such as "1%", or a number in '
@@ -95,7 +95,15 @@ def checked_stop_when(name: str, value: Any) -> str | None:
 
 
 def _better(number: str, power: str | None, percent: str | None) -> Better:
-    return Better(float(f"{number}{power or ''}"), percent == "%")
+    size = float(f"{number}{power or ''}")
+    if size == math.inf:
+        raise InvalidInput(f"{number}{power} is too large: give a share such as 1%, or an amount such as 0.02.")
+    return Better(size, percent == "%")
+
+
+def _spelled(number: float) -> str:
+    """The shortest text that is read as the same number."""
+    return repr(number).removesuffix(".0")
 
 
 def _evaluations(text: str, digits: str) -> int:

@@ -47,6 +47,15 @@ def test_who_gives_the_answer_away_helped_and_who_gives_the_worst_points_did_not
     assert len(good.sooner) == 8
 
 
+def test_points_count_in_a_run_of_which_trials_were_forgotten() -> None:
+    run = advised({10: ("good", [3.0, 2.5])})
+    for number in range(5):
+        run.forget(number)
+    (good,) = credit(run, runs=4).credits
+    assert (good.points, good.improved) == (1, 1)
+    assert good.mean > 0.0
+
+
 def test_it_is_repeatable_and_may_use_several_processes() -> None:
     run = advised(PLANTED)
     one, again = credit(run, runs=2, seed=3), credit(run, runs=2, seed=3)

@@ -30,8 +30,12 @@ class Kept(Tracker):
         self.entries: dict[str, list[Entry]] = {}
         self.opened: list[Whole] = []
         self.broken = ""  # what is raised
+        self.error: type[BaseException] = ConnectionError
+        self.refused = -1  # number of a trial that is not taken
         self.free = Event()  # entries are taken
         self.free.set()
+        self.may_close = Event()
+        self.may_close.set()
         self.closed = 0
 
     def _opened(self, study: Whole) -> Session:
@@ -52,10 +56,13 @@ class KeptSession(Session):
     def write(self, entry: Entry) -> None:
         self._kept.free.wait(60.0)
         if self._kept.broken:
-            raise ConnectionError(self._kept.broken)
+            raise self._kept.error(self._kept.broken)
+        if entry.trial.number == self._kept.refused:
+            raise ValueError("not this one")
         self._entries.append(entry)
 
     def close(self) -> None:
+        self._kept.may_close.wait(60.0)
         self._kept.closed += 1
 
 
@@ -207,6 +214,42 @@ def test_a_tracker_that_fails_is_warned_of_once_and_gets_what_is_missing(
     kept.broken = ""
     kept.log(aegisbo.load(tmp_path / "run.db"))
     assert kept.numbers == [0, 1, 2, 3]
+
+
+def test_a_tracker_that_ends_its_thread_ends_no_run(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    kept = Kept()
+    kept.broken, kept.error = "1", SystemExit
+    assert run(tmp_path, 3, kept).nfev == 3
+    assert "Kept has not logged all trials (SystemExit: 1)" in caplog.text
+    kept.broken = ""
+    run(tmp_path, 4, kept)
+    assert kept.numbers == [0, 1, 2, 3]
+
+
+def test_a_trial_that_is_not_taken_keeps_no_other_from_the_tracker(tmp_path: Path) -> None:
+    kept = Kept()
+    kept.refused = 1
+    run(tmp_path, 4, kept)
+    assert kept.numbers == [0, 2, 3]
+
+
+def test_the_end_of_a_run_does_not_wait_for_ever_for_a_tracker_to_close(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tracker, "PATIENCE", 0.01)
+    kept = Kept()
+    kept.may_close.clear()
+    assert run(tmp_path, 3, kept).nfev == 3
+    assert "Kept has not logged all trials (it does not answer)" in caplog.text
+    kept.may_close.set()
+
+
+def test_a_failure_is_told_again_when_one_logs_by_hand(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    kept = Kept()
+    kept.broken = "away"
+    run(tmp_path, 2, kept)
+    kept.log(aegisbo.load(tmp_path / "run.db"))
+    assert caplog.text.count("Kept has not logged all trials (ConnectionError: away)") == 2
 
 
 def test_the_end_of_a_run_does_not_wait_for_ever(

@@ -61,6 +61,12 @@ def test_a_guess_that_a_constraint_forbids_is_not_tried() -> None:
     assert all(optimizer.ask().params["units"] < 50 for _ in range(6))
 
 
+def test_where_constraints_forbid_the_guess_the_first_point_is_drawn_near_it() -> None:
+    space = {"x": Real(0, 1, guess=0.9), "y": Real(0, 1, guess=0.9)}
+    firsts = [Optimizer(space, seed=seed, constraints=["x + y <= 1.6"]).ask().params for seed in range(20)]
+    assert np.mean([first["x"] + first["y"] for first in firsts]) > 1.15  # 0.95 of the allowed points in the mean
+
+
 def test_parameters_that_do_not_exist_do_not_count() -> None:
     space = {
         "kind": Choice(["sgd", "adam"], guess="adam"),

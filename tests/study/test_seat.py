@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from driven import ask
+from numpy.random import Generator
 
 from aegisbo import Optimizer, load
 from aegisbo.address import place_of
@@ -20,6 +21,7 @@ from aegisbo.integrations.mcp_rights import Rights
 from aegisbo.integrations.mcp_tools import Desk
 from aegisbo.optimizer import Settings
 from aegisbo.outcome import Outcome
+from aegisbo.strategies.base import Evidence, Memory, Suggestion
 from aegisbo.study import Study, add, change, forget, retry
 from aegisbo.study.export import rows
 from aegisbo.study.reading import read_events
@@ -49,6 +51,29 @@ def go_on(path: Path, count: int, outcome: Outcome | None = None) -> None:
             trial = ask(study, 0.0)
             study.take_in(study.ended(trial.number, outcome or Outcome("done", 9.0), 0.1))
         study.closed("Enough.", [])
+
+
+def test_an_adviser_cannot_pass_for_the_user_or_a_move(path: Path) -> None:
+    add(path, [1.0, 2.5], author=Seat("user", 0.5))
+    add(path, [2.0, 2.5], author=Seat("added", 0.5))
+    told = [event.body["author"] for event in read_events(path) if event.kind == "added"]
+    assert told == ["adviser user", "adviser added"]
+
+
+def test_an_adviser_cannot_forget_what_a_strategy_has_chosen_whatever_its_note_says(tmp_path: Path) -> None:
+    class Mine:
+        def suggest(self, evidence: Evidence, memory: Memory, rng: Generator) -> Suggestion:
+            return Suggestion(rng.random(2), note={"move": "mine", "share": 0.3})
+
+    mine = Settings.checked(BOX, strategy=Mine(), seed=7, n_initial=1)
+    with Study.open(tmp_path / "mine.db", mine) as study:
+        for number in range(8):
+            ask(study, 0.0)
+            study.take_in(study.ended(number, Outcome("done", 1.5 + number), 0.1))
+        study.closed("Enough.", [])
+    assert load(tmp_path / "mine.db").trials[-1].note["share"] == 0.3
+    with pytest.raises(InvalidInput, match="Trial 7: an adviser can forget only trials that advisers have added"):
+        forget(tmp_path / "mine.db", [7], author=Seat("guest", 0.5))
 
 
 def test_an_event_without_an_author_is_written_as_it_always_was() -> None:

@@ -23,7 +23,7 @@ from aegisbo.errors import InvalidInput
 from aegisbo.events import Added, Asked
 from aegisbo.optimizer import Core, Settings
 from aegisbo.optimizer.blas_threads import one_blas_thread
-from aegisbo.optimizer.trial import ADDED, move_of
+from aegisbo.optimizer.trial import ADDED, Trial, move_of
 from aegisbo.options import count as whole
 from aegisbo.review.convergence import convergence
 from aegisbo.review.curves import stopped_trials
@@ -111,7 +111,7 @@ class _Question:
 
     stand_in: StandIn
     goals: Sequence[Goal]
-    points: Mapping[str, Mapping[int, Params]]  # of each author, by number of the trial
+    points: Mapping[str, Mapping[int, Params]]  # of each author, by place among the evaluations
     budget: int
     members: tuple[Member, ...]  # of the team
     suggestion: float
@@ -187,7 +187,8 @@ def credit(
     absent = (None, *points)
     attempts = [(author, number) for number in range(runs) for author in absent]
     lengths = list(watch(answers(question.answer, attempts, jobs), len(attempts)))
-    improved = {step.number for step in convergence(record) if step.improved}
+    places = {trial.number: place for place, trial in enumerate(_evaluated(record))}
+    improved = {places.get(step.number) for step in convergence(record) if step.improved}
     credits = []
     for k, (author, given) in enumerate(points.items(), start=1):
         pairs = zip(lengths[:: len(absent)], lengths[k :: len(absent)], strict=True)
@@ -202,17 +203,22 @@ def credit(
 
 
 def _points_of(record: Record) -> dict[str, dict[int, Params]]:
-    """The points that each author has added and that were evaluated, by number of the trial."""
+    """The points that each author has added and that were evaluated, by their place among what was evaluated."""
     points: dict[str, dict[int, Params]] = {}
-    for trial in record.trials:
-        if move_of(trial) == ADDED and trial.state not in ("pending", "lost", "forgotten"):
-            points.setdefault(trial.author, {})[trial.number] = trial.params
+    for place, trial in enumerate(_evaluated(record)):
+        if move_of(trial) == ADDED:
+            points.setdefault(trial.author, {})[place] = trial.params
     if not points:
         raise InvalidInput(
             f"Nobody has added a point to {record.name} that was evaluated, so there is no adviser to credit. What "
             "each move of the strategy gained is in the report (`aegisbo report`)."
         )
     return points
+
+
+def _evaluated(record: Record) -> list[Trial]:
+    """What counts as an evaluation, in the order of choices: simulated runs have nothing else."""
+    return [trial for trial in record.trials if trial.state not in ("pending", "lost", "forgotten")]
 
 
 def _question(

@@ -9,10 +9,11 @@ from typing import Any
 
 from aegisbo.errors import InvalidInput, UnknownName
 from aegisbo.number import as_number
-from aegisbo.options import CHANGEABLE
+from aegisbo.options import CHANGEABLE, TEXTS
 from aegisbo.printable import brief
 
 DEEDS = ("add", "retry", "forget")
+NUMBERS = tuple(name for name in CHANGEABLE if name not in TEXTS)  # options that have a range
 NUMBER = r"(-?[0-9.]+(?:e[+-]?[0-9]+)?)"
 RANGE = re.compile(f"{NUMBER}-{NUMBER}")
 
@@ -34,13 +35,13 @@ class Rights:
         deeds, ranges = set[str](), dict[str, tuple[float, float]]()
         for word in words:
             name, equals, told = word.strip().partition("=")
-            if name not in (*DEEDS, *CHANGEABLE):
-                raise UnknownName("right", name, (*DEEDS, *CHANGEABLE))
+            if name not in (*DEEDS, *NUMBERS):
+                raise UnknownName("right", name, (*DEEDS, *NUMBERS))
             if name in DEEDS and not equals:
                 deeds.add(name)
                 continue
             match = RANGE.fullmatch(told)
-            low, high = map(as_number, map(_read, match.groups())) if match and name in CHANGEABLE else (None, None)
+            low, high = map(as_number, map(_read, match.groups())) if match and name in NUMBERS else (None, None)
             if low is None or high is None or low > high:
                 raise InvalidInput(f"The right {brief(word)!r} cannot be read: write {_form(name)}.")
             ranges[name] = low, high

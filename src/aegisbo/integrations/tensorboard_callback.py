@@ -63,7 +63,7 @@ class _Session(ListedSession):
         start = hparams_pb({**facts, **point}, f"{entry.name} of {self._folder.name}", begun)
         writer.add_event(Event(wall_time=begun, summary=start))
         if trial.reason:
-            writer.add_event(Event(wall_time=end, summary=text_pb("reason", trial.reason)))
+            writer.add_event(Event(wall_time=end, summary=text_pb("reason", entry.facts["reason"])))
         for step, value, at in entry.curve:
             writer.add_event(_scalars({"reported": value}, at, step))
         writer.add_event(_scalars(entry.metrics, end, 0))

@@ -16,14 +16,14 @@ from threading import Lock, Thread
 from aegisbo.address import Place
 from aegisbo.optimizer import Settings, Trial
 from aegisbo.optimizer.limits import broken_by
-from aegisbo.optimizer.trial import move_of
-from aegisbo.printable import brief
+from aegisbo.optimizer.trial import ADDED, move_of
+from aegisbo.printable import brief, printable
 from aegisbo.public.optimizer_and_result import Result
 from aegisbo.runners.progress.log_lines import logger
 from aegisbo.study.reading import read_events
 
 PATIENCE = 60.0  # seconds without anything being logged after which the end of a run waits no longer
-PASSWORD = re.compile(r"//[^/@\s]*@")  # in the address of a server
+PASSWORD = re.compile(r"//\S*@")  # in the address of a server
 RUNNING = ("pending", "forgotten")  # states of trials that have not ended, or never were
 
 
@@ -61,11 +61,11 @@ class Entry:
         told = {
             "state": trial.state,
             "move": move,
-            "author": None if trial.author == move else trial.author,
+            "author": trial.author if move == ADDED else None,
             "reason": trial.reason,
             "worker": trial.worker,
         }
-        return {name: str(fact) for name, fact in told.items() if fact not in (None, "")}
+        return {name: printable(str(fact)) for name, fact in told.items() if fact not in (None, "")}
 
     @property
     def curve(self) -> list[tuple[int, float, float]]:
@@ -149,6 +149,7 @@ class Tracker(ABC):
         self._own = token_hex(5)  # stands for a study, where there is none
         self._lock = Lock()
         self._latest: Result | None = None  # to be logged
+        self._last = False  # whether nothing comes after it for now
         self._writer: Thread | None = None
         self._session: Session | None = None
         self._place: Place | None = None  # of the session's study
@@ -172,7 +173,7 @@ class Tracker(ABC):
 
     def on_end(self, result: Result) -> None:
         """Log the rest, and wait for it as long as it goes on; the run calls this last."""
-        self.log(result)
+        self._finish(result)
 
     def log(self, result: Result) -> None:
         """Log all trials of a result that have ended and are not logged yet, and wait for it.
@@ -180,37 +181,44 @@ class Tracker(ABC):
         Args:
             result: of a run, or of a study: `aegisbo.load("run.db")`.
         """
-        self._hand_over(result)
+        self._warned = False
+        self._finish(result)
+
+    def _finish(self, result: Result) -> None:
+        self._hand_over(result, last=True)
         try:
             while (writer := self._writer) is not None:
                 before = self._count
                 writer.join(PATIENCE)
-                if self._count == before and writer.is_alive():
+                if self._writer is writer and self._count == before:
                     break
         except KeyboardInterrupt:
             pass
-        if self._writer is not None:
+        if self._writer is not None or self._latest is not None:
             self._warn("it does not answer")
-        else:
-            self._close()
 
-    def _hand_over(self, result: Result) -> None:
+    def _hand_over(self, result: Result, *, last: bool = False) -> None:
         with self._lock:
-            self._latest = result
+            self._latest, self._last = result, last
             if self._writer is None:
-                self._writer = Thread(target=self._write, name=f"aegisbo-{self.title}", daemon=True)
-                self._writer.start()
+                writer = Thread(target=self._write, name=f"aegisbo-{self.title}", daemon=True)
+                with suppress(RuntimeError):  # no more threads can be started: the next trial tries again
+                    writer.start()
+                    self._writer = writer
 
     def _write(self) -> None:
         while True:
             with self._lock:
-                result, self._latest = self._latest, None
+                result, last = self._latest, self._last
+                self._latest, self._last = None, False
                 if result is None:
                     self._writer = None
                     return
             try:
                 self._log(result)
-            except Exception as error:  # whatever a tracker raises
+                if last:
+                    self._close()
+            except BaseException as error:  # whatever a tracker raises; without this thread a run would wait for ever
                 said = PASSWORD.sub("//", str(error).partition("\n")[0])
                 self._warn(f"{type(error).__name__}: {brief(said, 300)}")
                 self._close()  # the next attempt asks again what is logged
@@ -220,15 +228,24 @@ class Tracker(ABC):
             self._close()
         if self._session is None:
             self._session, self._place = self._opened(self._whole(result)), result.study
+        refused: Exception | None = None
         for entry in _entries(result, self._session.logged):
-            self._session.write(entry)
+            try:
+                self._session.write(entry)
+            except Exception as error:
+                if refused is not None:  # it is not about one trial
+                    raise
+                refused = error
+                continue
             self._session.logged.add(entry.mark)
             self._count += 1
+        if refused is not None:
+            raise refused
 
     def _close(self) -> None:
         session, self._session = self._session, None
         if session is not None:
-            with suppress(Exception):  # that has been told, or nothing is lost
+            with suppress(BaseException):  # that has been told, or nothing is lost
                 session.close()
 
     def _whole(self, result: Result) -> Whole:

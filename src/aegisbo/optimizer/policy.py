@@ -126,8 +126,12 @@ class Policy:
         """The allowed point of that number in the Sobol sequence; a random one if constraints leave too few of it."""
         looked_at = 64
         while looked_at <= LONGEST:
-            Z = cube.fill(self._guessed(number, sobol(looked_at, cube.parameters, self.rng(Role.SEQUENCE)), cube))
+            U = sobol(looked_at, cube.parameters, self.rng(Role.SEQUENCE))
+            Z = cube.fill(self._guessed(number, U, cube))
             inside = np.flatnonzero(cube.allowed(Z))
+            if cube.guess is not None and not len(inside):  # the middle of the guess is not allowed
+                Z = cube.fill(cube.guess.drawn(U))
+                inside = np.flatnonzero(cube.allowed(Z))
             if len(inside) > number:
                 return np.asarray(Z[inside[number]])
             looked_at *= 8

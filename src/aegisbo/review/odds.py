@@ -17,7 +17,7 @@ from numpy.random import default_rng
 
 from aegisbo.errors import InvalidInput, NoModel
 from aegisbo.number import as_whole
-from aegisbo.optimizer import Core
+from aegisbo.optimizer import Core, Trial
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.limits import broken_by
 from aegisbo.printable import brief, duration
@@ -215,8 +215,14 @@ def _losses(record: Record) -> list[float]:
     return [
         float(optimizer.direction.turned(trial.value))
         for trial in (*optimizer.observed, *optimizer.trials)
-        if trial.value is not None and not broken_by(trial, optimizer.settings.limits)
+        if trial.value is not None and _counts(optimizer, trial)
     ]
+
+
+def _counts(optimizer: Core, trial: Trial) -> bool:
+    """Whether it may be the best: it keeps all limits and, if it was observed elsewhere, the constraints."""
+    elsewhere = trial.number < 0
+    return not (broken_by(trial, optimizer.settings.limits) or (elsewhere and optimizer.space.broken(trial.params)))
 
 
 def promises(record: Record, amount: float, belief: Belief) -> tuple[int, float]:
@@ -230,7 +236,7 @@ def promises(record: Record, amount: float, belief: Belief) -> tuple[int, float]
         noise = belief.scale.low_unit * float(belief.gp.noise) ** 0.5
     best = np.inf
     for trial in (*optimizer.observed, *optimizer.trials):
-        if trial.value is None or broken_by(trial, optimizer.settings.limits):
+        if trial.value is None or not _counts(optimizer, trial):
             continue
         loss = float(optimizer.direction.turned(trial.value))
         mean, sd = noted(trial, "mean"), noted(trial, "std")
@@ -248,7 +254,10 @@ def why_end(optimizer: Core, rule: StopWhen) -> str | None:
     record = Record.of_optimizer(optimizer, "running")
     if rule.chance is None:
         return _stalled(record, rule)
-    found = foretold(record, None, rule.evaluations, better=rule.better)
+    try:
+        found = foretold(record, None, rule.evaluations, better=rule.better)
+    except (np.linalg.LinAlgError, FloatingPointError):  # no run ends because its odds cannot be computed
+        return None
     if found.chance is None or found.chance >= rule.chance:
         return None
     return (

@@ -362,8 +362,7 @@ class _Loop:
     def _paces(self) -> Mapping[int, float]:
         """How many times as long evaluations take on each worker, as far as that differs; the fastest goes first."""
         paces = self.study.paces
-        if paces:
-            self.workers.prefer(paces)
+        self.workers.prefer(paces)
         return paces
 
     def _expected_seconds(self, note: Mapping[str, Any]) -> float:

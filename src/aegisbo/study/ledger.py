@@ -23,7 +23,7 @@ from aegisbo.events import (
     Taken,
 )
 from aegisbo.number import as_number
-from aegisbo.options import CHANGEABLE, TEXTS
+from aegisbo.options import CHANGEABLE, OPTIONS, TEXTS
 
 
 @dataclass
@@ -56,7 +56,9 @@ class Terms:
 def _sound(given: dict[str, Any]) -> dict[str, Any]:
     """The options, each of its kind: the file may come from anywhere."""
     for name, value in given.items():
-        if value is not None and not (isinstance(value, str) if name in TEXTS else as_number(value) is not None):
+        if name in TEXTS:
+            OPTIONS[name].check(name, value)
+        elif value is not None and as_number(value) is None:
             raise TypeError(f"{name} is {value!r:.100}")
     return given
 

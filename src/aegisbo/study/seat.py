@@ -10,6 +10,7 @@ from aegisbo.errors import InvalidInput
 from aegisbo.events import Added, Caused, Forgotten, Retried
 from aegisbo.number import as_number
 from aegisbo.optimizer.told import checked_author
+from aegisbo.optimizer.trial import ADDED, USER, move_of
 from aegisbo.outcome import FAILURES
 from aegisbo.printable import in_a_row
 from aegisbo.study.state import State
@@ -59,7 +60,9 @@ def signed(event: C, author: Author, state: State) -> C:
             f"The share of advisers is used up: they may use up {author.share:.0%} of the evaluations. {begun} have "
             f"begun or wait, {used} of these are used up, and this takes {event.cost} more, {when}."
         )
-    return replace(event, author=checked_author(author.author), share=author.share)
+    name = checked_author(author.author)
+    name = f"adviser {name}" if name in (USER, ADDED) else name  # which mean somebody else
+    return replace(event, author=name, share=author.share)
 
 
 def _begun(state: State) -> int:
@@ -73,7 +76,8 @@ def _require_own(event: Caused, state: State) -> None:
         others = [number for number in event.numbers if state.optimizer.trial(number).state not in FAILURES]
     elif isinstance(event, Forgotten):
         rule = "an adviser can forget only trials that advisers have added"
-        others = [number for number in event.numbers if "share" not in state.optimizer.trial(number).note]
+        trials = map(state.optimizer.trial, event.numbers)
+        others = [trial.number for trial in trials if move_of(trial) != ADDED or "share" not in trial.note]
     else:
         return
     if others:
