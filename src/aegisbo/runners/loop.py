@@ -85,6 +85,7 @@ class _Loop:
         self.waiting = list(self.study.pending)  # from an earlier run, or lost: to run (again)
         self.attempts: Counter[int] = Counter()  # by trial number
         self.unasked = 0  # trials begun since it was last asked whether going on is worth it
+        self.preferred: Mapping[int, float] = {}  # paces that the workers have been told
         self.rests_until: float | None = None  # when to ask again after there was no point
         self.suspects: set[int] = set()  # trials that may have broken shared workers, and run alone from now on
 
@@ -362,7 +363,9 @@ class _Loop:
     def _paces(self) -> Mapping[int, float]:
         """How many times as long evaluations take on each worker, as far as that differs; the fastest goes first."""
         paces = self.study.paces
-        self.workers.prefer(paces)
+        if paces != self.preferred:
+            self.workers.prefer(paces)
+            self.preferred = paces
         return paces
 
     def _expected_seconds(self, note: Mapping[str, Any]) -> float:
