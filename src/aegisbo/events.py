@@ -209,6 +209,7 @@ class Halted(OfTrial):
     kind = "halted"
     reason: Annotated[str, _text]
     seen: Annotated[int, _whole]  # the last event that the decision knew of
+    step: Annotated[float | None, _or_none(_number)] = None  # of the last report that it knew; old studies lack it
     copy: Annotated[int | None, _whole] = None  # that runs it
 
 

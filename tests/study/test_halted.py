@@ -79,6 +79,27 @@ def test_what_no_version_has_written_is_refused(kind: str, body: dict[str, objec
         read_event(7, kind, 0, 0.0, body)
 
 
+def test_a_report_that_a_decision_did_not_know_does_not_let_its_evaluation_go_on(tmp_path: Path) -> None:
+    path, settings = tmp_path / "run.db", Settings.checked(BOX, **{**SETTINGS, "steps": 9}, resumable=True)
+    with Study.open(path, settings) as study:
+        for number in range(3):
+            study.ask()
+            first = study.reported(number, Report(1.0, float(number)))
+            second = study.reported(number, Report(2.0, float(number)))  # before the driver has heard of the first
+            reason = study.answer(first, number)
+            assert bool(reason) == (number == 2)
+            study.take_in(second)
+        study.take_in(study.ended(2, Outcome("stopped", reason=reason)))
+        assert study.resume() is None
+    with Study.open(path, settings) as study:  # its events come in the order in which they were written
+        assert study.resume() is None
+        for number in range(3, 9):  # the third of nine belongs to the best third
+            study.ask()
+            study.answer(study.reported(number, Report(1.0, 9.0)), number)
+        assert study.resume().number == 2
+    assert replay(path).faithful
+
+
 def test_another_rule_is_another_run(tmp_path: Path) -> None:
     left_behind(tmp_path / "run.db")
     with pytest.raises(StudyError, match="stop_early is 'ranks' in the study and False in this call"):

@@ -163,7 +163,7 @@ class Core:
             case Reported():
                 return self._trials.report(event.number, event.report)
             case Halted():
-                return self._trials.halt(event.number, event.reason)
+                return self._trials.halt(event.number, event.reason, event.step)
             case Resumed():
                 return self._trials.resume(event.number)
         return self._trials.end(event.number, event.outcome)
@@ -229,7 +229,7 @@ class Core:
             if not rule or trial.state != "pending" or trial.halted:
                 return None
             reason = objection(rule, number, self._trials.curves())
-        return Halted(number, reason, seen=0) if reason else None
+        return Halted(number, reason, seen=0, step=trial.reports[-1].step) if reason else None
 
     def resumption(self) -> Resumed | None:
         """The decision that an evaluation that was stopped goes on before another begins; None if none does."""

@@ -80,11 +80,15 @@ class Trials:
             self.asked[number] = current.reported(report)
         return self.asked[number]
 
-    def halt(self, number: int, reason: str) -> Trial:
-        """Let it be decided that a running evaluation is to stop."""
+    def halt(self, number: int, reason: str, step: float | None) -> Trial:
+        """Let it be decided that a running evaluation is to stop, of which reports up to a step were known.
+
+        Later ones may have been written before the decision was: whoever reads the study has them already.
+        """
         current = self.known(number)
         if current.state == "pending":
-            self.asked[number] = replace(current, halted=reason, paused=len(current.reports))
+            known = len(current.reports) if step is None else sum(each.step <= step for each in current.reports)
+            self.asked[number] = replace(current, halted=reason, paused=known)
         return self.asked[number]
 
     def resume(self, number: int) -> Trial:
