@@ -77,6 +77,7 @@ def test_the_campaign_is_the_paper_with_eight_workers_and_eleven_runs() -> None:
     assert {cell.workers for cell in cells} == {8}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", plan_names())
 def test_every_run_of_a_shipped_plan_is_possible(name: str) -> None:
     plan = load_plan(name)

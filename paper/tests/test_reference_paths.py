@@ -60,6 +60,7 @@ def test_the_mean_is_that_of_the_posterior() -> None:
     assert 0.7 < error.std() < 1.4, "not the Monte-Carlo rate"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("problem", "least", "most"), [("Branin", 0.004, 0.04), ("StyblinskiTang5", 0.7, 1.15), ("Rosenbrock7", 0.05, 0.3)]
 )

@@ -61,6 +61,7 @@ def test_anything_else_is_refused(preset: str, message: str) -> None:
         deviations_of(preset)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 def test_without_deviations_it_is_the_paper_bit_by_bit(method: str) -> None:
     ours, paper = resolve(method, 4, frozenset()), registry.resolve(method, "paper")
@@ -114,6 +115,7 @@ def test_every_function_is_minimized_by_the_search_that_it_had() -> None:
     assert logarithm.inner.parts.search is OF_ACQUISITIONS
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_can_be_run_as_published(method: str) -> None:
     strategy = resolve(method, 2)

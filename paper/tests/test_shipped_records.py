@@ -35,6 +35,7 @@ def results() -> Results:
     return Results(RECORDS)
 
 
+@pytest.mark.long
 def test_the_campaign_is_complete_and_small() -> None:
     assert unfinished(load_plan("campaign"), RECORDS) == []
     assert len(RECORDS.headers()) == 11_883
@@ -64,6 +65,7 @@ def test_every_disagreement_has_a_reason_that_was_tried(results: Results) -> Non
             assert verdict([*runs.values()], cell.median) == "agrees", pair
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("problem", ["Branin", "Rosenbrock10", "push4#3"])
 def test_a_run_done_again_is_the_same(problem: str) -> None:
     """Of random search, which no other processor or library rounds differently; the float32 of Box2D may."""

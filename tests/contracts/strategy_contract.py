@@ -69,6 +69,15 @@ class Situation:
 
 
 ORDINARY = [Situation(plain_cube(2), 8, pending=3), Situation(mixed_cube(5), 12, pending=4, failed=2)]
+LARGE = [
+    Situation(plain_cube(7), 60, pending=8),
+    Situation(mixed_cube(3), 40, pending=16, failed=20),
+    Situation(mixed_cube(20), 21),
+    Situation(plain_cube(20), 60, pending=40, failed=5),
+    # points again and again
+    Situation(plain_cube(3), 30, pending=12, failed=3, repeats=True),
+    Situation(mixed_cube(2), 60, pending=40, repeats=True),
+]
 SITUATIONS = [
     *ORDINARY,
     # nothing known, nothing good known, hardly anything known
@@ -78,15 +87,8 @@ SITUATIONS = [
     Situation(plain_cube(1), 1),
     Situation(plain_cube(4), 1, pending=40),
     Situation(mixed_cube(1), 2, pending=1),
-    # small and large
     Situation(plain_cube(1), 60, pending=40),
-    Situation(plain_cube(7), 60, pending=8),
-    Situation(mixed_cube(3), 40, pending=16, failed=20),
-    Situation(mixed_cube(20), 21),
-    Situation(plain_cube(20), 60, pending=40, failed=5),
-    # points again and again
-    Situation(plain_cube(3), 30, pending=12, failed=3, repeats=True),
-    Situation(mixed_cube(2), 60, pending=40, repeats=True),
+    *[pytest.param(each, marks=pytest.mark.long, id=str(each)) for each in LARGE],
     # values of all kinds
     *[Situation(plain_cube(2), 12, pending=2, failed=1, values=values) for values in VALUES if values != "plain"],
     Situation(mixed_cube(4), 9, values="constant", repeats=True),
@@ -141,6 +143,7 @@ class StrategyContract:
         ask(strategy, Situation(plain_cube(3), 7).evidence(), {}, 6)
         check_equal(ask(strategy, evidence, {}, 5), first)
 
+    @pytest.mark.long
     @pytest.mark.parametrize("situation", ORDINARY, ids=str)
     def test_a_memory_that_was_stored_is_as_good_as_the_original(self, strategy, situation):
         evidence = situation.evidence()

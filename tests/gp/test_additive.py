@@ -219,6 +219,7 @@ def test_with_a_rival_a_fit_climbs_once_from_the_better_start(good):
     assert likelihood.value(np.array(first.phi)) >= likelihood.value(near)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2, 3))])
 def test_what_has_no_noise_is_not_taken_for_noise_when_many_data_are_known_at_once(seed):
     """Ripples, and half of the data around the lowest point: given all of them, some climbs end where all is noise."""
@@ -233,6 +234,7 @@ def test_what_has_no_noise_is_not_taken_for_noise_when_many_data_are_known_at_on
     assert found.gp.noise < 1e-5
 
 
+@pytest.mark.long
 def test_where_many_data_are_known_at_once_a_rival_saves_the_starts():
     X, y = data(additive_fit.FIRST_LOOK + 1, 2)
     model = modern_model(2)

@@ -61,6 +61,7 @@ def plain_fit(likelihood, bounds, rng):
     return max(-minimize(descent, phi, jac=True, method="L-BFGS-B", bounds=bounds).fun for phi in starts)
 
 
+@pytest.mark.long
 @each_problem
 def test_no_plain_optimizer_finds_better_hyper_parameters(function, n, d):
     X, y = data(function, n, d)
@@ -163,6 +164,7 @@ def test_a_warm_start_outside_the_bounds_is_moved_inside():
     assert ((bounds[:, 0] <= found.phi) & (found.phi <= bounds[:, 1])).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("noise", [1e-4, 0.02])
 def test_known_hyper_parameters_are_recovered(noise):
     X, y = gp_draw(150, 0.25, noise, np.random.default_rng(3))
@@ -172,6 +174,7 @@ def test_known_hyper_parameters_are_recovered(noise):
     assert gp.noise == noise
 
 
+@pytest.mark.long
 def test_climbing_ends_on_level_ground():
     X, y = data("waves", 25, 3)
     model = model_in(3)

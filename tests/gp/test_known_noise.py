@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from numpy.random import default_rng
 from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
@@ -82,6 +83,7 @@ def test_a_fit_finds_the_scale_of_which_the_known_noise_is_a_share() -> None:
     assert_allclose(next_one.s, found.s, rtol=0.2)
 
 
+@pytest.mark.long
 def test_noise_that_is_known_is_not_learned_again() -> None:
     """A smooth function with much noise: who is told of the noise need not take it for a property of all data."""
     rng = default_rng(5)

@@ -83,6 +83,7 @@ def test_the_chance_is_calibrated_where_failures_are_a_matter_of_luck_and_place(
         assert abs(p[among].mean() - t[among].mean()) < 0.1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rate", [0.05, 0.2, 0.5])
 def test_failures_without_a_place_are_seen_to_have_none(rate: float) -> None:
     credible = [learned_from(lambda X: np.full(len(X), 1.0 - rate), 60, 3, seed)[0].is_credible for seed in range(8)]

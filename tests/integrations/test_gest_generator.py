@@ -108,6 +108,7 @@ def measured(point: dict[str, Any]) -> dict[str, float]:
     return {"f": value(point), "g": point["y"] - abs(point["x"]), "h": point["x"]}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("names", ["fg", "fgh"])
 def test_several_objectives_are_told_by_name_and_have_a_front(names: str) -> None:
     goals = {name: "MAXIMIZE" if name == "g" else "MINIMIZE" for name in names}

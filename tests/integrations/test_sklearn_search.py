@@ -218,6 +218,7 @@ def test_refit_chooses_the_candidate_that_its_function_names() -> None:
         search(scoring=["accuracy", "f1"]).fit(X, y)
 
 
+@pytest.mark.long
 def test_groups_and_weights_go_where_they_belong() -> None:
     groups, weights = np.arange(len(y)) % 5, 1.0 + np.arange(len(y)) % 3
     estimator = LogisticRegression(max_iter=300)

@@ -111,6 +111,7 @@ def test_candidates_that_are_forests_score_as_in_cross_validation() -> None:
     assert_array_equal(found.predict_proba(X), best.predict_proba(X))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_all_reports_are_kept")
 @pytest.mark.parametrize("several", [False, True])
 @pytest.mark.parametrize("executor", [None, "threads"])

@@ -44,6 +44,7 @@ def test_no_constraint_is_broken_with_any_preset(preset: str) -> None:
     assert_all_keep(optimizer, 11)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("strategy", sorted(STRATEGIES))
 def test_no_constraint_is_broken_by_any_strategy(strategy: str) -> None:
     text = f"{strategy}:n=5" if strategy == "random" else strategy

@@ -75,6 +75,7 @@ def test_a_landscape_is_that_of_the_objective(strategy: str) -> None:
     assert needed_landscape(optimizer, "accuracy").importances[0].parameter == "a"
 
 
+@pytest.mark.long
 def test_without_a_name_the_answer_has_each_by_name() -> None:
     optimizer = run()
     for asked in (optimizer, optimizer.result()):
@@ -133,6 +134,7 @@ def test_which_objective_is_meant_must_be_said(ask: Callable[[Optimizer, Any], A
         ask(run(), None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options", [{}, {"limits": ["size <= 9"]}, {"limits": ["size <= -9"]}, {"noisy": True}], ids=str
 )

@@ -141,6 +141,7 @@ def test_with_noise_the_best_is_the_lowest_posterior_mean() -> None:
 
 
 class TestTheRunGoesOnAsIfNobodyHadAsked:
+    @pytest.mark.long
     def test_the_same_choices_follow(self) -> None:
         optimizers = [Optimizer(MIXED, seed=7) for _ in range(2)]
         for optimizer in optimizers:
@@ -278,6 +279,7 @@ class TestExplain:
             assert found.nearest.number == min(distances, key=distances.get)
             assert found.distance == pytest.approx(min(distances.values()))
 
+    @pytest.mark.long
     def test_influence_is_what_one_parameter_alone_would_change(self) -> None:
         optimizer = driven(20, lambda trial: -loss(**trial.params), space=MIXED, maximize=True)
         point = {"lr": 1e-4, "units": 100, "act": "relu"}

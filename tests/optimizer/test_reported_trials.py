@@ -135,6 +135,7 @@ def test_with_limits_only_the_point_is_known() -> None:
     assert len(optimizer.evidence().taken) == 12
 
 
+@pytest.mark.long
 def test_the_largest_values_go_on_where_they_are_wanted() -> None:
     down, up = (
         trained(15, stop_early="ranks", steps=STEPS),

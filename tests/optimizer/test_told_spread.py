@@ -53,6 +53,7 @@ def test_without_a_spread_nothing_is_shown():
     assert zero.ask() == filled().ask()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("preset", ["modern", "adaptive"])
 def test_the_model_trusts_a_value_as_far_as_its_spread_allows(preset):
     lucky, place = -60.0, (4.0, 2.2)

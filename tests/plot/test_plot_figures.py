@@ -297,6 +297,7 @@ class TestSlices:
 
 
 class TestContour:
+    @pytest.mark.long
     def test_cells_are_what_the_model_predicts(self, result: Result) -> None:
         axis, _ = plot.contour(result, "units", "a$ct").axes
         mesh = axis.collections[0]
@@ -402,6 +403,7 @@ class TestAll:
         figure.savefig(file, format="svg")
         assert b"</svg>" in file.getvalue()
 
+    @pytest.mark.long
     @pytest.mark.parametrize("kind", EVERY)
     def test_a_result_its_optimizer_and_its_file_look_the_same(
         self, result: Result, study_file: Path, kind: str

@@ -46,6 +46,7 @@ def test_slices_and_contours_know_what_is_forbidden(model: Landscape) -> None:
     assert found.allowed.tolist() == expected
 
 
+@pytest.mark.long
 def test_the_page_is_told_no_number_where_points_are_forbidden(optimizer: Optimizer, model: Landscape) -> None:
     record = record_of(optimizer)
     best, facts = record.result.best, learned_facts_of(record, {None: model})["model"]

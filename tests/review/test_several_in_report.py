@@ -126,6 +126,7 @@ def test_an_edge_is_told_if_the_whole_front_lies_there() -> None:
     assert not [each for each in health(one_inside, {}) if each.topic == "range"]
 
 
+@pytest.mark.long
 def test_the_page_is_told_of_the_front_and_of_each_objective(record: Record) -> None:
     facts, result = facts_of(record, {}), record.result
     assert [(each["name"], each["maximize"]) for each in facts["objectives"]] == [

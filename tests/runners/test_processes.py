@@ -320,6 +320,7 @@ def thread_limits(x: Any) -> dict[str, Any]:
     return {**said, "blas": [library["num_threads"] for library in threadpool_info()]}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("cores", "workers", "given", "said"), [(2, 1, None, 2), (2, 2, None, 1), (2, 3, None, 1), (2, 2, 2, 2)]
 )
@@ -492,6 +493,7 @@ time.sleep(0.0 if sys.argv[3] == "forgets" else 600)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", ["killed", "killed early", "killed after a fork", "terminated", "forgets"])
 def test_workers_and_what_they_started_die_with_their_driver(tmp_path: Path, end: str) -> None:
     command = [sys.executable, "-c", DRIVER, os.path.dirname(__file__), str(tmp_path / "gate"), end.split()[-1]]

@@ -159,6 +159,7 @@ def test_a_child_process_cannot_report() -> None:
     assert evaluate(forking, {"x": 1.0}).value == 3.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("executor", ["serial", "threads", "processes", "thread pool"])
 def test_those_that_fall_behind_are_stopped(tmp_path: Path, executor: str) -> None:
     study = tmp_path / "run.db"
@@ -245,6 +246,7 @@ for step in range(1, 6):
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ears", ["good", "deaf"])
 def test_a_program_reports_by_lines_and_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ears: str) -> None:
     monkeypatch.setattr("aegisbo.runners.printed_reports.GRACE", 0.5)

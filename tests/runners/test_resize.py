@@ -31,6 +31,7 @@ def values_of(pool: Any, count: int) -> list[Any]:
     return sorted(job.outcome.value for job in collected(pool, count))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["processes", "threads", "executor"])
 def test_a_pool_grows_while_a_job_runs_and_shrinks_without_stopping_one(kind: str, tmp_path: Path) -> None:
     gates = [tmp_path / name for name in "abc"]

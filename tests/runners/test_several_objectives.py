@@ -87,6 +87,7 @@ def test_points_are_added_forgotten_and_retried(tmp_path: Path) -> None:
     assert replay(file).faithful
 
 
+@pytest.mark.long
 def test_copies_share_a_study(tmp_path: Path) -> None:
     file = tmp_path / "run.db"
     settings = Settings.checked(SPACE, "random", objectives=OBJECTIVES, seed=5)
@@ -284,6 +285,7 @@ def slow(a: float, b: float) -> dict[str, float]:
     return train(a, b)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options",
     [

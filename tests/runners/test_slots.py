@@ -53,6 +53,7 @@ def answers(pool: Any, count: int) -> list[Any]:
     return [(job.outcome.worker, *job.outcome.value) for job in collected(pool, count)]
 
 
+@pytest.mark.long
 def test_evaluations_that_run_at_once_have_different_slots(pool: Any, tmp_path: Path) -> None:
     for number in range(3):
         pool.submit(number, str(tmp_path))

@@ -156,6 +156,7 @@ def test_the_lowest_of_all_points_is_mostly_found(name, rate, kind):
     assert np.mean(hits) >= max(rate, np.mean(plain_hits))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["mean", "path"])
 @pytest.mark.parametrize("name", MIXED)
 def test_with_continuous_coordinates_hardly_any_fine_grid_point_is_lower(name, kind):
@@ -166,6 +167,7 @@ def test_with_continuous_coordinates_hardly_any_fine_grid_point_is_lower(name, k
     assert missed <= 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["mean", "path"])
 @pytest.mark.parametrize("name", [*DISCRETE, *MIXED])
 def test_no_neighbor_is_lower_and_rounding_alone_never_is(name, kind):

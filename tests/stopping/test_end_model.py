@@ -81,6 +81,7 @@ def forecasts(model: EndModel, curves: Iterable[Curve], step: float) -> list[End
     return [each for each in told if each is not None]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("family", [plain, noisy, crossing, dipping, uneven, shorter, diverging])
 @pytest.mark.parametrize("step", [5.0, 12.0, 25.0])
 @pytest.mark.parametrize("ended", [4, 10, 30])

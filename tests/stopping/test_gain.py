@@ -92,6 +92,7 @@ class Trainings(VirtualWorkers):
         return [Report(k + 1.0, float(value), k + 1.0) for k, value in enumerate(self.courses[number])]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rise", [0.0, 0.9])  # 0.9: those that end best start worst
 def test_later_winners_are_hardly_ever_stopped(rise: float) -> None:
     missed = stops = 0

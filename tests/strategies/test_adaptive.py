@@ -98,6 +98,7 @@ def test_where_time_is_the_price_nobody_goes_elsewhere_without_a_look_at_it():
     assert "elsewhere" not in moves_with("time")
 
 
+@pytest.mark.long
 def test_thompson_draws_from_the_model_that_it_tells_of(monkeypatch):
     drawn, real = [], thompson.posterior_path
     monkeypatch.setattr(thompson, "posterior_path", lambda gp, *rest: drawn.append(gp) or real(gp, *rest))
@@ -108,6 +109,7 @@ def test_thompson_draws_from_the_model_that_it_tells_of(monkeypatch):
     np.testing.assert_array_equal(drawn[0].kernel.lengthscale, belief.exploring.gp.kernel.lengthscale)
 
 
+@pytest.mark.long
 def test_which_model_exploits_does_not_depend_on_units_in_many_dimensions():
     rng = np.random.default_rng(0)
     X = rng.random((200, 18))

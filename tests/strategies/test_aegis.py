@@ -121,6 +121,7 @@ def test_an_ablated_move_is_never_made_whatever_the_coin_and_the_rounding(coin):
 EXPLOITING = 1 - 2 / np.sqrt(6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "shares"),
     [

@@ -175,6 +175,7 @@ class TestAegis:
         assert not in_valley(there.x[None], evidence).any()
         assert there.note["model"] == "wide"
 
+    @pytest.mark.long
     def test_also_instead_of_improving(self, monkeypatch):
         evidence = found()
         near = DEEP + np.array([1e-3, 0.0])

@@ -101,6 +101,7 @@ def test_both_kinds_are_learned_from_when_there_are_many(good: int, bad: int) ->
     assert min(counts) >= min(good, bad, MOST // 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("strategy", [name for name, entry in STRATEGIES.items() if entry.uses_preset])
 def test_every_strategy_keeps_out_of_a_region_that_fails_although_it_promises_most(strategy: str) -> None:
     """Values fall towards the left edge, and left of 0.4 everything fails."""

@@ -45,6 +45,7 @@ def improvement(m: int, F: Array, *, certain: bool) -> FrontImprovement:
     return FrontImprovement(believed, boxes)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("m", [2, 3])
 def test_it_is_the_mean_of_what_is_added(m: int) -> None:
     F = default_rng(1).random((10, m))

@@ -50,6 +50,7 @@ def fits(monkeypatch):
     return calls
 
 
+@pytest.mark.long
 def test_hyper_parameters_are_learned_anew_as_the_data_grow_by_a_twentieth(fits):
     memory = {}
     for n in range(10, 90):

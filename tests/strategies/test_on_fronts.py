@@ -56,6 +56,7 @@ def test_a_second_exploitation_leaves_the_first_alone() -> None:
     assert np.linalg.norm(first - second) > 0.05
 
 
+@pytest.mark.long
 def test_paths_differ_and_lie_near_the_true_front() -> None:
     now = turn(n=40)
     chosen = np.array([FrontOfPaths().choose(now).choices[0] for _ in range(4)])
@@ -105,6 +106,7 @@ def numbers(values: list[Any], rng: np.random.Generator) -> dict[str, float]:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize(
     "options",
@@ -132,6 +134,7 @@ def test_whole_runs_with_three_objectives(space: str, options: dict[str, Any]) -
                 assert not all(worse) or o == m
 
 
+@pytest.mark.long
 def test_it_beats_points_at_random_on_two_bowls() -> None:
     def volume(strategy: str) -> float:
         opt = Optimizer([(0.0, 1.0)] * 4, objectives={"f": "min", "g": "min"}, strategy=strategy, seed=0)

@@ -60,6 +60,7 @@ def test_draws_from_the_prior_have_its_density(d: int) -> None:
     assert kstest(falls, "chi2", (2 * d + 2,)).pvalue > 1e-3
 
 
+@pytest.mark.long
 def test_draws_given_data_are_those_of_the_posterior() -> None:
     """Weighing draws from the prior by the likelihood of few data leads to the same means."""
     rng = np.random.default_rng(1)

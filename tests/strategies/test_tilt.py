@@ -153,6 +153,7 @@ def test_strategies_with_a_model_say_how_much_they_lean(name: str) -> None:
     assert (suggestion.x != plain.x).any()
 
 
+@pytest.mark.long
 def test_several_objectives_lean_as_well() -> None:
     one = evidence(14)
     known = replace(one, y=np.stack([one.y, ((one.X - 0.6) ** 2).sum(axis=1)], axis=1))

@@ -200,6 +200,7 @@ def test_plans_are_listed_with_what_they_make() -> None:
     assert max(map(len, said.splitlines())) <= 80
 
 
+@pytest.mark.long
 def test_the_cost_is_shown_by_method_and_dimension(tmp_path: Path, records: Records) -> None:
     out, empty = str(records.file), Records(tmp_path / "empty.sqlite")
     empty.add(record(budget=30), {}, 1.0)
