@@ -6,7 +6,7 @@ import math
 import os
 import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from aegisbo import Command, Stopped, minimize
 from aegisbo.errors import AegisError, InvalidInput
 from aegisbo.events import Halted, Reported
 from aegisbo.outcome import Report
-from aegisbo.runners import reports
+from aegisbo.runners import evaluation, reports
 from aegisbo.runners.evaluation import Call, evaluate
 from aegisbo.runners.reports import Line, Reporter, called_on
 from aegisbo.study.reading import read_events
@@ -105,6 +105,16 @@ def test_the_answer_ends_the_evaluation_whatever_it_does_then() -> None:
     assert (outcome.state, outcome.reason, outcome.traceback) == ("stopped", "too far behind", "")
     assert math.isnan(outcome.value)
     assert heard == ["too far behind"]
+
+
+def test_the_seconds_of_reports_and_outcome_are_of_one_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An evaluation that goes on later adds to what the outcome said: no report may be beyond that."""
+    ticks = count()
+    for module in (reports, evaluation):
+        monkeypatch.setattr(module, "perf_counter", lambda: float(next(ticks)))
+    outcome = evaluate(lambda x: aegisbo.report(x, 1), 2.0)
+    (report,) = outcome.reports
+    assert 0.0 < report.seconds < outcome.seconds
 
 
 def test_a_function_may_stop_itself() -> None:

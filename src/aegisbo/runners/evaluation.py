@@ -55,14 +55,14 @@ def evaluate(
     if isinstance(x, InFolder):
         return in_folder(x, lambda x: evaluate(function, x, judge, raising=raising, answered=answered))
     with reporting(answered=answered) as reporter:
-        outcome = _evaluate(function, x, judge, raising=raising)
+        outcome = _evaluate(function, x, judge, reporter.begin, raising=raising)
     if reporter.stopped:
         outcome = Outcome("stopped", reason=reporter.stopped, seconds=outcome.seconds, began=outcome.began)
     return replace(outcome, reports=tuple(reporter.unsent))
 
 
-def _evaluate(function: Callable[[Any], Any], x: Any, judge: Judge, *, raising: bool) -> Outcome:
-    began, begin, process = time(), perf_counter(), os.getpid()
+def _evaluate(function: Callable[[Any], Any], x: Any, judge: Judge, begin: float, *, raising: bool) -> Outcome:
+    began, process = time(), os.getpid()
     failure: BaseException | None = None
     try:
         outcome = judge(function(x))

@@ -62,8 +62,9 @@ class Reporter:
         self.unsent: list[Report] = []  # to go with the outcome
         self.last: Report | None = None
         self.stopped = ""  # why `report` has raised `Stopped`
+        self.begin = perf_counter()  # of the evaluation: reports and outcome count their seconds from here
         self._line, self._answered = line, answered
-        self._began, self._process, self._lock = perf_counter(), os.getpid(), RLock()
+        self._process, self._lock = os.getpid(), RLock()
         self._sent: Report | None = None  # the last one
         self._over = False
 
@@ -75,7 +76,7 @@ class Reporter:
             if self._over:
                 return  # by a thread that the function has left behind
             following = 1.0 if self.last is None else self.last.step + 1.0
-            seconds = perf_counter() - self._began
+            seconds = perf_counter() - self.begin
             self.last = as_report(value, following if step is None else step, seconds)
             before = 0.0 if self._sent is None else self._sent.seconds or 0.0
             if self._sent is None or seconds - before >= max(GAP, SHARE * seconds):
