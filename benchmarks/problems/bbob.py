@@ -1,16 +1,18 @@
-"""The 24 functions of BBOB (Hansen and others, 2009) as COCO defines them, and what the best of 2009 reached on them.
+"""The 24 functions of BBOB (Hansen and others, 2009) as COCO defines them, and how low the best algorithms came.
 
 A problem is called `bbob-f10-i1-d5`: function 10, instance 1, five dimensions. An instance has its own rotations,
-shifts and minimum. Values come from `coco-experiment`, COCO's own package.
+shifts and minimum. `bbob-large-f10-i1-d20` is of bbob-largescale (Varelas and others, 2020), whose rotations are
+sparse. Values come from `coco-experiment`, COCO's own package.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 
-from aegisbo.arrays import frozen
+from aegisbo.arrays import Array, frozen
 from aegisbo.errors import InvalidInput
 from aegisbo.simulation.problems import Problem
 from benchmarks.problems.best import reached, steps
@@ -23,11 +25,13 @@ FAMILIES = {
     "multi-modal": range(15, 20),
     "weak structure": range(20, 25),
 }
-NAME = re.compile(r"bbob-f(\d+)-i(\d+)-d(\d+)")
+LARGE = "bbob-large-"
+LARGE_DIMENSIONS = (20, 40, 80, 160, 320, 640)
+NAME = re.compile(r"bbob-(?:large-)?f(\d+)-i(\d+)-d(\d+)")
 
 
-def name_of(function: int, instance: int, d: int) -> str:
-    return f"bbob-f{function}-i{instance}-d{d}"
+def name_of(function: int, instance: int, d: int, *, large: bool = False) -> str:
+    return f"{LARGE if large else 'bbob-'}f{function}-i{instance}-d{d}"
 
 
 def numbers_of(name: str) -> tuple[int, int, int]:
@@ -35,6 +39,8 @@ def numbers_of(name: str) -> tuple[int, int, int]:
     found = NAME.fullmatch(name)
     if found is None or int(found[1]) not in FUNCTIONS or not int(found[2]) or int(found[3]) < 2:
         raise InvalidInput(f"{name!r} is no BBOB problem: write it like 'bbob-f10-i1-d5', with functions 1 to 24.")
+    if name.startswith(LARGE) and int(found[3]) not in LARGE_DIMENSIONS:
+        raise InvalidInput(f"{name!r}: bbob-largescale has {', '.join(map(str, LARGE_DIMENSIONS))} dimensions.")
     return int(found[1]), int(found[2]), int(found[3])
 
 
@@ -48,16 +54,31 @@ def bbob(name: str) -> Problem:
     from cocoex import BareProblem
 
     function, instance, d = numbers_of(name)
-    problem = BareProblem("bbob", function, d, instance)
+    bare = BareProblem("bbob", function, d, instance)
+    values = _large(function, instance, d) if name.startswith(LARGE) else bare  # the minima are the same
     nowhere = frozen(np.empty((0, d)))  # where the minimum lies is no concern of ours
-    return Problem(name, problem, ((-5.0, 5.0),) * d, problem.best_value(), nowhere, "Hansen and others, 2009")
+    return Problem(name, values, ((-5.0, 5.0),) * d, bare.best_value(), nowhere, "Hansen and others, 2009")
 
 
-def best_2009() -> dict[tuple[int, int], list[tuple[float, float]]]:
-    """By function and dimension: targets and the evaluations that the best algorithm for each needed."""
-    return steps("best2009")
+def _large(function: int, instance: int, d: int) -> Callable[[Array], float]:
+    from cocoex import Suite
+
+    suite = Suite("bbob-largescale", f"instances:{instance}", f"dimensions:{d} function_indices:{function}")
+    problem = suite.get_problem(0)
+    return lambda x, _suite=suite: problem(x)  # a problem does not outlive its suite
 
 
-def best_2009_after(function: int, d: int, evaluations: int) -> float:
-    """The lowest target that some algorithm of 2009 reached within so many evaluations; infinite if there is none."""
-    return reached("best2009", function, d, evaluations)
+def best_steps(name: str) -> list[tuple[float, float]]:
+    """Targets and the evaluations that the best algorithm for each needed; empty where that is not known."""
+    function, _, d = numbers_of(name)
+    return steps(_reference(name)).get((function, d), [])
+
+
+def best_after(name: str, evaluations: int) -> float:
+    """The lowest target that some algorithm reached within so many evaluations; infinite if there is none."""
+    function, _, d = numbers_of(name)
+    return reached(_reference(name), function, d, evaluations)
+
+
+def _reference(name: str) -> str:
+    return "best2019large" if name.startswith(LARGE) else "best2009"

@@ -2,10 +2,11 @@
 
     python -m benchmarks.problems.best cocopp-2.9.1.tar.gz     (`pip download --no-deps cocopp` fetches it)
 
-This makes best2009.csv (BBOB, the best of 31 algorithms), best2016.csv (bbob-biobj, the best of 15) and
-best2016noisy.csv (bbob-noisy, the best of 49, 2009 to 2016). The data are part of cocopp: `refalgs/*.tar.gz`, BSD
-3-clause, copyright 2013-2024 by the NumBBO/CoCO team. For each target they name the least expected number of
-evaluations. So it is another algorithm for each target, chosen afterwards, and a sequential one.
+This makes best2009.csv (BBOB, the best of 31 algorithms), best2016.csv (bbob-biobj, the best of 15), best2016noisy.csv
+(bbob-noisy, the best of 49, 2009 to 2016) and best2019large.csv (bbob-largescale, the best until 2019). The data are
+part of cocopp: `refalgs/*.tar.gz`, BSD 3-clause, copyright 2013-2024 by the NumBBO/CoCO team. For each target they name
+the least expected number of evaluations. So it is another algorithm for each target, chosen afterwards, and a
+sequential one.
 """
 
 from __future__ import annotations
@@ -18,11 +19,18 @@ from functools import cache
 from pathlib import Path
 
 RESULTS = Path(__file__).parents[1] / "results"
-# By the name of the file: the archive in cocopp, the functions, and the dimensions that are kept.
+# By the name of the file: the archive in cocopp, its data, the functions, and the dimensions that are kept.
+DATA = "{archive}/bbob-bestalg_f{function:02}_d{d:02}.dat"
 REFERENCES = {
-    "best2009": ("best2009-bbob", range(1, 25), (2, 5, 10)),
-    "best2016": ("best2016-bbob-biobj", range(1, 56), (5,)),
-    "best2016noisy": ("best09-16-bbob-noisy", range(101, 131), (5,)),
+    "best2009": ("best2009-bbob", DATA, range(1, 25), (2, 5, 10)),
+    "best2016": ("best2016-bbob-biobj", DATA, range(1, 56), (5,)),
+    "best2016noisy": ("best09-16-bbob-noisy", DATA, range(101, 131), (5,)),
+    "best2019large": (
+        "best2019-bbob-largescale",
+        "bestCustomAlg/bbob-largescale-bestalg_f{function:02}_d{d}.dat",
+        range(1, 25),
+        (20, 40, 80, 160),
+    ),
 }
 
 
@@ -45,7 +53,7 @@ def reached(reference: str, function: int, d: int, evaluations: int) -> float:
 
 def main() -> None:
     with tarfile.open(sys.argv[1]) as package:
-        for reference, (name, functions, dimensions) in REFERENCES.items():
+        for reference, (name, file_of, functions, dimensions) in REFERENCES.items():
             (member,) = (each for each in package.getnames() if each.endswith(f"refalgs/{name}.tar.gz"))
             file = RESULTS / f"{reference}.csv"
             with tarfile.open(fileobj=package.extractfile(member)) as archive, file.open("w", newline="") as stream:
@@ -53,7 +61,7 @@ def main() -> None:
                 writer.writerow(["function", "dimension", "target", "evaluations"])
                 for d in dimensions:
                     for function in functions:
-                        data = f"{name}/bbob-bestalg_f{function:02}_d{d:02}.dat"
+                        data = file_of.format(archive=name, function=function, d=d)
                         for target, evaluations in _steps(archive, data):
                             writer.writerow([function, d, f"{target:.4g}", f"{evaluations:g}"])
 

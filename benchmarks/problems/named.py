@@ -10,7 +10,7 @@ from aegisbo.simulation import problems
 from aegisbo.simulation.problems import Problem
 from aegisbo.simulation.synthetic import SYNTHETIC
 from benchmarks.problems import basins
-from benchmarks.problems.bbob import FUNCTIONS, bbob, family_of, name_of, numbers_of
+from benchmarks.problems.bbob import FUNCTIONS, LARGE, bbob, family_of, name_of, numbers_of
 from benchmarks.problems.functions import OWN
 from benchmarks.problems.mixint import PREFIX as MIXINT
 from benchmarks.problems.mixint import MixInt, mixint
@@ -42,7 +42,7 @@ def groups(chosen: str, count: int, dimensions: Iterable[int]) -> dict[str, list
     Args:
         chosen: `develop` or `confirm`; matters for BBOB, tables, bowls and funnels.
         count: how many instances of that set, at most five.
-        dimensions: of BBOB.
+        dimensions: of BBOB and bbob-largescale.
     """
     numbers = INSTANCES[chosen][:count]
     return {
@@ -52,6 +52,7 @@ def groups(chosen: str, count: int, dimensions: Iterable[int]) -> dict[str, list
         "own": list(OWN),
         # The instance varies last: whenever a campaign is stopped, most functions have been met equally often.
         "bbob": [name_of(function, i, d) for i in numbers for d in dimensions for function in FUNCTIONS],
+        "largescale": [name_of(f, i, d, large=True) for i in numbers for d in dimensions for f in FUNCTIONS],
         "tables": [PREFIX + name for name in TABLES[chosen]],
         "mixint": [f"{MIXINT}f{function}-i{i}-d{d}" for i in numbers for d in dimensions for function in FUNCTIONS],
         "bowls": [f"bowl-i{i}-d4" for i in numbers],
@@ -68,7 +69,7 @@ def without_instance(name: str) -> str:
 def group_of(name: str) -> str:
     """The group that a problem is reported in: of BBOB, the family of functions."""
     if name.startswith("bbob-"):
-        return f"{family_of(name)} d={numbers_of(name)[2]}"
+        return f"{'large, ' if name.startswith(LARGE) else ''}{family_of(name)} d={numbers_of(name)[2]}"
     if name.startswith(MIXINT):
         return f"mixint d={problem_named(name).d}"
     for prefix, group in ((PREFIX, "tables"), ("bowl-", "bowls"), ("funnels-", "funnels")):

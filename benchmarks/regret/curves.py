@@ -2,7 +2,7 @@
 
 On BBOB and other functions the targets are the 51 regrets 1e2, ..., 1e-8, five for each power of ten. On a table they
 are the regrets of the best 10 %, ..., 0.01 % of its configurations, and the best one. Beside them, on BBOB, the targets
-that the best of 2009 had reached after d/2, d, 2d, 5d, 10d, 20d and 40d evaluations: easy ones and hard ones alike are
+that the best known had reached after d/2, d, 2d, 5d, 10d, 20d and 40d evaluations: easy ones and hard ones alike are
 then as hard on every function.
 """
 
@@ -16,16 +16,16 @@ from pathlib import Path
 import numpy as np
 
 from aegisbo.arrays import Array
-from benchmarks.problems.bbob import best_2009, best_2009_after, numbers_of
+from benchmarks.problems.bbob import best_after, best_steps, numbers_of
 from benchmarks.problems.named import group_of, problem_named
 from benchmarks.problems.tables import Table
-from benchmarks.regret.report import BEST_2009, print_row
+from benchmarks.regret.report import BEST, print_row
 from benchmarks.regret.run import Outcome
 
 TARGETS = np.logspace(2, -8, 51)
 SHARES = np.logspace(-1, -4, 16)  # of the configurations of a table
 RUN_LENGTHS = (0.5, 1, 2, 5, 10, 20, 40)  # evaluations for each dimension
-ROUNDING = 1.001  # targets in best2009.csv have four digits
+ROUNDING = 1.001  # targets of the best known have four digits
 
 Targets = Callable[[str], Array]  # of a problem
 Curves = dict[str, dict[str, Array]]  # by group and method: evaluations needed for each pair of run and target
@@ -38,11 +38,11 @@ def absolute_targets(problem: str) -> Array:
 
 
 def relative_targets(problem: str) -> Array:
-    """Targets that the best of 2009 reached after certain numbers of evaluations; empty outside BBOB."""
+    """Targets that the best known reached after certain numbers of evaluations; empty outside BBOB."""
     if not problem.startswith("bbob-"):
         return np.empty(0)
-    function, _, d = numbers_of(problem)
-    reached = [best_2009_after(function, d, int(length * d)) for length in RUN_LENGTHS]
+    d = numbers_of(problem)[2]
+    reached = [best_after(problem, int(length * d)) for length in RUN_LENGTHS]
     return np.array(reached)[np.isfinite(reached)]
 
 
@@ -53,9 +53,8 @@ def needed(trace: str, targets: Array) -> Array:  # (t,) -> (t,)
     return np.where(reached.any(axis=0), steps[reached.argmax(axis=0), 0], np.inf)
 
 
-def needed_in_2009(problem: str, targets: Array) -> Array:  # (t,) -> (t,)
-    function, _, d = numbers_of(problem)
-    steps = np.array(best_2009()[function, d])  # (steps, 2): target, evaluations
+def needed_by_the_best(problem: str, targets: Array) -> Array:  # (t,) -> (t,)
+    steps = np.array(best_steps(problem))  # (steps, 2): target, evaluations
     return np.array([steps[steps[:, 0] <= ROUNDING * t, 1].min(initial=np.inf) for t in targets])
 
 
@@ -74,8 +73,8 @@ def _shared(by_method: dict[str, dict[tuple[str, int], Array]], targets: Targets
     if not runs:
         return {}
     needs = {method: np.concatenate([of_method[run] for run in runs]) for method, of_method in by_method.items()}
-    if all(problem.startswith("bbob-") and numbers_of(problem)[::2] in best_2009() for problem, _ in runs):
-        needs[BEST_2009] = np.concatenate([needed_in_2009(problem, targets(problem)) for problem, _ in runs])
+    if all(problem.startswith("bbob-") and best_steps(problem) for problem, _ in runs):
+        needs[BEST] = np.concatenate([needed_by_the_best(problem, targets(problem)) for problem, _ in runs])
     return needs
 
 
@@ -91,11 +90,14 @@ def area(needs: Array, budget: int) -> float:
 
 def print_curves(outcomes: list[Outcome], methods: list[str], budget: int) -> None:
     """Areas and final shares by group, with the number of targets behind them."""
-    for title, targets in (("targets 1e2 to 1e-8, or ranks", absolute_targets), ("of 2009", relative_targets)):
+    for title, targets in (
+        ("targets 1e2 to 1e-8, or ranks", absolute_targets),
+        ("of the best known", relative_targets),
+    ):
         found = curves(outcomes, targets)
         if not found:
             continue
-        columns = [*methods, BEST_2009] if any(BEST_2009 in by_method for by_method in found.values()) else methods
+        columns = [*methods, BEST] if any(BEST in by_method for by_method in found.values()) else methods
         print(f"\nShare of targets ({title}): area under the curve to {budget} evaluations / share at the end")
         print_row("group", "of", columns, columns)
         for group, by_method in found.items():
@@ -128,9 +130,9 @@ def draw_curves(outcomes: list[Outcome], methods: list[str], budget: int, file: 
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
     evaluations = np.geomspace(1, budget, 200)
     for axis, (group, by_method) in zip(axes, found.items(), strict=False):
-        for k, method in enumerate([*methods, BEST_2009]):
+        for k, method in enumerate([*methods, BEST]):
             if method in by_method:
-                style = {"color": "black", "linestyle": ":"} if method == BEST_2009 else {"color": f"C{k}"}
+                style = {"color": "black", "linestyle": ":"} if method == BEST else {"color": f"C{k}"}
                 axis.plot(evaluations, [share(by_method[method], n) for n in evaluations], label=method, **style)
         axis.set(title=group, xscale="log", xlabel="evaluations", ylim=(0, None))
         axis.grid(color="0.9")

@@ -12,12 +12,12 @@ from statistics import median
 import numpy as np
 from scipy.stats import binomtest, wilcoxon
 
-from benchmarks.problems.bbob import best_2009_after, numbers_of
+from benchmarks.problems.bbob import best_after
 from benchmarks.problems.named import group_of, without_instance
 from benchmarks.regret.run import Outcome
 
 FLOOR = 1e-9  # smaller regrets are rounding errors, and equal
-BEST_2009 = "best of 2009"
+BEST = "best known"
 PUBLISHED = "published AEGiS"
 PUBLISHED_FILE = Path(__file__).parents[2] / "paper" / "src" / "aegis_paper" / "published.csv"
 NEAR, FAR = 1.5, 10.0  # as good as the lowest; lower by an order of magnitude
@@ -41,7 +41,7 @@ class Standing:
     group: str
     regrets: dict[str, dict[tuple[str, int], float]]  # by method, and by instance and seed
     published: float | None = None  # the median of the paper's AEGiS
-    best_2009: float | None = None  # of BBOB: to look at, not to compare with
+    best: float | None = None  # published, of BBOB: to look at, not to compare with
 
     @property
     def medians(self) -> dict[str, float]:
@@ -76,8 +76,7 @@ def standings(outcomes: Iterable[Outcome], order: Sequence[str], published: Mapp
         regrets[problem][outcome.method][outcome.problem, outcome.seed] = max(outcome.regret, FLOOR)
         groups[problem] = group_of(outcome.problem)
         if outcome.problem.startswith("bbob-"):
-            function, _, d = numbers_of(outcome.problem)
-            best[problem] = best_2009_after(function, d, outcome.budget)
+            best[problem] = best_after(outcome.problem, outcome.budget)
     order = list(dict.fromkeys(map(without_instance, order)))
     known = [*(name for name in order if name in regrets), *sorted(regrets.keys() - set(order))]
     return [
@@ -91,9 +90,9 @@ def print_report(table: list[Standing], methods: list[str], chosen: str, measure
     print(f"Median regret after {measured[0].budget} evaluations with {measured[0].workers} workers; * is the lowest.")
     print("Instances: the lowest value, because their minima are unknown.")
     columns = [*methods, PUBLISHED] if any(s.published is not None for s in table) else [*methods]
-    if any(s.best_2009 is not None for s in table):
-        print(f"{BEST_2009}: reached by the best of 31 algorithms, another one for each target, one worker.")
-        columns.append(BEST_2009)
+    if any(s.best is not None for s in table):
+        print(f"{BEST}: reached by the best algorithm of 2009, of bbob-large 2019; another one for each target.")
+        columns.append(BEST)
     for group in dict.fromkeys(standing.group for standing in table):
         print_group(group, [standing for standing in table if standing.group == group], columns)
     seconds = {m: [o.median_seconds for o in measured if o.method == m] for m in columns}
@@ -116,7 +115,7 @@ def print_group(group: str, table: list[Standing], methods: list[str]) -> None:
     compared = [standing for standing in table if len(standing.medians) > 1]
     for name, limit in (("lowest", 1.0), (f"within {NEAR}x", NEAR), (f"{FAR:g}x lower", 1 / FAR)):
         counts = [sum(s.ratio(m, m) <= limit for s in compared if m in s.medians) for m in methods]
-        cells = ["" if m == BEST_2009 else str(count) for m, count in zip(methods, counts, strict=True)]
+        cells = ["" if m == BEST else str(count) for m, count in zip(methods, counts, strict=True)]
         print_row(f"  {name}, of {len(compared)}", "", cells, methods)
 
 
@@ -147,8 +146,8 @@ def print_row(name: str, runs: str, cells: list[str], methods: list[str]) -> Non
 
 
 def _cell(standing: Standing, method: str) -> str:
-    if method == BEST_2009 and standing.best_2009 is not None:
-        return f"{standing.best_2009:.3g}"
+    if method == BEST and standing.best is not None:
+        return f"{standing.best:.3g}"
     if method not in standing.medians:
         return "-"
     value = standing.medians[method]
