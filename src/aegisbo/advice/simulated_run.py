@@ -17,7 +17,7 @@ from aegisbo.optimizer.limits import broken_by
 from aegisbo.options import count
 from aegisbo.review.curves import stopped_trials
 from aegisbo.review.health import Finding, on_predictions
-from aegisbo.review.models import Models
+from aegisbo.review.landscape import Models
 from aegisbo.review.record import Record
 from aegisbo.runners.loop import run as run_loop
 from aegisbo.runners.protocol import Finished, StopRun

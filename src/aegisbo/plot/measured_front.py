@@ -29,7 +29,7 @@ from aegisbo.plot.canvas import (
     crowded,
 )
 from aegisbo.plot.objectives import canvas_of_pairs, draw_steps, explain_pairs, rows_of
-from aegisbo.review.models import Models, models_of
+from aegisbo.review.landscape import Models, models_of
 from aegisbo.review.predicted_front import predicted_front
 from aegisbo.review.record import Record, Run, record_of
 

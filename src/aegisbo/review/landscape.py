@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -71,7 +71,7 @@ class Contour:
 
 @dataclass(frozen=True)
 class Landscape:
-    """The belief of a strategy about a function, in the user's values and units. Make one with `landscape_of`."""
+    """The belief of a strategy about a function, in the user's values and units. Make one with `needed_landscape`."""
 
     belief: Belief | Exact
     space: Space
@@ -171,16 +171,16 @@ class Landscape:
         return middle, 0.5 * more - 0.5 * less
 
 
-def landscape_of(optimizer: Core, objective: str | None = None) -> Landscape | None:
-    """What the model of the strategy believes now, or the default one if it has none. None with too few values.
+# By name of the objective, None for the only number; empty without a model.
+Models = Mapping[str | None, Landscape]
 
-    Raises:
-        SeveralObjectives, UnknownName, OneNumber: as for `Core.model`.
-    """
+
+def models_of(optimizer: Core) -> Models:
+    """What the models of the strategy believe now, or the default ones if it has none. Empty with too few values."""
     try:
-        return needed_landscape(optimizer, objective)
+        return needed_landscapes(optimizer)
     except NoModel:
-        return None
+        return {}
 
 
 def needed_landscape(optimizer: Core, objective: str | None = None) -> Landscape:
@@ -194,7 +194,7 @@ def needed_landscape(optimizer: Core, objective: str | None = None) -> Landscape
     return needed_landscapes(optimizer)[objective]
 
 
-def needed_landscapes(optimizer: Core) -> dict[str | None, Landscape]:
+def needed_landscapes(optimizer: Core) -> Models:
     """The landscape of each objective by name, from one fit; of one number the only one, under None.
 
     Raises:

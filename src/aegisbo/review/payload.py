@@ -26,8 +26,7 @@ from aegisbo.review.decision_then import MEMBERS, decision_then
 from aegisbo.review.failure_groups import failure_groups
 from aegisbo.review.front_then import front_then
 from aegisbo.review.health import health
-from aegisbo.review.landscape import Contour, Landscape, Slice
-from aegisbo.review.models import Models
+from aegisbo.review.landscape import Contour, Landscape, Models, Slice
 from aegisbo.review.odds import foretold
 from aegisbo.review.predicted_front import PredictedFront, far_apart, predicted_front
 from aegisbo.review.reasons import calibration, noted, predictions, yields
