@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -19,7 +19,7 @@ from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.objectives import require_objective
 from aegisbo.optimizer.policy import Role, require_enough_values
-from aegisbo.optimizer.prediction import SHARES, Prediction, predicted
+from aegisbo.optimizer.prediction import SHARES, Prediction, band, predicted
 from aegisbo.review.reasons import CheckedPrediction
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.designs import sobol
@@ -55,6 +55,11 @@ class Slice:
     values: tuple[Any, ...]  # of the parameter, as the user writes them
     predicted: Prediction
     allowed: Mask  # (m,) which of the points keep the constraints
+
+    @property
+    def shown(self) -> dict[str, Array]:
+        """The median and the ends of the 95 % band (m,), by name, without those at forbidden points."""
+        return {name: np.where(self.allowed, getattr(self.predicted, name), np.nan) for name in ("mean", "low", "high")}
 
 
 @dataclass(frozen=True)
@@ -169,6 +174,12 @@ class Landscape:
         with one_blas_thread():
             _, less, _, middle, _, more, _ = map(belief.scale.standardized, belief.told.left_out.quantiles(SHARES))
         return middle, 0.5 * more - 0.5 * less
+
+
+def told_of(models: Iterable[Landscape], Z: Array) -> list[Prediction]:
+    """What each model tells at points of the cube (m, width), with all chances left at 1."""
+    with one_blas_thread():
+        return [band(model.belief.law(Z), model.direction) for model in models]
 
 
 # By name of the objective, None for the only number; empty without a model.
