@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aegisbo.errors import InvalidInput
+from aegisbo.number import number_or_text
 
 
 @dataclass(frozen=True, init=False)
@@ -79,13 +80,4 @@ def named(text: str) -> Slurm | Ray | None:
             raise InvalidInput(
                 f"{key + equals + value!r} in executor {text!r} is no setting: write {name}:key=value,..."
             )
-    return KINDS[name](**{key: _value(text) for key, _, text in pairs})
-
-
-def _value(text: str) -> int | float | str:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    return text
+    return KINDS[name](**{key: number_or_text(text) for key, _, text in pairs})

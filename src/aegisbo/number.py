@@ -1,4 +1,4 @@
-"""Convert a value to one real or whole number, or a bool; recognizes NumPy's without loading NumPy."""
+"""One real or whole number, or a bool, out of a value or a text; recognizes NumPy's without loading NumPy."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 import sys
 from numbers import Integral, Real
 from operator import index
+
+UNSIGNED = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"  # how a number is written in a sentence
 
 
 def as_number(value: object) -> float | None:
@@ -21,6 +23,23 @@ def as_number(value: object) -> float | None:
         return math.inf
     except TypeError:  # NumPy calls a span of time an integer
         return None
+
+
+def number_in(text: str) -> float | None:
+    """The number that a text is, which may be infinite or NaN; None if it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def number_or_text(text: str) -> int | float | str:
+    """The number that a text is, whole if it is written so; else the text."""
+    try:
+        return int(text)
+    except ValueError:
+        number = number_in(text)
+        return text if number is None else number
 
 
 def as_whole(value: object, least: float = -math.inf, most: float = math.inf) -> int | None:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from aegisbo.errors import InvalidInput
-from aegisbo.number import as_number
+from aegisbo.number import UNSIGNED, as_number
 from aegisbo.printable import brief
 
-NUMBER = r"(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?\s*(%)?"
+NUMBER = rf"({UNSIGNED})\s*(%)?"
 CHANCE = re.compile(rf"chance of {NUMBER} better in (?:the )?next (\d+)\s*<\s*{NUMBER}", re.IGNORECASE)
 PATIENCE = re.compile(rf"no {NUMBER} better in (?:the last )?(\d+)", re.IGNORECASE)
 EXAMPLES = '"chance of 1% better in the next 50 < 0.05" or "no 1% better in 30"'
@@ -74,7 +74,7 @@ def stop_when_of(text: str) -> StopWhen:
     found = CHANCE.fullmatch(words)
     if found is None:
         raise InvalidInput(f"stop_when is {brief(repr(text))}: write a sentence such as {EXAMPLES}.")
-    number, power, percent, following, *below = found.groups()
+    number, percent, following, *below = found.groups()
     limit = _better(*below)
     chance = limit.size / 100.0 if limit.percent else limit.size
     if not 0.0 < chance < 1.0:
@@ -82,7 +82,7 @@ def stop_when_of(text: str) -> StopWhen:
             f"stop_when is {brief(repr(text))}: {limit} is no chance that ends a run; give one between 0 and 1, "
             "such as 0.05 or 5%."
         )
-    return StopWhen(_better(number, power, percent), _evaluations(text, following), chance)
+    return StopWhen(_better(number, percent), _evaluations(text, following), chance)
 
 
 def checked_stop_when(name: str, value: Any) -> str | None:
@@ -94,10 +94,10 @@ def checked_stop_when(name: str, value: Any) -> str | None:
     return str(stop_when_of(value))
 
 
-def _better(number: str, power: str | None, percent: str | None) -> Better:
-    size = float(f"{number}{power or ''}")
+def _better(number: str, percent: str | None) -> Better:
+    size = float(number)
     if size == math.inf:
-        raise InvalidInput(f"{number}{power} is too large: give a share such as 1%, or an amount such as 0.02.")
+        raise InvalidInput(f"{number} is too large: give a share such as 1%, or an amount such as 0.02.")
     return Better(size, percent == "%")
 
 

@@ -21,8 +21,7 @@ from aegisbo.errors import InvalidInput, NoModel, StudyError
 from aegisbo.optimizer import Settings, Trial
 from aegisbo.outcome import Outcome
 from aegisbo.review.health import health
-from aegisbo.review.landscape import landscape_of, needed_landscapes
-from aegisbo.review.models import models_of
+from aegisbo.review.landscape import models_of, needed_landscape, needed_landscapes
 from aegisbo.review.record import record_of
 from aegisbo.runners.loop import run
 from aegisbo.simulation.comparison import Quartiles
@@ -64,9 +63,7 @@ def stored(path: Path, settings: Settings) -> Optimizer:
 
 
 def stand_in_of(optimizer: Optimizer) -> StandIn:
-    model = landscape_of(optimizer)
-    assert model is not None
-    return StandIn.of(optimizer, [model.belief])
+    return StandIn.of(optimizer, [needed_landscape(optimizer).belief])
 
 
 def points(count: int) -> list[dict[str, float]]:

@@ -13,7 +13,7 @@ from driven import ask
 from aegisbo.events import Added, Caused
 from aegisbo.optimizer import Settings
 from aegisbo.outcome import Outcome
-from aegisbo.review.models import models_of
+from aegisbo.review.landscape import models_of
 from aegisbo.review.payload import facts_of
 from aegisbo.review.record import Record
 from aegisbo.study import Study

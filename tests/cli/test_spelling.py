@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from aegisbo import Choice, Real, Result, load, minimize
 from aegisbo.cli import app
 from aegisbo.errors import InvalidInput
-from aegisbo.review.models import models_of
+from aegisbo.review.landscape import models_of
 from aegisbo.review.payload import facts_of, learned_facts_of
 from aegisbo.review.record import Record
 from aegisbo.study.export import write

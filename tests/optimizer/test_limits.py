@@ -15,8 +15,8 @@ from aegisbo import Int, Optimizer, load, minimize
 from aegisbo.errors import InvalidInput, StudyError
 from aegisbo.optimizer.limits import limits_of
 from aegisbo.outcome import Wanted, judged
+from aegisbo.review.record import Record
 from aegisbo.strategies.registry import STRATEGIES
-from aegisbo.study.export import rows
 from aegisbo.study.replay import replay
 
 SQUARE = [(-5, 10), (2, 3)]
@@ -267,7 +267,7 @@ def test_a_study_is_resumed_and_replayed(tmp_path: Path) -> None:
     assert [(t.params, t.measured) for t in resumed.trials] == [(t.params, t.measured) for t in whole.trials]
     assert replay(file).faithful
     assert load(file).limits == whole.limits
-    table = rows(file)
+    table = Record.of_study(file).table
     assert table[0]["measured_latency"] == simulated([0.0, 2.5])[1]["latency"]
     assert all(row["measured_memory"] == simulated([row["param_x0"], row["param_x1"]])[1]["memory"] for row in table)
     with pytest.raises(StudyError, match="limits is"):

@@ -12,7 +12,7 @@ import pytest
 from aegisbo import Optimizer
 from aegisbo.errors import InvalidInput, NoModel, OneNumber, SeveralObjectives
 from aegisbo.optimizer.prediction import Prediction
-from aegisbo.review.landscape import landscape_of, needed_landscape
+from aegisbo.review.landscape import models_of, needed_landscape
 
 SPACE = {"a": (-5.0, 10.0), "b": (2.0, 3.0)}
 OBJECTIVES = {"accuracy": "max", "latency": "min"}
@@ -71,7 +71,7 @@ def test_a_landscape_is_that_of_the_objective(strategy: str) -> None:
         (along, _) = found.slices(optimizer.observed[4].params)
         near = np.argmin(np.abs(np.array(along.values) - optimizer.observed[4].params["a"]))
         assert along.predicted.mean[near] == pytest.approx(told[4], abs=0.1 * np.ptp(told))
-        assert landscape_of(optimizer, name).importances == found.importances  # type: ignore[union-attr]
+        assert models_of(optimizer)[name].importances == found.importances
     assert needed_landscape(optimizer, "accuracy").importances[0].parameter == "a"
 
 
@@ -107,13 +107,12 @@ def test_without_a_model_every_explanation_says_why() -> None:
         assert "There is no model yet: it takes 3 values" in repr(told)
     with pytest.raises(NoModel):
         optimizer.predict(POINTS)
-    assert landscape_of(optimizer, "latency") is None
+    assert models_of(optimizer) == {}
 
 
 ASKED = [
     *(lambda run, name: run.model(name), lambda run, name: needed_landscape(run, name)),
-    *(lambda run, name: landscape_of(run, name), lambda run, name: run.predict(POINTS, name)),
-    lambda run, name: run.explain(POINTS[0], name),
+    *(lambda run, name: run.predict(POINTS, name), lambda run, name: run.explain(POINTS[0], name)),
 ]
 
 
@@ -128,7 +127,7 @@ def test_a_name_that_says_nothing_is_refused(ask: Callable[[Optimizer, Any], Any
         ask(single, "latency")
 
 
-@pytest.mark.parametrize("ask", ASKED[:3])
+@pytest.mark.parametrize("ask", ASKED[:2])
 def test_which_objective_is_meant_must_be_said(ask: Callable[[Optimizer, Any], Any]) -> None:
     with pytest.raises(SeveralObjectives, match="say which one is meant, objective='accuracy' or objective='latency'"):
         ask(run(), None)

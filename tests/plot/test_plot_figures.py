@@ -23,7 +23,7 @@ from aegisbo.errors import InvalidInput, NoModel, StudyError, TrialError, Unknow
 from aegisbo.outcome import FAILURES, Outcome
 from aegisbo.plot.marks import MOVES, OTHERS, STATES, marks_of
 from aegisbo.plot.value_axis import values_of
-from aegisbo.review.landscape import landscape_of
+from aegisbo.review.landscape import needed_landscape
 from aegisbo.review.record import Record
 from aegisbo.study.reading import read_events
 
@@ -292,7 +292,7 @@ class TestSlices:
         assert units.get_ylim() == lr.get_ylim() == act.get_ylim()
 
     def test_the_most_important_come_first(self, result: Result) -> None:
-        names = [importance.parameter for importance in landscape_of(result.optimizer).importances]
+        names = [importance.parameter for importance in needed_landscape(result.optimizer).importances]
         assert [axis.get_xlabel().replace("\\", "") for axis in plot.slices(result).axes] == names
 
 
@@ -335,7 +335,7 @@ class TestContour:
             plot.contour(result, "lr", "lr")
         with pytest.raises(UnknownName, match="'rate'"):
             plot.contour(result, "rate")
-        best, second = [importance.parameter for importance in landscape_of(result.optimizer).importances][:2]
+        best, second = [importance.parameter for importance in needed_landscape(result.optimizer).importances][:2]
         assert plot.contour(result).axes[0].get_xlabel().replace("\\", "") == best
         assert plot.contour(result, y=best).axes[0].get_xlabel().replace("\\", "") == second
 

@@ -19,7 +19,7 @@ from aegisbo.cli.trial_table import trial_tables
 from aegisbo.errors import InvalidInput
 from aegisbo.review.html import report
 from aegisbo.review.record import Record
-from aegisbo.study.export import rows, write
+from aegisbo.study.export import write
 from aegisbo.study.replay import replay
 
 SPACE = {
@@ -91,7 +91,7 @@ def test_tables_leave_it_empty(study: Path, record: Record) -> None:
         there = {name for name in SPACE if row[f"param_{name}"]}
         assert there == set(trial.params)
     console = Console(width=200, file=io.StringIO(), record=True)
-    console.print(*trial_tables(rows(study), 200))
+    console.print(*trial_tables(Record.of_study(study).table, 200))
     text = console.export_text()
     assert re.search(r"\binitial\b.* - ", text)
 

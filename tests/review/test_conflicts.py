@@ -9,7 +9,7 @@ from scipy.stats import spearmanr
 import aegisbo
 from aegisbo.arrays import Array
 from aegisbo.review.conflicts import Conflict, conflicts, price, rank_correlation
-from aegisbo.review.models import models_of
+from aegisbo.review.landscape import models_of
 from aegisbo.review.predicted_front import PredictedFront, predicted_front
 from aegisbo.space import Params
 

@@ -7,7 +7,7 @@ import pytest
 
 from aegisbo import Choice, Int, Optimizer, Real, plot
 from aegisbo.plot.canvas import FORBIDDEN
-from aegisbo.review.landscape import Landscape, landscape_of
+from aegisbo.review.landscape import Landscape, needed_landscape
 from aegisbo.review.payload import learned_facts_of
 from aegisbo.review.record import record_of
 
@@ -32,7 +32,7 @@ def optimizer() -> Optimizer:
 
 @pytest.fixture(scope="module")
 def model(optimizer: Optimizer) -> Landscape:
-    model = landscape_of(optimizer)
+    model = needed_landscape(optimizer)
     assert model is not None
     return model
 

@@ -11,7 +11,7 @@ import aegisbo
 from aegisbo import Choice, Real
 from aegisbo.review.guessed import guessed
 from aegisbo.review.health import FEW, Finding, health
-from aegisbo.review.models import models_of
+from aegisbo.review.landscape import models_of
 from aegisbo.review.record import Record
 
 

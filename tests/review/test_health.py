@@ -11,7 +11,7 @@ from scipy.stats import spearmanr
 
 import aegisbo
 from aegisbo.review.health import Finding, health
-from aegisbo.review.models import models_of
+from aegisbo.review.landscape import models_of
 from aegisbo.review.record import Record
 from aegisbo.stopping.expected_end import ExpectedEnd
 

@@ -8,12 +8,12 @@ import pytest
 from review.made_studies import make_study
 
 import aegisbo
-from aegisbo.errors import TrialError
+from aegisbo.errors import NoModel, TrialError
 from aegisbo.events import Observed
 from aegisbo.gp.posterior import condition
 from aegisbo.outcome import Outcome
 from aegisbo.review.decision_then import decision_then
-from aegisbo.review.landscape import landscape_of
+from aegisbo.review.landscape import needed_landscape
 from aegisbo.review.record import Record
 
 
@@ -31,7 +31,7 @@ def learned(function: object, d: int, n: int, **settings: object) -> aegisbo.Opt
 
 def test_importance_is_the_share_of_the_variance() -> None:
     """Of 3 u0 + u1 with uniform u, nine tenths of the variance come from u0, and none from u2."""
-    model = landscape_of(learned(lambda u: 3.0 * u[0] + u[1], 3, 60))
+    model = needed_landscape(learned(lambda u: 3.0 * u[0] + u[1], 3, 60))
     found = {each.parameter: each for each in model.importances}
     assert [found[name].main for name in ("x0", "x1", "x2")] == pytest.approx([0.9, 0.1, 0.0], abs=0.05)
     assert [found[name].total for name in ("x0", "x1", "x2")] == pytest.approx([0.9, 0.1, 0.0], abs=0.05)
@@ -39,7 +39,7 @@ def test_importance_is_the_share_of_the_variance() -> None:
 
 
 def test_parameters_that_act_together_only_have_no_main_effect() -> None:
-    model = landscape_of(learned(lambda u: (u[0] - 0.5) * (u[1] - 0.5), 2, 80))
+    model = needed_landscape(learned(lambda u: (u[0] - 0.5) * (u[1] - 0.5), 2, 80))
     for each in model.importances:
         assert each.main < 0.1
         assert each.total > 0.8
@@ -48,7 +48,7 @@ def test_parameters_that_act_together_only_have_no_main_effect() -> None:
 @pytest.mark.parametrize("maximize", [False, True])
 def test_slices_go_through_the_function(maximize: bool) -> None:
     sign = -1.0 if maximize else 1.0
-    model = landscape_of(learned(lambda u: sign * ((u[0] - 0.3) ** 2 + u[1]), 2, 60, maximize=maximize))
+    model = needed_landscape(learned(lambda u: sign * ((u[0] - 0.3) ** 2 + u[1]), 2, 60, maximize=maximize))
     first, second = model.slices({"x0": 1.0, "x1": 0.5})
     assert first.predicted.mean == pytest.approx(sign * ((np.array(first.values) / 2 - 0.3) ** 2 + 0.25), abs=0.02)
     assert second.predicted.mean == pytest.approx(sign * (0.04 + np.array(second.values) / 2), abs=0.02)
@@ -57,7 +57,7 @@ def test_slices_go_through_the_function(maximize: bool) -> None:
 
 
 def test_a_contour_is_made_of_slices() -> None:
-    model = landscape_of(learned(lambda u: np.sin(4 * u[0]) * u[1], 2, 40))
+    model = needed_landscape(learned(lambda u: np.sin(4 * u[0]) * u[1], 2, 40))
     contour = model.contour("x0", "x1", {"x0": 1.0, "x1": 1.0})
     for row, value in list(enumerate(contour.y_values))[::6]:
         slices = model.slices({"x0": 0.0, "x1": value}, ["x0"])
@@ -66,7 +66,7 @@ def test_a_contour_is_made_of_slices() -> None:
 
 
 def test_slices_of_integers_and_choices_have_their_levels(record: Record) -> None:
-    model = landscape_of(record.optimizer)
+    model = needed_landscape(record.optimizer)
     slices = {each.parameter: each for each in model.slices(record.result.best.params)}
     assert slices["units"].values == tuple(range(1, 10))
     assert slices["act"].values == record.optimizer.space.parameters["act"].values
@@ -77,13 +77,13 @@ def test_slices_of_integers_and_choices_have_their_levels(record: Record) -> Non
 def test_the_model_is_the_one_that_answers_in_python(record: Record) -> None:
     optimizer = record.optimizer
     best = record.result.best.params
-    for each in landscape_of(optimizer).slices(best):
+    for each in needed_landscape(optimizer).slices(best):
         told = optimizer.model().predict([{**best, each.parameter: value} for value in each.values])
         assert each.predicted.mean == pytest.approx(told.mean, rel=1e-6)
 
 
 def test_leaving_one_out_is_leaving_one_out(record: Record) -> None:
-    model = landscape_of(record.optimizer)
+    model = needed_landscape(record.optimizer)
     model = replace(model, belief=model.belief.alone)
     gp = model.belief.gp
     for k in (0, 3, 7):
@@ -101,20 +101,21 @@ def test_leaving_one_out_is_leaving_one_out(record: Record) -> None:
 
 def test_a_strategy_without_a_model_gets_one_for_the_reader() -> None:
     optimizer = learned(lambda u: u[0], 2, 20, strategy="random")
-    model = landscape_of(optimizer)
+    model = needed_landscape(optimizer)
     assert not model.own
     assert model.importances[0].parameter == "x0"
 
 
 def test_too_few_results_make_no_model() -> None:
-    assert landscape_of(learned(lambda u: u[0], 2, 2)) is None
+    with pytest.raises(NoModel):
+        needed_landscape(learned(lambda u: u[0], 2, 2))
 
 
 def test_of_many_results_the_model_tells_which_it_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aegisbo.strategies.surrogates.LEARNED_FROM", 30)
     monkeypatch.setattr("aegisbo.strategies.surrogates.CONDITIONED_ON", 40)
     optimizer = learned(lambda u: (u[0] - 0.3) ** 2, 1, 200)
-    model = landscape_of(optimizer)
+    model = needed_landscape(optimizer)
     values = {trial.number: trial.value for trial in optimizer.observed}
     assert model.fitted == len(model.left_out) == 40
     told = model.measured(np.array([each.value for each in model.left_out]))
@@ -156,6 +157,6 @@ def test_failures_leave_all_results_in(strategy: str) -> None:
     for k in range(60):
         point = optimizer.space.check([k / 60, 0.5])
         optimizer.apply(Observed(-1 - k, point, Outcome("failed", reason="no")))
-    model = landscape_of(optimizer)
+    model = needed_landscape(optimizer)
     assert model.fitted == 12 + 60
     assert len(model.left_out) == 12

@@ -16,8 +16,7 @@ from scipy.stats import gamma, norm
 import aegisbo
 from aegisbo import Choice, Int, Optimizer, Real
 from aegisbo.errors import InvalidInput
-from aegisbo.review.landscape import needed_landscapes
-from aegisbo.review.models import models_of
+from aegisbo.review.landscape import models_of, needed_landscapes
 from aegisbo.review.odds import PRIOR, amount_of, odds, promises, why_end
 from aegisbo.review.payload import learned_facts_of
 from aegisbo.review.record import Record, record_of

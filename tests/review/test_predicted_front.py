@@ -7,7 +7,7 @@ import pytest
 
 import aegisbo
 from aegisbo.arrays import Array
-from aegisbo.review.models import models_of
+from aegisbo.review.landscape import models_of
 from aegisbo.review.predicted_front import far_apart, predicted_front, search
 from aegisbo.search.hypervolume import hypervolume
 

@@ -17,7 +17,7 @@ from aegisbo.review.convergence import convergence
 from aegisbo.review.front_then import front_then
 from aegisbo.review.health import Finding, health
 from aegisbo.review.html import report
-from aegisbo.review.models import models_of
+from aegisbo.review.landscape import models_of
 from aegisbo.review.payload import facts_of, front_facts_of, learned_facts_of
 from aegisbo.review.picture import convergence_svg
 from aegisbo.review.reasons import predictions, yields

@@ -9,9 +9,9 @@ import pytest
 
 from aegisbo import Optimizer, load, minimize
 from aegisbo.errors import AegisError, InvalidInput, StudyError, TrialError
+from aegisbo.review.record import Record
 from aegisbo.space import Choice, Int, Real
 from aegisbo.study import forget, retry
-from aegisbo.study.export import rows
 from aegisbo.study.lock import DriverLock
 from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
@@ -75,7 +75,7 @@ def test_a_named_trial_is_run_again_although_it_has_a_value(study: Path) -> None
     assert best is not None
     assert retry(study, [best.number]) == (best.number,)
     assert load(study).trials[best.number].value is None
-    (row,) = (row for row in rows(study) if row["number"] == best.number)
+    (row,) = (row for row in Record.of_study(study).table if row["number"] == best.number)
     assert (row["state"], row["seconds"], row["ended_at"]) == ("pending", None, None)
     assert run(study, 9).calls == [dict(best.params)]
     assert load(study).best == best

@@ -16,10 +16,11 @@ from aegisbo import Optimizer, load
 from aegisbo.errors import StudyError, UnknownName
 from aegisbo.optimizer import Settings
 from aegisbo.outcome import Outcome, Report
+from aegisbo.review.record import Record
 from aegisbo.space import Choice, Int, Real
 from aegisbo.space.space import Space
 from aegisbo.study import Study
-from aegisbo.study.export import rows, write
+from aegisbo.study.export import write
 from aegisbo.study.reading import read_events
 
 SPACE = Space({"lr": Real(1e-6, 0.1, log=True), "units": Int(16, 512), "act": Choice(["re,lu", '"tanh"', None])})
@@ -73,7 +74,7 @@ def test_times_are_those_of_the_events_unless_measured_where_it_ran(study: Path)
     with Study.open(study, Settings.checked(SPACE, strategy="random")) as file:
         file.ended(5, Outcome("done", 1.0, seconds=0.5, began=1e9, worker=2), 0.5)
     at = {(event.kind, event.number): event.at for event in read_events(study)}
-    table = rows(study)
+    table = Record.of_study(study).table
     assert [row["asked_at"] for row in table] == [at["asked", number] for number in range(6)]
     ends = [at["told", 0], at["told", 1], *(at["failed", number] for number in (2, 3, 4)), 1e9 + 0.5]
     assert [row["ended_at"] for row in table] == ends
@@ -82,7 +83,9 @@ def test_times_are_those_of_the_events_unless_measured_where_it_ran(study: Path)
 
 
 def test_times_in_csv_are_iso_8601_with_their_zone(study: Path) -> None:
-    for row, read in zip(rows(study), csv.DictReader(io.StringIO(exported(study, "csv"), newline="")), strict=True):
+    for row, read in zip(
+        Record.of_study(study).table, csv.DictReader(io.StringIO(exported(study, "csv"), newline="")), strict=True
+    ):
         for name in ("asked_at", "started_at", "ended_at"):
             if row[name] is None:
                 assert read[name] == ""
@@ -108,7 +111,7 @@ def test_json_holds_the_whole_optimizer(study: Path) -> None:
     optimizer = reopened(study)
     state = {**document["optimizer"], "memory": {}, "observed": [], "trials": document["trials"]}
     assert Optimizer.from_state(state).state() == optimizer.state()
-    assert document["table"] == rows(study)
+    assert document["table"] == Record.of_study(study).table
     assert document["build"]["aegisbo"]
 
 

@@ -21,9 +21,9 @@ from aegisbo.integrations.mcp_rights import Rights
 from aegisbo.integrations.mcp_tools import Desk
 from aegisbo.optimizer import Settings
 from aegisbo.outcome import Outcome
+from aegisbo.review.record import Record
 from aegisbo.strategies.base import Evidence, Memory, Suggestion
 from aegisbo.study import Study, add, change, forget, retry
-from aegisbo.study.export import rows
 from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
 from aegisbo.study.seat import Seat
@@ -93,7 +93,7 @@ def test_an_author_is_written_read_and_told_everywhere(path: Path) -> None:
     assert told == ["ann", None, "ann", "bob"]
     trials = load(path).trials
     assert [trial.author for trial in trials[8:]] == ["random", "ann", "user", "random"]
-    assert [row.get("author") for row in rows(path)[8:]] == [None, "ann", "user", None]
+    assert [row.get("author") for row in Record.of_study(path).table[8:]] == [None, "ann", "user", None]
     authors = load(path).to_pandas()["author"]
     assert list(authors[8:].astype(object).where(authors[8:].notna(), None)) == [None, "ann", "user", None]
     assert replay(path).faithful

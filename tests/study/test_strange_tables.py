@@ -22,7 +22,6 @@ from aegisbo.errors import StudyError
 from aegisbo.review.record import Record
 from aegisbo.runners.work import work
 from aegisbo.study import add, change, file, forget, retry
-from aegisbo.study.export import rows
 from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
 from aegisbo.study.store import Store
@@ -84,7 +83,7 @@ STRANGE = {
 DOORS: dict[str, Callable[[Path], object]] = {
     "load": load,
     "report and serve": Record.of_study,
-    "export": rows,
+    "export": lambda path: Record.of_study(path).table,
     "replay": replay,
     "retry": retry,
     "forget": lambda path: forget(path, [1]),

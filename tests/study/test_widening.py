@@ -12,9 +12,10 @@ import pytest
 
 from aegisbo import Result, load, minimize
 from aegisbo.errors import StudyError
+from aegisbo.review.record import Record
 from aegisbo.space import Choice, Int, Real, Space
 from aegisbo.space.widening import differences, widened
-from aegisbo.study.export import rows, write
+from aegisbo.study.export import write
 from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
 from aegisbo.study.state import State
@@ -80,7 +81,7 @@ def test_exports_know_the_wide_space(tmp_path: Path) -> None:
     search(WIDE, path, 12)
     write(path, "json", out)
     assert Space.from_description(json.loads(out.getvalue())["optimizer"]["space"]) == Space(WIDE)
-    assert len(rows(path)) == 12
+    assert len(Record.of_study(path).table) == 12
 
 
 def test_the_way_back_is_refused_with_the_one_line_that_differs(tmp_path: Path) -> None:

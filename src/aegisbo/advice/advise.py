@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -12,21 +12,16 @@ import numpy as np
 
 from aegisbo.advice.forecast import Advice, Forecast
 from aegisbo.advice.goals import Goal, goal_of
-from aegisbo.advice.simulated_run import seed_of, simulate
-from aegisbo.advice.stand_in import StandIn
-from aegisbo.advice.teams import members_of, team_of_size
-from aegisbo.errors import InvalidInput, StudyError
-from aegisbo.optimizer import Core
+from aegisbo.advice.simulated_run import Simulator, Watch, from_zero, require_functions, worst_prediction
+from aegisbo.advice.teams import team_of_size
+from aegisbo.errors import InvalidInput
 from aegisbo.optimizer.blas_threads import one_blas_thread
-from aegisbo.options import count as whole
 from aegisbo.options import finite
 from aegisbo.review.convergence import Step, convergence
 from aegisbo.review.curves import stopped_trials
-from aegisbo.review.health import on_predictions
-from aegisbo.review.landscape import Landscape, needed_landscapes
+from aegisbo.review.landscape import needed_landscapes
 from aegisbo.review.record import Record, Run, record_of
 from aegisbo.runners.protocol import Finished
-from aegisbo.simulation.clock import Member
 from aegisbo.simulation.many import answers
 from aegisbo.strategies.checks import count
 
@@ -35,8 +30,6 @@ RUNS = 9
 OTHERS = 7_304  # the role of the draws of other teams in a generator's address (seed, number, role)
 PATIENCE = 3  # a simulated run gives up after this many times the evaluations of the run
 
-from_zero = whole("give a whole number, at least 0", least=0)
-
 
 class Reached(NamedTuple):
     """The outcome of one simulated run; seconds and evaluations are infinite if it gave up."""
@@ -44,9 +37,6 @@ class Reached(NamedTuple):
     seconds: float
     evaluations: float
     aim: float  # what it had to reach
-
-
-Watch = Callable[[Iterator[Reached], int], Iterable[Reached]]  # shows progress
 
 
 @dataclass(frozen=True)
@@ -64,7 +54,7 @@ def advise(
     runs: int = RUNS,
     jobs: int = 1,
     seed: int = 0,
-    watch: Watch = lambda reached, total: reached,
+    watch: Watch[Reached] = lambda reached, total: reached,
 ) -> Advice:
     """Estimate how long teams of several sizes would take to reach a value, asynchronously and in batches.
 
@@ -107,16 +97,6 @@ def advise(
     return foretold(record, teams, target=target, runs=runs, jobs=jobs, seed=seed, watch=watch)
 
 
-def require_functions(optimizer: Core) -> None:
-    """Refuse a study that cannot be simulated, because it does not hold a function that choices need."""
-    absent = [each for each in optimizer.settings.objectives if each.known is not None and each.known.call is None]
-    if absent or optimizer.space.lacks_a_function:
-        raise StudyError(
-            f"One of the {'objectives' if absent else 'constraints'} is a function, which is not part of the file, so "
-            "the study cannot be simulated from there: pass the `Optimizer` to `aegisbo.advice.advise`."
-        )
-
-
 def foretold(
     record: Record,
     teams: Sequence[tuple[int, bool]],
@@ -125,12 +105,13 @@ def foretold(
     runs: int = RUNS,
     jobs: int = 1,
     seed: int = 0,
-    watch: Watch = lambda reached, total: reached,
+    watch: Watch[Reached] = lambda reached, total: reached,
 ) -> Advice:
     """Estimate each team (number of workers, whether in batches); the team of the run comes first."""
     models = needed_landscapes(record.optimizer)
     goal = goal_of(record, target)
-    question = _question(record, models.values(), goal, seed, teams[0][0])
+    simulator = Simulator.of(record, models, teams[0][0], times=PATIENCE, seed=seed)
+    question = _Question(simulator, goal)
     attempts = [_SimulatedRun(*team, number) for team in teams for number in range(runs)]
     reached = list(watch(answers(question.answer, attempts, jobs), len(attempts)))
     by_team = [reached[k * runs : (k + 1) * runs] for k in range(len(teams))]
@@ -142,19 +123,19 @@ def foretold(
         chosen=target is not None,
         results=len(record.ended),
         took=None if first is None or first.elapsed is None else (first.elapsed, _evaluations(record, first)),
-        given_up_after=question.budget,
+        given_up_after=simulator.budget,
         forecasts=tuple(
             Forecast(*team, tuple(each.seconds for each in some), tuple(each.evaluations for each in some))
             for team, some in zip(teams, by_team, strict=True)
         ),
         aims=aims,
         had_aim=None if had is None else _evaluations(record, had),
-        predictions=min(on_predictions(record, models), key=lambda found: found.level != "warning", default=None),
-        suggestion=question.suggestion,
+        predictions=worst_prediction(record, models),
+        suggestion=simulator.suggestion,
         evaluation=fmean(trial.seconds for trial in (*record.ended, *stopped_trials(record)) if trial.seconds),
         reference=goal.reference,
         stopped=len(stopped_trials(record)),
-        members=question.members,
+        members=simulator.members,
     )
 
 
@@ -175,18 +156,15 @@ def _first(record: Record, goal: Goal, aim: float) -> Step | None:
 class _Question:
     """The question for simulated runs: how soon they reach what corresponds to the goal of the run."""
 
-    stand_in: StandIn  # the one that the run expects; variants are made from it
+    simulator: Simulator
     goal: Goal
-    budget: int
-    suggestion: float  # seconds per suggestion
-    seed: int
-    members: tuple[Member, ...]  # of the team of the run
 
     def answer(self, attempt: _SimulatedRun) -> Reached:
         """Simulate one run."""
-        rng = np.random.default_rng([self.seed, attempt.number, OTHERS])
+        simulator = self.simulator
+        rng = np.random.default_rng([simulator.seed, attempt.number, OTHERS])
         with one_blas_thread():
-            stand_in = self.stand_in.variant(attempt.number, self.seed)
+            stand_in = simulator.variant(attempt.number)
             aim = self.goal.aim(stand_in)
             reaches = self.goal.judge(stand_in, aim)
         first: list[Finished] = []
@@ -195,27 +173,8 @@ class _Question:
             first.extend([job] if reaches(level) else [])
             return bool(first)
 
-        done = simulate(
-            stand_in,
-            seed_of(self.seed, attempt.number),
-            self.budget,
-            enough,
-            members=team_of_size(self.members, attempt.workers, rng),
-            suggestion=self.suggestion,
-            batches=attempt.batches,
-        )
+        members = team_of_size(simulator.members, attempt.workers, rng)
+        done = simulator.run(stand_in, attempt.number, enough, members=members, batches=attempt.batches)
         if not first:
             return Reached(math.inf, math.inf, aim)
         return Reached(first[0].finished, float(sum(job.finished <= first[0].finished for job in done)), aim)
-
-
-def _question(record: Record, models: Iterable[Landscape], goal: Goal, seed: int, workers: int) -> _Question:
-    waits = [decision.asked.seconds for decision in record.decisions.values()]
-    return _Question(
-        stand_in=StandIn.of(record.optimizer, [model.belief for model in models]),
-        goal=goal,
-        budget=PATIENCE * (len(record.ended) + len(stopped_trials(record))),
-        suggestion=fmean(waits) if waits else 0.0,
-        seed=seed,
-        members=members_of(record, workers),
-    )

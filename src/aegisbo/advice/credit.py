@@ -7,44 +7,34 @@ adviser the strategy chooses a point wherever the adviser had given one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
 from scipy.special import stdtrit
 
-from aegisbo.advice.advise import require_functions
 from aegisbo.advice.goals import Goal, goal_of
-from aegisbo.advice.simulated_run import seed_of, simulate
-from aegisbo.advice.stand_in import StandIn
-from aegisbo.advice.teams import members_of
+from aegisbo.advice.simulated_run import Foretold, Simulator, Watch, from_zero, require_functions, worst_prediction
 from aegisbo.errors import InvalidInput
 from aegisbo.events import Added, Asked
 from aegisbo.optimizer import Core, Settings
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.trial import ADDED, Trial, move_of
-from aegisbo.options import count as whole
 from aegisbo.review.convergence import convergence
-from aegisbo.review.curves import stopped_trials
-from aegisbo.review.health import Finding, on_predictions
+from aegisbo.review.health import Finding
 from aegisbo.review.landscape import needed_landscapes
 from aegisbo.review.record import Record, Run, record_of
 from aegisbo.runners.protocol import Finished
-from aegisbo.simulation.clock import Member
 from aegisbo.simulation.many import answers
 from aegisbo.space import Params
-from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.checks import count
-from aegisbo.strategies.exact import Exact
 
 RUNS = 12
 SHARES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01)  # of the way from the best value to the median: the levels that are compared
 SURE = 0.975  # of a t-distribution, for an interval of 95 %
 
-from_zero = whole("give a whole number, at least 0", least=0)
 Lengths = tuple[float, ...]  # evaluations until each level was reached; of one simulated run
-Watch = Callable[[Iterator[Lengths], int], Iterable[Lengths]]  # shows progress
 
 
 @dataclass(frozen=True)
@@ -76,18 +66,13 @@ class Credit:
 
 
 @dataclass(frozen=True)
-class Credits:
+class Credits(Foretold):
     """What advisers brought to a run."""
 
     name: str  # of the run
     results: int  # evaluations of the run
     credits: tuple[Credit, ...]  # the most useful first
-    predictions: Finding | None  # what the report says about the model's predictions; None if there are too few
-
-    @property
-    def doubtful(self) -> bool:
-        """Whether predictions fail: stand-ins drawn from such a model do not resemble the function."""
-        return self.predictions is not None and self.predictions.level == "warning"
+    predictions: Finding | None
 
 
 class Advised(Core):
@@ -109,19 +94,15 @@ class Advised(Core):
 class _Question:
     """How soon a simulated run reaches each level, if some of the points are the strategy's own."""
 
-    stand_in: StandIn
+    simulator: Simulator
     goals: Sequence[Goal]
     points: Mapping[str, Mapping[int, Params]]  # of each author, by place among the evaluations
-    budget: int
-    members: tuple[Member, ...]  # of the team
-    suggestion: float
-    seed: int
 
     def answer(self, attempt: tuple[str | None, int]) -> Lengths:
         """Simulate one run without the points of an author, or with those of all."""
-        without, number = attempt
+        simulator, (without, number) = self.simulator, attempt
         with one_blas_thread():
-            stand_in = self.stand_in.variant(number, self.seed)
+            stand_in = simulator.variant(number)
             reached = [goal.judge(stand_in, goal.aim(stand_in)) for goal in self.goals]
         given = {n: x for author, points in self.points.items() if author != without for n, x in points.items()}
         lengths = [math.inf] * len(reached)
@@ -132,17 +113,11 @@ class _Question:
                     lengths[k] = job.finished
             return math.inf not in lengths
 
-        done = simulate(
-            stand_in,
-            seed_of(self.seed, number),
-            self.budget,
-            enough,
-            members=self.members,
-            suggestion=self.suggestion,
-            make=lambda settings: Advised(settings, given),
+        done = simulator.run(
+            stand_in, number, enough, members=simulator.members, make=lambda settings: Advised(settings, given)
         )
         return tuple(
-            float(self.budget if at == math.inf else sum(job.finished <= at for job in done)) for at in lengths
+            float(simulator.budget if at == math.inf else sum(job.finished <= at for job in done)) for at in lengths
         )
 
 
@@ -152,7 +127,7 @@ def credit(
     runs: int = RUNS,
     jobs: int = 1,
     seed: int = 0,
-    watch: Watch = lambda lengths, total: lengths,
+    watch: Watch[Lengths] = lambda lengths, total: lengths,
 ) -> Credits:
     """Estimate by how many evaluations the points of each author made a run sooner.
 
@@ -183,7 +158,8 @@ def credit(
     points = _points_of(record)
     require_functions(record.optimizer)
     models = needed_landscapes(record.optimizer)
-    question = _question(record, [model.belief for model in models.values()], points, seed)
+    simulator = Simulator.of(record, models, record.own_workers, times=1, seed=seed)
+    question = _Question(simulator, [goal_of(record, None, close) for close in SHARES], points)
     absent = (None, *points)
     attempts = [(author, number) for number in range(runs) for author in absent]
     lengths = list(watch(answers(question.answer, attempts, jobs), len(attempts)))
@@ -198,7 +174,7 @@ def credit(
         record.name,
         len(record.ended),
         tuple(sorted(credits, key=lambda each: -each.mean)),
-        min(on_predictions(record, models), key=lambda found: found.level != "warning", default=None),
+        worst_prediction(record, models),
     )
 
 
@@ -219,18 +195,3 @@ def _points_of(record: Record) -> dict[str, dict[int, Params]]:
 def _evaluated(record: Record) -> list[Trial]:
     """What counts as an evaluation, in the order of choices: simulated runs have nothing else."""
     return [trial for trial in record.trials if trial.state not in ("pending", "lost", "forgotten")]
-
-
-def _question(
-    record: Record, beliefs: Sequence[Belief | Exact], points: Mapping[str, Mapping[int, Params]], seed: int
-) -> _Question:
-    waits = [decision.asked.seconds for decision in record.decisions.values()]
-    return _Question(
-        stand_in=StandIn.of(record.optimizer, beliefs),
-        goals=[goal_of(record, None, close) for close in SHARES],
-        points=points,
-        budget=len(record.ended) + len(stopped_trials(record)),
-        members=members_of(record, record.own_workers),
-        suggestion=fmean(waits) if waits else 0.0,
-        seed=seed,
-    )

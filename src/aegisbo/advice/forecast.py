@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from aegisbo.advice.simulated_run import Foretold
 from aegisbo.printable import so_many
 from aegisbo.review.health import Finding
 from aegisbo.simulation.clock import Member
@@ -48,7 +49,7 @@ class Forecast:
 
 
 @dataclass(frozen=True)
-class Advice:
+class Advice(Foretold):
     """How long teams of workers would take to find what a run has found."""
 
     name: str  # of the run
@@ -60,7 +61,7 @@ class Advice:
     forecasts: tuple[Forecast, ...]  # the team of the run itself comes first
     aims: tuple[float, ...]  # what each simulated run had to reach on its own stand-in; of all teams
     had_aim: int | None  # evaluations until the run itself reached their median; None if unknown
-    predictions: Finding | None  # what the report says about the model's predictions; None if there are too few
+    predictions: Finding | None
     suggestion: float  # mean seconds per suggestion
     evaluation: float  # mean seconds per evaluation
     reference: Mapping[str, float] | None = None  # of several objectives: up to which the hypervolume counts
@@ -80,11 +81,6 @@ class Advice:
         pairs = zip(self.forecasts[0].seconds, forecast.seconds, strict=True)
         ratios = [base / own for base, own in pairs if math.isfinite(min(base, own))]
         return _quartiles(ratios) if ratios else None
-
-    @property
-    def doubtful(self) -> bool:
-        """Whether predictions fail: stand-ins drawn from such a model do not resemble the function."""
-        return self.predictions is not None and self.predictions.level == "warning"
 
     @property
     def aim(self) -> Quartiles:

@@ -14,12 +14,13 @@ from aegisbo.cli.arguments import Jobs, Seed, Study, counted, numbers_in
 from aegisbo.cli.tables import plain_table, short
 from aegisbo.cli.writing import require_writable
 from aegisbo.errors import InvalidInput
-from aegisbo.printable import duration
+from aegisbo.printable import duration, printable
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from aegisbo.advice import Advice
+    from aegisbo.advice.simulated_run import Foretold
     from aegisbo.simulation.comparison import Quartiles
 
 T = TypeVar("T")
@@ -101,6 +102,14 @@ def with_a_bar(reached: Iterator[T], total: int) -> Iterable[T]:
     return track(reached, "Simulating", total, console=console, transient=True, disable=not console.is_terminal)
 
 
+def doubts(found: Foretold, which: str) -> str:
+    """A warning if a model cannot be trusted; else nothing."""
+    if not found.doubtful or found.predictions is None:
+        return ""
+    said = printable(f"{found.predictions.text} {found.predictions.remedy}")
+    return f"Warning: the {which} does not predict well, so do not trust what follows. {said}\n\n"
+
+
 def _introduction(found: Advice) -> str:
     from aegisbo.optimizer.trial import in_brief
 
@@ -108,13 +117,11 @@ def _introduction(found: Advice) -> str:
         close = "" if found.chosen else ", 1 % of the way from the best value to the median one"
     else:
         close = f" up to {in_brief(found.reference)}{'' if found.chosen else ', 99 % of what the study reached'}"
-    doubts = ""
-    if found.doubtful and found.predictions is not None:
-        said = f"{found.predictions.text} {found.predictions.remedy}"
-        which = found.predictions.topic if found.reference else "model of this study"
-        doubts = f"Warning: the {which} does not predict well, so do not trust what follows. {said}\n\n"
+    which = found.predictions.topic if found.reference and found.predictions else "model of this study"
     stopped = f", and {found.stopped} that were stopped early" if found.stopped else ""
-    return f"{doubts}To reach {found.aimed_at}{close} (learned from {found.results} evaluations{stopped}):\n"
+    return (
+        f"{doubts(found, which)}To reach {found.aimed_at}{close} (learned from {found.results} evaluations{stopped}):\n"
+    )
 
 
 def _table(found: Advice) -> Table:

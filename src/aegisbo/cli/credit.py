@@ -6,7 +6,7 @@ from typing import Annotated
 
 from rich.console import Console
 
-from aegisbo.cli.advise import with_a_bar
+from aegisbo.cli.advise import doubts, with_a_bar
 from aegisbo.cli.arguments import Jobs, Seed, Study, counted
 from aegisbo.cli.tables import plain_table
 from aegisbo.printable import printable
@@ -27,9 +27,7 @@ def credit(
 
     found = ask(study, runs=runs, jobs=jobs, seed=seed, watch=with_a_bar)
     console = Console(highlight=False, soft_wrap=True)
-    if found.doubtful and found.predictions is not None:
-        said = f"{found.predictions.text} {found.predictions.remedy}"
-        console.print(f"Warning: the model does not predict well, so do not trust what follows. {printable(said)}\n")
+    console.print(doubts(found, "model"), end="")
     table = plain_table(["author", "its points"], ["points", "new best", "evaluations sooner", "95 %"])
     for each in found.credits:
         low, high = each.interval

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import inf
 from typing import TYPE_CHECKING, Annotated, Any
@@ -99,7 +98,7 @@ def _require_that_it_has(record: Record, *, front: bool, by_value: str) -> None:
 
 def _summary(record: Record) -> Iterator[str]:
     """A summary in a few lines."""
-    from aegisbo.optimizer.trial import in_short
+    from aegisbo.optimizer.trial import in_short, states_of
     from aegisbo.review.guessed import guessed
     from aegisbo.review.health import on_team
     from aegisbo.review.timeline import WAITING, timeline
@@ -110,10 +109,8 @@ def _summary(record: Record) -> Iterator[str]:
         worked = duration(sum(last - first for first, last in spans))
         times = f" in {len(spans)} sittings" if len(spans) > 1 else ""
         yield f"began {local_time(spans[0][0])}, ran for {worked}{times}"
-    states = Counter(trial.state for trial in result.trials)
-    counts = ", ".join(f"{count} {state}" for state, count in states.items())
     observed = f"; observed elsewhere: {len(optimizer.observed)}" if optimizer.observed else ""
-    yield f"{len(result.trials)} trials: {counts or 'none yet'}{observed}"
+    yield f"{len(result.trials)} trials: {states_of(result.trials) or 'none yet'}{observed}"
     yield from _stopped(record)
     if optimizer.waiting:
         yield f"added and not yet tried: {'; '.join(map(in_short, optimizer.waiting))}"

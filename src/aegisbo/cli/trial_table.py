@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from aegisbo.cli.tables import plain_table
+from aegisbo.number import number_in
 from aegisbo.optimizer.failure_reasons import essence
 from aegisbo.optimizer.trial import USER
 from aegisbo.printable import printable
@@ -52,7 +53,7 @@ def trial_tables(rows: Sequence[Row], width: int, reasons: bool = False, objecti
 def _table(columns: Sequence[Column]) -> Table:
     table = plain_table([])
     for heading, cells in columns:
-        right = heading in ("trial", "seconds") or all(cell == ABSENT or _is_number(cell) for cell in cells)
+        right = heading in ("trial", "seconds") or all(cell == ABSENT or number_in(cell) is not None for cell in cells)
         table.add_column(Text(heading), justify="right" if right else "left", no_wrap=True)
     for line in zip(*(cells for _, cells in columns), strict=True):
         table.add_row(*map(Text, line))
@@ -126,11 +127,3 @@ def _folded(name: str) -> str:
     words = name.split("_")
     ways = ("_".join(words[:k]) + "_\n" + "_".join(words[k:]) for k in range(1, len(words)))
     return min([name, *ways], key=lambda way: max(map(cell_len, way.split("\n"))))
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

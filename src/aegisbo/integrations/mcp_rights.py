@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aegisbo.errors import InvalidInput, UnknownName
-from aegisbo.number import as_number
+from aegisbo.number import UNSIGNED, as_number
 from aegisbo.options import CHANGEABLE, TEXTS
 from aegisbo.printable import brief
 
 DEEDS = ("add", "retry", "forget")
 NUMBERS = tuple(name for name in CHANGEABLE if name not in TEXTS)  # options that have a range
-NUMBER = r"(-?[0-9.]+(?:e[+-]?[0-9]+)?)"
-RANGE = re.compile(f"{NUMBER}-{NUMBER}")
+RANGE = re.compile(rf"(-?{UNSIGNED})-(-?{UNSIGNED})")
 
 
 @dataclass(frozen=True)
@@ -40,11 +39,10 @@ class Rights:
             if name in DEEDS and not equals:
                 deeds.add(name)
                 continue
-            match = RANGE.fullmatch(told)
-            low, high = map(as_number, map(_read, match.groups())) if match and name in NUMBERS else (None, None)
-            if low is None or high is None or low > high:
+            match = RANGE.fullmatch(told) if name in NUMBERS else None
+            if match is None or float(match[1]) > float(match[2]):
                 raise InvalidInput(f"The right {brief(word)!r} cannot be read: write {_form(name)}.")
-            ranges[name] = low, high
+            ranges[name] = float(match[1]), float(match[2])
         return cls(frozenset(deeds), ranges)
 
     @property
@@ -64,10 +62,3 @@ class Rights:
 
 def _form(name: str) -> str:
     return f"{name} alone" if name in DEEDS else f"a range, such as {name}=10-100"
-
-
-def _read(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None

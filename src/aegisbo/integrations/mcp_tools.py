@@ -19,8 +19,7 @@ from aegisbo.public.optimizer_and_result import Optimizer
 from aegisbo.review.curves import thinned
 from aegisbo.review.failure_groups import failure_groups
 from aegisbo.review.health import health
-from aegisbo.review.landscape import needed_landscape
-from aegisbo.review.models import models_of
+from aegisbo.review.landscape import models_of, needed_landscape
 from aegisbo.review.odds import odds
 from aegisbo.review.record import Record
 from aegisbo.study import add, change, forget, retry

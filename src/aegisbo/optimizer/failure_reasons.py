@@ -21,14 +21,21 @@ def counted(trials: Iterable[Trial]) -> dict[str, int]:
 
     Evaluations that ran out of time are grouped by their limit, not by when they were stopped.
     """
-    names: dict[str, str] = {}
-    counts: dict[str, int] = {}
+    return {reason_of(same[0]): len(same) for same in by_reason(trials)}
+
+
+def by_reason(trials: Iterable[Trial]) -> list[list[Trial]]:
+    """Those that failed, in groups whose reasons differ only in numbers, the largest group first."""
+    groups: dict[str, list[Trial]] = {}
     for trial in trials:
         if trial.state in FAILURES:
-            reason = essence(trial.reason or trial.state)
-            name = names.setdefault(without_numbers(reason), reason)
-            counts[name] = counts.get(name, 0) + 1
-    return dict(sorted(counts.items(), key=lambda item: -item[1]))
+            groups.setdefault(without_numbers(reason_of(trial)), []).append(trial)
+    return sorted(groups.values(), key=lambda same: -len(same))
+
+
+def reason_of(trial: Trial) -> str:
+    """Why a trial failed, as people need it."""
+    return essence(trial.reason or trial.state)
 
 
 def essence(reason: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ from aegisbo.optimizer.best import LimitStanding
 from aegisbo.optimizer.failure_reasons import counted, failure_lines
 from aegisbo.optimizer.objectives import Objective
 from aegisbo.optimizer.several import Several
-from aegisbo.optimizer.trial import Trial, in_brief, name_of
+from aegisbo.optimizer.trial import Trial, in_brief, name_of, states_of
 from aegisbo.outcome import FAILURES
 from aegisbo.printable import printable, so_many
 
@@ -169,8 +168,7 @@ class Found(Generic[Whose_co]):
         return f' To see where: executor="serial" raises the error, result.trials[{number}].traceback holds it{shown}.'
 
     def _lines(self) -> dict[str, Any]:
-        states = Counter(trial.state for trial in self.trials)
-        counts = ", ".join(f"{count} {state}" for state, count in states.items())
+        counts = states_of(self.trials)
         lines = {
             **(self.front_lines() if self.objectives else {"x": self.x, "fun": self.fun}),
             **{name: getattr(self, name) for name in ("nfev", "success", "message")},

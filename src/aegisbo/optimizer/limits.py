@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aegisbo.errors import InvalidInput
+from aegisbo.number import number_in
 from aegisbo.optimizer.trial import Trial
 from aegisbo.outcome import SD
 
@@ -60,19 +61,11 @@ def _limit(given: Any) -> Limit:
     if isinstance(given, Limit):
         return given
     found = LIMIT.fullmatch(given) if isinstance(given, str) else None
-    bound = None if found is None else _number(found[3])
-    if found is None or bound is None:
+    bound = None if found is None else number_in(found[3])
+    if found is None or bound is None or not math.isfinite(bound):
         raise InvalidInput(f"The limit {given!r} cannot be read: write one name and one number, as in 'latency <= 5'.")
     shown = f"{bound:g}" if float(f"{bound:g}") == bound else repr(bound)  # a study reads it again
     return Limit(f"{found[1]} {found[2]} {shown}", found[1], found[2], bound)
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def names_of(limits: Sequence[Limit]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from aegisbo.arrays import Array
-from aegisbo.optimizer.direction import Direction
+from aegisbo.optimizer.direction import Direction, Values
 from aegisbo.printable import printable
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.chance import Chance
@@ -84,6 +84,11 @@ def band(law: Law, direction: Direction) -> Prediction:
     ends = (np.minimum(low, high), np.maximum(low, high))
     quartiles = {"lower": np.minimum(lower, upper), "upper": np.maximum(lower, upper)}
     return Prediction(mean, std, *ends, sure, sure, sure, **quartiles)
+
+
+def middle_95(mean: Values, sd: Values) -> tuple[Values, Values]:
+    """The ends of the band that holds 95 % of a normal law."""
+    return mean - WIDE * sd, mean + WIDE * sd
 
 
 def _chance(chance: Chance | None, Z: Array) -> Array:

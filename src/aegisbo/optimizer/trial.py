@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from textwrap import shorten
 from typing import Any
@@ -117,6 +118,11 @@ def told_in_brief(trial: Trial) -> str:
 def move_of(trial: Trial) -> str:
     """Who chose the point; "unknown" if nobody noted it."""
     return str(trial.note.get("move", "unknown"))
+
+
+def states_of(trials: Iterable[Trial]) -> str:
+    """How many are in each state, in words."""
+    return ", ".join(f"{count} {state}" for state, count in Counter(trial.state for trial in trials).items())
 
 
 def in_short(values: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from aegisbo.arrays import Array
-from aegisbo.optimizer.prediction import WIDE
+from aegisbo.optimizer.prediction import middle_95
 from aegisbo.optimizer.trial import move_of
 from aegisbo.outcome import FAILURES
 from aegisbo.plot.canvas import FAINT, Look, Picture, as_label, canvas, crowded, explain_marks, heading, label, say, tag
@@ -128,7 +128,7 @@ def _predicted(
     _square(axis, values_of(value.tolist(), maximize=maximize), mean)
     low, high = axis.get_xlim()
     axis.plot([low, high], [low, high], color=FAINT, linewidth=1.0, linestyle=(0, (5, 3)))
-    least, most = np.clip(mean + WIDE * std * np.array([[-1.0], [1.0]]), low, high)  # (m,) each
+    least, most = np.clip(middle_95(mean, std), low, high)  # (m,) each
     x, y = np.clip(mean, low, high), np.clip(value, low, high)
     for mark in dict.fromkeys(marks.values()):
         mine = np.array([marks[each.number] == mark for each in found])

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from aegisbo.arrays import Array
 from aegisbo.optimizer import Trial
-from aegisbo.optimizer.prediction import WIDE
+from aegisbo.optimizer.prediction import middle_95
 from aegisbo.outcome import FAILURES, Report
 from aegisbo.plot.canvas import (
     FAILED,
@@ -116,7 +116,10 @@ def _draw(axis: Axes, name: str, paths: list[Array]) -> None:
 def _band(trial: Trial, record: Record) -> list[float]:
     """The expected end between the ends of its 95 % band; empty if unknown."""
     end = record.expected_ends.get(trial.number)
-    return [] if end is None else [end.value + side * WIDE * end.sd for side in (-1.0, 0.0, 1.0)]
+    if end is None:
+        return []
+    low, high = middle_95(end.value, end.sd)
+    return [low, end.value, high]
 
 
 def _draw_end(axis: Axes, start: Array, band: list[float], last: float | None, values: Values) -> None:

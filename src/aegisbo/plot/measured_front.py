@@ -13,10 +13,8 @@ from aegisbo.arrays import Array
 from aegisbo.errors import OneNumber
 from aegisbo.gp.thinning import evenly_spread
 from aegisbo.optimizer import Trial
-from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.limits import broken_by
 from aegisbo.optimizer.objectives import Objective
-from aegisbo.optimizer.prediction import band
 from aegisbo.optimizer.trial import name_of
 from aegisbo.plot.canvas import (
     FAINT,
@@ -29,7 +27,7 @@ from aegisbo.plot.canvas import (
     crowded,
 )
 from aegisbo.plot.objectives import canvas_of_pairs, draw_steps, explain_pairs, rows_of
-from aegisbo.review.models import Models, models_of
+from aegisbo.review.landscape import Models, models_of, told_of
 from aegisbo.review.predicted_front import predicted_front
 from aegisbo.review.record import Record, Run, record_of
 
@@ -125,8 +123,7 @@ class _Facts:
         return self._told(np.array([space.to_unit(trial.params) for trial in pending]))[0]
 
     def _told(self, Z: Array) -> tuple[Array, Array]:
-        with one_blas_thread():
-            told = [band(model.belief.law(Z), model.direction) for model in self._models.values()]
+        told = told_of(self._models.values(), Z)
         return np.stack([each.mean for each in told], axis=1), np.stack([each.std for each in told], axis=1)
 
 

@@ -124,8 +124,7 @@ def draw_slice(axis: Axes, cut: Slice, parameter: Parameter, values: Values) -> 
     """Mean and band along one parameter, with the axis as it was declared; gray where constraints forbid points."""
     values.apply(axis)
     declare(axis.xaxis, parameter)
-    x, predicted = places(parameter, cut.values), cut.predicted
-    mean, low, high = (np.where(cut.allowed, each, np.nan) for each in (predicted.mean, predicted.low, predicted.high))
+    x, (mean, low, high) = places(parameter, cut.values), cut.shown.values()
     if isinstance(parameter, Choice):
         sides = [mean - low, high - mean]
         axis.errorbar(x, mean, sides, fmt="_", ms=16, mew=2, color=LINE, capsize=5, elinewidth=1.2)

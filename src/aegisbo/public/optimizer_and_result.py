@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from html import escape
@@ -18,7 +17,7 @@ from aegisbo.optimizer.objectives import Objectives
 from aegisbo.optimizer.prediction import OfEach, Prediction
 from aegisbo.optimizer.settings import as_stored
 from aegisbo.optimizer.told import checked_author, checked_seconds, outcome_told
-from aegisbo.optimizer.trial import in_brief, in_short
+from aegisbo.optimizer.trial import in_brief, in_short, states_of
 from aegisbo.options import SETTINGS
 from aegisbo.outcome import FAILURES, Failure, Outcome, as_report
 from aegisbo.printable import printable, so_many
@@ -443,8 +442,7 @@ class Optimizer(Core):
         return Result.of(self.found(message))
 
     def __repr__(self) -> str:
-        settings, found, states = self.settings, self.found(), Counter(trial.state for trial in self.trials)
-        counts = ", ".join(f"{count} {state}" for state, count in states.items()) or "none yet"
+        settings, found, counts = self.settings, self.found(), states_of(self.trials) or "none yet"
         elsewhere = f", and {len(self.observed)} observed elsewhere" if self.observed else ""
         lines = {
             "space": in_brief(self.space.parameters),

@@ -9,7 +9,7 @@ from typing import Any
 
 from aegisbo.address import Place
 from aegisbo.errors import AegisError
-from aegisbo.review.models import Models, models_of
+from aegisbo.review.landscape import Models, models_of
 from aegisbo.review.payload import MOST, facts_of, front_facts_of, learned_facts_of
 from aegisbo.review.record import Record
 from aegisbo.study.stamp import Stamp

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from aegisbo.optimizer import Trial
-from aegisbo.optimizer.failure_reasons import essence, without_numbers
-from aegisbo.outcome import FAILURES
+from aegisbo.optimizer.failure_reasons import by_reason, reason_of
 from aegisbo.review.record import Record
 from aegisbo.space.parameters import Choice, Parameter
 
@@ -40,21 +39,16 @@ class FailureGroup:
 
 def failure_groups(record: Record) -> tuple[FailureGroup, ...]:
     """The failures by reason, the most frequent first."""
-    groups: dict[str, list[Trial]] = {}
-    for trial in record.trials:
-        if trial.state in FAILURES:
-            groups.setdefault(without_numbers(essence(trial.reason or trial.state)), []).append(trial)
-    found = [
+    return tuple(
         FailureGroup(
-            essence(same[0].reason or same[0].state),
+            reason_of(same[0]),
             same[0].state,
             tuple(trial.number for trial in same),
             sum(trial.seconds or 0.0 for trial in same),
             _region_of(same, record),
         )
-        for same in groups.values()
-    ]
-    return tuple(sorted(found, key=lambda group: -len(group.numbers)))
+        for same in by_reason(record.trials)
+    )
 
 
 def _region_of(failed: Sequence[Trial], record: Record) -> Region | None:

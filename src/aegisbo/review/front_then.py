@@ -9,10 +9,8 @@ from typing import cast
 import numpy as np
 
 from aegisbo.arrays import Array
-from aegisbo.optimizer.blas_threads import one_blas_thread
-from aegisbo.optimizer.prediction import band
 from aegisbo.review.decision_then import optimizer_then
-from aegisbo.review.landscape import Landscape, Slice
+from aegisbo.review.landscape import Landscape, Slice, told_of
 from aegisbo.review.record import Record
 from aegisbo.strategies.beliefs import Beliefs
 from aegisbo.strategies.model_based import EXPLORATORY, ModelBased
@@ -49,8 +47,7 @@ def front_then(record: Record, number: int) -> FrontThen | None:
         for belief, direction in zip(beliefs.each, directions, strict=True)
     ]
     points = np.array([optimizer.space.to_unit(each.params) for each in (trial, *optimizer.pending)])
-    with one_blas_thread():
-        told = [band(model.belief.law(points), model.direction) for model in models]
+    told = told_of(models, points)
     mean, low, high = (
         np.stack([getattr(each, name) for each in told], axis=1) for name in ("mean", "low", "high")
     )  # (p, m)

@@ -15,8 +15,7 @@ from aegisbo.review.convergence import Step, convergence
 from aegisbo.review.curves import MISTAKEN, foretelling, mistaken_stops, spared, stopped_trials
 from aegisbo.review.failure_groups import FailureGroup, failure_groups
 from aegisbo.review.guessed import guessed
-from aegisbo.review.landscape import Landscape
-from aegisbo.review.models import Models
+from aegisbo.review.landscape import Landscape, Models
 from aegisbo.review.reasons import Calibration, calibration, predictions
 from aegisbo.review.record import Record
 from aegisbo.review.team import by_draw, by_share, team_of

@@ -11,7 +11,7 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
-from aegisbo.review.models import models_of
+from aegisbo.review.landscape import models_of
 from aegisbo.review.payload import facts_of, fronts_of, learned_facts_of
 from aegisbo.review.record import Record
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -19,7 +19,7 @@ from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.objectives import require_objective
 from aegisbo.optimizer.policy import Role, require_enough_values
-from aegisbo.optimizer.prediction import SHARES, Prediction, predicted
+from aegisbo.optimizer.prediction import SHARES, Prediction, band, predicted
 from aegisbo.review.reasons import CheckedPrediction
 from aegisbo.search.blocks import by_blocks
 from aegisbo.search.designs import sobol
@@ -56,6 +56,11 @@ class Slice:
     predicted: Prediction
     allowed: Mask  # (m,) which of the points keep the constraints
 
+    @property
+    def shown(self) -> dict[str, Array]:
+        """The median and the ends of the 95 % band (m,), by name, without those at forbidden points."""
+        return {name: np.where(self.allowed, getattr(self.predicted, name), np.nan) for name in ("mean", "low", "high")}
+
 
 @dataclass(frozen=True)
 class Contour:
@@ -71,7 +76,7 @@ class Contour:
 
 @dataclass(frozen=True)
 class Landscape:
-    """The belief of a strategy about a function, in the user's values and units. Make one with `landscape_of`."""
+    """The belief of a strategy about a function, in the user's values and units. Make one with `needed_landscape`."""
 
     belief: Belief | Exact
     space: Space
@@ -171,16 +176,22 @@ class Landscape:
         return middle, 0.5 * more - 0.5 * less
 
 
-def landscape_of(optimizer: Core, objective: str | None = None) -> Landscape | None:
-    """What the model of the strategy believes now, or the default one if it has none. None with too few values.
+def told_of(models: Iterable[Landscape], Z: Array) -> list[Prediction]:
+    """What each model tells at points of the cube (m, width), with all chances left at 1."""
+    with one_blas_thread():
+        return [band(model.belief.law(Z), model.direction) for model in models]
 
-    Raises:
-        SeveralObjectives, UnknownName, OneNumber: as for `Core.model`.
-    """
+
+# By name of the objective, None for the only number; empty without a model.
+Models = Mapping[str | None, Landscape]
+
+
+def models_of(optimizer: Core) -> Models:
+    """What the models of the strategy believe now, or the default ones if it has none. Empty with too few values."""
     try:
-        return needed_landscape(optimizer, objective)
+        return needed_landscapes(optimizer)
     except NoModel:
-        return None
+        return {}
 
 
 def needed_landscape(optimizer: Core, objective: str | None = None) -> Landscape:
@@ -194,7 +205,7 @@ def needed_landscape(optimizer: Core, objective: str | None = None) -> Landscape
     return needed_landscapes(optimizer)[objective]
 
 
-def needed_landscapes(optimizer: Core) -> dict[str | None, Landscape]:
+def needed_landscapes(optimizer: Core) -> Models:
     """The landscape of each objective by name, from one fit; of one number the only one, under None.
 
     Raises:

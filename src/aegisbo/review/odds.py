@@ -23,8 +23,7 @@ from aegisbo.optimizer.limits import broken_by
 from aegisbo.printable import brief, duration
 from aegisbo.review.convergence import convergence
 from aegisbo.review.health import FEW, on_predictions
-from aegisbo.review.landscape import needed_landscapes
-from aegisbo.review.models import Models
+from aegisbo.review.landscape import Models, needed_landscapes
 from aegisbo.review.reasons import noted
 from aegisbo.review.record import Record, Run, record_of
 from aegisbo.stop_when import MOST, Better, StopWhen, better_of

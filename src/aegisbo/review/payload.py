@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 
 from aegisbo.address import Address, Place
-from aegisbo.arrays import Array, Mask
 from aegisbo.optimizer import Trial
-from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.limits import broken_by, names_of
 from aegisbo.optimizer.prediction import band
 from aegisbo.optimizer.trial import move_of
@@ -26,8 +24,7 @@ from aegisbo.review.decision_then import MEMBERS, decision_then
 from aegisbo.review.failure_groups import failure_groups
 from aegisbo.review.front_then import front_then
 from aegisbo.review.health import health
-from aegisbo.review.landscape import Contour, Landscape, Slice
-from aegisbo.review.models import Models
+from aegisbo.review.landscape import Contour, Landscape, Models, Slice, told_of
 from aegisbo.review.odds import foretold
 from aegisbo.review.predicted_front import PredictedFront, far_apart, predicted_front
 from aegisbo.review.reasons import calibration, noted, predictions, yields
@@ -163,8 +160,7 @@ def _learned(record: Record, models: Models) -> dict[str, Any]:
 def _predicted(record: Record, models: Models, found: PredictedFront) -> dict[str, Any]:
     """Some points of the predicted front, with their 95 % bands: a list for each objective, and for each parameter."""
     space, Z = record.optimizer.space, found.Z[far_apart(found.F, MEMBERS)]
-    with one_blas_thread():
-        told = [band(model.belief.law(Z), model.direction) for model in models.values()]
+    told = told_of(models.values(), Z)
     points = [{name: spelled(value) for name, value in space.params(z).items()} for z in Z]
     return {
         **{name: [getattr(each, name) for each in told] for name in ("mean", "std", "low", "high")},
@@ -331,18 +327,12 @@ def _spans(record: Record, spans: Sequence[Any], *names: str) -> dict[str, list[
 
 
 def _slice(each: Slice) -> dict[str, Any]:
-    cut = {name: _cut(getattr(each.predicted, name), each.allowed) for name in ("mean", "low", "high")}
-    return {"parameter": each.parameter, "values": [spelled(value) for value in each.values], **cut}
+    return {"parameter": each.parameter, "values": [spelled(value) for value in each.values], **each.shown}
 
 
 def _contour(each: Contour) -> dict[str, Any]:
     values = {name: [spelled(value) for value in getattr(each, name)] for name in ("x_values", "y_values")}
-    return {"x": each.x, "y": each.y, **values, "mean": _cut(each.mean, each.allowed)}
-
-
-def _cut(numbers: Array, allowed: Mask) -> Array:
-    """The values without those at forbidden points."""
-    return np.where(allowed, numbers, np.nan)
+    return {"x": each.x, "y": each.y, **values, "mean": np.where(each.allowed, each.mean, np.nan)}
 
 
 def _kind(place: Place) -> str:

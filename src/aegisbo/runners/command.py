@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aegisbo.errors import InvalidInput, require_posix
+from aegisbo.number import number_in
 from aegisbo.outcome import SD
 from aegisbo.runners.own_folder import own_folder, tidy_up
 from aegisbo.runners.pools.worker import die_with_parent
@@ -222,7 +223,6 @@ def _value(text: str) -> float:
 
 
 def _as_number(text: str, what: str = "The last line") -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ProgramFailed(f"{what} must be one number, but was {text[:200]!r}.") from None
+    if (number := number_in(text)) is None:
+        raise ProgramFailed(f"{what} must be one number, but was {text[:200]!r}.")
+    return number

@@ -7,6 +7,7 @@ import re
 import subprocess
 
 from aegisbo.errors import Stopped
+from aegisbo.number import number_in
 from aegisbo.runners.reports import report
 
 LINE = re.compile(r"step\s*=\s*(\S+?)[,;]?\s+value\s*=\s*(\S+)")
@@ -16,11 +17,8 @@ GRACE = 10.0  # seconds from SIGTERM to SIGKILL
 def as_printed_report(line: str) -> tuple[float, float] | None:
     """The step and the value in a line; None if it is no report."""
     found = LINE.fullmatch(line.strip())
-    try:
-        step, value = map(float, found.groups() if found else ())
-    except ValueError:
-        return None
-    return (step, value) if math.isfinite(step) else None
+    step, value = map(number_in, found.groups()) if found else (None, None)
+    return None if step is None or value is None or not math.isfinite(step) else (step, value)
 
 
 class PrintedReports:

@@ -16,10 +16,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from aegisbo.errors import InvalidInput, UnknownName
+from aegisbo.number import UNSIGNED
 from aegisbo.space.branches import Branches, Condition, Spans
 from aegisbo.space.parameters import Choice, Int, Parameter, Real, naming
 
-NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+NUMBER = rf"([-+]?{UNSIGNED})"
 COMPARISON = re.compile(rf"\s*(>=|<=|>|<)\s*{NUMBER}\s*")
 RANGE = re.compile(rf"\s*{NUMBER}\s+to\s+{NUMBER}\s*")
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aegisbo.errors import InvalidInput
+from aegisbo.number import number_or_text
 from aegisbo.space.parameters import Choice, Parameter, Scalar, naming
 from aegisbo.space.space import Space
 
@@ -42,12 +43,8 @@ def values_from(space: Space, texts: Mapping[str, str]) -> dict[str, Any]:
 
 def meaning_of(text: str) -> Scalar:
     """What a text means by itself: a number, true, false or none if it reads like one."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return WORDS.get(text.lower(), text)
+    meant = number_or_text(text)
+    return WORDS.get(meant.lower(), text) if isinstance(meant, str) else meant
 
 
 def _chosen(choice: Choice, text: str) -> Scalar:

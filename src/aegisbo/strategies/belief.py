@@ -17,7 +17,7 @@ from aegisbo.gp.posterior import GP
 from aegisbo.gp.quadratic_model import Posterior
 from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.base import Evidence, Memory, Note
-from aegisbo.strategies.chance import Chance, both
+from aegisbo.strategies.chance import Chance, Weighed
 from aegisbo.strategies.keeping import Keeping
 from aegisbo.strategies.law import Law, normal_law
 from aegisbo.strategies.outlook import Outlook
@@ -27,7 +27,7 @@ GOOD = 10  # points that a search is told of
 
 
 @dataclass(frozen=True)
-class Belief:
+class Belief(Weighed):
     """What is believed of the function: a posterior on the standardized scale, and the way back.
 
     And what counts beside its values: the chances to get one and to keep the limits, and which points are the best.
@@ -39,9 +39,9 @@ class Belief:
     notes: Sequence[str]  # what was out of the ordinary in the fit
     model: str = ""  # its name, where there are several
     explorer: Callable[[], Belief] | None = None  # makes the belief to explore with, if it is another one
-    success: Chance | None = None  # None if nothing has failed, or a failure is a bad value to the model
-    keeping: Keeping | None = None  # the chance to keep all limits on what is measured; None if there are none
-    tilt: Tilt | None = None  # towards what the user has guessed; None if that is nothing
+    success: Chance | None = None
+    keeping: Keeping | None = None
+    tilt: Tilt | None = None
     # (k, width) the best points, the best first, where these are not those with the lowest values: some break limits
     # (if all do, those that come closest), or values are noisy.
     good: Array | None = None
@@ -50,16 +50,6 @@ class Belief:
     # Makes what to tell of the function; None if that is this model alone. It takes as long as a suggestion, and no
     # choice needs it.
     outlook: Callable[[], Outlook] | None = None
-
-    @property
-    def chance(self) -> Chance | None:
-        """The chance that an evaluation succeeds and keeps all limits; None if it certainly does."""
-        return both(self.success, self.keeping)
-
-    @property
-    def factor(self) -> Chance | None:
-        """By which what a point promises is multiplied: the chance, and what the user has guessed."""
-        return both(self.chance, self.tilt)
 
     @property
     def widths(self) -> Array:  # (width,)

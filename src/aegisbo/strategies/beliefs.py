@@ -14,7 +14,7 @@ from aegisbo.arrays import Array
 from aegisbo.search.hypervolume import Boxes, front, undominated
 from aegisbo.strategies.base import Evidence, Memory, Note
 from aegisbo.strategies.belief import Belief, Surrogate, chances_at
-from aegisbo.strategies.chance import Chance, both
+from aegisbo.strategies.chance import Chance, Weighed
 from aegisbo.strategies.exact import Exact, exact_of
 from aegisbo.strategies.keeping import Keeping
 from aegisbo.strategies.tilt import Tilt, tilt_of
@@ -25,7 +25,7 @@ SLACK = 0.1  # standard deviations that are added, because the front may be a si
 
 
 @dataclass(frozen=True)
-class Beliefs:
+class Beliefs(Weighed):
     """What is believed of each objective, on a standardized scale of its own, and what counts beside their values."""
 
     each: tuple[Belief | Exact, ...]
@@ -35,16 +35,6 @@ class Beliefs:
     keeping: Keeping | None = None
     tilt: Tilt | None = None
     explorer: Beliefs | None = None  # the one that knows most of all points, if it is another one
-
-    @property
-    def chance(self) -> Chance | None:
-        """The chance that an evaluation succeeds and keeps all limits; None if it certainly does."""
-        return both(self.success, self.keeping)
-
-    @property
-    def factor(self) -> Chance | None:
-        """By which what a point promises is multiplied: the chance, and what the user has guessed."""
-        return both(self.chance, self.tilt)
 
     @property
     def exploring(self) -> Beliefs:

@@ -64,6 +64,24 @@ def both(one: Chance | None, other: Chance | None) -> Chance | None:
     return one or other if one is None or other is None else AllOf((one, other))
 
 
+class Weighed:
+    """What counts beside the values at a point: chances, and what the user has guessed."""
+
+    success: Chance | None  # None if nothing has failed, or a failure is a bad value to the model
+    keeping: Chance | None  # the chance to keep all limits on what is measured; None if there are none
+    tilt: Chance | None = None  # towards what the user has guessed; None if that is nothing
+
+    @property
+    def chance(self) -> Chance | None:
+        """The chance that an evaluation succeeds and keeps all limits; None if it certainly does."""
+        return both(self.success, self.keeping)
+
+    @property
+    def factor(self) -> Chance | None:
+        """By which what a point promises is multiplied: the chance, and what the user has guessed."""
+        return both(self.chance, self.tilt)
+
+
 @dataclass(frozen=True)
 class Expected:
     """A function to be minimized, where a failure counts as `worst`."""

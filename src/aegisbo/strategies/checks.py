@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from inspect import signature
 from typing import Any, Self
 
@@ -37,39 +38,32 @@ def check(strategy: object, **checks: Check) -> None:
         object.__setattr__(strategy, name, each(name, getattr(strategy, name)))
 
 
-def share(name: str, value: object) -> float:
-    """A number from 0 to 1."""
+def check_that(kept: Callable[[Any], Any], allowed: str) -> Check:
+    """A check that keeps what a function makes of the value; if that is None, it refuses the value in these words."""
+
+    def check_value(name: str, value: object) -> Any:
+        if (found := kept(value)) is None:
+            raise BadParameter(name, value, allowed)
+        return found
+
+    return check_value
+
+
+def _share(value: object) -> float | None:
     number = as_number(value)
-    if number is None or not 0.0 <= number <= 1.0:
-        raise BadParameter(name, value, "a number from 0 to 1")
-    return number
+    return number if number is not None and 0.0 <= number <= 1.0 else None
 
 
-def count(name: str, value: object) -> int:
-    """A whole number from 1 upwards."""
-    whole = as_whole(value, least=1)
-    if whole is None:
-        raise BadParameter(name, value, "a whole number from 1 upwards")
-    return whole
-
-
-def switch(name: str, value: object) -> bool:
-    """True or False."""
-    on = as_switch(value)
-    if on is None:
-        raise BadParameter(name, value, "True or False")
-    return on
+share = check_that(_share, "a number from 0 to 1")
+count = check_that(partial(as_whole, least=1), "a whole number from 1 upwards")
+switch = check_that(as_switch, "True or False")
 
 
 def one_of(*options: str) -> Check:
     """One of these names."""
-
-    def check_name(name: str, value: object) -> object:
-        if not isinstance(value, str) or value not in options:
-            raise BadParameter(name, value, " or ".join(options))
-        return value
-
-    return check_name
+    return check_that(
+        lambda value: value if isinstance(value, str) and value in options else None, " or ".join(options)
+    )
 
 
 def optional(inner: Check) -> Check:

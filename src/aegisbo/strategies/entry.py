@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from functools import cached_property
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from aegisbo.errors import AegisError
+from aegisbo.number import number_in
 from aegisbo.strategies.base import Strategy
 from aegisbo.strategies.checks import BadParameter
 
@@ -114,9 +114,8 @@ def _read(name: str, text: str, kinds: Kinds) -> bool | int | float | str:
         return SWITCH[text]
     if int in kinds and re.fullmatch(r"[+-]?\d+", text):
         return int(text)
-    if float in kinds:
-        with suppress(ValueError):
-            return float(text)
+    if float in kinds and (number := number_in(text)) is not None:
+        return number
     if kinds == {bool}:
         raise BadParameter(name, text, " or ".join(SWITCH))
     return text

@@ -14,7 +14,7 @@ from aegisbo.arrays import Array, Floats
 from aegisbo.gp.output_transform import Scale, SoftScale, soft_scale_of
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies.base import Evidence, FunctionOfPoints
-from aegisbo.strategies.chance import Chance, both
+from aegisbo.strategies.chance import Chance, Weighed
 from aegisbo.strategies.law import Law, normal_law
 
 STEP = 1e-6  # of finite differences, in sides of the cube
@@ -64,18 +64,13 @@ class ExactFunction:
 
 
 @dataclass(frozen=True)
-class Exact:
+class Exact(Weighed):
     """What is believed of an objective that follows from the point: its value."""
 
     gp: ExactFunction
     best: float  # lowest value measured that keeps all limits, standardized
     success: Chance | None = None
     keeping: Chance | None = None
-
-    @property
-    def chance(self) -> Chance | None:
-        """The chance that an evaluation succeeds and keeps all limits; None if it certainly does."""
-        return both(self.success, self.keeping)
 
     @property
     def scale(self) -> Scale | SoftScale:

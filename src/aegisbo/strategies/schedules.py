@@ -43,6 +43,6 @@ def epsilon(name: str, value: object) -> str | float:
     if isinstance(value, str) and value in SCHEDULES:
         return value
     try:
-        return share(name, value)
+        return float(share(name, value))
     except BadParameter:
         raise BadParameter(name, value, f"{', '.join(SCHEDULES)} or a number from 0 to 1") from None

@@ -55,11 +55,9 @@ class Timing:
 
     def note(self, x: Array) -> dict[str, float]:
         """How long x (width,) is expected to take on a typical worker, as likely to be exceeded as not."""
-        return (
-            {}
-            if self.durations is None
-            else {"expected_seconds": float(self.durations.quantile(np.atleast_2d(x), 0.5)[0])}
-        )
+        if self.durations is None:
+            return {}
+        return {"expected_seconds": float(self.durations.quantile(np.atleast_2d(x), 0.5)[0])}
 
     @property
     def price(self) -> Durations | None:

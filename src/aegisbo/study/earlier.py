@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from aegisbo.address import Address, Place, place_of
 from aegisbo.errors import InvalidInput
-from aegisbo.number import as_number
+from aegisbo.number import as_number, number_in
 from aegisbo.optimizer import Core, Trial
 from aegisbo.outcome import FAILURES, Ended, Outcome, Wanted, judged
 from aegisbo.printable import printable
@@ -193,10 +193,7 @@ def _outcome(row: Mapping[str, Any], values: Sequence[str], *, exported: bool, n
 
 
 def _number(name: str, cell: Any) -> float:
-    try:
-        number = float(cell) if isinstance(cell, str) else as_number(cell)
-    except ValueError:
-        number = None
+    number = number_in(cell) if isinstance(cell, str) else as_number(cell)
     if number is None:
         raise InvalidInput(f"{name} is {cell!r}, which is no number: leave it empty where there is none.")
     return number

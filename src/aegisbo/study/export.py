@@ -24,16 +24,11 @@ MEASURED = "measured_"  # of the columns with other measured quantities
 TIMES = ("asked_at", "started_at", "ended_at")
 
 
-def rows(path: Named) -> list[dict[str, Any]]:
+def table_of(state: State) -> list[dict[str, Any]]:
     """A row for each point observed elsewhere and each trial of a study; times are in seconds since 1970.
 
     A parameter that a trial lacks is not in its row.
     """
-    return table_of(State.after(read_events(place_of(path))))
-
-
-def table_of(state: State) -> list[dict[str, Any]]:
-    """A row for each point observed elsewhere and each trial of a study in this state."""
     trials, front = (*state.optimizer.observed, *state.optimizer.trials), None
     if state.settings.objectives:
         front = {trial.number for trial in state.optimizer.found().front}
