@@ -21,6 +21,7 @@ from aegisbo.integrations.mcp_rights import Rights
 from aegisbo.integrations.mcp_server import server_of
 from aegisbo.integrations.mcp_tools import LOOKS, WRITES, Desk
 from aegisbo.optimizer import Settings
+from aegisbo.options import CHANGEABLE, OPTIONS, TEXTS
 from aegisbo.outcome import Outcome
 from aegisbo.space import Choice, Real
 from aegisbo.study import Study
@@ -235,6 +236,17 @@ def test_several_objectives_have_a_front_and_no_order(tmp_path: Path) -> None:
 def test_a_right_that_is_none_is_refused(word: str, sentence: str) -> None:
     with pytest.raises(InvalidInput, match=re.escape(sentence)):
         Rights.of([word])
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("told", ["", "=1-2", "=none", "=no 1% better in 30"])
+def test_an_option_that_is_a_text_is_no_right(name: str, told: str) -> None:
+    numbers = [each for each in CHANGEABLE if (flag := OPTIONS[each].flag) and flag.of in (int, float)]
+    with pytest.raises(InvalidInput) as refused:
+        Rights.of([f"{name}{told}"])
+    said, _, known = str(refused.value).partition(": known: ")
+    assert said == f"Unknown right {name!r}"
+    assert known == ", ".join(sorted([*WRITES.keys() - {"set"}, *numbers])) + "."
 
 
 def test_ranges_have_ends_that_count() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import shlex
 import sys
 from pathlib import Path
@@ -30,12 +31,19 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
 
 
+def settings(study: str) -> Any:
+    return next(event.body["optimizer"] for event in read_events(Path(study)) if event.kind == "created")
+
+
 def opened() -> list[Event]:
     return [event for event in read_events(Path("run.db")) if event.kind == "opened"]
 
 
 def continued(**names: Any) -> list[str]:
-    """Run the call that is printed; the one that it makes, but for the budget and imports, must be the first one."""
+    """Run the call that is printed; the one that it makes, but for the budget and imports, must be the first one.
+
+    With a new study, it begins a run with the same settings.
+    """
     before = load("run.db")
     call, show = calls_of(Record.of_study("run.db"))
     exec(call, dict(names))
@@ -44,7 +52,15 @@ def continued(**names: Any) -> list[str]:
     assert load("run.db").nfev == 8
     assert load("run.db").trials[:4] == before.trials
     assert show == "aegisbo show run.db"
+    exec(call.replace("'run.db'", "'anew.db'"), dict(names))
+    assert settings("anew.db") == settings("run.db")
     return call.splitlines()
+
+
+def options_of(call: str) -> dict[str, Any]:
+    """The options that a call of `minimize` names, as Python reads them."""
+    (made,) = (node for node in ast.walk(ast.parse(call)) if isinstance(node, ast.Call) and node.keywords)
+    return {str(each.arg): ast.literal_eval(each.value) for each in made.keywords}
 
 
 def test_a_program_is_run_again_with_all_limits() -> None:
@@ -86,6 +102,24 @@ def test_all_settings_are_those_of_the_study() -> None:
     decided["initial"] = [{"x": -1.0, "y": 1.0, "kind": None}]
     minimize(inside, space, study="run.db", **decided, **FEW)
     continued(inside=inside)
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"stop_early": "ranks", "steps": 3, "resumable": True}, {"steps": 2.5}, {"resumable": True}]
+)
+def test_what_is_about_stopping_is_named_if_it_was_given(given: dict[str, Any]) -> None:
+    from squares_of_mine import square
+
+    minimize(square, {"x": Real(1, 2)}, study="run.db", strategy="random", seed=7, **given, **FEW)
+    usual = {"budget": 8, "workers": 1, "executor": "serial", "study": "run.db", "strategy": "random", "seed": 7}
+    assert options_of("\n".join(continued())) == {**usual, **given}
+
+
+def test_the_usual_rule_is_called_by_its_name() -> None:
+    from squares_of_mine import square
+
+    minimize(square, {"x": Real(1, 2)}, study="run.db", stop_early=True, **FEW)
+    assert "    stop_early='gain'," in continued()
 
 
 def test_several_objectives_are_given_again_with_their_functions() -> None:

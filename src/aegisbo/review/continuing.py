@@ -96,6 +96,7 @@ def _settings(record: Record) -> dict[str, str]:
         "initial": initial or None,
         "limits": [limit.text for limit in settings.limits] or (),
         "objectives": (),  # see below
+        "stop_early": settings.stop_early or False,
     }
     texts = {name: repr(value) for name, value in known.items() if value != SETTINGS[name].default}
     if settings.objectives:
