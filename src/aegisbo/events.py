@@ -13,7 +13,7 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias, get_type_hints
 
 from aegisbo.errors import OF_NONSENSE, AegisError, StudyError, TrialError
-from aegisbo.outcome import FAILURES, MOST_WORKERS, Outcome, Report
+from aegisbo.outcome import FAILURES, MOST_WORKERS, RESULTS, Outcome, Report
 from aegisbo.outcome import Ended as Ending
 
 Test = Callable[[Any], bool]
@@ -358,8 +358,8 @@ STATES: dict[str, tuple[Ending, ...]] = {
     "failed": FAILURES,
     "stopped": ("stopped",),
     "lost": ("lost",),
-    "late": ("done", *FAILURES, "stopped", "lost"),
-    "observed": ("done", *FAILURES),
+    "late": (*RESULTS, "stopped", "lost"),
+    "observed": RESULTS,
 }
 RESULT = (  # what may be told of an evaluation, as `Outcome` has it,
     Part("measured", _dict_of(_number)),

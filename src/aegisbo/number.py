@@ -25,6 +25,12 @@ def as_number(value: object) -> float | None:
         return None
 
 
+def as_finite(value: object, least: float = -math.inf, most: float = math.inf) -> float | None:
+    """The value as a finite float; None if it is not one real number from `least` to `most`."""
+    number = as_number(value)
+    return number if number is not None and least <= number <= most and math.isfinite(number) else None
+
+
 def number_in(text: str) -> float | None:
     """The number that a text is, which may be infinite or NaN; None if it is none."""
     try:

@@ -8,7 +8,6 @@ where it has its effect.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -17,7 +16,7 @@ from threading import TIMEOUT_MAX
 from typing import Any
 
 from aegisbo.errors import InvalidInput, UnknownName
-from aegisbo.number import as_number, as_switch, as_whole
+from aegisbo.number import as_finite, as_number, as_switch, as_whole
 from aegisbo.printable import brief
 from aegisbo.stop_when import checked_stop_when
 
@@ -63,8 +62,7 @@ def _seconds(value: Any) -> int | float | None:
 
 
 def _finite(value: Any) -> int | float | None:
-    number = as_number(value)
-    return as_stored(value) if number is not None and math.isfinite(number) else None
+    return None if as_finite(value) is None else as_stored(value)
 
 
 NO_SECONDS, NO_SWITCH = "{name} is {value}: give seconds, more than 0", "{name} must be True or False, got {value}."
@@ -266,31 +264,14 @@ SETTINGS: dict[str, Option] = {
     "noisy": decided(False, Flag("Values are noisy: the best mean counts, not the luckiest value.", of=bool), switch),
     "cost": decided(None, Flag("`time`: prefer points that are quick to evaluate.", "time")),
     "constraints": decided(
-        (),
-        Flag(
-            "What points must satisfy, such as `a < b`. Repeatable.",
-            "TEXT",
-            list,
-            name="constraint",
-        ),
+        (), Flag("What points must satisfy, such as `a < b`. Repeatable.", "TEXT", list, name="constraint")
     ),
     "limits": decided(
         (),
-        Flag(
-            "A limit on a quantity that is measured, such as `latency <= 5`. Repeatable.",
-            "TEXT",
-            list,
-            name="limit",
-        ),
+        Flag("A limit on a quantity that is measured, such as `latency <= 5`. Repeatable.", "TEXT", list, name="limit"),
     ),
     "objectives": decided(
-        (),
-        Flag(
-            "One of several objectives, such as `accuracy max`; two to four.",
-            "TEXT",
-            list,
-            name="objective",
-        ),
+        (), Flag("One of several objectives, such as `accuracy max`; two to four.", "TEXT", list, name="objective")
     ),
     "stop_early": decided(False, Flag("Stop evaluations that fall behind in what they report.", of=bool), rule),
     "steps": decided(None, Flag("The last step that evaluations report; learned unless given.", "N", float), step),

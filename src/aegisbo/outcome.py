@@ -9,7 +9,7 @@ from reprlib import repr as brief
 from typing import Any, Literal, NamedTuple, get_args
 
 from aegisbo.errors import InvalidInput
-from aegisbo.number import as_number
+from aegisbo.number import as_finite, as_number
 
 Failure = Literal["failed", "invalid", "timed_out"]  # ended without a usable value: still a result
 # stopped: by the run, which did not expect enough of it; lost: the worker died before there was a result
@@ -17,6 +17,7 @@ Ended = Literal["done", Failure, "stopped", "lost"]
 State = Literal["pending", Ended, "forgotten"]  # forgotten: on request, as if it had never been asked for
 MOST_WORKERS = 100_000  # that a run may have: a picture has a line for each
 FAILURES: tuple[Failure, ...] = get_args(Failure)
+RESULTS: tuple[Ended, ...] = ("done", *FAILURES)  # how an evaluation ends that has a result
 NOT_MEASURED = "The evaluation did not measure"  # how the reason of an answer begins that lacks something
 NO_NUMBER = "it must return one real number."  # how the reason of an answer ends that is none
 NO_SD = "with several objectives leave sd out; noisy=True learns the noise of each."
@@ -134,26 +135,25 @@ def as_report(value: object, step: object, seconds: float | None = None) -> Repo
     Raises:
         InvalidInput: the value is no number, or the step is no finite one.
     """
-    number, at = as_number(value), as_number(step)
+    number, at = as_number(value), as_finite(step)
     if number is None:
         raise InvalidInput(f"The value reported is {brief(value)}: report one real number.")
-    if at is None or not math.isfinite(at):
+    if at is None:
         raise InvalidInput(f"The step reported is {brief(step)}: give a finite number, such as that of the epoch.")
     return Report(at, number if math.isfinite(number) else None, seconds)
 
 
 def is_sd(value: object) -> bool:
     """Whether this can be a standard deviation."""
-    number = as_number(value)
-    return number is not None and 0.0 <= number < math.inf
+    return as_finite(value, least=0.0) is not None
 
 
 def with_measured(outcome: Outcome, measured: Mapping[Any, Any], wanted: Wanted) -> Outcome:
     """The outcome with what was measured by name; invalid if that is not all that is wanted, in numbers."""
     numbers: dict[str, float] = {}
     for name, given in measured.items():
-        number = as_number(given)
-        if number is None or not math.isfinite(number):
+        number = as_finite(given)
+        if number is None:
             reason = f"The evaluation measured {name} = {brief(given)}: it must be a finite number."
             return Outcome("invalid", reason=reason)
         numbers[str(name)] = number

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aegisbo.errors import InvalidInput
-from aegisbo.number import UNSIGNED, as_number
+from aegisbo.number import UNSIGNED, as_finite
 from aegisbo.printable import brief
 
 NUMBER = rf"({UNSIGNED})\s*(%)?"
@@ -49,8 +49,8 @@ def better_of(value: Any) -> Better:
     Raises:
         InvalidInput: it is none of these.
     """
-    number = as_number(value)
-    if number is not None and 0.0 <= number < math.inf:
+    number = as_finite(value, least=0.0)
+    if number is not None:
         return Better(number, percent=False)
     found = re.fullmatch(NUMBER, value.strip(), re.IGNORECASE) if isinstance(value, str) else None
     if found is None:

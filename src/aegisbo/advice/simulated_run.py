@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
 from typing import Any, TypeVar
 
 import numpy as np
@@ -69,11 +68,10 @@ class Simulator:
     @classmethod
     def of(cls, record: Record, models: Models, workers: int, *, times: int, seed: int) -> Simulator:
         """A simulator of a run, with so many times its evaluations."""
-        waits = [decision.asked.seconds for decision in record.decisions.values()]
         return cls(
             stand_in=StandIn.of(record.optimizer, [model.belief for model in models.values()]),
             members=members_of(record, workers),
-            suggestion=fmean(waits) if waits else 0.0,
+            suggestion=record.suggestion,
             budget=times * (len(record.ended) + len(stopped_trials(record))),
             seed=seed,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import pickle
 from collections.abc import Mapping
 from importlib import import_module
@@ -12,7 +11,7 @@ from typing import Any
 from aegisbo.errors import InvalidInput, SpaceExhausted
 from aegisbo.events import Reported
 from aegisbo.integrations.tune_space import TuneSpace, converted
-from aegisbo.number import as_number
+from aegisbo.number import as_finite, as_number
 from aegisbo.optimizer.objectives import MOST
 from aegisbo.outcome import Outcome, Wanted, as_report, judged
 from aegisbo.public.optimizer_and_result import Optimizer
@@ -104,8 +103,8 @@ class AegisSearch(Searcher):  # type: ignore[misc]
         number = self._numbers.get(trial_id)
         if number is None or self.optimizer is None or isinstance(self._metric, list):
             return
-        value, at = as_number(result.get(self._metric)), as_number(result.get(STEP))
-        if value is not None and at is not None and math.isfinite(at):
+        value, at = as_number(result.get(self._metric)), as_finite(result.get(STEP))
+        if value is not None and at is not None:
             self.optimizer.apply(Reported(number, *as_report(value, at, as_number(result.get(SECONDS)))))
 
     def on_trial_complete(self, trial_id: str, result: Mapping[str, Any] | None = None, error: bool = False) -> None:

@@ -54,7 +54,7 @@ def best_of(done: Sequence[Trial], evidence: Evidence, policy: Policy, memory: M
     """
     if not done:
         return None
-    losses, remark = _losses(evidence, policy, memory, number)
+    losses, remark = compared_by(evidence, policy, memory, number, SMOOTHED, UNSMOOTHED)
     first = row_of_best(evidence, losses)
     if first is None:
         return None
@@ -98,9 +98,11 @@ def ranking(evidence: Evidence, losses: Array) -> Index:  # (n,)
     return np.lexsort((by, ~kept, ~allowed))
 
 
-def _losses(evidence: Evidence, policy: Policy, memory: Memory, number: int) -> tuple[Array, str]:  # (n,)
-    """What the points are compared by, and what the user must be told of it."""
+def compared_by(
+    evidence: Evidence, policy: Policy, memory: Memory, number: int, smoothed: str, unsmoothed: str
+) -> tuple[Array, str]:  # (n,) or, of several objectives, (n, m)
+    """What the points are compared by, and which of two remarks the user must be told of it; empty without noise."""
     if not evidence.noisy:
         return evidence.y, ""
-    smoothed = policy.smoothed(evidence, memory, number)
-    return (evidence.y, UNSMOOTHED) if smoothed is None else (smoothed, SMOOTHED)
+    means = policy.smoothed(evidence, memory, number)
+    return (evidence.y, unsmoothed) if means is None else (means, smoothed)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from aegisbo.number import as_number
 from aegisbo.optimizer.prediction import Prediction
 from aegisbo.optimizer.trial import USER, Trial, in_brief, move_of, name_of, told_in_brief
-from aegisbo.printable import printable
+from aegisbo.printable import printable, so_many
 from aegisbo.space import Params
 
 
@@ -98,7 +98,7 @@ class Explanation:
         if within is not None:
             said.append(f"because {within:.3g} s were left")
         if self.behind is not None:
-            said.append("1 result behind" if self.behind == 1 else f"{self.behind} results behind")
+            said.append(f"{so_many(self.behind, 'result')} behind")
         return ", ".join(said)
 
     def _mine(self, noted: Any) -> Any:

@@ -17,7 +17,7 @@ from aegisbo.optimizer.failure_reasons import counted, failure_lines
 from aegisbo.optimizer.objectives import Objective
 from aegisbo.optimizer.several import Several
 from aegisbo.optimizer.trial import Trial, in_brief, name_of, states_of
-from aegisbo.outcome import FAILURES
+from aegisbo.outcome import RESULTS
 from aegisbo.printable import printable, so_many
 
 Whose_co = TypeVar("Whose_co", covariant=True)  # kind of optimizer: the core, or that of users
@@ -122,7 +122,7 @@ class Found(Generic[Whose_co]):
             InvalidInput: the reference does not give a number for each objective.
         """
         several = self._of_several("hypervolume", "fun")
-        ended = [trial for trial in self.trials if trial.state in ("done", *FAILURES)]
+        ended = [trial for trial in self.trials if trial.state in RESULTS]
         return several.hypervolume(sorted(ended, key=lambda trial: (trial.ended or 0.0, trial.number)), reference)
 
     def _of_several(self, name: str, instead: str) -> Several:

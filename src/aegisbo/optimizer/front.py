@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from aegisbo.arrays import Array, Index
+from aegisbo.optimizer.best import compared_by
 from aegisbo.optimizer.objectives import Objective
 from aegisbo.optimizer.policy import Policy
 from aegisbo.optimizer.several import Several
@@ -31,15 +32,11 @@ def front_of(
 
     If values are noisy it is the front of the posterior means.
     """
-    losses, remarks = evidence.y, list[str]()
-    if evidence.noisy and done:
-        smoothed = policy.smoothed(evidence, memory, number)
-        losses, remarks = (losses, [UNSMOOTHED]) if smoothed is None else (smoothed, [SMOOTHED])
+    losses, remark = compared_by(evidence, policy, memory, number, SMOOTHED, UNSMOOTHED)
     rows = rows_of_front(evidence, losses)
-    if done and not len(rows):
-        remarks.append(BROKEN)
     counting = {done[row].number: tuple(losses[row].tolist()) for row in np.flatnonzero(evidence.kept).tolist()}
-    return Several(objectives, tuple(done[row] for row in rows), counting), " ".join(remarks)
+    several = Several(objectives, tuple(done[row] for row in rows), counting)
+    return several, " ".join(filter(None, [remark, "" if len(rows) else BROKEN]))
 
 
 def rows_of_front(evidence: Evidence, losses: Array) -> Index:  # (n, m) -> (k,)

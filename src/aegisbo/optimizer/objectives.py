@@ -11,7 +11,7 @@ import numpy as np
 
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput, OneNumber, SeveralObjectives, UnknownName
-from aegisbo.number import as_number
+from aegisbo.number import as_finite
 from aegisbo.outcome import SD
 from aegisbo.space import Params, Space
 from aegisbo.space.function import OfParameters
@@ -77,10 +77,10 @@ class OnCube:
 
     def _value(self, params: Params) -> float:
         try:
-            number = as_number(self.function.number(params))
+            number = as_finite(self.function.number(params))
         except InvalidInput:
             return math.nan
-        return math.nan if number is None or not math.isfinite(number) else number
+        return math.nan if number is None else number
 
 
 @dataclass(frozen=True)

@@ -160,11 +160,11 @@ class Policy:
                 "Belief | Beliefs", self.strategy.believe(evidence.askable, memory, self.rng(Role.ASIDE, number))
             )
 
-    def belief_of_choice(self, evidence: Evidence, memory: Memory, number: int) -> Belief:
+    def belief_of_choice(self, evidence: Evidence, memory: Memory, number: int) -> Belief | Beliefs:
         """The belief from which the strategy, which must have a model, chooses the trial with this number."""
         strategy, rng = cast("ModelBased", self.strategy), self.rng(Role.STRATEGY, number)
         with one_blas_thread(), _understood(memory):
-            return cast("Belief", strategy.belief_of_choice(evidence.askable, memory, rng))
+            return strategy.belief_of_choice(evidence.askable, memory, rng)
 
     def rng(self, role: Role, *address: int) -> Generator:
         """Random numbers by address, so that no draw depends on who asked or finished before."""

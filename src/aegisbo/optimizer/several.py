@@ -10,7 +10,7 @@ import numpy as np
 
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
-from aegisbo.number import as_number
+from aegisbo.number import as_finite
 from aegisbo.optimizer.direction import Direction
 from aegisbo.optimizer.objectives import Objective
 from aegisbo.optimizer.trial import Trial
@@ -87,9 +87,9 @@ class Several:
         example = "{" + ", ".join(f"{name!r}: ..." for name in names) + "}"
         if not isinstance(reference, Mapping) or set(reference) != set(names):
             raise InvalidInput(f"The reference must give a number for each objective, {example}; got {reference!r}.")
-        numbers = [as_number(reference[name]) for name in names]
+        numbers = [as_finite(reference[name]) for name in names]
         for name, number in zip(names, numbers, strict=True):
-            if number is None or not np.isfinite(number):
+            if number is None:
                 raise InvalidInput(f"The reference has {name} = {reference[name]!r}: give a finite number.")
         return self._turned(np.array(numbers, dtype=np.float64))
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 from aegisbo.errors import InvalidInput
-from aegisbo.number import as_number
+from aegisbo.number import as_finite, as_number
 from aegisbo.outcome import NO_SD, ONE_NUMBER, SD, Outcome, Wanted, is_sd, judged
 from aegisbo.printable import brief
 
@@ -47,8 +46,8 @@ def checked_author(author: object) -> str | None:
 
 def checked_seconds(seconds: object, name: str) -> float | None:
     """A time, if there is one."""
-    number = as_number(seconds)
-    if seconds is not None and (number is None or not 0.0 <= number < math.inf):
+    number = as_finite(seconds, least=0.0)
+    if seconds is not None and number is None:
         raise InvalidInput(f"{name} is {seconds!r}: give a number of seconds, 0 or more, or None.")
     return number
 

@@ -16,16 +16,7 @@ from aegisbo.optimizer import Trial
 from aegisbo.optimizer.limits import broken_by
 from aegisbo.optimizer.objectives import Objective
 from aegisbo.optimizer.trial import name_of
-from aegisbo.plot.canvas import (
-    FAINT,
-    FORBIDDEN,
-    LINE,
-    PENDING,
-    STAR,
-    Look,
-    Picture,
-    crowded,
-)
+from aegisbo.plot.canvas import FAINT, FORBIDDEN, LINE, PENDING, STAR, Look, Picture, crowded
 from aegisbo.plot.objectives import canvas_of_pairs, draw_steps, explain_pairs, rows_of
 from aegisbo.review.landscape import Models, models_of, told_of
 from aegisbo.review.predicted_front import predicted_front

@@ -103,13 +103,7 @@ def _draw_front(axis: Axes, facts: DecisionThen) -> None:
     dots: Look = {"markersize": 4, "color": LINE, "linewidth": 0.8, "alpha": 0.9}
     axis.plot(*facts.members.T, "o-", markerfacecolor="white", label="front", **dots)
     if facts.pending:
-        axis.plot(
-            *np.array([*facts.pending.values()]).T,
-            "^",
-            markersize=7,
-            label="pending at that time",
-            **WAITING,
-        )
+        axis.plot(*np.array([*facts.pending.values()]).T, "^", markersize=7, label="pending at that time", **WAITING)
     axis.plot(*facts.taken, markersize=14, label="chosen", **STAR)
     axis.axvline(facts.best, color=FAINT, linewidth=1.0, linestyle=(0, (5, 3)), label=f"best so far, {facts.best:.4g}")
     label(axis, "predicted mean", "std (on the model's scale)")

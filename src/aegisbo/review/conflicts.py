@@ -29,10 +29,8 @@ class Conflict:
     @property
     def text(self) -> str:
         """The finding in words."""
-        names, shares = (
-            f"{self.one} and {self.other}",
-            {"over the space": self.agreement, "along the front": self.along},
-        )
+        names = f"{self.one} and {self.other}"
+        shares = {"over the space": self.agreement, "along the front": self.along}
         told = ", ".join(f"{share:.2f} {where}" for where, share in shares.items() if share is not None)
         ranks = f" (rank correlation {told})" if told else ""
         if self.price < NOTICEABLE:

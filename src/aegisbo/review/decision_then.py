@@ -17,6 +17,7 @@ from aegisbo.optimizer.policy import Role
 from aegisbo.review.landscape import Landscape, Slice
 from aegisbo.review.record import Record
 from aegisbo.strategies.belief import Belief
+from aegisbo.strategies.beliefs import Beliefs
 from aegisbo.strategies.model_based import EXPLORATORY, ModelBased
 from aegisbo.strategies.moves.pareto import Pareto
 from aegisbo.study.known_then import before
@@ -51,7 +52,7 @@ def decision_then(record: Record, number: int) -> DecisionThen | None:
     if not isinstance(strategy, ModelBased) or not isinstance(strategy.parts.pareto, Pareto):
         return None
     move = str(trial.note["move"])
-    model = _model(optimizer, exploring=move in EXPLORATORY)
+    _, (model,) = models_then(optimizer, move)
     rng = optimizer.settings.policy().rng(Role.STRATEGY, number)
     with one_blas_thread():
         archive = strategy.parts.pareto.members(cast("Belief", model.belief), space.cube, rng)
@@ -84,12 +85,17 @@ def optimizer_then(record: Record, number: int) -> Core | None:
     return next(past for asked, past in before(record.events) if asked.number == number)
 
 
-def _model(optimizer: Core, *, exploring: bool) -> Landscape:
-    """The model by which the optimizer would choose its next point."""
+def models_then(optimizer: Core, move: str) -> tuple[Belief | Beliefs, list[Landscape]]:
+    """What the optimizer would choose its next point from by this move, and the model of each objective."""
     evidence = optimizer.evidence()
-    belief = optimizer.settings.policy().belief_of_choice(evidence, optimizer.memory, len(optimizer.trials))
-    belief = (belief.exploring if exploring else belief).alone
-    return Landscape(belief, optimizer.space, optimizer.direction, True, len(evidence.y) + len(evidence.failed), ())
+    found = optimizer.settings.policy().belief_of_choice(evidence, optimizer.memory, len(optimizer.trials))
+    belief = found.exploring if move in EXPLORATORY else found
+    each = belief.each if isinstance(belief, Beliefs) else (belief,)
+    count, directions = len(evidence.y) + len(evidence.failed), optimizer.settings.directions.values()
+    return belief, [
+        Landscape(one.alone, optimizer.space, direction, True, count, ())
+        for one, direction in zip(each, directions, strict=True)
+    ]
 
 
 def _places(model: Landscape, U: Array) -> Array:  # (m, width) -> (m, 2)

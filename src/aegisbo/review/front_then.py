@@ -9,11 +9,11 @@ from typing import cast
 import numpy as np
 
 from aegisbo.arrays import Array
-from aegisbo.review.decision_then import optimizer_then
-from aegisbo.review.landscape import Landscape, Slice, told_of
+from aegisbo.review.decision_then import models_then, optimizer_then
+from aegisbo.review.landscape import Slice, told_of
 from aegisbo.review.record import Record
 from aegisbo.strategies.beliefs import Beliefs
-from aegisbo.strategies.model_based import EXPLORATORY, ModelBased
+from aegisbo.strategies.model_based import ModelBased
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,8 @@ def front_then(record: Record, number: int) -> FrontThen | None:
     if optimizer is None or not isinstance(optimizer.strategy, ModelBased):
         return None
     trial = record.trials[number]
-    move, evidence = str(trial.note["move"]), optimizer.evidence().askable  # a study holds no functions
-    found = optimizer.settings.policy().belief_of_choice(evidence, optimizer.memory, len(optimizer.trials))
-    beliefs = cast("Beliefs", found).exploring if move in EXPLORATORY else cast("Beliefs", found)
-    count, directions = len(evidence.y) + len(evidence.failed), optimizer.settings.directions.values()
-    models = [
-        Landscape(belief.alone, optimizer.space, direction, True, count, ())
-        for belief, direction in zip(beliefs.each, directions, strict=True)
-    ]
+    move = str(trial.note["move"])
+    beliefs, models = models_then(optimizer, move)
     points = np.array([optimizer.space.to_unit(each.params) for each in (trial, *optimizer.pending)])
     told = told_of(models, points)
     mean, low, high = (
@@ -54,7 +48,7 @@ def front_then(record: Record, number: int) -> FrontThen | None:
     return FrontThen(
         number,
         move,
-        np.stack([model.measured(z) for model, z in zip(models, beliefs.F.T, strict=True)], axis=1),
+        np.stack([model.measured(z) for model, z in zip(models, cast("Beliefs", beliefs).F.T, strict=True)], axis=1),
         np.stack([mean[0], low[0], high[0]]),
         {each.number: values for each, values in zip(optimizer.pending, mean[1:], strict=True)},
         tuple(model.slices(trial.params) for model in models),

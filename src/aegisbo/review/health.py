@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from aegisbo.optimizer.failure_reasons import cut
 from aegisbo.optimizer.limits import broken_by
-from aegisbo.outcome import FAILURES
+from aegisbo.outcome import RESULTS
 from aegisbo.printable import duration, in_a_row, so_many
 from aegisbo.review.convergence import Step, convergence
 from aegisbo.review.curves import MISTAKEN, foretelling, mistaken_stops, spared, stopped_trials
@@ -392,7 +392,7 @@ def _wasted(record: Record, models: Models) -> Iterator[Finding]:
             f"{len(wasted)} evaluations ({seconds:.3g} s) ended without a result: {' and '.join(filter(None, parts))}.",
             "The same call evaluates pending trials again." if waiting else "",
         )
-    chosen = [trial for trial in record.trials if trial.state in ("pending", "done", "stopped", *FAILURES)][-20:]
+    chosen = [trial for trial in record.trials if trial.state in ("pending", *RESULTS, "stopped")][-20:]
     replaced = sum("guard" in trial.note for trial in chosen)
     if len(chosen) == 20 and replaced >= 5:
         yield Finding(

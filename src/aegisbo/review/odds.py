@@ -8,6 +8,7 @@ distributed, with a mean of so many times what was promised; that factor has a g
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from statistics import NormalDist, fmean
 from typing import cast
@@ -20,7 +21,7 @@ from aegisbo.number import as_whole
 from aegisbo.optimizer import Core, Trial
 from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.optimizer.limits import broken_by
-from aegisbo.printable import brief, duration
+from aegisbo.printable import brief, duration, so_many
 from aegisbo.review.convergence import convergence
 from aegisbo.review.health import FEW, on_predictions
 from aegisbo.review.landscape import Models, needed_landscapes
@@ -31,10 +32,8 @@ from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.continuation import FUNCTIONS, Continuations, continuations
 from aegisbo.strategies.model_based import ModelBased
 
-PRIOR = (
-    1.5,
-    8.0,
-)  # promises kept and made, before any of this run; from development functions (docs/experiments/odds.md)
+# Promises kept and made, before any of this run; from development functions (docs/experiments/odds.md).
+PRIOR = (1.5, 8.0)
 DRAWS = 7_305  # the role of these draws in a generator's address (seed, role, results)
 SHOWN = 5  # numbers of evaluations for which a chance is told
 BETTER = Better(1.0, percent=True)
@@ -65,10 +64,8 @@ class Odds:
     @property
     def question(self) -> str:
         """What would be done."""
-        what = "1 more evaluation" if self.evaluations == 1 else f"{self.evaluations} more evaluations"
-        team = "1 worker" if self.workers == 1 else f"{self.workers} workers"
         time = "" if self.seconds is None else f", about {duration(self.seconds)}"
-        return f"{what} with {team}{time}"
+        return f"{so_many(self.evaluations, 'more evaluation')} with {so_many(self.workers, 'worker')}{time}"
 
     @property
     def text(self) -> str:
@@ -201,21 +198,19 @@ def amount_of(record: Record, better: Better) -> float:
     if record.objectives:
         several = record.result.several
         return 0.0 if several is None else 0.01 * better.size * several.final
-    losses = _losses(record)
+    losses = [loss for _, loss in _counting(record)]
     if not losses:
         return 0.0
     first = losses[: max(2 * len(record.optimizer.space.parameters), FEW)]
     return 0.01 * better.size * (float(np.median(first)) - min(losses))
 
 
-def _losses(record: Record) -> list[float]:
-    """The values that count, to be minimized: those observed elsewhere, then those of trials, in their order."""
+def _counting(record: Record) -> Iterator[tuple[Trial, float]]:
+    """The trials whose values count, to be minimized: those observed elsewhere, then the others, in their order."""
     optimizer = record.optimizer
-    return [
-        float(optimizer.direction.turned(trial.value))
-        for trial in (*optimizer.observed, *optimizer.trials)
-        if trial.value is not None and _counts(optimizer, trial)
-    ]
+    for trial in (*optimizer.observed, *optimizer.trials):
+        if trial.value is not None and _counts(optimizer, trial):
+            yield trial, float(optimizer.direction.turned(trial.value))
 
 
 def _counts(optimizer: Core, trial: Trial) -> bool:
@@ -234,10 +229,7 @@ def promises(record: Record, amount: float, belief: Belief) -> tuple[int, float]
     if optimizer.settings.noisy:
         noise = belief.scale.low_unit * float(belief.gp.noise) ** 0.5
     best = np.inf
-    for trial in (*optimizer.observed, *optimizer.trials):
-        if trial.value is None or not _counts(optimizer, trial):
-            continue
-        loss = float(optimizer.direction.turned(trial.value))
+    for trial, loss in _counting(record):
         mean, sd = noted(trial, "mean"), noted(trial, "std")
         if mean is not None and sd is not None and np.isfinite(best):
             away = best - amount - float(optimizer.direction.turned(mean))
@@ -278,8 +270,7 @@ def _stalled(record: Record, rule: StopWhen) -> str | None:
 def _seconds(record: Record, count: int, workers: int) -> float | None:
     """How long so many evaluations will take, and the choices of their points; None if no time is known."""
     seconds = [trial.seconds for trial in record.ended if trial.seconds]
-    waits = [decision.asked.seconds for decision in record.decisions.values()]
-    choice = fmean(waits) if waits else 0.0
+    choice = record.suggestion
     return max((fmean(seconds) + choice) * max(count / workers, 1.0), choice * count) if seconds else None
 
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import fmean
 from typing import Any
 
 from aegisbo.address import Address, Named, Place, place_of
@@ -14,7 +15,7 @@ from aegisbo.errors import InvalidInput
 from aegisbo.events import Event
 from aegisbo.optimizer import Core, Found, Trial
 from aegisbo.optimizer.objectives import Objective
-from aegisbo.outcome import FAILURES
+from aegisbo.outcome import RESULTS
 from aegisbo.stopping.expected_end import ExpectedEnd
 from aegisbo.study.export import table_of
 from aegisbo.study.known_then import ChoiceMade, StopMade, choices, stops
@@ -103,7 +104,7 @@ class Record:
     @cached_property
     def ended(self) -> tuple[Trial, ...]:
         """The trials that have ended with a result, in the order of their ends."""
-        ended = [trial for trial in self.trials if trial.state in ("done", *FAILURES)]
+        ended = [trial for trial in self.trials if trial.state in RESULTS]
         if self.state is not None:
             times = self.state.ended
             return tuple(sorted(ended, key=lambda trial: times[trial.number].id if trial.number in times else 0))
@@ -118,6 +119,12 @@ class Record:
     def decisions(self) -> Mapping[int, ChoiceMade]:
         """The choices, by number of the trial; none without a study."""
         return {choice.asked.number: choice for choice in choices(self.events)}
+
+    @property
+    def suggestion(self) -> float:
+        """Mean seconds that a choice took; 0 if none is known."""
+        waits = [decision.asked.seconds for decision in self.decisions.values()]
+        return fmean(waits) if waits else 0.0
 
     @cached_property
     def stops(self) -> Mapping[int, StopMade]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import exp, lgamma, log
 
 from aegisbo.events import Lost
-from aegisbo.outcome import FAILURES
+from aegisbo.outcome import FAILURES, RESULTS
 from aegisbo.review.record import Record
 from aegisbo.study.ledger import Ledger
 
@@ -32,7 +32,7 @@ def team_of(record: Record) -> tuple[Colleague, ...]:
         lost[worker] += 1
         busy[worker] += seconds
     for trial in record.trials:
-        if trial.worker is not None and trial.state in ("done", "stopped", *FAILURES):
+        if trial.worker is not None and trial.state in (*RESULTS, "stopped"):
             ended[trial.worker] += 1
             failed[trial.worker] += trial.state in FAILURES
             busy[trial.worker] += trial.seconds or 0.0

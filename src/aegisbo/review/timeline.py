@@ -13,7 +13,7 @@ from operator import attrgetter
 
 from aegisbo.events import Asked, Closed, Ended, Lost, Opened, Resumed, Taken
 from aegisbo.optimizer.found import CAUSES
-from aegisbo.outcome import FAILURES
+from aegisbo.outcome import RESULTS
 from aegisbo.review.record import Record, Span
 from aegisbo.study.ledger import Ledger
 
@@ -161,7 +161,7 @@ def _of_trials(record: Record) -> list[Evaluation]:
             trial.number, trial.state, UNKNOWN if trial.worker is None else trial.worker, trial.started, trial.ended
         )
         for trial in record.trials
-        if trial.state in ("done", "stopped", *FAILURES) and trial.started is not None and trial.ended is not None
+        if trial.state in (*RESULTS, "stopped") and trial.started is not None and trial.ended is not None
     ]
 
 

@@ -6,7 +6,6 @@ alone, so every strategy starts from the same points and meets the same times.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -18,7 +17,7 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array
 from aegisbo.errors import AegisError, InvalidInput
-from aegisbo.number import as_number, as_whole
+from aegisbo.number import as_finite, as_whole
 from aegisbo.optimizer import Core, Settings
 from aegisbo.optimizer.policy import default_initial
 from aegisbo.outcome import judged
@@ -55,8 +54,8 @@ class Spec:
         at_least = {"workers": 1, "budget": self.n_initial + 1, "seed": 0, "run": 0, "suggestion": 0}
         for name, least in at_least.items():
             value, timed = getattr(self, name), name == "suggestion"
-            number = as_number(value) if timed else as_whole(value)
-            if number is None or not math.isfinite(number):
+            number = as_finite(value) if timed else as_whole(value)
+            if number is None:
                 kind = "a number of seconds" if timed else "a whole number"
                 raise InvalidInput(f"{name} is {value!r}: give {kind}, at least {least}.")
             if value < least:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,7 +11,7 @@ import numpy as np
 
 from aegisbo.arrays import Array, Mask
 from aegisbo.errors import InvalidInput
-from aegisbo.number import as_number
+from aegisbo.number import as_finite
 from aegisbo.space.cube import Cube
 from aegisbo.space.expression import Column, Expression, Kind, Verdict, parsed
 from aegisbo.space.function import OfParameters
@@ -96,8 +95,7 @@ def _kind(parameter: Parameter) -> Kind:
         return "number"
     if all(isinstance(value, bool) for value in parameter.values):
         return "truth"
-    numbers = [as_number(value) for value in parameter.values]
-    return "number" if all(number is not None and math.isfinite(number) for number in numbers) else "choice"
+    return "choice" if any(as_finite(value) is None for value in parameter.values) else "number"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from aegisbo.arrays import Array
 from aegisbo.errors import InvalidInput
-from aegisbo.number import as_number
+from aegisbo.number import as_finite, as_number
 from aegisbo.space.cube import Continuous, Grid, OneHot
 from aegisbo.space.guess import WIDTH, Near, Weighted
 
@@ -324,8 +324,8 @@ def _weights(choice: Choice, guess: Any) -> Mapping[Scalar, float]:
     weights = {}
     for pair in pairs:
         value, weight = pair if isinstance(pair, list | tuple) and len(pair) == 2 else (pair, 1.0)
-        number = as_number(weight)
-        if number is None or not 0.0 <= number < math.inf:
+        number = as_finite(weight, least=0.0)
+        if number is None:
             raise InvalidInput(f"guess gives {value!r} the weight {weight!r}: write a number from 0 upwards.")
         weights[_guessed(choice, value)] = number
     if not any(weights.values()):
@@ -334,8 +334,8 @@ def _weights(choice: Choice, guess: Any) -> Mapping[Scalar, float]:
 
 
 def _number(value: object, what: str) -> float:
-    number = as_number(value)
-    if number is None or not math.isfinite(number):
+    number = as_finite(value)
+    if number is None:
         raise InvalidInput(f"{what} must be a finite number, got {value!r}.")
     return number
 

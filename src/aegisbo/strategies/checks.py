@@ -8,7 +8,7 @@ from inspect import signature
 from typing import Any, Self
 
 from aegisbo.errors import InvalidInput, UnknownName
-from aegisbo.number import as_number, as_switch, as_whole
+from aegisbo.number import as_finite, as_switch, as_whole
 
 Check = Callable[[str, Any], Any]  # (name, value) -> the value as it is kept
 
@@ -49,12 +49,7 @@ def check_that(kept: Callable[[Any], Any], allowed: str) -> Check:
     return check_value
 
 
-def _share(value: object) -> float | None:
-    number = as_number(value)
-    return number if number is not None and 0.0 <= number <= 1.0 else None
-
-
-share = check_that(_share, "a number from 0 to 1")
+share = check_that(partial(as_finite, least=0.0, most=1.0), "a number from 0 to 1")
 count = check_that(partial(as_whole, least=1), "a whole number from 1 upwards")
 switch = check_that(as_switch, "True or False")
 

@@ -92,13 +92,7 @@ def on_fronts(preset: Preset) -> Preset:
     )
 
 
-PAPER = Preset(
-    "paper",
-    IsotropicSurrogate(paper_model),
-    EverywhereSearch(),
-    epsilon="sqrt",
-    guard=False,
-)
+PAPER = Preset("paper", IsotropicSurrogate(paper_model), EverywhereSearch(), epsilon="sqrt", guard=False)
 MODERN = Preset(
     "modern",
     AdditiveSurrogate(modern_model),

@@ -14,7 +14,7 @@ from aegisbo.address import Address, Place, place_of
 from aegisbo.errors import InvalidInput
 from aegisbo.number import as_number, number_in
 from aegisbo.optimizer import Core, Trial
-from aegisbo.outcome import FAILURES, Ended, Outcome, Wanted, judged
+from aegisbo.outcome import FAILURES, RESULTS, Ended, Outcome, Wanted, judged
 from aegisbo.printable import printable
 from aegisbo.study.export import MEASURED, PREFIX, from_cell
 from aegisbo.study.reading import read_events
@@ -151,8 +151,7 @@ def _of_optimizer(optimizer: Core, name: str) -> Table:
 
 
 def _rows(trials: Iterable[Trial]) -> tuple[Row, ...]:
-    ended = ("done", *FAILURES)
-    return tuple((trial.params, outcome_of(trial) if trial.state in ended else None) for trial in trials)
+    return tuple((trial.params, outcome_of(trial) if trial.state in RESULTS else None) for trial in trials)
 
 
 def _cells_of_file(path: Path) -> list[dict[str, Any]]:

@@ -12,14 +12,7 @@ from aegisbo.address import Address, Place
 from aegisbo.errors import StudyError
 from aegisbo.events import Event
 from aegisbo.study import server
-from aegisbo.study.file import (
-    companion,
-    explained,
-    has_log,
-    reader,
-    require_no_folder,
-    require_own_log,
-)
+from aegisbo.study.file import companion, explained, has_log, reader, require_no_folder, require_own_log
 from aegisbo.study.lock import is_driven
 from aegisbo.study.rows import Row, events_in
 

@@ -8,7 +8,7 @@ from typing import TypeAlias, TypeVar
 
 from aegisbo.errors import InvalidInput
 from aegisbo.events import Added, Caused, Forgotten, Retried
-from aegisbo.number import as_number
+from aegisbo.number import as_finite
 from aegisbo.optimizer.told import checked_author
 from aegisbo.optimizer.trial import ADDED, USER, move_of
 from aegisbo.outcome import FAILURES
@@ -31,8 +31,7 @@ class Seat:
     share: float  # of the trials that have begun and the points that wait
 
     def __post_init__(self) -> None:
-        number = as_number(self.share)
-        if number is None or not 0.0 <= number <= 1.0:
+        if as_finite(self.share, least=0.0, most=1.0) is None:
             raise InvalidInput(f"share is {self.share!r}: give a part of the evaluations, from 0 to 1, such as 0.2.")
 
     def room(self, state: State, more: int = 0) -> int:

@@ -66,7 +66,7 @@ class Chart {
   }
 
   line(name, points) {
-    if (points.length) this.svg.append(s("path", { class: name, d: `M${points.map(([x, y]) => `${round(x)} ${round(y)}`).join("L")}` }));
+    if (points.length) this.svg.append(s("path", { class: name, d: pathOf(points) }));
   }
 
   marks(points, radius) {
@@ -81,8 +81,7 @@ class Chart {
     if (view.chosen == null) return;
     if (this.show) { this.show(this, view.chosen); return; }
     for (const point of this.points) {
-      if (view.study.trials.number[point.k] !== view.chosen) continue;
-      for (const name of ["halo", "ring"]) this.top.append(s("circle", { class: name, cx: point.x, cy: point.y, r: 8 }));
+      if (view.study.trials.number[point.k] === view.chosen) ring(this.top, "circle", { cx: point.x, cy: point.y, r: 8 });
     }
   }
 

@@ -26,13 +26,12 @@ function drawComparison(chart, key, label) {
   const x = linear([0, extent(all.map(([a]) => a))[1]], [left, right - 70], key === "elapsed" ? duration : undefined);
   const [low, high] = shownRange(all.map(([, b]) => b), view.study.maximize);
   const y = linear([low, high], [bottom - 6, top + 6]);
-  const clip = (pixel) => Math.min(Math.max(pixel, top), bottom);
+  const clip = (pixel) => clamp(pixel, top, bottom);
   chart.axes(x, y, label, "value");
   lines.forEach((line, k) => {
     if (!line.length) return;
     const path = line.flatMap(([a, b], i) => (i ? [[x(a), clip(y(line[i - 1][1]))], [x(a), clip(y(b))]] : [[x(a), clip(y(b))]]));
-    const d = `M${path.map(([a, b]) => `${round(a)} ${round(b)}`).join("L")}`;
-    chart.svg.append(s("path", { class: `mean line${k % DASHES.length}`, d, "stroke-dasharray": DASHES[k % DASHES.length] }));
+    chart.svg.append(s("path", { class: `mean line${k % DASHES.length}`, d: pathOf(path), "stroke-dasharray": DASHES[k % DASHES.length] }));
     const [ex, ey] = path.at(-1);
     chart.svg.append(s("text", { x: ex + 5, y: ey + 4 + 12 * (k - (lines.length - 1) / 2), class: k === view.active ? "strong" : "" }, short(view.studies[k].name, 10)));
   });

@@ -46,7 +46,7 @@ function drawConvergence(chart, key, label) {
   const [low, high] = study.objectives ? [0, extent([1e-300, ...all])[1]] : shownRange(all.length ? all : [0, 1], up);
   const room = log ? 1 : 0.05 * (high - low || 1);
   const y = log ? logarithmic([low / 1.05, high * 1.05], [bottom - 6, top + 6]) : linear([low - room, high + room], [bottom - 6, top + 6]);
-  const clip = (pixel) => Math.min(Math.max(pixel, top + 4), bottom - 2);
+  const clip = (pixel) => clamp(pixel, top + 4, bottom - 2);
   chart.axes(x, y, label, study.objectives ? "hypervolume" : "value");
   if (study.call.target != null) {
     const at = clip(y(study.call.target));

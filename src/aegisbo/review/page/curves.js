@@ -13,7 +13,7 @@ function curvesSection() {
     show: (chart, chosen) => {
       const line = chart.lines?.find(({ k }) => view.study.trials.number[k] === chosen);
       if (!line) return;
-      for (const name of ["halo", "ring"]) chart.top.append(s("path", { class: name, d: pathOf(line.path) }));
+      ring(chart.top, "path", { d: pathOf(line.path) });
       if (line.end) drawEnd(chart.top, line);
     },
     table: () => {
@@ -71,12 +71,8 @@ function curveScales(study, some, { left, right, top, bottom }, shown) {
   const x = linear([Math.min(first, 0), Math.max(last, c.last_step ?? last)], [left, right]);
   const y = log ? logarithmic([low / 1.05, high * 1.05], [bottom - 6, top + 6]) : linear([low - room, high + room], [bottom - 6, top + 6]);
   const bad = study.maximize ? bottom - 2 : top + 4, good = study.maximize ? top + 4 : bottom - 2;
-  const clip = (value) => (value == null ? bad : log && value <= 0 ? (study.maximize ? bad : good) : Math.min(Math.max(y(value), top + 4), bottom - 2));
+  const clip = (value) => (value == null ? bad : log && value <= 0 ? (study.maximize ? bad : good) : clamp(y(value), top + 4, bottom - 2));
   return { x, y, clip };
-}
-
-function pathOf(path) {
-  return `M${path.map(([a, b]) => `${round(a)} ${round(b)}`).join("L")}`;
 }
 
 function drawEnd(svg, { end }) {

@@ -100,7 +100,7 @@ function drawFront(chart) {
   const most = extent(places.map(([, std]) => std))[1];
   const room = 0.05 * (high - low || 1);
   const x = linear([low - room, high + room], [left, right]), y = linear([0, 1.08 * (most || 1)], [bottom, top]);
-  const clip = (pixel) => Math.min(Math.max(pixel, left), right);
+  const clip = (pixel) => clamp(pixel, left, right);
   chart.axes(x, y, "predicted mean", "uncertainty (std, on the model's scale)");
   chart.svg.append(s("path", { class: "here", d: `M${round(clip(x(f.best)))} ${top}V${bottom}` }));
   chart.line("member", f.members.map(([mean, std]) => [clip(x(mean)), y(std)]));

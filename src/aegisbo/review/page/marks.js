@@ -85,6 +85,15 @@ function round(pixel) {
   return Math.round(10 * pixel) / 10;
 }
 
+function pathOf(points) {
+  return `M${points.map(([x, y]) => `${round(x)} ${round(y)}`).join("L")}`;
+}
+
+// What shows the chosen trial: a ring, with a halo to set it off.
+function ring(svg, shape, attributes) {
+  for (const name of ["halo", "ring"]) svg.append(s(shape, { class: name, ...attributes }));
+}
+
 function outcomeButton(word, text, path) {
   const sign = s("svg", { viewBox: "0 0 18 14", "aria-hidden": "true" }, path);
   const toggle = () => view.setFilter(view.text === word ? "" : word);

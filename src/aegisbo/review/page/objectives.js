@@ -108,8 +108,7 @@ function objectiveScales(chart, axes, must, others) {
   const [x, y] = scales, [p, q] = axes.map((j) => view.study.objectives[j]);
   const told = ({ name, maximize }) => `${name} (${maximize ? "large" : "small"} is good)`;
   chart.axes(x, y, told(p), told(q));
-  const between = (pixel, from, to) => Math.min(Math.max(pixel, from), to);
-  return (values) => [round(between(x(values[axes[0]]), left + 3, right - 3)), round(between(y(values[axes[1]]), top + 3, bottom - 3))];
+  return (values) => [round(clamp(x(values[axes[0]]), left + 3, right - 3)), round(clamp(y(values[axes[1]]), top + 3, bottom - 3))];
 }
 
 // The edge of what these values beat in two objectives, up to a reference.
@@ -128,7 +127,7 @@ function frontSteps(values, reference, [a, b], at) {
 // The 95 % bands of predictions: an area along a line, from their good ends to their bad ones; else a cross for each.
 function drawBands(chart, found, at, along) {
   const ends = (up) => found.mean[0].map((_, k) => at(view.study.objectives.map(({ maximize }, j) => found[maximize === up ? "high" : "low"][j][k])));
-  if (along) { chart.svg.append(s("path", { class: "uncertain area", d: `M${[...ends(true), ...ends(false).reverse()].map((each) => each.join(" ")).join("L")}z` })); return; }
+  if (along) { chart.svg.append(s("path", { class: "uncertain area", d: `${pathOf([...ends(true), ...ends(false).reverse()])}z` })); return; }
   const parts = found.mean[0].map((_, k) => {
     const [mean, low, high] = ["mean", "low", "high"].map((part) => at(found[part].map((column) => column[k])));
     return `M${low[0]} ${mean[1]}H${high[0]}M${mean[0]} ${low[1]}V${high[1]}`;

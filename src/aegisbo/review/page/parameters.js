@@ -114,7 +114,7 @@ function drawSlice(chart, name, slice, { at, trials = true }) {
   const shown = (values.length ? [...values, ...slice.mean] : [...slice.mean, ...slice.low, ...slice.high]).filter(known);
   const [low, high] = shownRange(shown.length ? shown : [0, 1], study.maximize);
   const x = scaleOf(parameter, [left + 4, right - 4]), y = linear([low - 0.06 * (high - low), high], [bottom, top + 4]);
-  const clip = (pixel) => Math.min(Math.max(pixel, top), bottom);
+  const clip = (pixel) => clamp(pixel, top, bottom);
   chart.axes(x, y, "", "", { xTicks: 3, yTicks: 3 });
   forbidden(chart, x, slice);
   const band = (k) => [x(slice.values[k]), clip(y(slice.low[k])), clip(y(slice.high[k]))];
@@ -128,7 +128,7 @@ function drawSlice(chart, name, slice, { at, trials = true }) {
   } else {
     for (const ks of runs(slice.mean)) {
       const all = ks.map(band);
-      chart.svg.append(s("path", { class: "band", d: `M${all.map(([px, a]) => `${round(px)} ${round(a)}`).join("L")}L${all.reverse().map(([px, , b]) => `${round(px)} ${round(b)}`).join("L")}z` }));
+      chart.svg.append(s("path", { class: "band", d: `${pathOf([...all, ...all.map(([px, , b]) => [px, b]).reverse()])}z` }));
       const mean = ks.map((k) => [x(slice.values[k]), clip(y(slice.mean[k]))]);
       chart.line("mean", mean.length > 1 ? mean : mean.flatMap(([px, py]) => [[px - 2, py], [px + 2, py]]));
     }
@@ -136,10 +136,9 @@ function drawSlice(chart, name, slice, { at, trials = true }) {
   const here = at ?? study.best?.params[place];
   if (here != null) chart.svg.append(s("path", { class: "here", d: `M${round(x(here))} ${top}V${bottom}` }));
   const bad = study.maximize ? bottom - 4 : top + 4;
-  const jitter = (k) => (x.room ? (((k * 0.618) % 1) - 0.5) * 0.6 * x.room : 0); // marks of one choice side by side
   const told = (k) => t.value[k] ?? (t.state[k] === "stopped" ? study.curves?.ends[t.number[k]]?.[0] : null); // where it was expected to end
   const height = (k) => (told(k) != null ? clip(y(told(k))) : t.state[k] === "pending" ? (top + bottom) / 2 : bad);
-  chart.marks(ks.map((k) => ({ k, x: x(column[k]) + jitter(k), y: height(k) })), 2.6);
+  chart.marks(ks.map((k) => ({ k, x: x(column[k]) + aside(x, k), y: height(k) })), 2.6);
 }
 
 // Where a constraint forbids points there is no number.
@@ -176,11 +175,11 @@ function drawContour(chart, contour) {
   chart.svg.append(s("image", { href: picture(contour.mean, study.maximize), x: left, y: top, width: right - left, height: bottom - top, preserveAspectRatio: "none", style: null, class: x.room || y.room ? "cells" : "" }));
   if (!x.room && !y.room) chart.svg.append(s("path", { class: "iso", d: isolines(contour, x, y) }));
   chart.axes(x, y, contour.x, contour.y, { grid: false });
-  const t = study.trials, shift = (scale, k) => (scale.room ? (((k * 0.618) % 1) - 0.5) * 0.6 * scale.room : 0);
+  const t = study.trials;
   const both = (k) => [px, py].every((p) => t.params[p][k] != null); // which may have conditions
   const ks = range(t.number.length).filter((k) => t.state[k] !== "forgotten" && both(k));
-  chart.marks(ks.map((k) => ({ k, x: x(t.params[px][k]) + shift(x, k), y: y(t.params[py][k]) + shift(y, k + 7) })), 2.8);
-  if (study.best) for (const name of ["halo", "ring"]) chart.svg.append(s("circle", { class: name, r: 9, cx: x(study.best.params[px]), cy: y(study.best.params[py]) }));
+  chart.marks(ks.map((k) => ({ k, x: x(t.params[px][k]) + aside(x, k), y: y(t.params[py][k]) + aside(y, k + 7) })), 2.8);
+  if (study.best) ring(chart.svg, "circle", { r: 9, cx: x(study.best.params[px]), cy: y(study.best.params[py]) });
 }
 
 function picture(rows, maximize) {
@@ -260,13 +259,12 @@ function drawParallel(chart) {
   chart.lines = [];
   t.number.forEach((n, k) => {
     const value = t.value[k];
-    const spread = (axis) => (axis.scale.room ? (((k * 0.618) % 1) - 0.5) * 0.5 * axis.scale.room : 0);
-    const path = axes.filter((axis) => axis.bad != null || axis.column[k] != null).map((axis) => [axis.at, axis.column[k] == null ? axis.bad : Math.min(Math.max(axis.scale(axis.column[k]) + spread(axis), top), bottom)]);
+    const path = axes.filter((axis) => axis.bad != null || axis.column[k] != null).map((axis) => [axis.at, axis.column[k] == null ? axis.bad : clamp(axis.scale(axis.column[k]) + aside(axis.scale, k, 0.5), top, bottom)]);
     chart.lines.push({ k, path });
     const kind = value == null ? (FAILED.has(t.state[k]) ? "fail" : "q3") : study.best?.number === n ? "top" : study.objectives ? (t.front[k] ? "q0" : "q3") : t.broken[k] != null ? "q3" : better(value, tenth) ? "q0" : better(value, half) ? "q1" : "q3";
     const name = `poly ${kind}${view.kept(study, k) ? "" : " dim"}`;
     if (!groups.has(name)) groups.set(name, []);
-    groups.get(name).push(`M${path.map(([a, b]) => `${round(a)} ${round(b)}`).join("L")}`);
+    groups.get(name).push(pathOf(path));
   });
   const order = ["q3", "fail", "q1", "q0", "top"];
   for (const [name, parts] of [...groups].sort(([a], [b]) => order.indexOf(a.split(" ")[1]) - order.indexOf(b.split(" ")[1]))) chart.svg.prepend(s("path", { class: name, d: parts.join("") }));
@@ -288,5 +286,5 @@ function clickParallel([x, y]) {
 
 function showParallel(chart, chosen) {
   const line = chart.lines?.find(({ k }) => view.study.trials.number[k] === chosen);
-  if (line) for (const name of ["halo", "ring"]) chart.top.append(s("path", { class: name, d: `M${line.path.map(([a, b]) => `${round(a)} ${round(b)}`).join("L")}` }));
+  if (line) ring(chart.top, "path", { d: pathOf(line.path) });
 }

@@ -52,7 +52,7 @@ function reasonsSection() {
       const most = extent(ks.map((k) => Math.max(t.pending[k], t.behind[k])))[1];
       const y = linear([0, Math.max(most, 1)], [bottom - 4, top + 4], (value) => number(value, 3));
       chart.axes(x, y, "trial", "count", { yTicks: Math.min(4, most) });
-      chart.line("mean", ks.flatMap((k) => [[x(t.number[k] - 0.5), y(t.pending[k])], [x(t.number[k] + 0.5), y(t.pending[k])]]).map(([a, b]) => [Math.min(Math.max(a, left), right), b]));
+      chart.line("mean", ks.flatMap((k) => [[x(t.number[k] - 0.5), y(t.pending[k])], [x(t.number[k] + 0.5), y(t.pending[k])]]).map(([a, b]) => [clamp(a, left, right), b]));
       chart.marks(ks.filter((k) => t.behind[k] > 0).map((k) => ({ k, x: x(t.number[k]), y: y(t.behind[k]) })));
       chart.points.push(...ks.filter((k) => !t.behind[k]).map((k) => ({ k, x: x(t.number[k]), y: y(t.pending[k]), text: `${t.pending[k]} pending, ${t.known[k]} results known\n${describe(view.study, k)}` })));
     },
@@ -98,9 +98,8 @@ function drawAgreement(chart, rows) {
   const room = 0.04 * (high - low || 1);
   const ends = [low - room, high + room];
   const x = linear(ends, [left, right]), y = linear(ends, [bottom, top]);
-  const inside = (pixel, from, to) => Math.min(Math.max(pixel, Math.min(from, to)), Math.max(from, to));
   chart.axes(x, y, "predicted", "measured");
   chart.svg.append(s("path", { class: "cut", d: `M${left} ${bottom}L${right} ${top}` }));
-  chart.svg.append(s("path", { class: "error", d: rows.map((row) => `M${round(inside(x(row.low), left, right))} ${round(inside(y(row.value), top, bottom))}H${round(inside(x(row.high), left, right))}`).join("") }));
-  chart.marks(rows.map((row) => ({ k: row.k, x: inside(x(row.mean), left, right), y: inside(y(row.value), top, bottom) })));
+  chart.svg.append(s("path", { class: "error", d: rows.map((row) => `M${round(clamp(x(row.low), left, right))} ${round(clamp(y(row.value), top, bottom))}H${round(clamp(x(row.high), left, right))}`).join("") }));
+  chart.marks(rows.map((row) => ({ k: row.k, x: clamp(x(row.mean), left, right), y: clamp(y(row.value), top, bottom) })));
 }

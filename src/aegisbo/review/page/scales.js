@@ -51,6 +51,15 @@ function categories(values, range) {
   return scale;
 }
 
+function clamp(pixel, from, to) {
+  return Math.min(Math.max(pixel, from), to);
+}
+
+// Marks of trials with one choice stand side by side, in so much of its room; other scales leave a trial where it is.
+function aside(scale, k, share = 0.6) {
+  return scale.room ? (((k * 0.618) % 1) - 0.5) * share * scale.room : 0;
+}
+
 // A parameter on the axis that the user declared.
 function scaleOf(parameter, range) {
   if (parameter.type === "choice") return categories(parameter.values, range);

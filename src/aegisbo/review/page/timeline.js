@@ -32,7 +32,7 @@ function timelineSection() {
     show: (chart, chosen) => {
       for (const { k, x, y, w, h: height } of chart.points) {
         if (k == null || view.study.trials.number[k] !== chosen) continue;
-        for (const name of ["halo", "ring"]) chart.top.append(s("rect", { class: name, x: x - 2, y: y - height / 2 - 2, width: w + 4, height: height + 4, rx: 3 }));
+        ring(chart.top, "rect", { x: x - 2, y: y - height / 2 - 2, width: w + 4, height: height + 4, rx: 3 });
       }
     },
     table: () => {
@@ -68,7 +68,7 @@ function drawTimeline(chart) {
   const { left, right, top, bottom } = chart.inner;
   const x = chart.x = linear(shown ?? wholeTime(), [left, right], duration);
   chart.axes(x, null, "running time");
-  const clip = (pixel) => Math.min(Math.max(pixel, left), right);
+  const clip = (pixel) => clamp(pixel, left, right);
   const middle = (worker) => top + (worker + 0.5) * row;
   for (const { worker, utilization } of workers) {
     chart.svg.append(s("text", { x: left - 7, y: middle(worker) + 4, "text-anchor": "end" }, `worker ${worker}`));
