@@ -137,6 +137,44 @@ def test_promises_are_counted_from_the_predictions_of_the_later_half() -> None:
 
 
 @pytest.mark.parametrize("maximize", [False, True])
+def test_points_from_elsewhere_that_break_constraints_promise_nothing(maximize: bool) -> None:
+    """Half of those observed break the constraint, and have values that no trial reaches."""
+    sign = -1.0 if maximize else 1.0
+    optimizer = Optimizer(SPACE, seed=1, n_initial=4, constraints=["x + y >= 4"], maximize=maximize)
+    for x in (-5.0, 8.0, -3.0, 9.0):
+        optimizer.observe({"x": x, "y": 2.4}, sign * (30.0 + x if x > 1.6 else x))
+    for k in range(14):
+        filled(optimizer, 1, lambda p, k=k: sign * (25.0 - k * (k % 2)))
+    record, amount, values, made = record_of(optimizer), 0.05, [38.0, 39.0], []
+    for trial in optimizer.trials:
+        assert trial.params["x"] + trial.params["y"] >= 4.0
+        values.append(sign * trial.value)  # type: ignore[operator]
+        if "mean" in trial.note:
+            level = min(values[:-1]) - amount
+            made.append((values[-1] < level, norm.cdf(level, sign * trial.note["mean"], trial.note["std"])))
+    later = made[len(made) // 2 :]
+    kept, promised = promises(record, amount, needed_landscapes(optimizer)[None].belief)  # type: ignore[arg-type]
+    assert (kept, promised) == (sum(k for k, _ in later), pytest.approx(sum(p for _, p in later)))
+    assert kept > 0
+    assert promised > 0.0
+    assert amount_of(record, better_of("1%")) == pytest.approx(0.01 * (np.median(values[:10]) - min(values)))
+
+
+def test_points_from_elsewhere_that_break_constraints_are_no_best_to_be_beaten() -> None:
+    """They lie where the function is lower than anywhere else: nothing would be promised below them."""
+
+    def slope(p: dict[str, Any]) -> float:
+        return p["x"] / 10.0 + 10.0 * (p["y"] - 2.4) ** 2
+
+    optimizer = Optimizer(SPACE, seed=0, n_initial=6, constraints=["x + y >= 4"])
+    for x in (-5.0, 8.0, -3.0, 9.0, -1.0):
+        optimizer.observe({"x": x, "y": 2.4}, slope({"x": x, "y": 2.4}))
+    found = odds(filled(optimizer, 10, slope), 5, better=0.001)
+    assert found.drawn[-1] > 0.0
+    assert found.promised > 0.01
+
+
+@pytest.mark.parametrize("maximize", [False, True])
 def test_one_percent_is_one_of_the_way_from_the_median_of_the_first_to_the_best(maximize: bool) -> None:
     optimizer = Optimizer({"x": (0.0, 100.0)}, seed=0, maximize=maximize)
     sign = -1.0 if maximize else 1.0
