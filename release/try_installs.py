@@ -63,11 +63,15 @@ def try_install(python: str, kind: str, wheel: Path, scratch: Path) -> str:
     return f"| {version} | {kind} | {megabytes:.0f} MB | {said} |"
 
 
-def main() -> None:
+def kinds() -> list[str]:
+    """The ways of installing it that are tried."""
     project = tomllib.loads(ROOT.joinpath("pyproject.toml").read_text("utf-8"))["project"]
-    kinds = [PLAIN, OLDEST, *(extra for extra in project["optional-dependencies"] if extra not in NOT_TRIED)]
+    return [PLAIN, OLDEST, *(extra for extra in project["optional-dependencies"] if extra not in NOT_TRIED)]
+
+
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", choices=kinds, default=kinds)
+    parser.add_argument("--only", nargs="+", choices=kinds(), default=kinds())
     parser.add_argument("--python", nargs="+", default=[sys.executable])
     parser.add_argument("--folder", type=Path, help="where to build; a temporary one unless given")
     given = parser.parse_args()

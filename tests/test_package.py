@@ -8,6 +8,7 @@ import sys
 import tarfile
 import tomllib
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 
@@ -40,6 +41,19 @@ def test_the_recipe_asks_for_what_the_project_asks_for() -> None:
     assert found == bounds(PROJECT["dependencies"])
     assert re.search(r'^  version: "(.*)"$', recipe, re.MULTILINE)[1] == aegisbo.__version__
     assert re.search(r'^  python_min: "(.*)"$', recipe, re.MULTILINE)[1] == PROJECT["requires-python"].lstrip(">=")
+
+
+def test_the_page_on_installing_names_every_extra_and_no_other() -> None:
+    page = ROOT.joinpath("docs", "installing.md").read_text("utf-8")
+    table = page.partition("| extra | adds |\n|---|---|\n")[2].partition("\n\n")[0]
+    named = [name for line in table.splitlines() for name in re.findall(r"`([\w-]+)`", line.split("|")[1])]
+    assert sorted(named) == sorted(PROJECT["optional-dependencies"])
+
+
+def test_every_extra_is_tried_in_a_clean_environment() -> None:
+    extras = PROJECT["optional-dependencies"].keys() - {"dev"}  # which is for the tests themselves
+    assert {*run_path(str(RELEASE / "try_installs.py"))["kinds"]()} == {"plain", "oldest", *extras}
+    assert run_path(str(RELEASE / "smoke.py"))["EXTRAS"].keys() == extras
 
 
 @pytest.mark.long

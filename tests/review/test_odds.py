@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,15 +17,17 @@ from scipy.stats import gamma, norm
 import aegisbo
 from aegisbo import Choice, Int, Optimizer, Real
 from aegisbo.errors import InvalidInput
+from aegisbo.gp.linalg import NotPositiveDefinite
 from aegisbo.review.landscape import models_of, needed_landscapes
 from aegisbo.review.odds import PRIOR, amount_of, odds, promises, why_end
 from aegisbo.review.payload import learned_facts_of
 from aegisbo.review.record import Record, record_of
 from aegisbo.stop_when import better_of, stop_when_of
 from aegisbo.strategies import continuation
-from aegisbo.strategies.continuation import Runs
+from aegisbo.strategies.continuation import Continuations, Runs
 
 SPACE = {"x": (-5.0, 10.0), "y": (2.0, 3.0)}
+MOST, EPSILON = sys.float_info.max, sys.float_info.epsilon
 
 
 @pytest.fixture(autouse=True)
@@ -133,6 +136,44 @@ def test_promises_are_counted_from_the_predictions_of_the_later_half() -> None:
 
 
 @pytest.mark.parametrize("maximize", [False, True])
+def test_points_from_elsewhere_that_break_constraints_promise_nothing(maximize: bool) -> None:
+    """Half of those observed break the constraint, and have values that no trial reaches."""
+    sign = -1.0 if maximize else 1.0
+    optimizer = Optimizer(SPACE, seed=1, n_initial=4, constraints=["x + y >= 4"], maximize=maximize)
+    for x in (-5.0, 8.0, -3.0, 9.0):
+        optimizer.observe({"x": x, "y": 2.4}, sign * (30.0 + x if x > 1.6 else x))
+    for k in range(14):
+        filled(optimizer, 1, lambda p, k=k: sign * (25.0 - k * (k % 2)))
+    record, amount, values, made = record_of(optimizer), 0.05, [38.0, 39.0], []
+    for trial in optimizer.trials:
+        assert trial.params["x"] + trial.params["y"] >= 4.0
+        values.append(sign * trial.value)  # type: ignore[operator]
+        if "mean" in trial.note:
+            level = min(values[:-1]) - amount
+            made.append((values[-1] < level, norm.cdf(level, sign * trial.note["mean"], trial.note["std"])))
+    later = made[len(made) // 2 :]
+    kept, promised = promises(record, amount, needed_landscapes(optimizer)[None].belief)  # type: ignore[arg-type]
+    assert (kept, promised) == (sum(k for k, _ in later), pytest.approx(sum(p for _, p in later)))
+    assert kept > 0
+    assert promised > 0.0
+    assert amount_of(record, better_of("1%")) == pytest.approx(0.01 * (np.median(values[:10]) - min(values)))
+
+
+def test_points_from_elsewhere_that_break_constraints_are_no_best_to_be_beaten() -> None:
+    """They lie where the function is lower than anywhere else: nothing would be promised below them."""
+
+    def slope(p: dict[str, Any]) -> float:
+        return p["x"] / 10.0 + 10.0 * (p["y"] - 2.4) ** 2
+
+    optimizer = Optimizer(SPACE, seed=0, n_initial=6, constraints=["x + y >= 4"])
+    for x in (-5.0, 8.0, -3.0, 9.0, -1.0):
+        optimizer.observe({"x": x, "y": 2.4}, slope({"x": x, "y": 2.4}))
+    found = odds(filled(optimizer, 10, slope), 5, better=0.001)
+    assert found.drawn[-1] > 0.0
+    assert found.promised > 0.01
+
+
+@pytest.mark.parametrize("maximize", [False, True])
 def test_one_percent_is_one_of_the_way_from_the_median_of_the_first_to_the_best(maximize: bool) -> None:
     optimizer = Optimizer({"x": (0.0, 100.0)}, seed=0, maximize=maximize)
     sign = -1.0 if maximize else 1.0
@@ -218,6 +259,70 @@ def test_patience_looks_at_the_last_evaluations() -> None:
     assert why_end(optimizer, stop_when_of("no 0.04 better in 4")) is None
     assert why_end(optimizer, stop_when_of("no 1% better in 5")) is None
     assert why_end(optimizer, stop_when_of("no 1% better in 99")) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "ends"),
+    [
+        pytest.param([], False, id="nothing"),
+        pytest.param([3.0], False, id="one result"),
+        pytest.param([None] * 12, False, id="failures"),
+        pytest.param([*[None] * 12, 3.0], False, id="one value after failures"),
+        pytest.param([3.0, *[None] * 12], True, id="one value before failures"),
+        pytest.param([3.0] * 12, True, id="equal"),
+        pytest.param([MOST] * 12, True, id="equal and huge"),
+        pytest.param([MOST, -MOST] * 6, True, id="huge"),
+        pytest.param([7.0] * 8 + [9.0] * 8, True, id="the median is the best"),
+        pytest.param([7.0] * 12 + [6.0], False, id="the median was the best"),
+        pytest.param([1.0 + k * EPSILON for k in (4, 2, 0, 2, 4, 2, 4, 2, 4, 2, 4, 2)], True, id="rounding"),
+        pytest.param([5e-324 * k for k in range(12)], True, id="tiny"),
+    ],
+)
+def test_no_rule_breaks_at_odd_values(values: list[float | None], ends: bool) -> None:
+    optimizer = Optimizer(SPACE, seed=1, n_initial=20)
+    for value in values:
+        filled(optimizer, 1, lambda p, value=value: value)
+    assert (why_end(optimizer, stop_when_of("no 1% better in 3")) is not None) == ends
+    chance = odds(optimizer, 4).chance
+    reason = why_end(optimizer, stop_when_of("chance of 1% better in the next 4 < 0.999"))
+    assert (reason is not None) == (chance is not None and 0.0 <= chance < 0.999)
+
+
+def test_a_model_may_be_certain_of_values_that_differ_by_rounding() -> None:
+    optimizer = filled(Optimizer(SPACE, seed=1, n_initial=12), 12, lambda p: 1.0 + 1e-16 * bowl(p))
+    assert min(each.std for each in needed_landscapes(optimizer)[None].left_out) == 0.0
+    found = odds(optimizer, 5)
+    assert found.chance is not None
+    assert 0.0 <= found.chance <= 1.0
+
+
+def test_the_way_to_the_best_value_may_be_beyond_the_largest_float() -> None:
+    optimizer = Optimizer(SPACE, seed=1, n_initial=12)
+    for value in [MOST, MOST, -MOST] * 4:
+        filled(optimizer, 1, lambda p, value=value: value)
+    assert amount_of(record_of(optimizer), better_of("50%")) == MOST  # of twice as much
+
+
+@pytest.mark.parametrize("before", [MOST, 0.0])
+def test_gains_may_be_beyond_the_largest_float(before: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    last = Continuations(np.full(6, before), np.full((6, 4), -MOST))
+    monkeypatch.setattr("aegisbo.review.odds.continuations", lambda *args: last)
+    found = odds(filled(Optimizer(SPACE, seed=1, n_initial=12), 12), 4)
+    assert (found.drawn, found.half) == ((1.0,) * 4, 1)
+
+
+@pytest.mark.parametrize("error", [NotPositiveDefinite, np.linalg.LinAlgError, FloatingPointError])
+@pytest.mark.parametrize("where", ["needed_landscapes", "continuations"])
+def test_where_a_model_cannot_be_computed_no_run_ends(
+    error: type[Exception], where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*args: Any) -> Any:
+        raise error("It is singular.")
+
+    monkeypatch.setattr(f"aegisbo.review.odds.{where}", broken)
+    optimizer = filled(Optimizer(SPACE, seed=1, n_initial=12), 12)
+    assert str(odds(optimizer, 3)).endswith("no odds. They cannot be computed: It is singular.")
+    assert why_end(optimizer, stop_when_of("chance of 1% better in the next 3 < 0.999")) is None
 
 
 def test_patience_with_several_objectives_looks_at_the_hypervolume() -> None:

@@ -94,6 +94,12 @@ def test_calibration_of_a_normal_law(width: float, within: float) -> None:
     assert calibration([]) is None
 
 
+def test_a_prediction_without_any_width_holds_if_it_is_the_value() -> None:
+    found = calibration([CheckedPrediction(0, 2.0, 0.0, value) for value in (2.0, 2.5, 1.5, 2.0)])
+    assert found is not None
+    assert found.within == 0.5
+
+
 def test_failures_are_grouped_as_the_result_counts_them(study: Path) -> None:
     record = Record.of_study(study)
     groups = failure_groups(record)

@@ -61,6 +61,20 @@ def test_the_fast_ones_go_first_and_get_the_last_points() -> None:
     assert [worker for worker, *_ in starts(run(Told({}), team(members), 9))][:4] == [0, 1, 2, 3]
 
 
+def test_a_worker_that_is_no_longer_known_as_slow_is_no_longer_kept_for_the_last() -> None:
+    """The first four choices know worker 0 as slow; all jobs take a second."""
+
+    class Reformed(Told):
+        @property
+        def paces(self) -> Mapping[int, float]:
+            return self._paces if len(self.optimizer.trials) < 4 else {}
+
+    found = [
+        [worker for worker, *_ in starts(run(kind({0: 1.5}), team([Member()] * 3), 9))] for kind in (Told, Reformed)
+    ]
+    assert found == [[1, 2, 0, 1, 2, 0, 1, 2, 0], [1, 2, 0, 1, 0, 2, 0, 1, 2]]
+
+
 def test_a_slow_worker_starts_nothing_that_fast_ones_will_have_done_before() -> None:
     members, paces = [Member(), Member(16.0)], {1: 16.0}
     assert run(Told({}), team(members), 20).makespan == 32.0

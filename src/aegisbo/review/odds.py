@@ -17,6 +17,7 @@ import numpy as np
 from numpy.random import default_rng
 
 from aegisbo.errors import InvalidInput, NoModel
+from aegisbo.gp.linalg import NotPositiveDefinite
 from aegisbo.number import as_whole
 from aegisbo.optimizer import Core, Trial
 from aegisbo.optimizer.blas_threads import one_blas_thread
@@ -140,11 +141,14 @@ def foretold(
     asked = Odds(record.name, count, team, better, amount_of(record, better), seconds=_seconds(record, count, team))
     try:
         belief = _trusted(record, models)
+        found = _continued(record.optimizer, belief, asked, seed)
     except NoModel as error:
         return replace(asked, doubt=str(error))
-    found = _continued(record.optimizer, belief, asked, seed)
-    drawn = found.chances(asked.amount)
-    gain, made = found.gained.mean(axis=0), (FUNCTIONS + 0.5) / (FUNCTIONS + 1.0)
+    except (NotPositiveDefinite, np.linalg.LinAlgError, FloatingPointError) as error:  # no run or report ends of that
+        return replace(asked, doubt=f"They cannot be computed: {error}")
+    drawn, made = found.chances(asked.amount), (FUNCTIONS + 0.5) / (FUNCTIONS + 1.0)
+    with np.errstate(over="ignore"):  # beyond the largest float
+        gain = found.gained.mean(axis=0)
     kept, promised = promises(record, asked.amount, belief)
     a, b = PRIOR
     hazard = -np.log1p(-drawn * made)  # a share of all would be certainty
@@ -201,8 +205,9 @@ def amount_of(record: Record, better: Better) -> float:
     losses = [loss for _, loss in _counting(record)]
     if not losses:
         return 0.0
-    first = losses[: max(2 * len(record.optimizer.space.parameters), FEW)]
-    return 0.01 * better.size * (float(np.median(first)) - min(losses))
+    halves = 0.5 * np.array(losses)  # the sum of two may be beyond the largest float
+    first = halves[: max(2 * len(record.optimizer.space.parameters), FEW)]
+    return 0.02 * better.size * float(np.median(first) - halves.min())
 
 
 def _counting(record: Record) -> Iterator[tuple[Trial, float]]:
@@ -245,10 +250,7 @@ def why_end(optimizer: Core, rule: StopWhen) -> str | None:
     record = Record.of_optimizer(optimizer, "running")
     if rule.chance is None:
         return _stalled(record, rule)
-    try:
-        found = foretold(record, None, rule.evaluations, better=rule.better)
-    except (np.linalg.LinAlgError, FloatingPointError):  # no run ends because its odds cannot be computed
-        return None
+    found = foretold(record, None, rule.evaluations, better=rule.better)
     if found.chance is None or found.chance >= rule.chance:
         return None
     return (

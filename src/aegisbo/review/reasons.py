@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -38,8 +39,9 @@ class CheckedPrediction:
 
     @property
     def z(self) -> float:
-        """How far off it was, in standard deviations."""
-        return (self.value - self.mean) / self.std
+        """How far off it was, in standard deviations; values that differ by rounding may be left without any."""
+        away = self.value - self.mean
+        return away / self.std if self.std > 0.0 else math.copysign(math.inf, away) if away else 0.0
 
 
 @dataclass(frozen=True)

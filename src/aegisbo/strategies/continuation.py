@@ -43,7 +43,8 @@ class Continuations:
     @property
     def gained(self) -> Array:  # (r, n)
         """By how much they have become better."""
-        return self.before[:, None] - self.lowest
+        with np.errstate(over="ignore"):  # beyond the largest float
+            return self.before[:, None] - self.lowest
 
 
 @dataclass(frozen=True)
