@@ -28,6 +28,7 @@ UNITS = 20.0  # trainings' time that a run lasts
 MARKS = (1.0, 2.0, 5.0, 10.0, 20.0)
 OURS = {
     "aegis-gain": {"stop_early": "gain"},
+    "aegis-gain-time": {"stop_early": "gain", "cost": "time"},
     "aegis-ranks": {"stop_early": "ranks"},
     "aegis-full": {},
     "random-ranks": {"strategy": "random", "stop_early": "ranks"},
