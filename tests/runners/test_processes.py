@@ -238,6 +238,15 @@ def test_a_death_is_noticed_also_while_a_copy_of_the_process_holds_the_pipe(tmp_
         assert wait_until_dead(reported(tmp_path)) == set()
 
 
+def test_what_is_sent_to_a_process_that_is_gone_is_not_taken() -> None:
+    """One thread may answer a report while another one has found the process dead, and closed its pipes."""
+    process = Child(os.environ, ended=lambda: None)
+    assert process.send("heard")
+    process.kill()
+    process.close()
+    assert not process.send("too late")
+
+
 def test_where_no_process_can_be_started_the_jobs_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pool_of(square) as pool:

@@ -65,7 +65,7 @@ class Child:
         try:
             pickle.dump(data, self._process.stdin)  # type: ignore[arg-type]
             self._process.stdin.flush()  # type: ignore[union-attr]
-        except OSError:
+        except (OSError, ValueError):  # ValueError: another thread has reaped it, which closes the pipe
             return False
         return True
 
