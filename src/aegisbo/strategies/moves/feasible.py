@@ -25,8 +25,6 @@ class Feasible:
     A draw from each model leads somewhere else each time, so that points that are evaluated together differ.
     """
 
-    features: int = FEATURES
-
     def choose(self, turn: Turn) -> Decision | None:
         """The best first, as long as no evaluation has kept all limits."""
         belief, evidence, rng = turn.believed, turn.evidence, turn.rng
@@ -35,7 +33,7 @@ class Feasible:
         if rng.random() < 0.5:
             objective: Acquisition = Risk(belief.chance or belief.keeping, alone=True)
         else:
-            drawn = tuple((posterior_path(gp, self.features, rng), bound) for gp, bound in belief.keeping.models)
+            drawn = tuple((posterior_path(gp, FEATURES, rng), bound) for gp, bound in belief.keeping.models)
             objective = product(_Beyond(drawn), chance=belief.success)
         return Decision("feasible", turn.search(objective, evidence.cube, rng, best_first(evidence)), belief)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aegisbo.arrays import Array
-from aegisbo.gp import paths
+from aegisbo.gp.paths import FEATURES
 from aegisbo.strategies.beliefs import Beliefs
 from aegisbo.strategies.exact import Exact
 from aegisbo.strategies.front_improvement import Certain, FrontImprovement, Uncertain
@@ -40,13 +40,11 @@ class ExploitFront:
 class FrontOfPaths:
     """Maximize the hypervolume that a sample path of each objective adds."""
 
-    features: int = paths.FEATURES
-
     def choose(self, turn: Turn) -> Decision:
         """The most promising first."""
         beliefs, pending = turn.beliefs.exploring, turn.evidence.pending
         drawn = [
-            Mean(belief.gp) if isinstance(belief, Exact) else posterior_path(belief.gp, self.features, turn.rng)
+            Mean(belief.gp) if isinstance(belief, Exact) else posterior_path(belief.gp, FEATURES, turn.rng)
             for belief in beliefs.each
         ]
         expected = np.stack([path.screen(pending) for path in drawn], axis=1).astype(np.float64)
