@@ -1,10 +1,14 @@
-"""Results in files of comma-separated values, a dataclass a row, and the runs that are not in such a file yet."""
+"""Results in files, to which only those are added that they lack: stop at any time, and repeat the command to go on.
+
+Either in comma-separated values, a dataclass a row, or in JSON lines, an object a row.
+"""
 
 from __future__ import annotations
 
 import csv
+import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
 from dataclasses import astuple, fields
 from multiprocessing import get_context
@@ -41,6 +45,26 @@ def job_of(row: Any, kind: type[J]) -> J:
     return kind(*astuple(row)[: len(fields(kind))])
 
 
+def missing(file: Path, kind: type[Any], jobs: Iterable[J]) -> list[J]:
+    """The jobs of which the file has no row yet; a row begins with its job."""
+    jobs = list(jobs)
+    done = {job_of(row, type(jobs[0])) for row in read(file, kind)} if jobs else set()
+    return [job for job in jobs if job not in done]
+
+
+def fill(
+    file: Path,
+    kind: type[R],
+    perform: Callable[[J], R],
+    jobs: Iterable[J],
+    processes: int,
+    told: Callable[[R], str] = lambda result: "done",
+) -> None:
+    """Perform the jobs of which the file has no row yet, and append a row of each."""
+    for result in performed(perform, missing(file, kind, jobs), processes, told):
+        append(file, [result])
+
+
 def performed(
     perform: Callable[[J], R], jobs: list[J], processes: int, told: Callable[[R], str] = lambda result: "done"
 ) -> Iterator[R]:
@@ -65,3 +89,22 @@ def performed(
         pool.shutdown(cancel_futures=True)
     if failures:
         sys.exit(f"{failures} runs failed: repeat the command to try them again.")
+
+
+class Kept:
+    """Rows in a file of JSON lines. Some of their entries, which are named, tell them apart."""
+
+    def __init__(self, file: Path, names: tuple[str, ...], holding: str = "") -> None:
+        self._file, self._names = file, names
+        rows = map(json.loads, file.read_text("utf-8").splitlines() if file.exists() else [])
+        self.rows: dict[tuple[Hashable, ...], dict[str, Any]] = {
+            tuple(row[name] for name in names): row for row in rows if not holding or holding in row
+        }
+
+    def get(self, key: tuple[Hashable, ...], compute: Callable[..., dict[str, Any]], *given: Any) -> dict[str, Any]:
+        """The row with these entries; it is computed, without them, and kept if there is none."""
+        if key not in self.rows:
+            row = self.rows[key] = {**dict(zip(self._names, key, strict=True)), **compute(*given)}
+            with self._file.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(row) + "\n")
+        return self.rows[key]

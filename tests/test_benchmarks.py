@@ -27,6 +27,7 @@ from benchmarks.problems import basins, bbob, best, noisy, tables
 from benchmarks.problems.named import groups, problem_named
 from benchmarks.regret import curves, progress, report, starts
 from benchmarks.regret.run import Job, Outcome, perform
+from benchmarks.rows import Kept
 
 ROOT = Path(__file__).parents[1]
 RESULTS, README = ROOT / "benchmarks" / "results", ROOT / "README.md"
@@ -417,6 +418,26 @@ def test_curves_count_only_runs_that_all_methods_have() -> None:
     found = curves.curves(runs, curves.absolute_targets)["synthetic"]
     assert found.keys() == {"uniform", "random"}
     assert found["uniform"].tolist() == curves.needed(runs[1].trace, curves.TARGETS).tolist()
+
+
+def test_a_row_of_json_is_computed_once(tmp_path: Path) -> None:
+    """And kinds of rows that lie in one file do not stand for each other."""
+    file, computed = tmp_path / "kept.jsonl", []
+
+    def answer(number: int) -> dict[str, int]:
+        computed.append(number)
+        return {"said": 10 * number}
+
+    file.write_text('{"problem": "b", "seed": 2, "true": 7}\n')
+    for _ in range(2):
+        kept = Kept(file, ("problem", "seed"), "said")
+        found = [kept.get(key, answer, key[1])["said"] for key in (("a", 1), ("b", 2), ("a", 1))]
+        assert found == [10, 20, 10]
+    assert computed == [1, 2]
+    assert file.read_text("utf-8").splitlines()[1:] == [
+        '{"problem": "a", "seed": 1, "said": 10}',
+        '{"problem": "b", "seed": 2, "said": 20}',
+    ]
 
 
 def test_who_is_ahead_after_evaluations_may_be_behind_after_time() -> None:

@@ -19,7 +19,7 @@ from benchmarks.curves.report import print_report
 from benchmarks.curves.run import METHODS, Job, Outcome, perform
 from benchmarks.problems.lcdb import DATA_SETS
 from benchmarks.problems.trainings import tasks
-from benchmarks.rows import append, job_of, performed, read
+from benchmarks.rows import fill, read
 
 SETS = {"develop": slice(0, 12), "confirm": slice(12, 24)}  # of the data sets of LCBench
 SIXES = {"develop": slice(0, 6), "confirm": slice(6, 12)}  # of the others
@@ -30,10 +30,14 @@ def main() -> None:
     if options.report:
         print_report(read(options.output, Outcome), options.method)
         return
-    done = {job_of(outcome, Job) for outcome in read(options.output, Outcome)}
-    left = [job for job in planned(options) if job not in done]
-    for outcome in performed(perform, left, options.jobs, lambda each: f"{each.after_5:.5g} {each.after_20:.5g}"):
-        append(options.output, [outcome])
+    fill(
+        options.output,
+        Outcome,
+        perform,
+        planned(options),
+        options.jobs,
+        lambda each: f"{each.after_5:.5g} {each.after_20:.5g}",
+    )
 
 
 def planned(options: argparse.Namespace) -> list[Job]:

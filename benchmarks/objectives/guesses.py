@@ -39,7 +39,7 @@ from aegisbo.study import Study
 from benchmarks.problems.named import problem_named
 from benchmarks.problems.tables import PREFIX, TABLES, Table
 from benchmarks.regret.starts import own
-from benchmarks.rows import append, performed, read
+from benchmarks.rows import fill, read
 
 WORKERS = 8
 CHECKS = (10, 25, 50, 100)  # evaluations after which regret is compared
@@ -197,8 +197,8 @@ def main() -> None:
     parser.add_argument("-o", type=Path, required=True)
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
-    rows = read(options.o, Row)
     if options.report:
+        rows = read(options.o, Row)
         print(*table_of(rows), "", *by_problem(rows), sep="\n")
         return
     wanted = [
@@ -208,9 +208,7 @@ def main() -> None:
         for guess in options.guesses
         for strength in (options.strengths if guess != NONE else [0.0])
     ]
-    done = {Job(*astuple(row)[:6]) for row in rows}
-    for row in performed(perform, [job for job in wanted if job not in done], options.jobs):
-        append(options.o, [row])
+    fill(options.o, Row, perform, wanted, options.jobs)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ from benchmarks.peers.botorch import NoisyImprovement, model_of
 from benchmarks.peers.catalog import PEERS
 from benchmarks.peers.driven import Driven
 from benchmarks.regret.starts import own
-from benchmarks.rows import append, job_of, performed, read
+from benchmarks.rows import fill, read
 
 FUNCTIONS = ("Branin", "Hartmann3", "Ackley5", "Hartmann6")
 SHARES = (0.01, 0.05, 0.1)  # of the range
@@ -67,7 +67,6 @@ def main() -> None:
     if options.report:
         _report(read(options.output, Outcome))
         return
-    done = {job_of(outcome, Job) for outcome in read(options.output, Outcome)}
     jobs = [
         Job(method, function, share, seed, options.workers, options.budget)
         for seed in range(options.seeds)
@@ -75,9 +74,7 @@ def main() -> None:
         for function in FUNCTIONS
         for method in options.methods
     ]
-    left = [job for job in jobs if job not in done]
-    for outcome in performed(perform, left, options.jobs, lambda each: f"{each.returned:.3g}"):
-        append(options.output, [outcome])
+    fill(options.output, Outcome, perform, jobs, options.jobs, lambda each: f"{each.returned:.3g}")
 
 
 def perform(job: Job) -> Outcome:

@@ -31,7 +31,7 @@ from benchmarks.peers.evolution import Evolution
 from benchmarks.problems.best import reached
 from benchmarks.problems.noisy import FUNCTIONS, name_of, noisy
 from benchmarks.regret.starts import own
-from benchmarks.rows import append, job_of, performed, read
+from benchmarks.rows import fill, read
 
 OTHERS = ("optuna-tpe", "cmaes")
 BEST = "best 2009-16"
@@ -65,7 +65,6 @@ def main() -> None:
     if options.report:
         _report([each for each in read(options.output, Outcome) if each.instance in options.instances])
         return
-    done = {job_of(outcome, Job) for outcome in read(options.output, Outcome)}
     jobs = [
         Job(method, function, instance, 5, seed, options.workers, options.budget)
         for seed in options.seeds
@@ -73,9 +72,7 @@ def main() -> None:
         for function in options.functions
         for method in options.methods
     ]
-    left = [job for job in jobs if job not in done]
-    for outcome in performed(perform, left, options.jobs, lambda each: f"{each.recommended:.3g}"):
-        append(options.output, [outcome])
+    fill(options.output, Outcome, perform, jobs, options.jobs, lambda each: f"{each.recommended:.3g}")
 
 
 def perform(job: Job) -> Outcome:

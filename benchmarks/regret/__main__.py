@@ -33,7 +33,7 @@ from benchmarks.regret.plot import draw
 from benchmarks.regret.progress import print_progress
 from benchmarks.regret.report import PUBLISHED, print_report, published_medians, standings
 from benchmarks.regret.run import Job, Outcome, our_methods, perform
-from benchmarks.rows import append, job_of, performed, read
+from benchmarks.rows import fill, missing, read
 
 PEERS_FILE = (
     Path(__file__).parents[1] / "results" / "peers.csv"
@@ -51,13 +51,16 @@ def main() -> None:
         _report(options)
         return
     jobs = planned(options)
-    done = {job_of(outcome, Job) for outcome in read(options.output, Outcome)}
-    left = [job for job in jobs if job not in done]
+    left = missing(options.output, Outcome, jobs)
     print(f"{len(jobs)} runs, {len(jobs) - len(left)} of them in {options.output} already.", flush=True)
-    for outcome in performed(
-        perform, left, options.jobs, lambda each: f"{each.regret:.3g} in {each.total_seconds:.1f} s"
-    ):
-        append(options.output, [outcome])
+    fill(
+        options.output,
+        Outcome,
+        perform,
+        left,
+        options.jobs,
+        lambda each: f"{each.regret:.3g} in {each.total_seconds:.1f} s",
+    )
 
 
 def planned(options: argparse.Namespace) -> list[Job]:

@@ -19,7 +19,7 @@ from benchmarks.peers.several import PEERS
 from benchmarks.problems import biobj, fronts
 from benchmarks.problems.named import INSTANCES
 from benchmarks.problems.tables import PREFIX, TABLES
-from benchmarks.rows import append, job_of, performed, read
+from benchmarks.rows import fill, job_of, read
 from benchmarks.several.report import print_report
 from benchmarks.several.run import Job, Outcome, perform
 
@@ -33,10 +33,7 @@ def main() -> None:
     if options.report:
         print_report(beside(read(options.output, Outcome), read(PEERS_FILE, Outcome)), options.method)
         return
-    done = {job_of(outcome, Job) for outcome in read(options.output, Outcome)}
-    left = [job for job in planned(options) if job not in done]
-    for outcome in performed(perform, left, options.jobs, lambda each: f"gap {each.gap:.4g}"):
-        append(options.output, [outcome])
+    fill(options.output, Outcome, perform, planned(options), options.jobs, lambda each: f"gap {each.gap:.4g}")
 
 
 def beside(mine: list[Outcome], others: list[Outcome]) -> list[Outcome]:

@@ -13,7 +13,6 @@ A forecast is as good as it claims if about half of the real runs lie within its
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -34,6 +33,7 @@ from aegisbo.search.hypervolume import GrowingFront
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import Law, constant, exponential, half_normal, pareto
 from aegisbo.study import Study
+from benchmarks.rows import Kept
 
 OWN = 4  # workers of a study
 TEAMS = (OWN, 2, 8)
@@ -122,22 +122,6 @@ class Workers(VirtualWorkers):
         return super().seconds(number) * self._problem.seconds(self._points[number])
 
 
-class Kept:
-    """What was computed, by key, in a file of JSON lines."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        lines = path.read_text("utf-8").splitlines() if path.exists() else []
-        self.rows: dict[str, Row] = {row["key"]: row for row in map(json.loads, lines)}
-
-    def get(self, key: str, compute: Callable[..., Row], *given: Any) -> Row:
-        if key not in self.rows:
-            self.rows[key] = {"key": key, **compute(*given)}
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(self.rows[key]) + "\n")
-        return self.rows[key]
-
-
 def forecast(problem: Problem, seed: int) -> Row:
     """What is foretold from one study."""
     optimizer = problem.optimizer(seed)
@@ -192,14 +176,14 @@ class Outcome:
 def outcomes(kept: Kept, problems: Iterable[str], studies: int, seeds: int) -> Iterator[Outcome]:
     for name in problems:
         problem = PROBLEMS[name]
-        said = [kept.get(f"{name} study {seed}", forecast, problem, seed) for seed in range(studies)]
+        said = [kept.get((f"{name} study {seed}",), forecast, problem, seed) for seed in range(studies)]
         for row in said:
             up_to = row.get("reference")  # studies with several objectives have one each, and so runs of their own
             lowest = min(each["target"] for each in said if each.get("reference") == up_to)
             aim = f"to {lowest!r}" + (f" up to {up_to}" if up_to else "")
             steps = {
                 size: [
-                    kept.get(f"{name} real {size} {seed} {aim}", real, problem, size, seed, lowest, up_to)["steps"]
+                    kept.get((f"{name} real {size} {seed} {aim}",), real, problem, size, seed, lowest, up_to)["steps"]
                     for seed in range(REAL, REAL + seeds)
                 ]
                 for size in TEAMS
@@ -276,7 +260,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10, help="real runs of each team")
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     given = parser.parse_args()
-    report(list(outcomes(Kept(given.results), given.problems, given.studies, given.seeds)))
+    report(list(outcomes(Kept(given.results, ("key",)), given.problems, given.studies, given.seeds)))
 
 
 if __name__ == "__main__":

@@ -13,9 +13,8 @@ is as good as it. The file keeps what was computed: stop at any time, and repeat
 from __future__ import annotations
 
 import argparse
-import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -28,6 +27,7 @@ from aegisbo.advice import credit
 from aegisbo.advice.credit import SHARES
 from aegisbo.simulation.problem import Problem
 from aegisbo.simulation.problems import get
+from benchmarks.rows import Kept
 
 PROBLEMS = ("Branin", "GoldsteinPrice", "SixHumpCamel", "Hartmann3")
 STRATEGY = "random"
@@ -87,7 +87,7 @@ def study(name: str, seed: int, runs: int) -> Row:
     optimizer = run(problem, seed, points_of(problem, seed))
     began = time.process_time()
     said = {each.author: [each.mean, *each.interval] for each in credit(optimizer, runs=runs).credits}
-    return {"problem": name, "seed": seed, "seconds": time.process_time() - began, "said": said}
+    return {"seconds": time.process_time() - began, "said": said}
 
 
 def real(name: str, seed: int, others: int) -> Row:
@@ -100,23 +100,7 @@ def real(name: str, seed: int, others: int) -> Row:
         who: fmean(fmean(lengths(run(problem, 1000 * seed + k, given), levels)) for k in range(others))
         for who, given in without.items()
     }
-    return {"problem": name, "seed": seed, "true": {who: took[who] - took["nobody"] for who in ADVISERS}}
-
-
-def rows(file: Path) -> list[Row]:
-    return [json.loads(line) for line in file.read_text("utf-8").splitlines()] if file.exists() else []
-
-
-def computed(
-    file: Path, jobs: Iterable[tuple[str, int]], compute: Callable[[str, int], Row], key: str
-) -> Iterator[Row]:
-    known = {(row["problem"], row["seed"]): row for row in rows(file) if key in row}
-    for job in jobs:
-        if job not in known:
-            known[job] = compute(*job)
-            with file.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(known[job]) + "\n")
-        yield known[job]
+    return {"true": {who: took[who] - took["nobody"] for who in ADVISERS}}
 
 
 def tell(found: list[Row]) -> None:
@@ -156,10 +140,11 @@ def main() -> None:
     parser.add_argument("--real", type=int, metavar="SEEDS", default=0)
     given = parser.parse_args()
     jobs = [(name, seed) for seed in range(given.seeds) for name in PROBLEMS]
+    kept = Kept(given.file, ("problem", "seed"), "true" if given.real else "said")
     if given.real:
-        tell_real(list(computed(given.file, jobs, lambda name, seed: real(name, seed, given.real), "true")))
+        tell_real([kept.get(job, real, *job, given.real) for job in jobs])
     else:
-        tell(list(computed(given.file, jobs, lambda name, seed: study(name, seed, given.runs), "said")))
+        tell([kept.get(job, study, *job, given.runs) for job in jobs])
 
 
 if __name__ == "__main__":

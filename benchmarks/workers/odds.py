@@ -21,6 +21,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -41,7 +42,7 @@ from aegisbo.strategies.continuation import models_of
 from aegisbo.study import Study
 from benchmarks.problems.bbob import FUNCTIONS, bbob, name_of
 from benchmarks.problems.tables import PREFIX, TABLES, table
-from benchmarks.workers.advise import Kept, Row
+from benchmarks.rows import Kept
 
 BUDGET, WORKERS, NEXT = 100, 4, 25
 AT = (25, 35, 50, 62, 75)  # results when a rule is asked
@@ -49,6 +50,7 @@ ASKED = (25, 50, 75)  # of them, for reliability
 REFERENCE = (50,)
 LIMIT = 0.05  # a rule ends a run below this chance
 BINS = (0.0, 0.05, 0.2, 0.4, 0.6, 1.0)
+Row = dict[str, Any]  # JSON-able
 
 
 def studied(name: str, reference: int) -> Row:
@@ -209,15 +211,15 @@ def main() -> None:
     parser.add_argument("--terminator", action="store_true", help="ask Optuna's terminators about these runs, too")
     parser.add_argument("--reference", type=int, default=0, help="functions on which the strategy itself goes on")
     given = parser.parse_args()
-    kept = Kept(given.results)
+    kept = Kept(given.results, ("key",))
     names = [name_of(f, i, d) for i in given.instances for f in given.functions for d in given.dimensions]
     for name in [*names, *(PREFIX + each for each in given.tables)]:
-        row = kept.get(name, studied, name, given.reference)
+        row = kept.get((name,), studied, name, given.reference)
         for at in AT if given.terminator else ():
-            kept.get(f"{name} {at}", optuna_ends, row, at)
+            kept.get((f"{name} {at}",), optuna_ends, row, at)
     rows = [row for row in kept.rows.values() if "values" in row]
     terminators = {
-        key: {k: v for k, v in row.items() if k != "key"} for key, row in kept.rows.items() if row not in rows
+        row["key"]: {k: v for k, v in row.items() if k != "key"} for row in kept.rows.values() if row not in rows
     }
     reliability(rows)
     rules(rows, terminators)

@@ -45,7 +45,7 @@ from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.registry import resolve
 from aegisbo.strategies.timing import Timing
 from aegisbo.study import Study
-from benchmarks.rows import append, job_of, performed, read
+from benchmarks.rows import fill, job_of, read
 
 WORKERS = 8
 STRONG = WORKERS // 2  # the first ones
@@ -205,13 +205,10 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--report", action="store_true")
     given = parser.parse_args()
-    rows = read(given.results, Row)
     if given.report:
-        report(rows)
+        report(read(given.results, Row))
         return
-    known = {job_of(row, Job) for row in rows}
-    for row in performed(searched, [job for job in jobs(given.seeds, given.policies) if job not in known], given.jobs):
-        append(given.results, [row])
+    fill(given.results, Row, searched, jobs(given.seeds, given.policies), given.jobs)
 
 
 if __name__ == "__main__":
