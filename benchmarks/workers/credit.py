@@ -2,12 +2,15 @@
 
     python -m benchmarks.workers.credit credit.jsonl [--seeds 5] [--runs 12]
     python -m benchmarks.workers.credit credit.jsonl --real 20
+    python -m benchmarks.workers.credit harm.jsonl --harm [--seeds 5]
 
 A study is a run of 24 evaluations in which three advisers, in turn, give every other point from the fifth on: `good` a
 minimizer moved by a twentieth of the box, `useless` a random point, `hostile` the worst of 200 random points. From the
 study alone `credit` says what each brought. With --real the function itself is asked: runs with other seeds and the
 same points of advisers, and without those of one adviser. The strategy is `random`: it is quick, and a useless adviser
-is as good as it. The file keeps what was computed: stop at any time, and repeat the command to go on.
+is as good as it. With --harm the default strategy makes 60 evaluations of which every fifth is the point of one
+adviser, and its regret is compared with that of runs which have nobody's points. The file keeps what was computed: stop
+at any time, and repeat the command to go on.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator, default_rng
+from scipy.stats import binomtest
 
 from aegisbo import Optimizer
 from aegisbo.advice import credit
@@ -33,6 +37,10 @@ PROBLEMS = ("Branin", "GoldsteinPrice", "SixHumpCamel", "Hartmann3")
 STRATEGY = "random"
 BUDGET, FIRST, EVERY = 24, 4, 2
 SPREAD = 0.05  # of the box, by which the good adviser is off
+HARMED = (*PROBLEMS, "StyblinskiTang5", "Hartmann6")
+WHOLE, NTH = 60, 5  # evaluations of a run in which an adviser may harm, and which of them are its points
+OWN = WHOLE - WHOLE // NTH
+SMALLEST = 1e-9  # regrets below it count as equal
 Row = dict[str, Any]
 
 
@@ -63,9 +71,15 @@ def points_of(problem: Problem, seed: int) -> dict[int, tuple[str, list[float]]]
     return {n: (author, ADVISERS[author](problem, rng).tolist()) for n, author in zip(numbers, authors, strict=True)}
 
 
-def run(problem: Problem, seed: int, points: dict[int, tuple[str, list[float]]], budget: int = BUDGET) -> Optimizer:
+def run(
+    problem: Problem,
+    seed: int,
+    points: dict[int, tuple[str, list[float]]],
+    budget: int = BUDGET,
+    strategy: str = STRATEGY,
+) -> Optimizer:
     """A run on the function itself, one evaluation after the other."""
-    optimizer = Optimizer(list(problem.bounds), seed=seed, strategy=STRATEGY)
+    optimizer = Optimizer(list(problem.bounds), seed=seed, strategy=strategy)
     for number in range(budget):
         if number in points:
             author, x = points[number]
@@ -103,6 +117,18 @@ def real(name: str, seed: int, others: int) -> Row:
     return {"true": {who: took[who] - took["nobody"] for who in ADVISERS}}
 
 
+def harm(name: str, seed: int) -> Row:
+    """The regret of the default strategy after each evaluation: alone, and with a share of each adviser's points."""
+    problem, found = get(name), dict[str, list[float]]()
+    for who in ("nobody", *ADVISERS):
+        rng = default_rng([seed, 2])
+        numbers = range(NTH - 1, WHOLE, NTH) if who in ADVISERS else ()
+        points = {number: (who, ADVISERS[who](problem, rng).tolist()) for number in numbers}
+        values = [trial.value for trial in run(problem, seed, points, WHOLE, "aegis").trials]
+        found[who] = problem.scores(np.array(values)).tolist()
+    return {"regret": found}
+
+
 def tell(found: list[Row]) -> None:
     print("| adviser | evaluations sooner, mean | helped | cost more | unclear |\n|---|---|---|---|---|")
     for author in ADVISERS:
@@ -119,6 +145,19 @@ def tell_real(found: list[Row]) -> None:
     for author in ADVISERS:
         print(f"| {author} | {fmean(row['true'][author] for row in found):.1f} |")
     tell_orders([row["true"] for row in found])
+
+
+def tell_harm(found: list[Row]) -> None:
+    print(f"{len(found)} runs of {WHOLE} evaluations with an adviser\n")
+    print("| adviser | alone after | ratio of regrets, median | lower : higher | p |\n|---|---|---|---|---|")
+    for author, alone in ((author, alone) for author in ADVISERS for alone in (WHOLE, OWN)):
+        pairs = [
+            (max(row["regret"][author][-1], SMALLEST), max(row["regret"]["nobody"][alone - 1], SMALLEST))
+            for row in found
+        ]
+        lower, higher = sum(a < b for a, b in pairs), sum(a > b for a, b in pairs)
+        p = binomtest(lower, lower + higher).pvalue if lower + higher else 1.0
+        print(f"| {author} | {alone} | {median(a / b for a, b in pairs):.2g} | {lower} : {higher} | {p:.2g} |")
 
 
 def tell_orders(found: list[dict[str, float]]) -> None:
@@ -138,10 +177,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--runs", type=int, default=12)
     parser.add_argument("--real", type=int, metavar="SEEDS", default=0)
+    parser.add_argument("--harm", action="store_true", help="what an adviser costs the default strategy")
     given = parser.parse_args()
-    jobs = [(name, seed) for seed in range(given.seeds) for name in PROBLEMS]
-    kept = Kept(given.file, ("problem", "seed"), "true" if given.real else "said")
-    if given.real:
+    problems = HARMED if given.harm else PROBLEMS
+    jobs = [(name, seed) for seed in range(given.seeds) for name in problems]
+    kept = Kept(given.file, ("problem", "seed"), "regret" if given.harm else "true" if given.real else "said")
+    if given.harm:
+        tell_harm([kept.get(job, harm, *job) for job in jobs])
+    elif given.real:
         tell_real([kept.get(job, real, *job, given.real) for job in jobs])
     else:
         tell([kept.get(job, study, *job, given.runs) for job in jobs])
