@@ -8,6 +8,7 @@ from statistics import median
 from scipy.stats import binomtest
 
 from benchmarks.curves.run import MARKS, UNITS, Outcome
+from benchmarks.traces import steps
 
 NAMES = [f"after_{mark:g}" for mark in MARKS]
 
@@ -66,7 +67,7 @@ def _print_thirds(runs: Sequence[Outcome], chosen: str) -> None:
     """When the chosen method reached what our full trainings have at the end."""
     ends = {(run.problem, run.seed): run.after_20 for run in runs if run.method == "aegis-full"}
     times = [
-        min((when for when, value in _trace(run) if value >= ends[run.problem, run.seed]), default=float("inf"))
+        min((when for when, value in steps(run.trace) if value >= ends[run.problem, run.seed]), default=float("inf"))
         for run in runs
         if run.method == chosen and (run.problem, run.seed) in ends
     ]
@@ -75,7 +76,3 @@ def _print_thirds(runs: Sequence[Outcome], chosen: str) -> None:
         reached = sum(time <= UNITS for time in times)
         print(f"the end of aegis-full: after {median(times):.3g} units (median); {within} of {len(times)} in a third")
         print(f"of its time, {reached} in all of it")
-
-
-def _trace(run: Outcome) -> list[tuple[float, float]]:
-    return [(float(when), float(value)) for when, _, value in (each.partition(":") for each in run.trace.split())]

@@ -21,6 +21,7 @@ from benchmarks.problems.named import group_of, problem_named
 from benchmarks.problems.tables import Table
 from benchmarks.regret.report import BEST_2009, print_row
 from benchmarks.regret.run import Outcome
+from benchmarks.traces import steps
 
 TARGETS = np.logspace(2, -8, 51)
 SHARES = np.logspace(-1, -4, 16)  # of the configurations of a table
@@ -48,15 +49,15 @@ def relative_targets(problem: str) -> Array:
 
 def needed(trace: str, targets: Array) -> Array:  # (t,) -> (t,)
     """After how many evaluations each target was reached; infinite if never."""
-    steps = np.array([[float(part) for part in step.split(":")] for step in trace.split()])  # evaluations, time, regret
-    reached = steps[:, 2][:, None] <= targets  # (steps, t)
-    return np.where(reached.any(axis=0), steps[reached.argmax(axis=0), 0], np.inf)
+    evaluations, _, regrets = np.array(steps(trace)).T
+    reached = regrets[:, None] <= targets  # (steps, t)
+    return np.where(reached.any(axis=0), evaluations[reached.argmax(axis=0)], np.inf)
 
 
 def needed_in_2009(problem: str, targets: Array) -> Array:  # (t,) -> (t,)
     function, _, d = numbers_of(problem)
-    steps = np.array(best_2009()[function, d])  # (steps, 2): target, evaluations
-    return np.array([steps[steps[:, 0] <= ROUNDING * t, 1].min(initial=np.inf) for t in targets])
+    known = np.array(best_2009()[function, d])  # (k, 2): target, evaluations
+    return np.array([known[known[:, 0] <= ROUNDING * t, 1].min(initial=np.inf) for t in targets])
 
 
 def curves(outcomes: Iterable[Outcome], targets: Targets) -> Curves:

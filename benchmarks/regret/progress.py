@@ -11,6 +11,7 @@ from scipy.stats import binomtest
 
 from benchmarks.problems.named import group_of
 from benchmarks.regret.run import MARKS, Outcome
+from benchmarks.traces import steps
 
 EQUAL = 1e-12  # regrets that differ by less are equal
 
@@ -42,8 +43,8 @@ def by_time(mine: Outcome, theirs: Outcome, mark: float) -> float:
 
 def _reached(outcome: Outcome, column: int, until: float) -> float:
     """The last regret of a trace whose evaluations (column 0) or time (column 1) are not beyond this."""
-    steps = np.array([[float(part) for part in step.split(":")] for step in outcome.trace.split()])
-    done = steps[steps[:, column] <= until * (1 + EQUAL)]
+    told = np.array(steps(outcome.trace))
+    done = told[told[:, column] <= until * (1 + EQUAL)]
     return float(done[-1, 2]) if len(done) else np.inf
 
 

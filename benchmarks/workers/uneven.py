@@ -46,6 +46,7 @@ from aegisbo.strategies.registry import resolve
 from aegisbo.strategies.timing import Timing
 from aegisbo.study import Study
 from benchmarks.rows import fill, job_of, read
+from benchmarks.traces import Traced, trace_of
 
 WORKERS = 8
 STRONG = WORKERS // 2  # the first ones
@@ -75,23 +76,13 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Row(Job):
+class Row(Job, Traced):
     """One run: when the best value became better, and how far it was from the minimum then."""
 
     evaluations: int
     by_weak: int
     end: float
     trace: str  # time:regret ...
-
-    @property
-    def steps(self) -> list[tuple[float, float]]:
-        return [tuple(map(float, step.split(":"))) for step in self.trace.split()]
-
-    def regret_at(self, time: float) -> float:
-        return min((regret for at, regret in self.steps if at <= time), default=np.inf)
-
-    def time_to(self, regret: float) -> float:
-        return min(at for at, reached in self.steps if reached <= regret)
 
 
 def base_seconds(U: Array) -> Array:  # (n, d) -> (n,)
@@ -152,9 +143,8 @@ def searched(job: Job) -> Row:
 
     record = run(Study(optimizer), workers, MOST, options=Options(retries=1000), watch=watch)
     done = [each for each in record.finished if each.outcome.state == "done" and each.finished <= end]
-    best = np.minimum.accumulate([max(each.outcome.value - (problem.minimum or 0.0), FLOOR) for each in done])
-    better = np.flatnonzero(np.diff(best, prepend=np.inf) < 0)
-    trace = " ".join(f"{done[k].finished:.6g}:{best[k]:.6g}" for k in better)
+    regrets = [max(each.outcome.value - (problem.minimum or 0.0), FLOOR) for each in done]
+    trace = trace_of("{:.6g}:{:.6g}", [each.finished for each in done], regrets)
     by_weak = sum((each.outcome.worker or 0) >= STRONG for each in done)
     return Row(job.problem, job.team, job.policy, job.seed, len(done), by_weak, end, trace)
 
