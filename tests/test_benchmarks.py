@@ -11,6 +11,7 @@ import sys
 from collections import defaultdict
 from importlib import import_module
 from itertools import product
+from math import comb
 from pathlib import Path
 from statistics import fmean, median
 
@@ -28,6 +29,7 @@ from benchmarks.problems.named import groups, problem_named
 from benchmarks.regret import curves, progress, starts
 from benchmarks.regret.run import Job, Outcome, perform
 from benchmarks.rows import Kept
+from benchmarks.sign_test import sign_test
 from benchmarks.workers import uneven
 
 ROOT = Path(__file__).parents[1]
@@ -389,6 +391,15 @@ def test_a_trace_has_a_step_for_each_value_that_is_lower_than_all_before() -> No
     assert traces.steps(row.trace) == [(0.0, 5.0), (12.3457, 3.25), (1e6, 1.0)]
     assert [row.regret_at(time) for time in (-1.0, 0.0, 12.3, 13.0, 1e7)] == [np.inf, 5.0, 5.0, 3.25, 1.0]
     assert [row.time_to(regret) for regret in (9.0, 5.0, 3.25, 3.0)] == [0.0, 0.0, 12.3457, 1e6]
+
+
+@pytest.mark.parametrize(("better", "worse"), [(3, 8), (8, 3), (0, 5), (4, 4)])
+def test_the_sign_test_counts_what_is_as_far_from_the_middle(better: int, worse: int) -> None:
+    n, away = better + worse, abs(better - worse)
+    assert sign_test(better, worse) == pytest.approx(
+        sum(comb(n, k) for k in range(n + 1) if abs(2 * k - n) >= away) / 2**n
+    )
+    assert sign_test(0, 0) == 1.0
 
 
 def test_targets_are_reached_when_the_trace_says_so() -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from scipy.stats import binomtest
-
 from benchmarks.curves.run import MARKS, UNITS, Outcome
+from benchmarks.sign_test import sign_test
 from benchmarks.traces import steps
 
 NAMES = [f"after_{mark:g}" for mark in MARKS]
@@ -47,7 +46,7 @@ def _signs(runs: Sequence[Outcome], chosen: str, other: str, name: str) -> str:
         if run.method == chosen and (run.problem, run.seed) in theirs
     ]
     better, worse = sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)
-    p = binomtest(better, better + worse).pvalue if better + worse else 1.0
+    p = sign_test(better, worse)
     return f"{better} : {worse} ({p:.2g})"
 
 

@@ -29,7 +29,7 @@ from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import binomtest, norm
+from scipy.stats import norm
 
 from aegisbo import Optimizer
 from aegisbo.arrays import Array
@@ -50,6 +50,7 @@ from benchmarks.problems.tables import PREFIX, TABLES, Table, table
 from benchmarks.problems.timed import PROBLEMS, Timed, timed
 from benchmarks.regret.starts import RecordedTimes, own
 from benchmarks.rows import append, performed, read
+from benchmarks.sign_test import sign_test
 from benchmarks.traces import Traced, trace_of
 
 WORKERS = 4
@@ -154,7 +155,7 @@ def _line(name: str, compared: list[Compared]) -> str:
 
 
 def _sign(one: int, other: int) -> str:
-    return f" (p = {binomtest(one, one + other).pvalue:.2g})" if one + other else ""
+    return f" (p = {sign_test(one, other):.2g})" if one + other else ""
 
 
 class Everything(Optimizer):
