@@ -11,6 +11,7 @@ import sys
 from collections import defaultdict
 from importlib import import_module
 from itertools import product
+from math import comb
 from pathlib import Path
 from statistics import fmean, median
 
@@ -21,6 +22,7 @@ from scipy.stats import ks_2samp
 from aegisbo import Choice, Real
 from aegisbo.errors import InvalidInput
 from aegisbo.simulation import problems
+from benchmarks import traces
 from benchmarks.objectives import guesses
 from benchmarks.peers.catalog import PEERS
 from benchmarks.problems import basins, bbob, best, noisy, tables
@@ -28,6 +30,8 @@ from benchmarks.problems.named import groups, problem_named
 from benchmarks.regret import curves, progress, report, starts
 from benchmarks.regret.run import Job, Outcome, perform
 from benchmarks.rows import Kept
+from benchmarks.sign_test import sign_test
+from benchmarks.workers import uneven
 
 ROOT = Path(__file__).parents[1]
 RESULTS, README = ROOT / "benchmarks" / "results", ROOT / "README.md"
@@ -396,6 +400,25 @@ def test_the_trace_agrees_with_the_marks() -> None:
         reached = [float(regret) for k, _, regret in steps if int(k) <= n]
         assert reached[-1] == min(reached) == pytest.approx(getattr(outcome, mark), rel=1e-3)
     assert outcome.basin in {"0", "1"}
+
+
+def test_a_trace_has_a_step_for_each_value_that_is_lower_than_all_before() -> None:
+    values, times = [5.0, 7.0, 5.0, 3.25, 4.0, 1.0], [0.0, 0.5, 1.0, 12.3456789, 20.0, 1e6]
+    lower = [k for k, value in enumerate(values) if all(value < other for other in values[:k])]
+    row = uneven.Row("Branin", "1:1", "blind", 0, 6, 0, 1e6, traces.trace_of("{:.6g}:{:.6g}", times, values))
+    assert row.trace == " ".join(f"{times[k]:.6g}:{values[k]:.6g}" for k in lower) == "0:5 12.3457:3.25 1e+06:1"
+    assert traces.steps(row.trace) == [(0.0, 5.0), (12.3457, 3.25), (1e6, 1.0)]
+    assert [row.regret_at(time) for time in (-1.0, 0.0, 12.3, 13.0, 1e7)] == [np.inf, 5.0, 5.0, 3.25, 1.0]
+    assert [row.time_to(regret) for regret in (9.0, 5.0, 3.25, 3.0)] == [0.0, 0.0, 12.3457, 1e6]
+
+
+@pytest.mark.parametrize(("better", "worse"), [(3, 8), (8, 3), (0, 5), (4, 4)])
+def test_the_sign_test_counts_what_is_as_far_from_the_middle(better: int, worse: int) -> None:
+    n, away = better + worse, abs(better - worse)
+    assert sign_test(better, worse) == pytest.approx(
+        sum(comb(n, k) for k in range(n + 1) if abs(2 * k - n) >= away) / 2**n
+    )
+    assert sign_test(0, 0) == 1.0
 
 
 def test_targets_are_reached_when_the_trace_says_so() -> None:

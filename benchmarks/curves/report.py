@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from scipy.stats import binomtest
-
 from benchmarks.curves.run import MARKS, UNITS, Outcome
+from benchmarks.sign_test import sign_test
+from benchmarks.traces import steps
 
 NAMES = [f"after_{mark:g}" for mark in MARKS]
 
@@ -46,7 +46,7 @@ def _signs(runs: Sequence[Outcome], chosen: str, other: str, name: str) -> str:
         if run.method == chosen and (run.problem, run.seed) in theirs
     ]
     better, worse = sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)
-    p = binomtest(better, better + worse).pvalue if better + worse else 1.0
+    p = sign_test(better, worse)
     return f"{better} : {worse} ({p:.2g})"
 
 
@@ -66,7 +66,7 @@ def _print_thirds(runs: Sequence[Outcome], chosen: str) -> None:
     """When the chosen method reached what our full trainings have at the end."""
     ends = {(run.problem, run.seed): run.after_20 for run in runs if run.method == "aegis-full"}
     times = [
-        min((when for when, value in _trace(run) if value >= ends[run.problem, run.seed]), default=float("inf"))
+        min((when for when, value in steps(run.trace) if value >= ends[run.problem, run.seed]), default=float("inf"))
         for run in runs
         if run.method == chosen and (run.problem, run.seed) in ends
     ]
@@ -75,7 +75,3 @@ def _print_thirds(runs: Sequence[Outcome], chosen: str) -> None:
         reached = sum(time <= UNITS for time in times)
         print(f"the end of aegis-full: after {median(times):.3g} units (median); {within} of {len(times)} in a third")
         print(f"of its time, {reached} in all of it")
-
-
-def _trace(run: Outcome) -> list[tuple[float, float]]:
-    return [(float(when), float(value)) for when, _, value in (each.partition(":") for each in run.trace.split())]

@@ -23,6 +23,7 @@ from aegisbo.simulation.laws import constant
 from aegisbo.study import Study
 from benchmarks.curves.peers import PEERS, pruned
 from benchmarks.problems.trainings import Course, last_step, training, unit
+from benchmarks.traces import improvements
 
 UNITS = 20.0  # trainings' time that a run lasts
 MARKS = (1.0, 2.0, 5.0, 10.0, 20.0)
@@ -146,5 +147,5 @@ def perform(job: Job) -> Outcome:
 def _improvements(said: Array, limit: float) -> tuple[Array, Array]:  # (n, 2) -> (m,), (m,)
     """When a value was better than all before it, in units of time, and the value."""
     said = said[said[:, 0] <= limit]
-    better = np.diff(np.maximum.accumulate(said[:, 1]), prepend=-np.inf) > 0
+    better = improvements(-said[:, 1])
     return said[better, 0] / limit * UNITS, said[better, 1]

@@ -29,7 +29,7 @@ from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import binomtest, norm
+from scipy.stats import norm
 
 from aegisbo import Optimizer
 from aegisbo.arrays import Array
@@ -50,6 +50,8 @@ from benchmarks.problems.tables import PREFIX, TABLES, Table, table
 from benchmarks.problems.timed import PROBLEMS, Timed, timed
 from benchmarks.regret.starts import RecordedTimes, own
 from benchmarks.rows import append, performed, read
+from benchmarks.sign_test import sign_test
+from benchmarks.traces import Traced, trace_of
 
 WORKERS = 4
 BUDGET = 50
@@ -67,7 +69,7 @@ def problem_named(name: str) -> Table | Timed:
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(Traced):
     """One run: when the best value became better, and how far it was from the minimum then."""
 
     problem: str
@@ -76,16 +78,6 @@ class Row:
     evaluations: int
     makespan: float
     trace: str  # time:regret ...
-
-    @property
-    def steps(self) -> list[tuple[float, float]]:
-        return [tuple(map(float, step.split(":"))) for step in self.trace.split()]
-
-    def regret_at(self, time: float) -> float:
-        return min((regret for at, regret in self.steps if at <= time), default=np.inf)
-
-    def time_to(self, regret: float) -> float:
-        return min(at for at, reached in self.steps if reached <= regret)
 
 
 def searched(name: str, seed: int, method: str, budget: int, limit: float) -> Row:
@@ -103,11 +95,9 @@ def searched(name: str, seed: int, method: str, budget: int, limit: float) -> Ro
             raise StopRun("enough")
 
     record = run(book, workers, budget, watch=watch)
-    finished = [(job.finished, job.outcome.value - problem.minimum) for job in record.finished]
-    best = np.minimum.accumulate([regret for _, regret in finished])
-    better = np.flatnonzero(np.diff(best, prepend=np.inf) < 0)
-    trace = " ".join(f"{finished[k][0]:.6g}:{best[k]:.6g}" for k in better)
-    return Row(name, seed, method, len(finished), record.makespan, trace)
+    times = [job.finished for job in record.finished]
+    regrets = [job.outcome.value - problem.minimum for job in record.finished]
+    return Row(name, seed, method, len(times), record.makespan, trace_of("{:.6g}:{:.6g}", times, regrets))
 
 
 def side_by_side(job: tuple[str, int]) -> list[Row]:
@@ -165,7 +155,7 @@ def _line(name: str, compared: list[Compared]) -> str:
 
 
 def _sign(one: int, other: int) -> str:
-    return f" (p = {binomtest(one, one + other).pvalue:.2g})" if one + other else ""
+    return f" (p = {sign_test(one, other):.2g})" if one + other else ""
 
 
 class Everything(Optimizer):

@@ -26,7 +26,6 @@ from unittest.mock import patch
 
 import numpy as np
 from numpy.random import Generator, default_rng
-from scipy.stats import binomtest
 
 from aegisbo import Choice, Optimizer, Real
 from aegisbo.runners.loop import run
@@ -40,6 +39,7 @@ from benchmarks.problems.named import problem_named
 from benchmarks.problems.tables import PREFIX, TABLES, Table
 from benchmarks.regret.starts import own
 from benchmarks.rows import fill, read
+from benchmarks.sign_test import sign_test
 
 WORKERS = 8
 CHECKS = (10, 25, 50, 100)  # evaluations after which regret is compared
@@ -180,7 +180,7 @@ def checks_of(rows: list[Row]) -> list[int]:
 def compared(pairs: list[tuple[Row, Row]], evaluations: int) -> str:
     ratios = [row.after(evaluations) / other.after(evaluations) for row, other in pairs]
     better, worse = sum(each < 1 for each in ratios), sum(each > 1 for each in ratios)
-    p = binomtest(better, better + worse).pvalue if better + worse else 1.0
+    p = sign_test(better, worse)
     return f"× {median(ratios):.2g}, {better} : {worse}{' *' if p < 0.05 else ''}"
 
 

@@ -20,7 +20,6 @@ from statistics import median
 from typing import Any
 
 from numpy.random import default_rng
-from scipy.stats import binomtest
 
 from aegisbo import Optimizer
 from aegisbo.runners.loop import run
@@ -32,6 +31,7 @@ from benchmarks.problems.best import reached
 from benchmarks.problems.noisy import FUNCTIONS, name_of, noisy
 from benchmarks.regret.starts import own
 from benchmarks.rows import fill, read
+from benchmarks.sign_test import sign_test
 
 OTHERS = ("optuna-tpe", "cmaes")
 BEST = "best 2009-16"
@@ -123,7 +123,7 @@ def _report(outcomes: list[Outcome]) -> None:
             ]
             lower, higher = (sum(TIED * a < b for a, b in each) for each in (pairs, [(b, a) for a, b in pairs]))
             if lower + higher:
-                p = binomtest(lower, lower + higher).pvalue
+                p = sign_test(lower, higher)
                 print(f"{strength:8}against {other:12} {lower:4} : {higher:<4} p = {p:.2g}")
 
 

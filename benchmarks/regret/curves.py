@@ -21,6 +21,7 @@ from benchmarks.problems.named import group_of, problem_named
 from benchmarks.problems.tables import Table
 from benchmarks.regret.report import BEST, print_row
 from benchmarks.regret.run import Outcome
+from benchmarks.traces import steps
 
 TARGETS = np.logspace(2, -8, 51)
 SHARES = np.logspace(-1, -4, 16)  # of the configurations of a table
@@ -48,14 +49,14 @@ def relative_targets(problem: str) -> Array:
 
 def needed(trace: str, targets: Array) -> Array:  # (t,) -> (t,)
     """After how many evaluations each target was reached; infinite if never."""
-    steps = np.array([[float(part) for part in step.split(":")] for step in trace.split()])  # evaluations, time, regret
-    reached = steps[:, 2][:, None] <= targets  # (steps, t)
-    return np.where(reached.any(axis=0), steps[reached.argmax(axis=0), 0], np.inf)
+    evaluations, _, regrets = np.array(steps(trace)).T
+    reached = regrets[:, None] <= targets  # (steps, t)
+    return np.where(reached.any(axis=0), evaluations[reached.argmax(axis=0)], np.inf)
 
 
 def needed_by_the_best(problem: str, targets: Array) -> Array:  # (t,) -> (t,)
-    steps = np.array(best_steps(problem))  # (steps, 2): target, evaluations
-    return np.array([steps[steps[:, 0] <= ROUNDING * t, 1].min(initial=np.inf) for t in targets])
+    known = np.array(best_steps(problem))  # (k, 2): target, evaluations
+    return np.array([known[known[:, 0] <= ROUNDING * t, 1].min(initial=np.inf) for t in targets])
 
 
 def curves(outcomes: Iterable[Outcome], targets: Targets) -> Curves:

@@ -7,10 +7,11 @@ same time. Time is that in which the quicker one of a pair has made all its eval
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import binomtest
 
 from benchmarks.problems.named import group_of
 from benchmarks.regret.run import MARKS, Outcome
+from benchmarks.sign_test import sign_test
+from benchmarks.traces import steps
 
 EQUAL = 1e-12  # regrets that differ by less are equal
 
@@ -42,13 +43,13 @@ def by_time(mine: Outcome, theirs: Outcome, mark: float) -> float:
 
 def _reached(outcome: Outcome, column: int, until: float) -> float:
     """The last regret of a trace whose evaluations (column 0) or time (column 1) are not beyond this."""
-    steps = np.array([[float(part) for part in step.split(":")] for step in outcome.trace.split()])
-    done = steps[steps[:, column] <= until * (1 + EQUAL)]
+    told = np.array(steps(outcome.trace))
+    done = told[told[:, column] <= until * (1 + EQUAL)]
     return float(done[-1, 2]) if len(done) else np.inf
 
 
 def _cell(differences: list[float]) -> str:
     lower = sum(each < -EQUAL for each in differences)
     higher = sum(each > EQUAL for each in differences)
-    p = binomtest(lower, lower + higher).pvalue if lower + higher else 1.0
+    p = sign_test(lower, higher)
     return f"{lower:4} : {higher:<4}{p:8.2g}"

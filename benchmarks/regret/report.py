@@ -10,11 +10,12 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-from scipy.stats import binomtest, wilcoxon
+from scipy.stats import wilcoxon
 
 from benchmarks.problems.bbob import best_after
 from benchmarks.problems.named import group_of, without_instance
 from benchmarks.regret.run import Outcome
+from benchmarks.sign_test import sign_test
 
 FLOOR = 1e-9  # smaller regrets are rounding errors, and equal
 BEST = "best known"
@@ -128,7 +129,7 @@ def print_tests(table: list[Standing], methods: list[str], chosen: str) -> None:
             continue
         mine, theirs = np.array([pair for standing in shared for pair in standing.pairs(chosen, other)]).T
         better, worse = int((mine < theirs).sum()), int((mine > theirs).sum())
-        sign = binomtest(better, better + worse).pvalue if better + worse else 1.0
+        sign = sign_test(better, worse)
         logs = np.log([s.medians[chosen] / s.medians[other] for s in shared])
         p = wilcoxon(logs).pvalue if logs.any() else 1.0
         print(

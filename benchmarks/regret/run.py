@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from aegisbo import Optimizer
-from aegisbo.arrays import Array
 from aegisbo.runners.loop import run
 from aegisbo.simulation.problems import Problem
 from aegisbo.strategies.presets import DEFAULT_PRESET
@@ -30,6 +29,7 @@ from benchmarks.problems.named import problem_named
 from benchmarks.problems.tables import Table
 from benchmarks.regret.starts import STARTS, Start
 from benchmarks.regret.variants import VARIANTS
+from benchmarks.traces import trace_of
 
 MARKS = (0.25, 0.5, 0.75, 1.0)  # of the budget: where regret is read
 NOISE_DRAWS = 7_302  # the role of these draws in a generator's address
@@ -88,7 +88,8 @@ def perform(job: Job) -> Outcome:
     seconds = method.seconds[start.n_initial or 0 :]
     times = [0.0] * len(start.known) + [job.finished for job in record.finished]
     costs = median(seconds), sum(seconds), record.makespan
-    return Outcome(*astuple(job), *marks, *costs, _basin(start, function), _trace(times, regrets))
+    trace = trace_of("{}:{:.4g}:{:.4g}", range(1, len(times) + 1), times, regrets)
+    return Outcome(*astuple(job), *marks, *costs, _basin(start, function), trace)
 
 
 def _basin(start: Start, function: _Measured) -> str:
@@ -96,11 +97,6 @@ def _basin(start: Start, function: _Measured) -> str:
         return ""
     found = right_basin(start.problem, function.points[int(np.argmin(function.values))])
     return "" if found is None else str(int(found))
-
-
-def _trace(times: list[float], regrets: Array) -> str:  # (n,), (n,)
-    improved = np.flatnonzero(np.diff(regrets, prepend=np.inf) < 0)
-    return " ".join(f"{k + 1}:{times[k]:.4g}:{regrets[k]:.4g}" for k in improved)
 
 
 def _method(job: Job, start: Start) -> Method:

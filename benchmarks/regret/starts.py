@@ -61,25 +61,37 @@ class GivenTimes(VirtualWorkers):
         return float(self._times[number])
 
 
-class RecordedTimes(VirtualWorkers):
+class ByPoint(VirtualWorkers):
+    """Workers on the virtual clock that know their points, on which may depend how long a job takes."""
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.points: dict[int, Any] = {}  # by number of the trial
+
+    def submit(self, number: int, x: Any) -> int:
+        self.points[number] = x
+        return super().submit(number, x)
+
+
+class RecordedTimes(ByPoint):
     """Workers on the virtual clock whose jobs take as long as was recorded for the point."""
 
     def __init__(self, function: Callable[[Any], float], workers: int, table: Table) -> None:
         super().__init__(function, workers, half_normal, seed=0)
         self._table = table
-        self._points: dict[int, Any] = {}
-
-    def submit(self, number: int, x: Any) -> int:
-        self._points[number] = x
-        return super().submit(number, x)
 
     def seconds(self, number: int) -> float:
         """How long trial `number` takes."""
-        return self._table.seconds(self._points[number])
+        return self._table.seconds(self.points[number])
+
+
+def seed_of(seed: int, name: str) -> int:
+    """The seed of a run on the problem of this name."""
+    return int(np.random.SeedSequence([seed, crc32(name.encode())]).generate_state(1)[0])
 
 
 def own(problem: Problem | Table, seed: int, budget: int) -> Start:
-    seed = int(np.random.SeedSequence([seed, crc32(problem.name.encode())]).generate_state(1)[0])
+    seed = seed_of(seed, problem.name)
 
     def workers(function: Callable[[Any], float], count: int) -> VirtualWorkers:
         if isinstance(problem, Table):

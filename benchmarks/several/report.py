@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from statistics import median
 
 import numpy as np
-from scipy.stats import binomtest
 
 from benchmarks.problems import biobj, tables
 from benchmarks.problems.best import reached
 from benchmarks.several.run import Outcome
+from benchmarks.sign_test import sign_test
 
 BEST_2016 = "best of 2016"
 
@@ -74,7 +74,7 @@ def print_tests(outcomes: list[Outcome], chosen: str) -> None:
         if other == chosen or not pairs:
             continue
         better, worse = sum(a < b for a, b in pairs), sum(a > b for a, b in pairs)
-        p = binomtest(better, better + worse).pvalue if better + worse else 1.0
+        p = sign_test(better, worse)
         print(f"{chosen} against {other:16}{better:5} better, {worse} worse, {len(pairs)} pairs, sign test p = {p:.2g}")
 
 

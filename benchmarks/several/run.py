@@ -10,7 +10,6 @@ import warnings
 from dataclasses import astuple, dataclass
 from statistics import median
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from aegisbo.simulation.laws import half_normal
 from benchmarks.peers.several import SeveralDriven, method_named
 from benchmarks.problems import biobj, fronts, tables
 from benchmarks.problems.fronts import Front
+from benchmarks.regret.starts import seed_of
 
 MARKS = (0.25, 0.5, 0.75, 1.0)  # of the budget: where the gap is read
 
@@ -59,7 +59,7 @@ def front_named(name: str) -> Front:
 def perform(job: Job) -> Outcome:
     warnings.simplefilter("ignore")  # of the other libraries, about their own inner workings
     problem = front_named(job.problem)
-    seed = int(np.random.SeedSequence([job.seed, crc32(job.problem.encode())]).generate_state(1)[0])
+    seed = seed_of(job.seed, job.problem)
     values: list[list[float]] = []  # in order of completion
 
     def function(x: Any) -> tuple[float, dict[str, float]]:

@@ -26,7 +26,6 @@ from numpy.random import Generator, default_rng
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.optimize import minimize
 from scipy.spatial import KDTree
-from scipy.stats import binomtest
 
 from aegisbo import Optimizer
 from aegisbo.arrays import Array
@@ -42,6 +41,7 @@ from aegisbo.simulation.problem import Problem
 from aegisbo.strategies import surrogates
 from aegisbo.strategies.presets import modern_model
 from aegisbo.study import Study
+from benchmarks.sign_test import sign_test
 
 FUNCTIONS = ("Eggholder", "Ackley5", "Michalewicz5", "Hartmann6", "Rosenbrock7", "StyblinskiTang7", "StyblinskiTang10")
 RESULTS, EVALUATIONS, WORKERS = 2400, 64, 32
@@ -103,7 +103,7 @@ def compare(functions: list[str], seeds: list[int], to: Path) -> None:
             seconds = "".join(f"{s:11.3f}" for s in np.median(rows[:, 2:], axis=0))
             print(f"{name or 'all':18}{len(rows):5}{lower:16}{higher:9}{seconds}")
     if lower + higher:
-        print(f"sign test over all: p = {binomtest(lower, lower + higher).pvalue:.2f}")
+        print(f"sign test over all: p = {sign_test(lower, higher):.2f}")
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,9 @@ from aegisbo.review.record import record_of
 from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Finished, StopRun
 from aegisbo.search.hypervolume import GrowingFront
-from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import Law, constant, exponential, half_normal, pareto
 from aegisbo.study import Study
+from benchmarks.regret.starts import ByPoint
 from benchmarks.rows import Kept
 
 OWN = 4  # workers of a study
@@ -105,21 +105,16 @@ PROBLEMS = {
 }
 
 
-class Workers(VirtualWorkers):
+class Workers(ByPoint):
     """Virtual workers with the job times of a problem."""
 
     def __init__(self, problem: Problem, workers: int, seed: int) -> None:
         judge = partial(judged, wanted=Wanted(problem.objectives))
         super().__init__(problem.function, workers, problem.law, seed, judge=judge)
         self._problem = problem
-        self._points: dict[int, Point] = {}
-
-    def submit(self, number: int, x: Point) -> int:
-        self._points[number] = x
-        return super().submit(number, x)
 
     def seconds(self, number: int) -> float:
-        return super().seconds(number) * self._problem.seconds(self._points[number])
+        return super().seconds(number) * self._problem.seconds(self.points[number])
 
 
 def forecast(problem: Problem, seed: int) -> Row:

@@ -26,26 +26,26 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from statistics import median
-from typing import Any
-from zlib import crc32
 
 import numpy as np
 from numpy.random import Generator
-from scipy.stats import binomtest
 
 from aegisbo import Optimizer
 from aegisbo.arrays import Array
 from aegisbo.options import Options
 from aegisbo.runners.loop import run
 from aegisbo.runners.protocol import Finished, StopRun
-from aegisbo.simulation.clock import Member, VirtualWorkers
+from aegisbo.simulation.clock import Member
 from aegisbo.simulation.laws import pareto
 from aegisbo.simulation.problems import get
 from aegisbo.strategies.base import Evidence, Memory, Strategy, Suggestion
 from aegisbo.strategies.registry import resolve
 from aegisbo.strategies.timing import Timing
 from aegisbo.study import Study
+from benchmarks.regret.starts import ByPoint, seed_of
 from benchmarks.rows import fill, job_of, read
+from benchmarks.sign_test import sign_test
+from benchmarks.traces import Traced, trace_of
 
 WORKERS = 8
 STRONG = WORKERS // 2  # the first ones
@@ -75,7 +75,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Row(Job):
+class Row(Job, Traced):
     """One run: when the best value became better, and how far it was from the minimum then."""
 
     evaluations: int
@@ -83,38 +83,23 @@ class Row(Job):
     end: float
     trace: str  # time:regret ...
 
-    @property
-    def steps(self) -> list[tuple[float, float]]:
-        return [tuple(map(float, step.split(":"))) for step in self.trace.split()]
-
-    def regret_at(self, time: float) -> float:
-        return min((regret for at, regret in self.steps if at <= time), default=np.inf)
-
-    def time_to(self, regret: float) -> float:
-        return min(at for at, reached in self.steps if reached <= regret)
-
 
 def base_seconds(U: Array) -> Array:  # (n, d) -> (n,)
     """Mean seconds at points of the cube: 1 on average, ten times as many at one end of the first coordinate."""
     return np.asarray(np.log(10.0) / 9.0 * 10.0 ** U[:, 0])
 
 
-class Team(VirtualWorkers):
+class Team(ByPoint):
     """Strong workers, then weak ones, whose jobs take as long as their points do."""
 
     def __init__(self, job: Job, seed: int) -> None:
         problem, weak = get(job.problem), () if job.policy == "without" else (TEAMS[job.team],) * STRONG
         super().__init__(problem, WORKERS, pareto, seed, members=((Member(),) * STRONG + weak))
         self.bounds = problem.bounds
-        self._points: dict[int, Any] = {}
-
-    def submit(self, number: int, x: Any) -> int:
-        self._points[number] = x
-        return super().submit(number, x)
 
     def seconds(self, number: int) -> float:
         low, high = np.array(self.bounds).T
-        return super().seconds(number) * float(base_seconds(((self._points[number] - low) / (high - low))[None])[0])
+        return super().seconds(number) * float(base_seconds(((self.points[number] - low) / (high - low))[None])[0])
 
 
 @dataclass(frozen=True)
@@ -137,7 +122,7 @@ class ByWorker:
 
 def searched(job: Job) -> Row:
     problem = get(job.problem)
-    seed = int(np.random.SeedSequence([job.seed, crc32(job.problem.encode())]).generate_state(1)[0])
+    seed = seed_of(job.seed, job.problem)
     workers = Team(job, seed)
     weak = resolve(STRATEGIES.get(job.policy, "aegis"))
     strategy = ByWorker(workers, job.policy == "quick", resolve("aegis"), weak)
@@ -152,9 +137,8 @@ def searched(job: Job) -> Row:
 
     record = run(Study(optimizer), workers, MOST, options=Options(retries=1000), watch=watch)
     done = [each for each in record.finished if each.outcome.state == "done" and each.finished <= end]
-    best = np.minimum.accumulate([max(each.outcome.value - (problem.minimum or 0.0), FLOOR) for each in done])
-    better = np.flatnonzero(np.diff(best, prepend=np.inf) < 0)
-    trace = " ".join(f"{done[k].finished:.6g}:{best[k]:.6g}" for k in better)
+    regrets = [max(each.outcome.value - (problem.minimum or 0.0), FLOOR) for each in done]
+    trace = trace_of("{:.6g}:{:.6g}", [each.finished for each in done], regrets)
     by_weak = sum((each.outcome.worker or 0) >= STRONG for each in done)
     return Row(job.problem, job.team, job.policy, job.seed, len(done), by_weak, end, trace)
 
@@ -194,7 +178,7 @@ def _line(team: str, policy: str, mine: list[Row], blind: list[Row | None]) -> s
 
 
 def _counts(one: int, other: int) -> str:
-    return f"{one} : {other}" + (f" (p = {binomtest(one, one + other).pvalue:.2g})" if one + other else "")
+    return f"{one} : {other}" + (f" (p = {sign_test(one, other):.2g})" if one + other else "")
 
 
 def main() -> None:

@@ -144,7 +144,7 @@ def foretold(
         found = _continued(record.optimizer, belief, asked, seed)
     except NoModel as error:
         return replace(asked, doubt=str(error))
-    except (NotPositiveDefinite, np.linalg.LinAlgError, FloatingPointError) as error:  # no run or report ends of that
+    except (NotPositiveDefinite, np.linalg.LinAlgError, FloatingPointError) as error:  # who asked goes on
         return replace(asked, doubt=f"They cannot be computed: {error}")
     drawn, made = found.chances(asked.amount), (FUNCTIONS + 0.5) / (FUNCTIONS + 1.0)
     with np.errstate(over="ignore"):  # beyond the largest float

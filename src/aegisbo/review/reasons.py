@@ -39,7 +39,7 @@ class CheckedPrediction:
 
     @property
     def z(self) -> float:
-        """How far off it was, in standard deviations; values that differ by rounding may be left without any."""
+        """How far off it was, in standard deviations, which are 0 where values differ only by rounding."""
         away = self.value - self.mean
         return away / self.std if self.std > 0.0 else math.copysign(math.inf, away) if away else 0.0
 
