@@ -54,6 +54,8 @@ def test_every_extra_is_tried_in_a_clean_environment() -> None:
     extras = PROJECT["optional-dependencies"].keys() - {"dev"}  # which is for the tests themselves
     assert {*run_path(str(RELEASE / "try_installs.py"))["kinds"]()} == {"plain", "oldest", *extras}
     assert run_path(str(RELEASE / "smoke.py"))["EXTRAS"].keys() == extras
+    told = ROOT.joinpath("docs", "installing.md").read_text("utf-8").partition("## Where it was tried")[2]
+    assert {name for name in extras if re.search(rf"^\|.*`{name}`", told, re.MULTILINE)} == extras
 
 
 @pytest.mark.long
