@@ -24,7 +24,6 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator, default_rng
-from scipy.stats import binomtest
 
 from aegisbo import Optimizer
 from aegisbo.advice import credit
@@ -32,6 +31,7 @@ from aegisbo.advice.credit import SHARES
 from aegisbo.simulation.problem import Problem
 from aegisbo.simulation.problems import get
 from benchmarks.rows import Kept
+from benchmarks.sign_test import sign_test
 
 PROBLEMS = ("Branin", "GoldsteinPrice", "SixHumpCamel", "Hartmann3")
 STRATEGY = "random"
@@ -156,8 +156,8 @@ def tell_harm(found: list[Row]) -> None:
             for row in found
         ]
         lower, higher = sum(a < b for a, b in pairs), sum(a > b for a, b in pairs)
-        p = binomtest(lower, lower + higher).pvalue if lower + higher else 1.0
-        print(f"| {author} | {alone} | {median(a / b for a, b in pairs):.2g} | {lower} : {higher} | {p:.2g} |")
+        ratio, p = median(a / b for a, b in pairs), sign_test(lower, higher)
+        print(f"| {author} | {alone} | {ratio:.2g} | {lower} : {higher} | {p:.2g} |")
 
 
 def tell_orders(found: list[dict[str, float]]) -> None:
