@@ -183,6 +183,18 @@ def test_one_percent_is_one_of_the_way_from_the_median_of_the_first_to_the_best(
     assert amount_of(record_of(optimizer), better_of(0.3)) == 0.3
 
 
+def test_penalties_are_no_part_of_what_a_run_has_gained() -> None:
+    """Most of the first values are: 1 % of the way from one to the best value is more than anything can gain."""
+    optimizer = Optimizer({"x": (0.0, 100.0)}, seed=0)
+    for k in range(30):
+        optimizer.observe({"x": float(k)}, 1e30 if k < 8 or k == 12 else 60.0 - k)
+    kept = [60.0 - k for k in (8, 9, 10, 11, *range(13, 19))]
+    assert amount_of(record_of(optimizer), better_of("1%")) == pytest.approx(0.01 * (np.median(kept) - 31.0))
+    for value in (30.0, 29.0, 28.0):
+        optimizer.tell(optimizer.ask(), value)
+    assert why_end(optimizer, stop_when_of("no 1% better in 2")) is None
+
+
 def broken_half(p: dict[str, Any]) -> float | None:
     return None if p["x"] < 0.0 else bowl(p)
 

@@ -18,6 +18,7 @@ from numpy.random import default_rng
 
 from aegisbo.errors import InvalidInput, NoModel
 from aegisbo.gp.linalg import NotPositiveDefinite
+from aegisbo.gp.output_transform import without_penalties
 from aegisbo.number import as_whole
 from aegisbo.optimizer import Core, Trial
 from aegisbo.optimizer.blas_threads import one_blas_thread
@@ -194,18 +195,18 @@ def _continued(optimizer: Core, belief: Belief, asked: Odds, seed: int) -> Conti
 def amount_of(record: Record, better: Better) -> float:
     """How much that is: a percentage is one of the distance from the best value to the median of the first ones.
 
-    The first ones are as many as are spread out at the start, ten at least. Of several objectives it is one of the
-    hypervolume.
+    The first ones are as many as are spread out at the start, ten at least, without penalties such as 1e30. Of several
+    objectives it is one of the hypervolume.
     """
     if not better.percent:
         return better.size
     if record.objectives:
         several = record.result.several
         return 0.0 if several is None else 0.01 * better.size * several.final
-    losses = [loss for _, loss in _counting(record)]
-    if not losses:
+    losses = np.array([loss for _, loss in _counting(record)])
+    if not len(losses):
         return 0.0
-    halves = 0.5 * np.array(losses)  # the sum of two may be beyond the largest float
+    halves = 0.5 * without_penalties(losses)  # the sum of two may be beyond the largest float
     first = halves[: max(2 * len(record.optimizer.space.parameters), FEW)]
     return 0.02 * better.size * float(np.median(first) - halves.min())
 
