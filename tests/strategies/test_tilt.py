@@ -11,7 +11,7 @@ from moving import believed, turn_of
 from numpy.random import Generator
 
 from aegisbo.arrays import Array
-from aegisbo.space import Choice, Real, Space
+from aegisbo.space import Choice, Int, Real, Space
 from aegisbo.strategies.base import Evidence, Suggestion
 from aegisbo.strategies.belief import Belief
 from aegisbo.strategies.hurry import in_time
@@ -60,6 +60,17 @@ def test_its_power_falls_with_the_number_of_values() -> None:
     powers = [tilt.power for n in (0, 1, 10, 1000) if (tilt := tilt_of(evidence(n)))]
     assert powers == [STRENGTH, STRENGTH, STRENGTH / 10, STRENGTH / 1000]
     assert tilt_of(evidence(3, Space([Real(0, 1), Real(0, 1)]))) is None
+
+
+def test_its_power_falls_with_the_number_of_parameters_that_are_guessed() -> None:
+    """Four errors of the same size in log π, of either sign, add up to two."""
+    four = Space(
+        [Real(0, 1, guess=0.5), Choice(["a", "b"], guess="a"), Real(0, 1), Int(1, 9, guess=2), Real(2, 3, guess=3)]
+    )
+    X = np.full((10, four.cube.width), 0.5)
+    tilt = tilt_of(Evidence(X, np.arange(10.0), X[:0], X[:0], four.cube))
+    assert tilt is not None
+    assert tilt.power == pytest.approx(STRENGTH / 10 / 2)
 
 
 def test_exploiting_lowers_the_mean_where_it_was_guessed(belief: Belief) -> None:

@@ -97,6 +97,11 @@ class Guess:
     def _guessed(self) -> Iterator[tuple[slice, Leaning]]:
         return ((columns, leaning) for columns, leaning in self.each if leaning is not None)
 
+    @property
+    def parameters(self) -> int:
+        """How many are guessed."""
+        return sum(1 for _ in self._guessed)
+
     def log_value(self, Z: Floats) -> Floats:
         """log π (m,) at Z (m, width), in the precision of Z."""
         return sum((_where_it_is(columns, leaning, Z)[0] for columns, leaning in self._guessed), np.zeros_like(Z[:, 0]))

@@ -1,15 +1,17 @@
-"""How choices lean towards what the user has guessed: π^(β/n) after n values, a factor of what each point is worth.
+"""How choices lean towards what the user has guessed: π^γ is a factor of what each point is worth.
 
-That is πBO (Hvarfner et al., 2022). Where a move maximizes a product, it is one more factor. Where it minimizes a
-function f of the model, as the mean or a sample path, it minimizes f − (β/n) σ log(π/π*) instead, with π* at the best
-point: to the first order, what the factor does to expected improvement. Nothing changes where the model is sure, or
-where a point was guessed as much as the best one.
+That is πBO (Hvarfner et al., 2022), with γ = β/n after n values. Here γ = β/(n √k), where k parameters are guessed:
+log π is a sum over them, and with many a wrong guess would rule for long. Where a move maximizes a product, π^γ is one
+more factor. Where it minimizes a function f of the model, as the mean or a sample path, it minimizes f − γ σ log(π/π*)
+instead, with π* at the best point: to the first order, what the factor does to expected improvement. Nothing changes
+where the model is sure, or where a point was guessed as much as the best one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 
 import numpy as np
 
@@ -28,7 +30,7 @@ class Tilt:
     """What a point is worth by the guess alone, with the methods of a `Chance`."""
 
     guess: Guess
-    power: float  # of π
+    power: float  # γ
 
     def log_value(self, Z: Floats) -> Floats:
         return np.asarray(Z.dtype.type(self.power) * self.guess.log_value(Z))
@@ -41,7 +43,7 @@ class Tilt:
 def tilt_of(evidence: Evidence) -> Tilt | None:
     """How choices lean after all values; None if nothing is guessed."""
     guess = evidence.cube.guess
-    return None if guess is None else Tilt(guess, STRENGTH / max(len(evidence.y), 1))
+    return None if guess is None else Tilt(guess, STRENGTH / max(len(evidence.y), 1) / sqrt(guess.parameters))
 
 
 @dataclass(frozen=True)
