@@ -22,6 +22,8 @@ from aegisbo.simulation import runs as simulation
 from aegisbo.simulation.problems import ExactFront, get
 from aegisbo.strategies.registry import STRATEGIES
 
+pytestmark = pytest.mark.long
+
 QUICK = ["simulate", "--problem", "Branin", "--workers", "3", "--budget", "20", "--seed", "4"]
 TWO = ["--strategy", "random", "--strategy", "ei"]
 
@@ -55,7 +57,6 @@ def test_the_time_of_a_suggestion_and_points_made_ahead_reach_the_runs() -> None
     assert run["suggestion"] == 0.5
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("strategy", ["random", "ei"])
 def test_the_table_shows_quartiles_of_the_regret(five_runs: tuple[str, dict[str, Any]], strategy: str) -> None:
     output, document = five_runs

@@ -19,6 +19,8 @@ from sklearn.model_selection import GridSearchCV
 from aegisbo.errors import EvaluationFailed, InvalidInput, StudyError
 from aegisbo.integrations import AegisSearchCV
 
+pytestmark = pytest.mark.long
+
 X, y = load_iris(return_X_y=True)
 
 
@@ -64,7 +66,6 @@ def front(results: dict[str, Any], *columns: str) -> set[int]:
     return {k for k, row in enumerate(L) if np.isfinite(row).all() and not beaten[k]}
 
 
-@pytest.mark.long
 def test_results_are_those_of_grid_search_and_the_front_is_that_of_its_scores() -> None:
     estimator = LogisticRegression(max_iter=300)
     options = {"scoring": ["accuracy", "neg_log_loss", "f1_macro"], "refit": "f1_macro", "cv": 3}

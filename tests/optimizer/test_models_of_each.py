@@ -14,6 +14,8 @@ from aegisbo.errors import InvalidInput, NoModel, OneNumber, SeveralObjectives
 from aegisbo.optimizer.prediction import Prediction
 from aegisbo.review.landscape import models_of, needed_landscape
 
+pytestmark = pytest.mark.long
+
 SPACE = {"a": (-5.0, 10.0), "b": (2.0, 3.0)}
 OBJECTIVES = {"accuracy": "max", "latency": "min"}
 POINTS = [{"a": -4.0, "b": 2.9}, {"a": 1.2, "b": 2.1}]
@@ -75,7 +77,6 @@ def test_a_landscape_is_that_of_the_objective(strategy: str) -> None:
     assert needed_landscape(optimizer, "accuracy").importances[0].parameter == "a"
 
 
-@pytest.mark.long
 def test_without_a_name_the_answer_has_each_by_name() -> None:
     optimizer = run()
     for asked in (optimizer, optimizer.result()):
@@ -133,7 +134,6 @@ def test_which_objective_is_meant_must_be_said(ask: Callable[[Optimizer, Any], A
         ask(run(), None)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "options", [{}, {"limits": ["size <= 9"]}, {"limits": ["size <= -9"]}, {"noisy": True}], ids=str
 )

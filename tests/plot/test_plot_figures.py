@@ -27,6 +27,8 @@ from aegisbo.review.landscape import needed_landscape
 from aegisbo.review.record import Record
 from aegisbo.study.reading import read_events
 
+pytestmark = pytest.mark.long
+
 PAGE = Path(aegisbo.__file__).parent / "review" / "page"
 
 
@@ -297,7 +299,6 @@ class TestSlices:
 
 
 class TestContour:
-    @pytest.mark.long
     def test_cells_are_what_the_model_predicts(self, result: Result) -> None:
         axis, _ = plot.contour(result, "units", "a$ct").axes
         mesh = axis.collections[0]
@@ -391,7 +392,6 @@ EVERY = [name for name in plot.OF_A_RUN if name not in ("decision", "front")]
 
 
 class TestAll:
-    @pytest.mark.long
     @pytest.mark.parametrize("kind", [*EVERY, "decision"])
     def test_it_shows_in_a_notebook_and_is_written_as_png_and_svg(self, result: Result, kind: str) -> None:
         figure = result.plot(kind, **({"trial": 15} if kind == "decision" else {}))
@@ -403,7 +403,6 @@ class TestAll:
         figure.savefig(file, format="svg")
         assert b"</svg>" in file.getvalue()
 
-    @pytest.mark.long
     @pytest.mark.parametrize("kind", EVERY)
     def test_a_result_its_optimizer_and_its_file_look_the_same(
         self, result: Result, study_file: Path, kind: str

@@ -13,6 +13,8 @@ from matplotlib.axes import Axes
 from aegisbo import Optimizer, Result, load, minimize, plot
 from aegisbo.errors import InvalidInput, OneNumber, SeveralObjectives
 
+pytestmark = pytest.mark.long
+
 SPACE = {"a": (-5.0, 10.0), "b": (2.0, 3.0)}
 TWO: dict[str, Any] = {"accuracy": "max", "latency": "min"}
 THREE: dict[str, Any] = {**TWO, "size": ("min", lambda a: a + 6.0)}

@@ -22,6 +22,8 @@ from aegisbo.review.record import Record
 from aegisbo.study.export import write
 from aegisbo.study.replay import replay
 
+pytestmark = pytest.mark.long
+
 SPACE = {
     "optimizer": Choice(["adam", "sgd"]),
     "lr": Real(1e-4, 1.0, log=True, when={"optimizer": "adam"}),

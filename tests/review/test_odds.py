@@ -26,6 +26,8 @@ from aegisbo.stop_when import better_of, stop_when_of
 from aegisbo.strategies import continuation
 from aegisbo.strategies.continuation import Continuations, Runs
 
+pytestmark = pytest.mark.long
+
 SPACE = {"x": (-5.0, 10.0), "y": (2.0, 3.0)}
 MOST, EPSILON = sys.float_info.max, sys.float_info.epsilon
 

@@ -19,6 +19,8 @@ from aegisbo.review.patch import patch_between
 from aegisbo.review.payload import facts_of
 from aegisbo.review.record import Record
 
+pytestmark = pytest.mark.long
+
 STYLE = (Path(aegisbo.__file__).parent / "review" / "page" / "page.css").read_text("utf-8")
 
 

@@ -11,6 +11,8 @@ from aegisbo import minimize
 from aegisbo.cli import app
 from aegisbo.errors import InvalidInput, StudyError
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -62,7 +64,6 @@ def test_a_run_can_be_shown_only_if_it_is_recorded(tmp_path: Path) -> None:
         call("minimize", "--command", "echo {x}", "--space", tmp_path / "space.toml", "--serve")
 
 
-@pytest.mark.long
 def test_a_run_is_shown_while_it_lasts(tmp_path: Path) -> None:
     (tmp_path / "space.toml").write_text('[x]\ntype = "real"\nlow = 0.0\nhigh = 1.0\n')
     probe = f"import os; print(len(os.listdir({str(tmp_path)!r})) * {{x}})"

@@ -23,6 +23,8 @@ from aegisbo.review.picture import convergence_svg
 from aegisbo.review.reasons import predictions, yields
 from aegisbo.review.record import Record
 
+pytestmark = pytest.mark.long
+
 GOAL = {"gain": "max", "cost": "min"}
 
 
@@ -126,7 +128,6 @@ def test_an_edge_is_told_if_the_whole_front_lies_there() -> None:
     assert not [each for each in health(one_inside, {}) if each.topic == "range"]
 
 
-@pytest.mark.long
 def test_the_page_is_told_of_the_front_and_of_each_objective(record: Record) -> None:
     facts, result = facts_of(record, {}), record.result
     assert [(each["name"], each["maximize"]) for each in facts["objectives"]] == [

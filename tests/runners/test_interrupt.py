@@ -17,6 +17,8 @@ from aegisbo import load
 from aegisbo.runners.interrupt import ctrl_c, end_at_once, interruptible
 from aegisbo.runners.protocol import StopRun
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(autouse=True)
 def as_in_a_terminal() -> Iterator[None]:

@@ -20,6 +20,8 @@ from aegisbo.runners.trial_folders import ENDING
 from aegisbo.study.reading import read_events
 from aegisbo.study.replay import replay
 
+pytestmark = pytest.mark.long
+
 BOX = {"x": (-1.0, 3.0)}
 STEPS = 27
 
@@ -128,7 +130,6 @@ def test_without_a_study_folders_are_temporary(tmp_path: Path) -> None:
     assert not any(folder.parent.exists() for folder in folders)
 
 
-@pytest.mark.long
 def test_a_worker_that_dies_leaves_the_state_to_the_next(tmp_path: Path) -> None:
     result = run(Training(tmp_path / "diary", deadly=True), tmp_path, workers=1, budget=2, stop_early=False, steps=None)
     assert [trial.state for trial in result.trials] == ["done"] * 2

@@ -21,6 +21,8 @@ from aegisbo.simulation.many import answers
 from aegisbo.simulation.problems import get
 from aegisbo.simulation.runs import SimulatedRun, Spec, simulate
 
+pytestmark = pytest.mark.long
+
 
 def spec(**changes: Any) -> Spec:
     return Spec(**{"problem": "Branin", "strategy": "ei", "workers": 3, "budget": 20, "seed": 5, "run": 1} | changes)
@@ -121,7 +123,6 @@ def test_random_is_one_latin_hypercube_of_all_that_follows_the_initial_points() 
         assert np.array_equal(np.sort(cells, axis=0), np.arange(len(unit))[:, None] * [1, 1])
 
 
-@pytest.mark.long
 def test_equal_specs_give_equal_records_in_any_number_of_processes(record: SimulatedRun) -> None:
     specs = [spec(strategy=name, run=run) for name in ("ei", "aegis") for run in (1, 2)]
     alone, together = ([without_seconds(each) for each in answers(simulate, specs, jobs)] for jobs in (1, 2))
