@@ -27,6 +27,8 @@ from aegisbo.runners.loop import run
 from aegisbo.simulation.comparison import Quartiles
 from aegisbo.study import Study
 
+pytestmark = pytest.mark.long
+
 SPACE = {"x": (-5.0, 10.0), "y": (2.0, 3.0)}
 
 
@@ -71,7 +73,6 @@ def points(count: int) -> list[dict[str, float]]:
 
 
 class TestStandIn:
-    @pytest.mark.long
     @pytest.mark.parametrize("maximize", [False, True])
     def test_its_values_are_what_the_model_predicts(self, maximize: bool) -> None:
         sign = -1.0 if maximize else 1.0
@@ -185,7 +186,6 @@ def test_two_workers_follow_a_schedule_made_by_hand(batches: bool, suggestion: f
 
 
 class TestAdvise:
-    @pytest.mark.long
     def test_equal_job_times_leave_no_difference_between_batches_and_not_waiting(self) -> None:
         found = advise(filled(Optimizer(SPACE, seed=0)), [4], runs=2)
         alone, together, batches = found.forecasts
@@ -242,7 +242,6 @@ class TestAdvise:
         (aim,) = advise(optimizer, [], target=half, runs=1).aims
         assert aim == pytest.approx(0.5 * (levels.min() + np.median(levels)))
 
-    @pytest.mark.long
     def test_it_is_said_when_the_model_smooths_away_what_the_run_found(self, tmp_path: Path) -> None:
         """The best value is lucky: the model does not believe it, and no simulated run would meet it."""
         with Study.open(tmp_path / "run.db", Settings.checked(SPACE, strategy="random", seed=3)) as study:
@@ -261,7 +260,6 @@ class TestAdvise:
         assert (found.took[1], found.had_aim) == (target, aim)
         assert aim < target
 
-    @pytest.mark.long
     def test_processes_change_no_number(self) -> None:
         optimizer = filled(Optimizer(SPACE, seed=0, strategy="random"))
         assert advise(optimizer, [2], runs=2, jobs=2) == advise(optimizer, [2], runs=2)

@@ -16,6 +16,8 @@ from aegisbo.advice.credit import Advised
 from aegisbo.errors import InvalidInput, NoModel
 from aegisbo.optimizer import Settings
 
+pytestmark = pytest.mark.long
+
 BOX = {"x": (-5.0, 10.0), "y": (2.0, 3.0)}
 
 
@@ -63,7 +65,6 @@ def test_it_is_repeatable_and_may_use_several_processes() -> None:
     assert [each.sooner for each in credit(run, runs=2, seed=4).credits] != [each.sooner for each in one.credits]
 
 
-@pytest.mark.long
 def test_the_number_of_processes_changes_nothing() -> None:
     run = advised(PLANTED)
     one, two = credit(run, runs=2), credit(run, runs=2, jobs=2)

@@ -11,6 +11,8 @@ import pytest
 from aegisbo import Optimizer, Stopped
 from aegisbo.errors import InvalidInput, TrialError, UnknownName
 
+pytestmark = pytest.mark.long
+
 SPACE = {"x": (-1.0, 3.0), "y": (2.0, 7.0)}
 STEPS = 9
 
@@ -135,7 +137,6 @@ def test_with_limits_only_the_point_is_known() -> None:
     assert len(optimizer.evidence().taken) == 12
 
 
-@pytest.mark.long
 def test_the_largest_values_go_on_where_they_are_wanted() -> None:
     down, up = (
         trained(15, stop_early="ranks", steps=STEPS),

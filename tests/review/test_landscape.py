@@ -16,6 +16,8 @@ from aegisbo.review.decision_then import decision_then
 from aegisbo.review.landscape import needed_landscape
 from aegisbo.review.record import Record
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Record:

@@ -14,6 +14,8 @@ from aegisbo.review.landscape import needed_landscape
 from aegisbo.strategies.exact import Exact, exact_of
 from aegisbo.study.replay import replay
 
+pytestmark = pytest.mark.long
+
 SPACE = {"a": (-5.0, 10.0), "b": (2.0, 3.0)}
 
 

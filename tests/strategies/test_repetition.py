@@ -19,6 +19,8 @@ from aegisbo.optimizer.blas_threads import one_blas_thread
 from aegisbo.strategies.moves.repeat import expected_lowest, most_decisive, with_new
 from aegisbo.study.replay import replay
 
+pytestmark = pytest.mark.long
+
 SPACE = {"color": Choice(["red", "green", "blue"]), "size": Int(1, 4)}
 TRUTH = {"red": 0.0, "green": 1.0, "blue": 3.0}
 NOISE = 1.0
@@ -57,7 +59,6 @@ def test_what_is_repeated_are_the_best_points() -> None:
     assert len({tuple(trial.params.items()) for trial in again}) > 1  # several contenders
 
 
-@pytest.mark.long
 def test_repeated_values_make_a_better_choice() -> None:
     once = [truth(**driven(11, seed).best.params) for seed in range(12)]
     often = [truth(**driven(40, seed).best.params) for seed in range(12)]
@@ -163,7 +164,6 @@ def test_a_new_point_goes_before_one_that_is_known_if_it_promises_more() -> None
         assert (most_decisive(gp, known)[1] < with_new(gp, known, np.array([0.88]))) == again
 
 
-@pytest.mark.long
 def test_greedy_moves_are_replaced_before_the_space_is_exhausted() -> None:
     coins = []
     for seed in range(4):
@@ -178,7 +178,6 @@ def test_greedy_moves_are_replaced_before_the_space_is_exhausted() -> None:
     assert max(coins) < 1.0 - 1.0 / 3.0**0.5  # where AEGiS would have exploited
 
 
-@pytest.mark.long
 def test_a_study_with_repetitions_is_replayed(tmp_path: Path) -> None:
     def fun(color: str, size: int) -> float:
         count[0] += 1
@@ -194,7 +193,6 @@ def test_a_study_with_repetitions_is_replayed(tmp_path: Path) -> None:
     assert result.message.endswith(f"This x was measured {often} times.")
 
 
-@pytest.mark.long
 def test_points_that_break_a_limit_are_not_measured_again() -> None:
     rng = default_rng(5)
     optimizer = Optimizer(SPACE, seed=0, noisy=True, limits=["load <= 1"])
