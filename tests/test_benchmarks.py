@@ -35,7 +35,8 @@ from benchmarks.workers import uneven
 
 ROOT = Path(__file__).parents[1]
 RESULTS, README = ROOT / "benchmarks" / "results", ROOT / "README.md"
-BBOB_PAGE = ROOT / "docs" / "experiments" / "bbob.md"
+EXPERIMENTS = ROOT / "docs" / "experiments"
+BBOB_PAGE = EXPERIMENTS / "bbob.md"
 PUBLISHED = ROOT / "paper" / "src" / "aegis_paper" / "published.csv"
 
 
@@ -207,6 +208,22 @@ def test_the_page_of_bbob_tells_how_often_the_best_of_2009_was_reached(d: int) -
         assert len(mine) == 5
         functions, runs = functions + (np.median(mine) <= best), runs + sum(regret <= best for regret in mine)
     assert f"| {d} | {functions} of 24 | {runs} of 120 |" in BBOB_PAGE.read_text("utf-8")
+
+
+def test_the_page_of_many_parameters_tells_who_was_lower() -> None:
+    regrets: dict[str, dict[str, float]] = defaultdict(dict)
+    for row in rows("largescale.csv"):
+        regrets[row["problem"]][row["method"]] = float(row["regret"])
+    of_twenty = {name: by for name, by in regrets.items() if name.endswith("-d20")}
+    assert len(of_twenty) == 24
+    reached = sum(by["aegis/adaptive"] <= 1.001 * bbob.best_after(name, 200) for name, by in of_twenty.items())
+    better, worse = (
+        sum((by["aegis/adaptive"] < by["cmaes"]) == lower for by in of_twenty.values()) for lower in (True, False)
+    )
+    assert all(by["aegis/adaptive"] < by["optuna-tpe"] for by in of_twenty.values())
+    page = " ".join((EXPERIMENTS / "dimensions.md").read_text("utf-8").split())
+    assert f"at or below the best of 2019 on {reached} of 24 functions, better than CMA-ES on {better}" in page
+    assert f"worse on {worse}, and better than TPE on all" in page
 
 
 @pytest.mark.parametrize("d", [2, 5, 10])
