@@ -19,8 +19,9 @@ SIGMA = 0.2  # of the box, as COCO's own runs of CMA-ES begin: 2 in [-5, 5]
 class Evolution(Foreign):
     """Every ask is a draw from the present distribution. Results are told as soon as there are enough for a generation.
 
-    The first search begins at the best point of the start. One that has converged gives way to another from a random
-    point with twice the population. Spaces with whole numbers or choices are left to CatCMA with margin.
+    The first search begins at the best point of the start, at a random one if there is none. One that has converged
+    gives way to another from a random point with twice the population. Spaces with whole numbers or choices are left to
+    CatCMA with margin.
     """
 
     def __init__(self, bounds: Bounds, seed: int, n_initial: int | None) -> None:
@@ -37,7 +38,8 @@ class Evolution(Foreign):
             self._initial[number] = initial
             return initial
         if self._search is None:
-            self._search = self._begin(None, self.space.to_unit(self._best[1]))
+            known = self._best[1]
+            self._search = self._begin(None, self.space.to_unit(known) if known else self._anywhere())
         self._drawn[number] = self._search.ask()
         return self._params(self._drawn[number])
 
@@ -52,7 +54,7 @@ class Evolution(Foreign):
             self._generation = []
             if self._search.should_stop():
                 self._drawn = {}
-                self._search = self._begin(2 * self._search.population_size, self._rng.random(self.space.cube.width))
+                self._search = self._begin(2 * self._search.population_size, self._anywhere())
 
     def observe(self, x: Array, y: float) -> None:
         self._best = min(self._best, (y, self.space.check(x)), key=lambda pair: pair[0])
@@ -61,6 +63,9 @@ class Evolution(Foreign):
     def mean(self) -> Array:  # (width,)
         """Where the present distribution has its center, on the cube of real numbers."""
         return np.asarray(self._search.mean)
+
+    def _anywhere(self) -> Array:  # (width,)
+        return self._rng.random(self.space.cube.width)
 
     def _begin(self, population: int | None, mean: Array) -> Any:  # (width,)
         from cmaes import CMA, CatCMAwM
