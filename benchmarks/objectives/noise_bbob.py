@@ -33,7 +33,7 @@ from benchmarks.regret.starts import own
 from benchmarks.rows import fill, read
 from benchmarks.sign_test import sign_test
 
-OTHERS = ("optuna-tpe", "cmaes")
+OTHERS = ("optuna-tpe", "optuna-gp", "cmaes")
 BEST = "best 2009-16"
 NOISE_DRAWS = 7_304  # the role of these draws in a generator's address
 TIED = 1.1  # regrets that differ by less than this factor are equal
@@ -105,13 +105,21 @@ def recommended(driven: Driven) -> Any:
 def _report(outcomes: list[Outcome]) -> None:
     methods = list(dict.fromkeys(outcome.method for outcome in outcomes))
     ours, others = methods[0], methods[1:]
+    medians: dict[tuple[str, int], float] = {}
     print("True regret: median of the point recommended (in brackets: of the best point evaluated)\n")
     print(f"{'':6}" + "".join(f"{method:>22}" for method in methods) + f"{BEST:>14}")
     for function in sorted({outcome.function for outcome in outcomes}):
         cells = [[each for each in outcomes if (each.function, each.method) == (function, m)] for m in methods]
-        texts = [f"{median(e.recommended for e in c):.3g} ({median(e.lowest for e in c):.3g})" for c in cells]
+        medians |= {(m, function): median(e.recommended for e in c) for m, c in zip(methods, cells, strict=True) if c}
+        texts = [
+            f"{median(e.recommended for e in c):.3g} ({median(e.lowest for e in c):.3g})" if c else "" for c in cells
+        ]
         best = reached("best2016noisy", function, outcomes[0].d, outcomes[0].budget)
         print(f"f{function:<5}" + "".join(f"{text:>22}" for text in texts) + f"{best:14.3g}")
+    print()
+    for other in others:
+        pairs = [(medians[ours, f], medians[other, f]) for f in FUNCTIONS if {(ours, f), (other, f)} <= medians.keys()]
+        print(f"{ours} has the lower median than {other} on {sum(a < b for a, b in pairs)} of {len(pairs)} functions")
     regrets = {(each.method, each.function, each.instance, each.seed): each.recommended for each in outcomes}
     print(f"\nPaired runs of {ours}, regret lower : higher by more than a tenth")
     for strength, functions in (("weak", FUNCTIONS[:6]), ("strong", FUNCTIONS[6:]), ("all", FUNCTIONS)):

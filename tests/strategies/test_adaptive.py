@@ -14,6 +14,7 @@ from aegisbo import Int, Optimizer
 from aegisbo.gp import additive_fit, quadratic_model
 from aegisbo.gp.additive_model import AdditiveHyperparameters
 from aegisbo.gp.output_transform import soft_scale_of
+from aegisbo.gp.rank_scale import rank_scale_of
 from aegisbo.runners.loop import run
 from aegisbo.simulation.clock import VirtualWorkers
 from aegisbo.simulation.laws import law_from_text
@@ -146,6 +147,49 @@ def test_the_model_is_used_that_predicts_the_lowest_values_best(make):
             densities[name] += norm.logpdf(error, scale=np.sqrt(variance + gp.noise))[0] + np.log(slope)
     assert memory["used"] == belief.model == max(densities, key=densities.get)
     assert belief.note(evidence.X[0])["model"] == memory["used"]
+
+
+def normal(y, rng):
+    return y + 0.05 * rng.normal(size=len(y))
+
+
+def outliers(y, rng):
+    """One value in five is too high or too low, some of them by far."""
+    return y + (rng.random(len(y)) < 0.2) * 10.0 * rng.standard_cauchy(len(y))
+
+
+@pytest.mark.parametrize(("noise", "model"), [(normal, "half"), (outliers, "ranks")])
+def test_where_values_are_noisy_ranks_are_used_if_they_predict_all_of_them_clearly_better(noise, model):
+    """Each value is predicted from all others, and its density is the one in the units of the values."""
+    rng = np.random.default_rng(5)
+    X = rng.random((60, 2))
+    y = noise(((X - 0.4) ** 2).sum(axis=1), rng)
+    belief, memory = learn(replace(evidence_of(X, y), noisy=True))
+    densities = {}
+    for name, scale in {"half": soft_scale_of(y), "ranks": rank_scale_of(y)}.items():
+        learned, z = memory["models"][name], scale.standardized(y)
+        prior = AdditiveHyperparameters(tuple(learned["phi"]), learned["s"], learned["constant"])
+        densities[name] = scale.log_slope(y).sum()
+        for i in range(60):
+            others = np.arange(60) != i
+            gp = prior.given(X[others], z[others])
+            mean, variance = gp.predict(X[[i]])
+            densities[name] += norm.logpdf(z[i], mean[0], np.sqrt(variance[0] + gp.noise))
+    assert (densities["ranks"] - densities["half"] > 30) == (model == "ranks"), "half a nat for each value"
+    assert memory["used"] == belief.model == model
+    assert belief.exploring.model == ("ranks" if model == "ranks" else "wide")
+
+
+def test_ranks_are_not_even_learned_where_values_are_exact():
+    _, memory = learn(wavy(30))
+    assert memory["models"].keys() == {"half", "quarter", "wide"}
+
+
+def test_a_noisy_run_that_an_older_version_has_begun_learns_ranks_too():
+    evidence = replace(gathered(40), noisy=True)
+    _, before = learn(replace(evidence, noisy=False))
+    _, memory = learn(evidence, before)
+    assert memory["models"].keys() == {"half", "quarter", "wide", "ranks"}
 
 
 def test_between_two_learnings_nothing_is_chosen_anew():

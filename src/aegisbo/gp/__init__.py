@@ -21,6 +21,7 @@ Where to look:
 ``low_values``        how well a model predicts the lowest of its data
 ``thinning``          some of many data, to be learned from or to be conditioned on
 ``output_transform``  from measured values to standardized ones and back
+``rank_scale``        the same by the ranks of values, for noise
 ``linalg``            Cholesky factors
 ====================  =====================================================================================
 

@@ -7,7 +7,7 @@ from math import ceil
 import numpy as np
 
 from aegisbo.arrays import Array, Index
-from aegisbo.gp.output_transform import Scale, SoftScale
+from aegisbo.gp.output_transform import OutputScale
 from aegisbo.gp.quadratic_model import Posterior
 
 SHARE = 0.75  # how many data count as the lowest, for each coefficient of a quadratic
@@ -19,7 +19,7 @@ def lowest(measured: Array, d: int) -> Index:
     return np.argsort(measured, kind="stable")[: min(max(d + 2, ceil(SHARE * (d + 1) * (d + 2) / 2)), MOST)]
 
 
-def skill(gp: Posterior, scale: Scale | SoftScale, measured: Array, rows: Index) -> float:
+def skill(gp: Posterior, scale: OutputScale, measured: Array, rows: Index) -> float:
     """log p of the values measured (n,) in these rows of the model's data, each predicted from all other data.
 
     It is in the units in which they were measured, so that models on different scales can be compared.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -14,6 +15,23 @@ LARGEST = 1e300  # units above the threshold that still make a difference
 STEEPEST = 700.0  # log of a slope beyond which nothing is computed
 LOUDEST = 1e100  # standard deviation beyond which nothing is computed
 PENALTY = 1e6  # a value this many times farther above the others than they differ is a penalty for "bad"
+
+
+class OutputScale(Protocol):
+    """A rising map between measured and standardized values."""
+
+    @property
+    def low_unit(self) -> float:
+        """A standard deviation near the lowest values, as measured."""
+
+    def standardized(self, y: Array) -> Array:
+        """Measured values (n,) on the scale."""
+
+    def measured(self, z: Array) -> Array:
+        """The values (n,), as measured, that lie there on the scale."""
+
+    def log_slope(self, y: Array) -> Array:
+        """log dz/dy (n,): turns the density of z into that of y."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +56,7 @@ class Scale:
             return np.asarray((y / self.size - self.center) / self.spread)
 
     def measured(self, z: Array) -> Array:
-        return _sized(z * self.spread + self.center, self.size)
+        return sized(z * self.spread + self.center, self.size)
 
     def log_slope(self, y: Array) -> Array:
         """log dz/dy (n,): turns the density of z into that of y."""
@@ -84,7 +102,7 @@ class SoftScale:
         soft = self.scale.measured(z)
         tail = np.where(soft > FAR, FAR + np.expm1(np.clip(soft - FAR, 0.0, 7.0)), soft)
         hard = np.where(tail > 0.0, np.expm1(np.clip(tail, 0.0, 700.0)), tail) * self.unit + self.threshold
-        return _sized(hard, self.size)
+        return sized(hard, self.size)
 
 
 def soft_scale_of(y: Array, share: float = 0.5, early: int = 0) -> Scale | SoftScale:
@@ -108,7 +126,7 @@ def soft_scale_of(y: Array, share: float = 0.5, early: int = 0) -> Scale | SoftS
     return SoftScale(size, threshold, unit, scale_of(_softened(scaled, threshold, unit)))
 
 
-def noise_on(scale: Scale | SoftScale, sd: Array, y: Array) -> Array:
+def noise_on(scale: OutputScale, sd: Array, y: Array) -> Array:
     """The variances (n,) on a scale of values y (n,) with these standard deviations, none beyond all numbers."""
     with np.errstate(over="ignore"):
         return np.asarray(np.minimum(sd * np.exp(np.minimum(scale.log_slope(y), STEEPEST)), LOUDEST) ** 2)
@@ -146,7 +164,7 @@ def _tail(z: Array) -> Array:
     return np.log1p(np.maximum(z, 0.0))
 
 
-def _sized(relative: Array, size: float) -> Array:
+def sized(relative: Array, size: float) -> Array:
     """In the user's units, at most the largest float."""
     largest = np.finfo(np.float64).max / max(size, 1.0)
     return np.asarray(np.clip(relative, -largest, largest) * size)

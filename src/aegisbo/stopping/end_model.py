@@ -23,7 +23,7 @@ from scipy.special import gammaln, stdtr
 from aegisbo.arrays import Array
 from aegisbo.gp.kernels import Matern52
 from aegisbo.gp.linalg import Factor, factorize
-from aegisbo.gp.output_transform import Scale, SoftScale, soft_scale_of
+from aegisbo.gp.output_transform import OutputScale, soft_scale_of
 from aegisbo.stopping.curve import Curve
 
 LEAST = 3  # ends to learn from
@@ -44,7 +44,7 @@ class EndForecast(NamedTuple):
 
     mean: float  # the median, as the scale is not linear
     sd: float  # half the way between the values one standard deviation above and below on the soft scale
-    scale: Scale | SoftScale
+    scale: OutputScale
     center: float  # on the soft scale
     spread: float
     freedom: float  # degrees of freedom, above 2
@@ -78,7 +78,7 @@ class EndModel:
         return len(self.ended) >= LEAST
 
     @cached_property
-    def scale(self) -> Scale | SoftScale:
+    def scale(self) -> OutputScale:
         """Of the values."""
         return soft_scale_of(_ends(self.ended[-MOST:]), LINEAR_SHARE)
 
@@ -133,7 +133,7 @@ class _Stand:
 class _AtStep:
     """The posterior of the ways from one step to the end."""
 
-    scale: Scale | SoftScale
+    scale: OutputScale
     step: float
     worst: float  # value beyond which all are equally bad
     middle: float  # of the soft values
@@ -155,7 +155,7 @@ class _AtStep:
         return EndForecast(mean, 0.5 * high - 0.5 * low, self.scale, center, spread, self.freedom)
 
 
-def _fitted(scale: Scale | SoftScale, ended: Sequence[Curve], step: float) -> _AtStep:
+def _fitted(scale: OutputScale, ended: Sequence[Curve], step: float) -> _AtStep:
     ends, n = scale.standardized(_ends(ended)), len(ended)
     worst = float(scale.measured(ends.max(keepdims=True) + MARGIN)[0])
     middle = float(np.median(_stand(scale, ended, step, worst, 0.0).shapes[:, 0]))
@@ -175,7 +175,7 @@ def _fitted(scale: Scale | SoftScale, ended: Sequence[Curve], step: float) -> _A
     return _AtStep(scale, step, worst, middle, stand, parts, factor, whitened, max(noise, lately), freedom)
 
 
-def _stand(scale: Scale | SoftScale, curves: Sequence[Curve], step: float, worst: float, middle: float) -> _Stand:
+def _stand(scale: OutputScale, curves: Sequence[Curve], step: float, worst: float, middle: float) -> _Stand:
     at = np.concatenate([step * LATELY, 0.5 * step * LATELY])
     values = np.array([np.interp(at, curve.steps, np.minimum(curve.values, worst)) for curve in curves])
     soft = scale.standardized(values)  # (n, 2 k)

@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from aegisbo.arrays import Array, Index
 from aegisbo.gp.low_values import lowest, skill
-from aegisbo.gp.output_transform import Scale, SoftScale
+from aegisbo.gp.output_transform import OutputScale
 from aegisbo.gp.posterior import GP
 from aegisbo.gp.quadratic_model import Posterior
 from aegisbo.search.blocks import by_blocks
@@ -34,7 +34,7 @@ class Belief(Weighed):
     """
 
     gp: GP
-    scale: Scale | SoftScale
+    scale: OutputScale
     best: float  # lowest value measured, standardized; where values are noisy, lowest mean of an evaluated point
     notes: Sequence[str]  # what was out of the ordinary in the fit
     model: str = ""  # its name, where there are several
@@ -91,10 +91,11 @@ class Belief(Weighed):
         measured = self.scale.measured(np.array([self.best]))
         return replace(other, best=float(other.scale.standardized(measured)[0]))
 
-    def skill(self, measured: Array) -> float:
-        """How well it predicts the lowest of the values measured (n,), which are the first of its data."""
+    def skill(self, measured: Array, everywhere: bool = False) -> float:
+        """How well it predicts the lowest of the values measured (n,), or all; they are the first of its data."""
         known = measured if self.rows is None else measured[self.rows]
-        return skill(self.gp, self.scale, known, lowest(known, self.gp.X.shape[1]))
+        rows = np.arange(len(known)) if everywhere else lowest(known, self.gp.X.shape[1])
+        return skill(self.gp, self.scale, known, rows)
 
     def predict(self, Z: Array) -> tuple[Array, Array]:
         """Mean and standard deviation (m,) of the noise-free function at Z (m, width), on the standardized scale."""

@@ -15,7 +15,7 @@ from numpy.random import Generator
 from scipy.special import ndtr
 
 from aegisbo.arrays import Array, Index, Mask
-from aegisbo.gp.output_transform import Scale, SoftScale
+from aegisbo.gp.output_transform import OutputScale
 from aegisbo.gp.paths import draw
 from aegisbo.gp.posterior import GP
 from aegisbo.search.inner_search import InnerSearch
@@ -51,7 +51,7 @@ class Continuations:
 class Model:
     """One that the results leave open."""
 
-    scale: Scale | SoftScale
+    scale: OutputScale
     gp: GP
 
 

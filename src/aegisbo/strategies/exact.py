@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aegisbo.arrays import Array, Floats
-from aegisbo.gp.output_transform import Scale, SoftScale, soft_scale_of
+from aegisbo.gp.output_transform import OutputScale, soft_scale_of
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies.base import Evidence, FunctionOfPoints
 from aegisbo.strategies.chance import Chance, Weighed
@@ -26,7 +26,7 @@ class ExactFunction:
     """A function on its standardized scale, with the methods of a posterior that is certain."""
 
     known: FunctionOfPoints
-    scale: Scale | SoftScale
+    scale: OutputScale
     cube: Cube
     worst: float
 
@@ -73,7 +73,7 @@ class Exact(Weighed):
     keeping: Chance | None = None
 
     @property
-    def scale(self) -> Scale | SoftScale:
+    def scale(self) -> OutputScale:
         """From measured to standardized values."""
         return self.gp.scale
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from aegisbo.arrays import Array
-from aegisbo.gp.output_transform import Scale, SoftScale
+from aegisbo.gp.output_transform import OutputScale
 
 HALVINGS = 200  # of a bracket at most; then floats are used up
 EXACT = 1e-13  # relative width of a bracket that is narrow enough
@@ -20,7 +20,7 @@ PLAUSIBLE = 1e-9  # weight of a law below which it takes no part in a bracket
 class Law:
     """What is believed of values at m points: a mixture of k laws, each normal on a scale of its own."""
 
-    scales: Sequence[Scale | SoftScale]  # (k,)
+    scales: Sequence[OutputScale]  # (k,)
     mean: Array  # (k, m)
     sd: Array  # (k, m)
     weight: Array  # (k, m)
@@ -56,6 +56,6 @@ class Law:
         return total
 
 
-def normal_law(scale: Scale | SoftScale, mean: Array, sd: Array) -> Law:
+def normal_law(scale: OutputScale, mean: Array, sd: Array) -> Law:
     """The law of one model: means and standard deviations (m,) on its scale."""
     return Law([scale], mean[None], sd[None], np.ones((1, len(mean))))

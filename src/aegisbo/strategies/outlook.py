@@ -18,8 +18,9 @@ from aegisbo.arrays import Array
 from aegisbo.gp.additive_draws import draws
 from aegisbo.gp.additive_model import AdditiveHyperparameters, AdditiveLikelihood, AdditiveModel
 from aegisbo.gp.low_values import left_out
-from aegisbo.gp.output_transform import Scale, SoftScale, noise_on, soft_scale_of
+from aegisbo.gp.output_transform import OutputScale, noise_on, soft_scale_of
 from aegisbo.gp.posterior import GP
+from aegisbo.gp.rank_scale import rank_scale_of
 from aegisbo.gp.thinning import evenly_spread
 from aegisbo.search.blocks import by_blocks
 from aegisbo.strategies.law import Law
@@ -36,7 +37,7 @@ TIGHT = 0.3  # weight, before anything was predicted, of a scale whose tail begi
 class Candidate:
     """One model that the results leave open."""
 
-    scale: Scale | SoftScale
+    scale: OutputScale
     gp: GP
     log_slope: Array  # (n,) of the scale, at the results
     constant_precision: float  # of the prior of the constant, which is not known for certain either
@@ -125,7 +126,7 @@ def outlook_of(
     """
     rng, some = default_rng(0), evenly_spread(len(X), DRAWN_FROM)
     found, start = list[Candidate](), np.array(learned.phi)
-    for scale, prior in _scales(measured, X.shape[1]):
+    for scale, prior in _scales(measured, X.shape[1], exact):
         y, extra = scale.standardized(measured), None if sd is None else noise_on(scale, sd, measured)
         share = np.zeros(len(y)) if extra is None else extra / learned.s
         likelihood, known = (AdditiveLikelihood(X[rows], y[rows], model, share[rows]) for rows in (some, slice(None)))
@@ -142,8 +143,9 @@ def outlook_of(
     return Outlook(tuple(found), X, ceiling)
 
 
-def _scales(measured: Array, width: int) -> list[tuple[Scale | SoftScale, float]]:
+def _scales(measured: Array, width: int, exact: bool) -> list[tuple[OutputScale, float]]:
     """Those of the models that `adaptive` compares and one without a tail, each with its weight to begin with."""
     wide, straight = soft_scale_of(measured, early=2 * width), soft_scale_of(measured, 1.0)
     tight = [soft_scale_of(measured, share) for share in (0.5, 0.25)]
-    return [(wide, 1.0), *((scale, TIGHT) for scale in tight), (straight, 1.0)]
+    even = [] if exact else [(rank_scale_of(measured), 1.0)]
+    return [(wide, 1.0), *((scale, TIGHT) for scale in tight), (straight, 1.0), *even]

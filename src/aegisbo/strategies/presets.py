@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from math import log
 
+from aegisbo.arrays import Array
 from aegisbo.errors import UnknownName
 from aegisbo.gp.additive_model import AdditiveModel, HierarchicalPrior
 from aegisbo.gp.isotropic_model import IsotropicModel
+from aegisbo.gp.output_transform import OutputScale, soft_scale_of
+from aegisbo.gp.rank_scale import rank_scale_of
 from aegisbo.search.everywhere import EverywhereSearch
 from aegisbo.search.inner_search import InnerSearch
 from aegisbo.search.mixed import MixedSearch
@@ -74,6 +77,21 @@ def modern_model(d: int) -> AdditiveModel:
     )
 
 
+def tail_above_quarter(y: Array, d: int) -> OutputScale:
+    """A logarithmic tail above the lower quartile."""
+    return soft_scale_of(y, 0.25)
+
+
+def wide(y: Array, d: int) -> OutputScale:
+    """A logarithmic tail above the median, and a unit that stays large as values gather near the lowest one."""
+    return soft_scale_of(y, early=2 * d)
+
+
+def ranks(y: Array, d: int) -> OutputScale:
+    """Ranks, on which noise is even."""
+    return rank_scale_of(y)
+
+
 def on_fronts(preset: Preset) -> Preset:
     """The preset with moves for several objectives.
 
@@ -110,9 +128,10 @@ ADAPTIVE = replace(
     surrogate=ChosenSurrogate(
         exploiting=(
             ("half", AdditiveSurrogate(modern_model)),
-            ("quarter", AdditiveSurrogate(modern_model, share=0.25)),
+            ("quarter", AdditiveSurrogate(modern_model, tail_above_quarter)),
         ),
-        exploring=AdditiveSurrogate(modern_model, wide=True),
+        exploring=AdditiveSurrogate(modern_model, wide),
+        even=AdditiveSurrogate(modern_model, ranks),
     ),
     before_exploit=(Local(),),
     second_thoughts=(Improve(least_promise=1e-3), Elsewhere(), Repeat()),

@@ -16,7 +16,7 @@ from aegisbo.arrays import Array, Index
 from aegisbo.gp import additive_fit, isotropic_fit
 from aegisbo.gp.additive_model import AdditiveHyperparameters, AdditiveLikelihood, AdditiveModel
 from aegisbo.gp.isotropic_model import IsotropicModel
-from aegisbo.gp.output_transform import noise_on, scale_of, soft_scale_of
+from aegisbo.gp.output_transform import OutputScale, noise_on, scale_of, soft_scale_of
 from aegisbo.gp.posterior import GP
 from aegisbo.gp.thinning import evenly_spread, thinned
 from aegisbo.strategies.base import Evidence, Memory
@@ -85,6 +85,11 @@ class Learned(Remembered):
         return AdditiveHyperparameters(tuple(self.phi), self.s, self.constant)
 
 
+def tail_above_half(y: Array, d: int) -> OutputScale:
+    """A logarithmic tail above the median."""
+    return soft_scale_of(y)
+
+
 @dataclass(frozen=True)
 class AdditiveSurrogate:
     """The modern preset's: joint kernel and main effects, soft outputs, learned less often as data grow.
@@ -93,13 +98,11 @@ class AdditiveSurrogate:
 
     Args:
         model: is given the number of coordinates.
-        share: of the values that lie below the soft tail.
-        wide: whether the unit of the soft outputs stays large as values gather near the lowest one.
+        scale: makes the scale of the outputs from the values and the number of coordinates.
     """
 
     model: Callable[[int], AdditiveModel]
-    share: float = 0.5
-    wide: bool = False
+    scale: Callable[[Array, int], OutputScale] = tail_above_half
 
     def fit(
         self, evidence: Evidence, memory: Memory, rng: Generator, rival: Array | None = None
@@ -110,7 +113,7 @@ class AdditiveSurrogate:
         """
         X, measured = evidence.X, evidence.y
         n = len(X)
-        scale = soft_scale_of(measured, self.share, early=2 * X.shape[1] if self.wide else 0)
+        scale = self.scale(measured, X.shape[1])
         y = scale.standardized(measured)
         model = self.model(evidence.cube.width)
         extra = None if evidence.sd is None else noise_on(scale, evidence.sd, measured)
