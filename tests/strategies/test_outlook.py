@@ -20,6 +20,10 @@ STRAIGHT = Scale(4.0, 0.25, 0.5)
 BENT = soft_scale_of(np.array([-3.0, 1.0, 2.0, 7.0, 900.0]))
 
 
+def bowl(x: np.ndarray) -> float:
+    return float(((x - 0.4) ** 2).sum())
+
+
 def a_law() -> Law:
     mean, sd = np.array([[0.3, -1.0], [1.4, 0.2]]), np.array([[0.2, 1.0], [0.5, 0.1]])
     return Law([STRAIGHT, BENT], mean, sd, np.array([[0.7, 0.1], [0.3, 0.9]]))
@@ -119,6 +123,18 @@ def test_an_unknown_constant_is_one_more_part_of_the_kernel() -> None:
 def test_what_looks_like_noise_is_the_functions_own_unless_values_are_noisy() -> None:
     assert all(each.rough == each.gp.noise for each in told().candidates)
     assert all(each.rough == 0.0 for each in told(noisy=True).candidates)
+
+
+def test_values_that_are_off_by_far_hardly_change_what_is_told_where_values_are_noisy() -> None:
+    """One in five is off by a Cauchy number. Without a model of ranks the error is 2.2 here, 0.13 on another seed."""
+    rng = np.random.default_rng(3)
+    X = rng.random((60, 2))
+    optimizer = Optimizer([(0, 1), (0, 1)], seed=0, noisy=True, n_initial=0)
+    for x in X:
+        optimizer.observe(x, bowl(x) + 3.0 * (rng.random() < 0.2) * rng.standard_cauchy())
+    Z = rng.random((100, 2))
+    errors = np.abs(optimizer.predict(Z).mean - [bowl(z) for z in Z])
+    assert np.median(errors) < 0.05
 
 
 def test_the_same_results_tell_the_same() -> None:
