@@ -148,6 +148,25 @@ def test_the_page_of_results_counts_the_runs_of_bbob(d: int) -> None:
     assert f"| {d} parameters | {' | '.join(cells)} |" in page
 
 
+def test_the_page_of_bbob_counts_what_is_lower_with_one_worker() -> None:
+    regrets: dict[tuple[str, str], dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    for row in rows("bbob_one_worker.csv"):
+        function, instance, d = row["problem"].split("-")[1:]
+        regrets[d, function][row["method"]][instance] = max(float(row["regret"]), 1e-9)
+    functions, runs = [], []
+    for d in ("d2", "d5", "d10"):
+        pairs = [(by["aegis/adaptive"], by["lq-cmaes"]) for (each, _), by in regrets.items() if each == d]
+        assert len(pairs) == 24
+        assert all(mine.keys() == theirs.keys() for mine, theirs in pairs)
+        medians = [(median(mine.values()), median(theirs.values())) for mine, theirs in pairs]
+        single = [(mine[i], theirs[i]) for mine, theirs in pairs for i in mine]
+        for told, compared in ((functions, medians), (runs, single)):
+            told.append(f"{sum(a < b for a, b in compared)} : {sum(a > b for a, b in compared)}")
+    page = BBOB_PAGE.read_text("utf-8")
+    assert f"| functions, by the median | {' | '.join(functions)} |" in page
+    assert f"| runs | {' | '.join(runs)} |" in page
+
+
 def bbob_medians(d: int) -> dict[int, dict[str, float]]:
     """Median regret over the instances by function and method, worked out here without the report."""
     runs: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
