@@ -22,6 +22,7 @@ Where to look:
 ``thinning``          some of many data, to be learned from or to be conditioned on
 ``output_transform``  from measured values to standardized ones and back
 ``rank_scale``        the same by the ranks of values, for noise
+``bowl``              a quadratic whose noise grows with its height
 ``linalg``            Cholesky factors
 ====================  =====================================================================================
 

@@ -18,6 +18,7 @@ from aegisbo.strategies import schedules
 from aegisbo.strategies.belief import Surrogate
 from aegisbo.strategies.checks import BadParameter, check
 from aegisbo.strategies.chosen_surrogate import ChosenSurrogate
+from aegisbo.strategies.moves.bottom import Bottom
 from aegisbo.strategies.moves.elsewhere import Elsewhere
 from aegisbo.strategies.moves.exploit import Exploit
 from aegisbo.strategies.moves.improve import Improve
@@ -133,7 +134,7 @@ ADAPTIVE = replace(
         exploring=AdditiveSurrogate(modern_model, wide),
         even=AdditiveSurrogate(modern_model, ranks),
     ),
-    before_exploit=(Local(),),
+    before_exploit=(Bottom(), Local()),
     second_thoughts=(Improve(least_promise=1e-3), Elsewhere(), Repeat()),
 )
 

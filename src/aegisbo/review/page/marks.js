@@ -22,7 +22,7 @@ const MOVES = {
   added: ["c6", "star", "A", "added by you"],
   exploit: ["c1", "square", "E", "where the model predicts the best value"],
   improve: ["c4", "plus", "M", "largest expected improvement, because the best prediction offered nothing new"],
-  local: ["c5", "down", "L", "near the best point, by a quadratic model of the best points"],
+  local: ["c5", "down", "L", "near the best point, by a quadratic model"],
   thompson: ["c2", "up", "T", "the best point of a function drawn from the model"],
   pareto: ["c3", "diamond", "P", "from the Pareto front of good prediction and high uncertainty"],
   elsewhere: ["c3", "left", "V", "in another valley, because the bottom of the best one is found"],
