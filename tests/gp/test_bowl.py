@@ -22,10 +22,9 @@ def measured(n: int, seed: int, sigma: float = 1.0):
     return U, height * np.exp(sigma * rng.normal(size=n)) - 7.0
 
 
-def test_the_bottom_is_the_most_likely_one():
-    """SciPy's least squares with numerical slopes, on the formulas of the module's first lines."""
-    U, y = measured(120, 0)
-    triangle = np.tril_indices(D)
+def by_definition(U, y):
+    """The most likely phi by SciPy's least squares with numerical slopes, its covariance, σ, errors and slopes."""
+    n, triangle = len(y), np.tril_indices(D)
     above = y - y.min()
     z = np.log(above + 0.01 * np.median(above))
     center = np.r_[np.zeros(D), np.eye(D)[triangle], -1.2, np.log(np.median(above))]
@@ -39,15 +38,39 @@ def test_the_bottom_is_the_most_likely_one():
 
     phi, sigma = center, 1.0
     for _ in range(3):
-        found = least_squares(residuals, phi, args=(sigma,), xtol=1e-12, ftol=1e-12)
-        phi, errors, slopes = found.x, sigma * found.fun[:120], found.jac[:120]
+        found, used = least_squares(residuals, phi, args=(sigma,), xtol=1e-12, ftol=1e-12), sigma
+        phi, errors, slopes = found.x, used * found.fun[:n], -used * found.jac[:n]
         covariance = np.linalg.inv(found.jac.T @ found.jac)
-        leverage = np.einsum("ij,jk,ik->i", slopes, covariance, slopes)
-        used, sigma = sigma, np.sqrt((errors**2).sum() / (1.0 - leverage).sum())
-    assert used == pytest.approx(sigma, rel=0.01)
+        leverage = np.einsum("ij,jk,ik->i", slopes, covariance, slopes) / used**2
+        sigma = np.sqrt((errors**2).sum() / (1.0 - leverage).sum())
+    return phi, covariance, sigma, errors, slopes, z
+
+
+def test_the_bottom_is_the_most_likely_one():
+    U, y = measured(120, 0)
+    phi, covariance, *_ = by_definition(U, y)
     bowl = bowl_of(U, y)
     np.testing.assert_allclose(bowl.bottom, phi[:3], atol=1e-3)
     np.testing.assert_allclose(bowl.covariance, covariance[:3, :3], rtol=0.02, atol=1e-4)
+
+
+def test_each_value_is_predicted_from_the_others():
+    """Leave one out, and fit the others anew where the model is linear: near the most likely parameters."""
+    U, y = measured(40, 5)
+    phi, _, sigma, errors, slopes, z = by_definition(U, y)
+    center, precision = (
+        np.r_[np.zeros(3), np.eye(3)[np.tril_indices(3)], -1.2],
+        np.r_[np.ones(3), np.full(6, 4.0), 1 / 2.25],
+    )
+    prior, pull = np.diag(np.r_[precision, 0.0]), np.r_[precision * (phi[:-1] - center), 0.0]
+    total = -z.sum()
+    for i in range(40):
+        others = np.arange(40) != i
+        covariance = np.linalg.inv(slopes[others].T @ slopes[others] / sigma**2 + prior)
+        step = covariance @ (slopes[others].T @ errors[others] / sigma**2 - pull)
+        spread = np.sqrt(sigma**2 + slopes[i] @ covariance @ slopes[i])
+        total += norm.logpdf(errors[i] - slopes[i] @ step, scale=spread)
+    assert bowl_of(U, y).log_density == pytest.approx(total, abs=0.3)
 
 
 def test_the_bottom_lies_within_its_uncertainty():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aegisbo import Optimizer, Space
-from aegisbo.gp.bowl import bowl_of
+from aegisbo.gp.bowl import Bowl, bowl_of
 from aegisbo.strategies.base import Evidence
 from aegisbo.strategies.chance import NearFailures
 from aegisbo.strategies.local_model import neighborhood_of
@@ -49,12 +49,12 @@ def test_it_applies_where_noise_grows_with_the_value_and_not_where_it_is_constan
 
 def test_it_leaves_one_turn_in_ten_to_others():
     turn = turn_of(evidence_of("growing"))
-    chosen = [Bottom().choose(replace(turn, rng=np.random.default_rng(seed))) is not None for seed in range(200)]
-    assert 0.83 < np.mean(chosen) < 0.96
+    chosen = [Bottom().choose(replace(turn, rng=np.random.default_rng(seed))) is not None for seed in range(100)]
+    assert 0.8 < np.mean(chosen) < 0.98
 
 
 def penalized(evidence: Evidence) -> Evidence:
-    return replace(evidence, y=np.where(np.arange(len(evidence.y)) == 3, 1e30, evidence.y))
+    return replace(evidence, y=np.where(np.arange(len(evidence.y)) % 9 < 4, 1e30, evidence.y))
 
 
 @pytest.mark.parametrize(
@@ -78,23 +78,27 @@ def test_it_draws_what_is_known_of_the_bottom(always):
     turn = turn_of(evidence)
     neighborhood = neighborhood_of(evidence.X[np.argsort(turn.belief.gp.mean(evidence.X), kind="stable")])
     bowl = bowl_of(neighborhood.local(evidence.X), evidence.y)
-    drawn = np.vstack([Bottom().choose(replace(turn, rng=np.random.default_rng(seed))).choices for seed in range(100)])
+    drawn = np.vstack([Bottom().choose(replace(turn, rng=np.random.default_rng(seed))).choices for seed in range(40)])
     center = neighborhood.center + neighborhood.axes @ bowl.bottom
     covariance = neighborhood.axes @ bowl.covariance @ neighborhood.axes.T
-    np.testing.assert_allclose(drawn.mean(axis=0), center, atol=4.0 * np.sqrt(np.diag(covariance) / 2000).max())
+    np.testing.assert_allclose(drawn.mean(axis=0), center, atol=4.0 * np.sqrt(np.diag(covariance) / 800).max())
     np.testing.assert_allclose(np.cov(drawn.T), covariance, atol=0.1 * np.diag(covariance).max())
     assert np.linalg.norm(center - CENTER) < 0.05
 
 
 def test_draws_stay_within_reach_and_in_the_cube(always, monkeypatch):
-    evidence = evidence_of("growing", 60, seed=1)
+    """Also of a bottom of which hardly anything is known."""
+    monkeypatch.setattr(bottom, "bowl_of", lambda U, y: Bowl(np.zeros(3), 9.0 * np.eye(3), np.inf))
+    evidence = evidence_of("growing")
+    evidence = replace(evidence, X=0.7 + 0.3 * evidence.X)
     turn = turn_of(evidence)
     neighborhood = neighborhood_of(evidence.X[np.argsort(turn.belief.gp.mean(evidence.X), kind="stable")])
-    drawn = np.vstack([Bottom().choose(replace(turn, rng=np.random.default_rng(seed))).choices for seed in range(50)])
+    drawn = np.vstack([Bottom().choose(replace(turn, rng=np.random.default_rng(seed))).choices for seed in range(30)])
     assert ((drawn >= 0.0) & (drawn <= 1.0)).all()
     away = np.sqrt((neighborhood.local(drawn) ** 2).mean(axis=1))
     inside = ((drawn > 0.0) & (drawn < 1.0)).all(axis=1)
-    assert away[inside].max() < 1.0 + 1e-9
+    assert 0.99 < away[inside].max() < 1.0 + 1e-9
+    assert not inside.all()
 
 
 def test_draws_where_an_evaluation_may_fail_come_last(always):
@@ -109,7 +113,7 @@ def test_draws_where_an_evaluation_may_fail_come_last(always):
 
 @pytest.mark.long
 def test_runs_end_nearer_to_the_minimum(monkeypatch):
-    """Ten runs of a turned bowl of condition 100 in four parameters, with and without the move."""
+    """Six runs of a turned bowl of condition 100 in four parameters, with and without the move."""
     axes = np.linalg.qr(np.random.default_rng(9).normal(size=(4, 4)))[0] * [1.0, 2.0, 5.0, 10.0]
 
     def regret(seed: int) -> float:
@@ -121,7 +125,7 @@ def test_runs_end_nearer_to_the_minimum(monkeypatch):
             optimizer.tell(trial, true(trial.x) * np.exp(rng.normal()))
         return true(optimizer.result().x)
 
-    with_it = np.log([regret(seed) for seed in range(10)])
+    with_it = np.log([regret(seed) for seed in range(6)])
     monkeypatch.setattr(Bottom, "choose", lambda self, turn: None)
-    without = np.log([regret(seed) for seed in range(10)])
+    without = np.log([regret(seed) for seed in range(6)])
     assert (with_it - without).mean() < -0.5
