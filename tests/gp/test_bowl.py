@@ -85,8 +85,9 @@ def test_the_bottom_lies_within_its_uncertainty():
     assert np.mean(squares) < 2.0 * D
 
 
-def test_a_bowl_with_little_noise_is_found_to_a_hundredth():
-    np.testing.assert_allclose(bowl_of(*measured(150, 1, sigma=0.02)).bottom, BOTTOM, atol=0.02)
+def test_less_noise_shows_the_bottom_better():
+    """To a twentieth, where the lowest points are about 1 away; how far c lies below them sets the limit."""
+    np.testing.assert_allclose(bowl_of(*measured(150, 1, sigma=0.1)).bottom, BOTTOM, atol=0.05)
 
 
 def test_values_are_predicted_as_well_as_the_noise_allows():

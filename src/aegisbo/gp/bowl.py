@@ -17,15 +17,16 @@ import numpy as np
 
 from aegisbo.arrays import Array
 from aegisbo.gp.linalg import factorize
+from aegisbo.search.descent import climb
 
 BELOW = 0.01  # how far c lies below the lowest value, in units of the distance from there to the median
 OFF = 1.0  # prior standard deviation of m, around 0
 UNROUND = 0.5  # of L, around the identity
 LIFT = (-1.2, 1.5)  # prior center and standard deviation of log b
 ROUNDS = 3  # of a climb with a known σ, and of σ at its end
-STEPS = 12  # of a climb
+STEPS = 30  # of a climb at most
+FAR = 30.0  # from the center of the prior: beyond all that is plausible
 QUIET = 0.01  # σ at least
-CAUTIOUS = 0.01  # damping of the first step
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def bowl_of(U: Array, y: Array) -> Bowl | None:
     likelihood = _Likelihood(U, np.log(heights), float(np.log(middle)))
     phi, sigma = likelihood.center, 1.0
     for _ in range(ROUNDS):
-        fit = likelihood.climb(phi, sigma)
+        fit = likelihood.fit(phi, sigma)
         phi = fit.phi
         sigma = max(float(np.sqrt((fit.errors**2).sum() / (1.0 - fit.leverage).sum())), QUIET)
     left, variance = fit.errors / (1.0 - fit.leverage), sigma**2 / (1.0 - fit.leverage)
@@ -76,23 +77,21 @@ class _Likelihood:
         self.center = np.concatenate([np.zeros(d), np.eye(d)[self._triangle], [LIFT[0], level]])
         self.precision = np.repeat([OFF**-2, UNROUND**-2, LIFT[1] ** -2, 0.0], numbers)
 
-    def climb(self, phi: Array, sigma: float) -> _Fit:
-        """Levenberg and Marquardt's way up from phi."""
-        damping, (errors, slopes) = CAUTIOUS, self._errors(phi)
-        value = self._value(phi, errors, sigma)
-        for _ in range(STEPS):
-            information = slopes.T @ slopes / sigma**2 + np.diag(self.precision)
-            uphill = slopes.T @ errors / sigma**2 - self.precision * (phi - self.center)
-            tried = phi + factorize(information + damping * np.diag(np.diagonal(information))).solve(uphill)
-            its_errors, its_slopes = self._errors(tried)
-            its_value = self._value(tried, its_errors, sigma)
-            if its_value > value:
-                phi, errors, slopes, value, damping = tried, its_errors, its_slopes, its_value, 0.1 * damping
-            else:
-                damping *= 10.0
+    def fit(self, phi: Array, sigma: float) -> _Fit:
+        """Climb from phi, and say what is known at the top."""
+        box = self.center[:, None] + FAR * np.array([-1.0, 1.0])
+        _, phi = climb(lambda tried: self._value_and_gradient(tried, sigma), phi, box, steps=STEPS)
+        errors, slopes = self._errors(phi)
         factor = factorize(slopes.T @ slopes / sigma**2 + np.diag(self.precision))
         leverage = (factor.whiten(slopes.T) ** 2).sum(axis=0) / sigma**2
         return _Fit(phi, factor.solve(np.eye(len(phi))), errors, np.minimum(leverage, 0.999))
+
+    def _value_and_gradient(self, phi: Array, sigma: float) -> tuple[float, Array]:
+        """Log likelihood plus log prior, up to a constant, and its gradient (p,)."""
+        errors, slopes = self._errors(phi)
+        pull = self.precision * (phi - self.center)
+        value = -0.5 * (float(errors @ errors) / sigma**2 + float(pull @ (phi - self.center)))
+        return value, slopes.T @ errors / sigma**2 - pull
 
     def _errors(self, phi: Array) -> tuple[Array, Array]:
         """Log heights less predicted ones (n,), and the slopes of the predictions (n, p)."""
@@ -105,7 +104,3 @@ class _Likelihood:
         of_bottom, of_shape = -2.0 / d * turned @ L, 2.0 / d * turned[:, rows] * away[:, columns]
         slopes = np.hstack([of_bottom / q, of_shape / q, lift / q, np.ones_like(q)])
         return self.z - phi[-1] - np.log(q[:, 0]), slopes
-
-    def _value(self, phi: Array, errors: Array, sigma: float) -> float:
-        """Log likelihood plus log prior, up to a constant."""
-        return -0.5 * float((errors**2).sum() / sigma**2 + (self.precision * (phi - self.center) ** 2).sum())
