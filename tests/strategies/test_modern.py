@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from contracts.strategy_contract import StrategyContract
@@ -13,6 +15,7 @@ from aegisbo.gp.output_transform import soft_scale_of
 from aegisbo.space.cube import Continuous, Cube
 from aegisbo.strategies import surrogates
 from aegisbo.strategies.base import Evidence
+from aegisbo.strategies.moves.move import Decision, Turn
 from aegisbo.strategies.presets import MODERN
 from aegisbo.strategies.registry import resolve
 from aegisbo.strategies.surrogates import GROWTH
@@ -145,6 +148,21 @@ def test_where_the_mean_promises_nothing_improvement_is_sought_instead():
     spread = np.array([trial.x for trial in optimizer.trials])[[i for i, m in enumerate(moves, 4) if m == "improve"]]
     assert np.ptp(spread[:, 0]) > 1.0  # elsewhere, not at the minimum again
     assert optimizer.best.value < 1e-4
+
+
+@pytest.mark.parametrize(("promise", "in_all", "beside_stopped"), [(1e-4, 1, 1), (0.03, 0, 1), (0.3, 0, 0)])
+def test_where_evaluations_are_stopped_the_last_digits_are_not_exploited(promise, in_all, beside_stopped):
+    """Of the points that lie lower than the best by that many standard deviations, as the model sees them."""
+    X, none, rng = np.random.default_rng(3).random((12, 2)), np.empty((0, 2)), np.random.default_rng(0)
+    evidence = Evidence(X, ((X - 0.4) ** 2).sum(axis=1), none, none, Cube((Continuous(), Continuous())))
+    belief, memory = MODERN.surrogate.fit(evidence, {}, rng)
+    way = X[evidence.y.argmin()] + np.linspace(0.0, 1.0, 5000)[:, None] * (0.4 - X[evidence.y.argmin()])
+    there = way[np.abs(belief.best - belief.gp.mean(way) - promise).argmin()]
+    exploit = Decision("exploit", there[None], belief)
+    for stopped, improves in ((None, in_all), (none, beside_stopped)):
+        turn = Turn(belief, replace(evidence, stopped=stopped), MODERN.search, rng, dict(memory))
+        decision = MODERN.second_thoughts[0].instead(turn, exploit)
+        assert (decision is not None) == bool(improves)
 
 
 def test_the_paper_exploits_whatever_the_mean_promises():

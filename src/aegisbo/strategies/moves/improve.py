@@ -16,10 +16,15 @@ from aegisbo.strategies.pending import believed_improvement
 from aegisbo.strategies.per_second import Quickness
 from aegisbo.strategies.product import product
 
+WORTH_A_TRAINING = 0.1  # of `least_promise`, where evaluations are stopped: by experiment, docs/experiments/curves.md
+
 
 @dataclass(frozen=True)
 class Improve:
     """Maximize expected improvement, with pending points as predicted, instead of an exploitation that gains nothing.
+
+    Beside the best point an evaluation is too good to be stopped, and keeps its worker to the end. So where evaluations
+    are stopped, it must promise more than the last digits.
 
     Args:
         least_promise: what the lowest mean must promise to be exploited, in standard deviations of the (soft) outputs.
@@ -40,7 +45,8 @@ class Improve:
     def _is_spent(self, x: Array, turn: Turn) -> bool:
         """Whether the lowest mean, at x (width,), promises too little."""
         belief = turn.belief
-        return belief.best - float(belief.gp.mean(x[None, :])[0]) < self.least_promise
+        least = self.least_promise if turn.evidence.stopped is None else max(self.least_promise, WORTH_A_TRAINING)
+        return belief.best - float(belief.gp.mean(x[None, :])[0]) < least
 
 
 def most_improved(
