@@ -16,7 +16,7 @@ from aegisbo.strategies.pending import believed_improvement
 from aegisbo.strategies.per_second import Quickness
 from aegisbo.strategies.product import product
 
-WORTH_A_TRAINING = 0.1  # of `least_promise`, where evaluations are stopped: by experiment, docs/experiments/curves.md
+WORTH_A_TRAINING = 0.1  # the least promise where evaluations are stopped: by experiment, docs/experiments/curves.md
 
 
 @dataclass(frozen=True)
