@@ -52,7 +52,8 @@ class Evidence:
     # (n,) whether they may be the best: data from elsewhere may break constraints, and of evaluations that were stopped
     # only the end is expected, with its standard deviation. They are in the last rows. None: all may.
     allowed: Mask | None = None
-    stopped: Array | None = None  # (s, width) points whose evaluation was stopped, and of which no end can be expected
+    # (s, width) points whose evaluation was stopped, and of which no end can be expected; None: none was ever stopped
+    stopped: Array | None = None
 
     @property
     def kept(self) -> Mask:  # (n,)

@@ -23,8 +23,8 @@ WORTH_A_TRAINING = 0.1  # the least promise where evaluations are stopped: by ex
 class Improve:
     """Maximize expected improvement, with pending points as predicted, instead of an exploitation that gains nothing.
 
-    Beside the best point an evaluation is too good to be stopped, and keeps its worker to the end. So where evaluations
-    are stopped, it must promise more than the last digits.
+    An evaluation next to the best point is too good to be stopped, and keeps its worker to the end. So where
+    evaluations are stopped, an exploitation must promise more than the last digits.
 
     Args:
         least_promise: what the lowest mean must promise to be exploited, in standard deviations of the (soft) outputs.
